@@ -1,0 +1,67 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+/// Every target is built in Swift 6 language mode with warnings as errors.
+let strict: [SwiftSetting] = [
+    .unsafeFlags(["-warnings-as-errors"]),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let log = Target.Dependency.product(name: "Logging", package: "swift-log")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "replica",
+    products: [
+        .executable(name: "mount.replica", targets: ["mount.replica"]),
+        .executable(name: "replica", targets: ["replica"]),
+        .library(name: "FuseMount", targets: ["FuseMount"]),
+        .library(name: "ReplicaModel", targets: ["ReplicaModel"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        // Declarations only: Linux calls that the Glibc module lacks.
+        .systemLibrary(name: "CLinux"),
+        .target(name: "CFuse", linkerSettings: [.linkedLibrary("fuse3")]),
+        .target(name: "FuseMount", dependencies: ["CFuse", system], swiftSettings: strict),
+        .target(name: "ReplicaModel", dependencies: ["CLinux", grdb, system, log], swiftSettings: strict),
+        .target(
+            name: "ReplicaFileSystem", dependencies: ["FuseMount", "ReplicaModel", system], swiftSettings: strict),
+        .target(name: "DirectoryStore", dependencies: ["ReplicaModel", "CLinux", system], swiftSettings: strict),
+        .target(name: "ReplicaControl", dependencies: ["CLinux", system], swiftSettings: strict),
+        .executableTarget(
+            name: "mount.replica",
+            dependencies: ["ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "ReplicaControl", log, system],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "replica", dependencies: ["ReplicaControl", arguments], swiftSettings: strict),
+        .target(
+            name: "ReplicaTestSupport", dependencies: ["ReplicaModel", system, "CLinux"], swiftSettings: strict),
+        .testTarget(name: "TidyTests", swiftSettings: strict),
+        .testTarget(name: "FuseMountTests", dependencies: ["FuseMount", system], swiftSettings: strict),
+        .testTarget(
+            name: "ReplicaModelTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", system],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SimulationTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", system],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DirectoryStoreTests",
+            dependencies: ["DirectoryStore", "ReplicaModel", "ReplicaTestSupport", system], swiftSettings: strict),
+        .testTarget(
+            name: "CommandTests", dependencies: ["mount.replica", "replica", "ReplicaControl", system],
+            swiftSettings: strict),
+        .testTarget(
+            name: "MountIntegrationTests",
+            dependencies: ["ReplicaControl", "ReplicaTestSupport", "CLinux", system], swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,63 @@
+// Linux calls that Swift's Glibc module lacks: declarations and constants, no code.
+// No header below sys/ may be included here: its types would then belong to this module.
+#ifndef CLINUX_H
+#define CLINUX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+int renameat2(int fromFolder, const char *from, int toFolder, const char *to, unsigned int flags);
+#define CL_RENAME_NOREPLACE 1
+#define CL_RENAME_EXCHANGE 2
+
+long fgetxattr(int fd, const char *name, void *value, size_t size);
+int fsetxattr(int fd, const char *name, const void *value, size_t size, int flags);
+long flistxattr(int fd, char *list, size_t size);
+int fremovexattr(int fd, const char *name);
+long getxattr(const char *path, const char *name, void *value, size_t size);
+int setxattr(const char *path, const char *name, const void *value, size_t size, int flags);
+long listxattr(const char *path, char *list, size_t size);
+int removexattr(const char *path, const char *name);
+long lgetxattr(const char *path, const char *name, void *value, size_t size);
+int lsetxattr(const char *path, const char *name, const void *value, size_t size, int flags);
+long llistxattr(const char *path, char *list, size_t size);
+int lremovexattr(const char *path, const char *name);
+
+long copy_file_range(int from, int64_t *fromOffset, int to, int64_t *toOffset, size_t length, unsigned int flags);
+int fallocate(int fd, int mode, int64_t offset, int64_t length);
+int syncfs(int fd);
+int setfsuid(uint32_t user);
+int setfsgid(uint32_t group);
+
+#define CL_O_PATH 0x200000
+#define CL_O_TMPFILE 0x410000
+#define CL_O_DIRECT 0x4000
+#define CL_O_NOATIME 0x40000
+#define CL_AT_EMPTY_PATH 0x1000
+#define CL_AT_SYMLINK_FOLLOW 0x400
+#define CL_FICLONE 0x40049409
+#define CL_SEEK_DATA 3
+#define CL_SEEK_HOLE 4
+
+/// struct statx of <linux/stat.h>, under a name of its own.
+struct cl_statx_time {
+    int64_t seconds;
+    uint32_t nanoseconds;
+    int32_t reserved;
+};
+struct cl_statx {
+    uint32_t mask, blksize;
+    uint64_t attributes;
+    uint32_t nlink, uid, gid;
+    uint16_t mode, pad;
+    uint64_t ino, size, blocks, attributes_mask;
+    struct cl_statx_time atime, btime, ctime, mtime;
+    uint32_t rdev_major, rdev_minor, dev_major, dev_minor;
+    uint64_t mnt_id;
+    uint32_t dio_mem_align, dio_offset_align;
+    uint64_t spare[12];
+};
+int cl_statx(int folder, const char *path, int flags, unsigned int mask, struct cl_statx *out) __asm__("statx");
+#define CL_STATX_ALL 0xfffU
+
+#endif

@@ -1,0 +1,24 @@
+/// What the engine hands a store to create or change an item: the state the item shall have.
+public struct ItemTemplate: Hashable, Sendable {
+    /// For a create, the template identifier: unique, the same at every attempt and after a crash (statements 71 to
+    /// 73). For a change, the item's own identifier.
+    public var identifier: ItemIdentifier
+    public var parent: ItemIdentifier
+    public var filename: FileName
+    public var kind: ItemKind
+    public var target: [UInt8]?
+    public var metadata: ItemMetadata
+
+    /// A template of these parts.
+    public init(
+        identifier: ItemIdentifier, parent: ItemIdentifier, filename: FileName, kind: ItemKind, target: [UInt8]? = nil,
+        metadata: ItemMetadata = ItemMetadata()
+    ) {
+        self.identifier = identifier
+        self.parent = parent
+        self.filename = filename
+        self.kind = kind
+        self.target = target
+        self.metadata = metadata
+    }
+}

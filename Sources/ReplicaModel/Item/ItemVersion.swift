@@ -1,0 +1,16 @@
+/// What a store says about the state of an item: two opaque texts of at most 128 bytes each (file-provider.md §11).
+public struct ItemVersion: Hashable, Sendable, Codable {
+    /// Changes whenever the content may have changed; empty for folders.
+    public var content: String
+    /// Changes whenever the name, the parent or the metadata may have changed.
+    public var metadata: String
+
+    /// A version of these two components.
+    public init(content: String, metadata: String) {
+        self.content = content
+        self.metadata = metadata
+    }
+
+    /// The base of an item that was never in step with the store (`beforeFirstSyncComponent`).
+    public static let beforeFirstSync = ItemVersion(content: "", metadata: "")
+}

@@ -1,0 +1,24 @@
+public import SystemPackage
+
+/// The bytes handed to a store: a snapshot that stays as it is, whatever the user writes meanwhile (statement 77).
+public struct ItemContents: Sendable {
+    /// Open for reading. Read it at offsets; it is closed by the engine after the call.
+    public let file: FileDescriptor
+    /// In bytes.
+    public let size: Int64
+    /// Told how many bytes the store has taken so far, from any thread.
+    public let progress: @Sendable (Int64) -> Void
+
+    public init(file: FileDescriptor, size: Int64, progress: @escaping @Sendable (Int64) -> Void = { _ in }) {
+        self.file = file
+        self.size = size
+        self.progress = progress
+    }
+}
+
+/// Where fetched bytes go.
+public protocol ContentSink: Sendable {
+    /// Takes `bytes` for the content's `offset`. Any order; more than was asked for is welcome.
+    /// - Throws: ``RemoteStoreError/cancelled`` when nobody waits any more, or when there is no room.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError)
+}

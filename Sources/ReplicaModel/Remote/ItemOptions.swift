@@ -1,0 +1,55 @@
+/// What a ``RemoteStore/createItem(basedOn:fields:contents:options:)`` may assume (file-provider.md §12).
+public struct CreateOptions: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// The item comes from an import, a reimport or a merge: the store may have it already (statement 15).
+    public static let mayAlreadyExist = CreateOptions(rawValue: 1)
+    /// The item was deleted in the store while it was edited here.
+    public static let deletionConflicted = CreateOptions(rawValue: 2)
+}
+
+/// What a ``RemoteStore/modifyItem(_:base:changedFields:contents:options:)`` may assume.
+public struct ModifyOptions: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// The item's folder was merged with another.
+    public static let mayAlreadyExist = ModifyOptions(rawValue: 1)
+    /// A stale base is an error, never resolved by the store.
+    public static let failOnConflict = ModifyOptions(rawValue: 2)
+}
+
+/// How a ``RemoteStore/deleteItem(_:base:options:)`` treats a folder.
+public struct DeleteOptions: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// Delete the folder's content with it.
+    public static let recursive = DeleteOptions(rawValue: 1)
+}
+
+/// A store's answer to a create or a modify.
+public struct StoreResult: Sendable, Hashable {
+    /// The item as it now is in the store; nil when it shall not be here: its local bytes go to `kept/`.
+    public var item: Item?
+    /// The fields that the store did not take yet. The same set as was sent means: it cannot keep them.
+    public var stillPending: ItemFields
+    /// Whether the store's content differs from what was sent and must be fetched.
+    public var shouldFetchContent: Bool
+
+    public init(item: Item?, stillPending: ItemFields = [], shouldFetchContent: Bool = false) {
+        self.item = item
+        self.stillPending = stillPending
+        self.shouldFetchContent = shouldFetchContent
+    }
+}

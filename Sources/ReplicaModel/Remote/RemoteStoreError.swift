@@ -1,0 +1,51 @@
+/// Why a store did not do what it was asked (file-provider.md §13). The engine decides what follows from each.
+public enum RemoteStoreError: Error, Hashable, Sendable {
+    /// The person must log in. Backs off until resolved.
+    case notAuthenticated
+    /// Another item has this name in this folder; nil when the store cannot say which.
+    case filenameCollision(Item?)
+    /// The anchor or the page is unknown: enumerate anew.
+    case syncAnchorExpired
+    /// No room left for this person. Backs off until resolved.
+    case insufficientQuota
+    /// No answer, or a passing failure of the store. Retried.
+    case serverUnreachable
+    /// The item is positively gone; on a create, the parent.
+    case noSuchItem(ItemIdentifier)
+    /// The item will not be deleted; its present state where known.
+    case deletionRejected(Item?)
+    /// A folder to delete has children.
+    case directoryNotEmpty(ItemIdentifier)
+    /// This will not work until the item or the store changes. Parked until an edit, `retry` or `resolved`.
+    case cannotSynchronize(String)
+    /// The version asked for is no longer kept.
+    case versionNoLongerAvailable
+    /// The item is to stay local.
+    case excludedFromSync
+    /// The base of a change is not the store's present version, which is attached where known.
+    case versionConflict(Item?)
+    /// The call was cancelled.
+    case cancelled
+    /// The store cannot do this at all.
+    case unsupported(String)
+
+    /// The name that `replica status`, `user.replica.error` and `replica resolved` use.
+    public var code: String {
+        switch self {
+        case .notAuthenticated: "notAuthenticated"
+        case .filenameCollision: "filenameCollision"
+        case .syncAnchorExpired: "syncAnchorExpired"
+        case .insufficientQuota: "insufficientQuota"
+        case .serverUnreachable: "serverUnreachable"
+        case .noSuchItem: "noSuchItem"
+        case .deletionRejected: "deletionRejected"
+        case .directoryNotEmpty: "directoryNotEmpty"
+        case .cannotSynchronize: "cannotSynchronize"
+        case .versionNoLongerAvailable: "versionNoLongerAvailable"
+        case .excludedFromSync: "excludedFromSync"
+        case .versionConflict: "versionConflict"
+        case .cancelled: "cancelled"
+        case .unsupported: "unsupported"
+        }
+    }
+}
