@@ -36,6 +36,8 @@ int setfsgid(uint32_t group);
 #define CL_AT_EMPTY_PATH 0x1000
 #define CL_AT_SYMLINK_FOLLOW 0x400
 #define CL_FICLONE 0x40049409
+#define CL_UTIME_NOW 0x3fffffffL
+#define CL_UTIME_OMIT 0x3ffffffeL
 #define CL_SEEK_DATA 3
 #define CL_SEEK_HOLE 4
 
@@ -57,7 +59,7 @@ struct cl_statx {
     uint32_t dio_mem_align, dio_offset_align;
     uint64_t spare[12];
 };
-int cl_statx(int folder, const char *path, int flags, unsigned int mask, struct cl_statx *out) __asm__("statx");
+int cl_statx_of(int folder, const char *path, int flags, unsigned int mask, struct cl_statx *out) __asm__("statx");
 #define CL_STATX_ALL 0xfffU
 
 #endif
