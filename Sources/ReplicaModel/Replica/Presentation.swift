@@ -30,7 +30,7 @@ struct Presentations {
         var folder: ItemNumber
         var name: FileName
     }
-    var waiting: [Key: (Tree) throws(Obstacle) -> Node?] = [:]
+    var waiting: [Key: (Tree) -> Result<Node?, Obstacle>] = [:]
 }
 
 extension Replica {
@@ -46,7 +46,7 @@ extension Replica {
             throw .errno(.noSuchFileOrDirectory)
         }
         return try locked { (tree) throws(Obstacle) in
-            guard let node = try change(tree) else { return nil }
+            guard let node = try change(tree).get() else { return nil }
             return try tree.entry(of: node)
         }
     }
@@ -73,16 +73,12 @@ extension Replica {
             return
         }
         let outcome = Locked<Obstacle?>(nil)
-        presentations.withLock {
-            $0.waiting[key] = { (tree) throws(Obstacle) in
-                do throws(Obstacle) {
-                    return try change(tree)
-                } catch {
-                    outcome.withLock { $0 = error }
-                    throw error
-                }
-            }
+        let carryOut: (Tree) -> Result<Node?, Obstacle> = { tree in
+            let result = Result { () throws(Obstacle) in try change(tree) }
+            if case .failure(let obstacle) = result { outcome.withLock { $0 = obstacle } }
+            return result
         }
+        presentations.withLock { $0.waiting[key] = carryOut }
         _ = presenter.present(call)
         let wasCarriedOut = presentations.withLock { $0.waiting.removeValue(forKey: key) } == nil
         if let obstacle = outcome.withLock({ $0 }) { throw obstacle }

@@ -13,11 +13,11 @@ extension Replica {
         try recording.withLock { (recording: inout Recording) throws in
             let (rows, removed, next) = look { $0.takeChanges() }
             do {
-                try database.write { rows_ in
-                    for row in rows { try row.write(to: rows_) }
-                    for number in removed { try ItemRow.delete(number, from: rows_) }
-                    if let next { try Meta.nextNumber.write(String(next), to: rows_) }
-                    try together(rows_)
+                try database.write { transaction in
+                    for row in rows { try row.write(to: transaction) }
+                    for number in removed { try ItemRow.delete(number, from: transaction) }
+                    if let next { try Meta.nextNumber.write(String(next), to: transaction) }
+                    try together(transaction)
                 }
             } catch {
                 look { $0.putBack(rows, removed) }

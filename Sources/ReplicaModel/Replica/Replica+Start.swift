@@ -75,7 +75,8 @@ private struct LastRun {
 
     init(_ database: ReplicaDatabase, root: Int32) throws {
         let place = Place(folder: root, name: FileName("."))
-        let inTree = (try? place.xattr(OwnXattr.epoch)).flatMap { UInt64(String(decoding: $0, as: UTF8.self)) }  // None yet.
+        // A tree that was never used has none.
+        let inTree = (try? place.xattr(OwnXattr.epoch)).flatMap { UInt64(String(decoding: $0, as: UTF8.self)) }
         let (recorded, state, boot, number) = try database.read { rows in
             (
                 try Meta.epoch.read(from: rows).flatMap { UInt64($0) }, try Meta.state.read(from: rows),
