@@ -1,0 +1,36 @@
+internal import CFuse
+
+/// Packs the entries of one `readdir` or `readdirplus` answer as the kernel wants them.
+public struct DirectoryBuffer: ~Copyable {
+    let base: UnsafeMutablePointer<CChar>
+    let capacity: Int
+    /// Bytes packed so far.
+    public private(set) var count = 0
+
+    /// - Parameter capacity: the size that the request names, in bytes.
+    public init(capacity: Int) {
+        self.capacity = capacity
+        base = .allocate(capacity: capacity)
+    }
+
+    deinit {
+        base.deallocate()
+    }
+
+    public var isEmpty: Bool { count == 0 }
+
+    /// Adds an entry for `readdir`.
+    /// - Parameters:
+    ///   - mode: only the type bits count.
+    ///   - next: the offset that continues behind this entry; any value but 0.
+    /// - Returns: false when there is no more room: the entry is not in, answer now.
+    public mutating func add(name: UnsafePointer<CChar>, ino: UInt64, mode: UInt32, next: Int64) -> Bool {
+        fatalError()
+    }
+
+    /// Adds an entry for `readdirplus`. One that is in counts as a lookup, unless its node is 0 (as `.` and `..` are).
+    /// - Returns: false when there is no more room: the entry is not in and doesn't count.
+    public mutating func add(name: UnsafePointer<CChar>, entry: borrowing Entry, next: Int64) -> Bool {
+        fatalError()
+    }
+}
