@@ -9,19 +9,19 @@ public import SystemPackage
 /// An answer to a caller that is gone is dropped in silence: there is nobody to tell.
 public struct Reply<Answer>: ~Copyable {
     let request: OpaquePointer
-    /// Where a parked request is counted until it is answered. Nil when it is answered on its worker.
-    let parkedIn: Unmanaged<ParkingLot>?
     let lot: Unmanaged<ParkingLot>
+    /// It was parked, so the lot counts it until it is answered.
+    let wasParked: Bool
 
-    init(request: OpaquePointer, lot: Unmanaged<ParkingLot>, parked: Bool = false) {
+    init(request: OpaquePointer, lot: Unmanaged<ParkingLot>, wasParked: Bool = false) {
         self.request = request
         self.lot = lot
-        self.parkedIn = parked ? lot : nil
+        self.wasParked = wasParked
     }
 
     deinit {
         fuse_reply_err(request, EIO)
-        parkedIn?._withUnsafeGuaranteedRef { $0.answered() }
+        if wasParked { lot.takeUnretainedValue().answered() }
     }
 
     /// Answers an error.
@@ -32,12 +32,19 @@ public struct Reply<Answer>: ~Copyable {
 
     /// Puts the reply aside, so that another thread or a Task may answer it later. No thread waits meanwhile.
     public consuming func park() -> ParkedReply<Answer> {
-        fatalError()
+        let parked = ParkedReply<Answer>(ParkedRequest(request: request, lot: lot))
+        finish()
+        return parked
     }
 
-    /// Ends the reply's life after libfuse has sent the answer.
+    /// Whether the caller was interrupted by a signal so far: for work that goes on without parking.
+    public var isInterrupted: Bool {
+        fuse_req_interrupted(request) != 0
+    }
+
+    /// Ends the reply's life without a further answer.
     consuming func finish() {
-        parkedIn?._withUnsafeGuaranteedRef { $0.answered() }
+        if wasParked { lot.takeUnretainedValue().answered() }
         discard self
     }
 }
