@@ -48,7 +48,7 @@ let package = Package(
         .target(
             name: "ReplicaTestSupport", dependencies: ["ReplicaModel", system, "CLinux"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
-        .testTarget(name: "FuseMountTests", dependencies: ["FuseMount", system], swiftSettings: strict),
+        .testTarget(name: "FuseMountTests", dependencies: ["FuseMount", "CLinux", system], swiftSettings: strict),
         .testTarget(
             name: "ReplicaModelTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", system],
             swiftSettings: strict),
