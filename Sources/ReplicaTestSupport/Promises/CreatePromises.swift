@@ -14,7 +14,7 @@ extension StorePromises {
             try await subject.expectContent(item, "empty", [])
         },
         StorePromise("a file of some megabytes arrives whole") { subject in
-            let content = (0..<3_145_729).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+            let content = megabytes
             let item = try subject.made(await subject.create(subject.template("large"), content))
             try await subject.expectContent(item, "large", content)
         },
@@ -192,4 +192,7 @@ extension StorePromises {
             try subject.expect(try await subject.store.itemCreated(from: template) == nil, "it found something")
         },
     ]
+
+    /// Three megabytes and a byte that no block repeats; made once, for it takes a while.
+    private static let megabytes: [UInt8] = (0..<3_145_729).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 }
