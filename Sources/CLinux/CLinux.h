@@ -39,6 +39,12 @@ int setfsgid(uint32_t group);
 #define CL_SEEK_DATA 3
 #define CL_SEEK_HOLE 4
 
+/// struct ucred of <sys/socket.h>, which Glibc has only with _GNU_SOURCE.
+struct cl_ucred {
+    int32_t pid;
+    uint32_t uid, gid;
+};
+
 /// struct statx of <linux/stat.h>, under a name of its own.
 struct cl_statx_time {
     int64_t seconds;
