@@ -1,8 +1,8 @@
 /// How the `replica` command ends. Each number means one thing for ever: a number is never reused, gaps stay.
 ///
 /// The same names are the `code` of a failure on the control socket (docs/CONTROL.md). `mount.replica` when called
-/// as a mount(8) helper ends with ``MountExitStatus`` instead.
-public enum ExitStatus: Int32, CaseIterable, Sendable {
+/// as a mount(8) helper ends with ``MountExitStatus`` instead. A command throws one to end so when it has said all.
+public enum ExitStatus: Int32, Error, CaseIterable, Sendable {
     /// It worked.
     case success = 0
     /// It failed for a reason without a number of its own; the message says which.

@@ -1,3 +1,6 @@
+import Glibc
+public import SystemPackage
+
 /// What can be asked of a domain's daemon. docs/CONTROL.md says what each one does and which answer it has.
 public enum ControlRequest: Codable, Equatable, Sendable {
     /// Who serves the domain. Answer: `daemon`.
@@ -91,6 +94,16 @@ public struct ControlFilePath: Hashable, Sendable, Codable {
     public init(bytes: [UInt8]) {
         self.bytes = bytes
     }
+
+    /// The bytes of a path that starts with a slash.
+    public init(_ path: FilePath) {
+        bytes = path.withPlatformString { text in
+            UnsafeBufferPointer(start: text, count: strlen(text)).map(UInt8.init(bitPattern:))
+        }
+    }
+
+    /// The path, for system calls.
+    public var path: FilePath { FilePath(platformString: bytes.map { CChar(bitPattern: $0) } + [0]) }
 
     public init(from decoder: any Decoder) throws {
         let path = try ControlPath(from: decoder)
