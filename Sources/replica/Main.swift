@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import ReplicaControl
 
-/// The person's control command. Every way to end is in `ExitStatus` of ReplicaControl.
+/// The person's control command. Every way to end is in `ExitReason` of ReplicaControl.
 struct Replica: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replica",
@@ -45,11 +45,11 @@ struct Replica: ParsableCommand {
             Output.complain(failure.message)
             exit(failure.code.rawValue)
         }
-        if let status = error as? ExitStatus { exit(status.rawValue) }
+        if let status = error as? ExitReason { exit(status.rawValue) }
         let code = Replica.exitCode(for: error)
         if code == .success { Replica.exit(withError: error) }
         let message = Replica.message(for: error).split(separator: "\n").joined(separator: " ")
         Output.complain(message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message)
-        exit(code == .validationFailure ? ExitStatus.usage.rawValue : code.rawValue)
+        exit(code == .validationFailure ? ExitReason.usage.rawValue : code.rawValue)
     }
 }

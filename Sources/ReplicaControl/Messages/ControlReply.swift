@@ -23,12 +23,12 @@ public enum ControlEvent: Equatable, Sendable {
 /// The end of a request that failed: a code to decide by, and one line for people.
 public struct ControlFailure: Error, Codable, Equatable, Sendable, CustomStringConvertible {
     /// The exit status `replica` ends with.
-    public var code: ExitStatus
+    public var code: ExitReason
     /// One line, without a full stop at its end.
     public var message: String
 
     /// A failure with its line.
-    public init(_ code: ExitStatus, _ message: String) {
+    public init(_ code: ExitReason, _ message: String) {
         self.code = code
         self.message = message
     }

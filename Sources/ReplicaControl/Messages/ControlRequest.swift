@@ -83,6 +83,16 @@ public struct ByteRange: Codable, Equatable, Sendable {
         self.offset = offset
         self.length = length
     }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        offset = try container.decode(Int64.self, forKey: .offset)
+        length = try container.decode(Int64.self, forKey: .length)
+        if offset < 0 || length < 0 {
+            throw DecodingError.dataCorruptedError(
+                forKey: .offset, in: container, debugDescription: "a range can't be negative")
+        }
+    }
 }
 
 /// An absolute path of the local filesystem, in bytes; in JSON as ``ControlPath`` is.

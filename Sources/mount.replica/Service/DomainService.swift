@@ -28,7 +28,7 @@ extension ControlFailure {
         }
     }
 
-    private static func code(_ errno: Errno) -> ExitStatus {
+    private static func code(_ errno: Errno) -> ExitReason {
         switch errno {
         case .noSuchFileOrDirectory, .notDirectory: .noSuchItem
         case .permissionDenied, .notPermitted: .denied

@@ -54,7 +54,7 @@ struct Evict: ParsableCommand {
         var lines = ["\(Format.count(result.items, "item")) evicted, \(Format.bytes(result.bytes)) given back"]
         lines += result.refused.map { "\(Format.path($0.path)): \($0.code): \($0.message)" }
         try output.show(answer, lines)
-        if strictness == .strict, !result.refused.isEmpty { throw ExitStatus.refused }
+        if strictness == .strict, !result.refused.isEmpty { throw ExitReason.refused }
     }
 }
 

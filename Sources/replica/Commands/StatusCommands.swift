@@ -35,7 +35,7 @@ struct Status: ParsableCommand {
             sleep(1)
             needsAttention = try show()
         }
-        if check, needsAttention { throw ExitStatus.needsAttention }
+        if check, needsAttention { throw ExitReason.needsAttention }
     }
 
     /// Prints it once; returns whether something is wrong.

@@ -20,9 +20,9 @@ enum HelperProgram {
         let (_, code) = try run(arguments, readsOutput: false)
         switch MountExitStatus(rawValue: code) {
         case .success: return
-        case .usage: throw ExitStatus.usage
-        case .failure: throw ExitStatus.mountFailed
-        case .system, nil: throw ExitStatus.failed
+        case .usage: throw ExitReason.usage
+        case .failure: throw ExitReason.mountFailed
+        case .system, nil: throw ExitReason.failed
         }
     }
 

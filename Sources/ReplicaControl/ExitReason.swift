@@ -2,7 +2,7 @@
 ///
 /// The same names are the `code` of a failure on the control socket (docs/CONTROL.md). `mount.replica` when called
 /// as a mount(8) helper ends with ``MountExitStatus`` instead. A command throws one to end so when it has said all.
-public enum ExitStatus: Int32, Error, CaseIterable, Sendable {
+public enum ExitReason: Int32, Error, CaseIterable, Sendable {
     /// It worked.
     case success = 0
     /// It failed for a reason without a number of its own; the message says which.
@@ -37,7 +37,7 @@ public enum ExitStatus: Int32, Error, CaseIterable, Sendable {
     case wrongProtocol = 16
     /// The path lies in no mounted domain.
     case notInDomain = 17
-    /// Signals ended the wait (Control-C).
+    /// The request was cancelled before its end.
     case interrupted = 18
     /// The mount failed; the same number as mount(8)'s.
     case mountFailed = 32
@@ -48,7 +48,7 @@ public enum ExitStatus: Int32, Error, CaseIterable, Sendable {
     public var name: String { String(describing: self) }
 }
 
-extension ExitStatus: Codable {
+extension ExitReason: Codable {
     /// Reads the name. A name from a newer daemon reads as ``failed``: its message still says what is wrong.
     public init(from decoder: any Decoder) throws {
         let name = try decoder.singleValueContainer().decode(String.self)
