@@ -35,7 +35,10 @@ enum StatusText {
             lines.append(row("  version", "content \(version.content), metadata \(version.metadata)"))
         }
         if let error = item.error {
-            lines.append(row("  error", "\(error.code): \(error.message) (\(Format.count(error.attempts, "try")))"))
+            lines.append(
+                row(
+                    "  error",
+                    "\(error.code): \(error.message) (\(error.attempts == 1 ? "1 try" : "\(error.attempts) tries"))"))
             if let next = error.nextTry { lines.append(row("  next try", "\(next.formatted(.iso8601))")) }
         }
         return lines

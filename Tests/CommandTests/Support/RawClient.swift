@@ -6,6 +6,7 @@ import SystemPackage
 /// A client that sends any bytes it likes. Blocks: for threads of their own.
 final class RawClient {
     private let socket: FileDescriptor
+    private var isClosed = false
     private var received = LineBuffer()
 
     init(_ domain: FakeDomain) throws {
@@ -14,8 +15,16 @@ final class RawClient {
 
     deinit { close() }
 
+    /// Sends all of it. Without SIGPIPE: the server may have closed.
     func send(_ text: String) throws {
-        _ = try socket.writeAll(text.utf8)
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(socket.rawValue, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count < 0 { throw Errno(rawValue: errno) }
+            rest.removeFirst(count)
+        }
     }
 
     /// Ends this side only.
@@ -24,6 +33,8 @@ final class RawClient {
     }
 
     func close() {
+        guard !isClosed else { return }
+        isClosed = true
         _ = Glibc.close(socket.rawValue)
     }
 
