@@ -47,6 +47,19 @@ int setfsgid(uint32_t group);
 #define CL_SEEK_DATA 3
 #define CL_SEEK_HOLE 4
 
+int cl_pipe2(int *ends, int flags) __asm__("pipe2");
+int cl_accept4(int socket, void *address, void *length, int flags) __asm__("accept4");
+int cl_name_thread(unsigned long thread, const char *name) __asm__("pthread_setname_np");
+
+// Swift hides fork. It is safe only before the process's first thread, queue or task.
+int cl_fork(void) __asm__("fork");
+
+/// struct ucred of <sys/socket.h>, which Glibc has only with _GNU_SOURCE.
+struct cl_ucred {
+    int32_t pid;
+    uint32_t uid, gid;
+};
+
 /// struct statx of <linux/stat.h>, under a name of its own.
 struct cl_statx_time {
     int64_t seconds;
