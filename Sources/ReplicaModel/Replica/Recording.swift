@@ -48,7 +48,7 @@ extension Tree {
         let gone = removed
         changed.removeAll(keepingCapacity: changed.count < 4096)
         removed.removeAll()
-        guard nextNumber > reservedNumber - Self.reserve / 2 else { return (rows, gone, nil) }
+        guard nextNumber + Self.reserve / 2 > reservedNumber else { return (rows, gone, nil) }
         reservedNumber = nextNumber + Self.reserve
         return (rows, gone, reservedNumber)
     }
