@@ -1,0 +1,1 @@
+// The tests of the module come with its bodies.
