@@ -34,7 +34,8 @@ let package = Package(
         .target(name: "FuseMount", dependencies: ["CFuse", system], swiftSettings: strict),
         .target(name: "ReplicaModel", dependencies: ["CLinux", grdb, system, log], swiftSettings: strict),
         .target(
-            name: "ReplicaFileSystem", dependencies: ["FuseMount", "ReplicaModel", system], swiftSettings: strict),
+            name: "ReplicaFileSystem", dependencies: ["FuseMount", "ReplicaModel", "CLinux", system],
+            swiftSettings: strict),
         .target(name: "DirectoryStore", dependencies: ["ReplicaModel", "CLinux", system], swiftSettings: strict),
         .target(name: "ReplicaControl", dependencies: ["CLinux", system], swiftSettings: strict),
         .executableTarget(
@@ -50,6 +51,11 @@ let package = Package(
         .testTarget(
             name: "ReplicaModelTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", system],
             swiftSettings: strict),
+        .testTarget(
+            name: "ReplicaFileSystemTests",
+            dependencies: [
+                "ReplicaFileSystem", "FuseMount", "ReplicaModel", "ReplicaTestSupport", "CLinux", system,
+            ], swiftSettings: strict),
         .testTarget(
             name: "SimulationTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", system],
             swiftSettings: strict),

@@ -26,6 +26,7 @@ int lremovexattr(const char *path, const char *name);
 long copy_file_range(int from, int64_t *fromOffset, int to, int64_t *toOffset, size_t length, unsigned int flags);
 int fallocate(int fd, int mode, int64_t offset, int64_t length);
 int syncfs(int fd);
+int gettid(void);
 int setfsuid(uint32_t user);
 int setfsgid(uint32_t group);
 
