@@ -27,6 +27,11 @@ long copy_file_range(int from, int64_t *fromOffset, int to, int64_t *toOffset, s
 int fallocate(int fd, int mode, int64_t offset, int64_t length);
 int syncfs(int fd);
 int gettid(void);
+int memfd_create(const char *name, unsigned int flags);
+#define CL_MFD_CLOEXEC 1U
+int pipe2(int ends[2], int flags);
+int sync_file_range(int fd, int64_t offset, int64_t length, unsigned int flags);
+#define CL_SYNC_FILE_RANGE_WRITE 2U
 int setfsuid(uint32_t user);
 int setfsgid(uint32_t group);
 
@@ -41,6 +46,19 @@ int setfsgid(uint32_t group);
 #define CL_UTIME_OMIT 0x3ffffffeL
 #define CL_SEEK_DATA 3
 #define CL_SEEK_HOLE 4
+
+int cl_pipe2(int *ends, int flags) __asm__("pipe2");
+int cl_accept4(int socket, void *address, void *length, int flags) __asm__("accept4");
+int cl_name_thread(unsigned long thread, const char *name) __asm__("pthread_setname_np");
+
+// Swift hides fork. It is safe only before the process's first thread, queue or task.
+int cl_fork(void) __asm__("fork");
+
+/// struct ucred of <sys/socket.h>, which Glibc has only with _GNU_SOURCE.
+struct cl_ucred {
+    int32_t pid;
+    uint32_t uid, gid;
+};
 
 /// struct statx of <linux/stat.h>, under a name of its own.
 struct cl_statx_time {

@@ -1,4 +1,5 @@
 internal import FuseMount
+internal import ReplicaModel
 
 /// What open files and folders are behind their handles.
 final class HandleTable<Opened: Sendable>: Sendable {

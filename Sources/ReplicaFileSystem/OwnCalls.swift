@@ -1,3 +1,5 @@
+internal import ReplicaModel
+
 /// The threads of this process that carry remote changes out through the mount: their changing requests are answered
 /// by what they stand for. By thread, so that what else this process does there stays ordinary.
 final class OwnCalls: Sendable {

@@ -1,3 +1,5 @@
+internal import ReplicaModel
+
 /// Counts the requests for data that reach the daemon: none do for files that the kernel reads and writes itself.
 public final class Traffic: Sendable {
     private let counts = Locked((reads: 0, writes: 0))

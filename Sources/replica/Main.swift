@@ -1,3 +1,55 @@
+import ArgumentParser
+import Glibc
+import ReplicaControl
+
+/// The person's control command. Every way to end is in `ExitReason` of ReplicaControl.
+struct Replica: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replica",
+        abstract: "Directories that live in a store and work like any other directory.",
+        discussion: """
+            A domain is a directory tree that is kept in a store. An item is named by its path in the mount, or by \
+            NAME:PATH whether the domain is mounted or not. docs/CONTROL.md has the exit codes.
+            """,
+        version: "0.1",
+        groupedSubcommands: [
+            CommandGroup(name: "Domains", subcommands: [Import.self, Add.self, List.self, Remove.self]),
+            CommandGroup(name: "Mounting", subcommands: [Mount.self, Unmount.self]),
+            CommandGroup(
+                name: "What goes on",
+                subcommands: [Status.self, Pending.self, Materialized.self, Watch.self, Wait.self]),
+            CommandGroup(
+                name: "Content", subcommands: [Download.self, Evict.self, Pin.self, Unpin.self, Reimport.self]),
+            CommandGroup(
+                name: "Trouble",
+                subcommands: [
+                    Conflicts.self, Resolve.self, Retry.self, Resolved.self, Approve.self, Connect.self,
+                    Disconnect.self,
+                ]),
+        ])
+}
+
 @main enum Main {
-    static func main() {}
+    static func main() {
+        do {
+            var command = try Replica.parseAsRoot()
+            try command.run()
+        } catch {
+            finish(error)
+        }
+    }
+
+    /// One line on standard error and the exit status that the error stands for.
+    private static func finish(_ error: any Error) -> Never {
+        if let failure = error as? ControlFailure {
+            Output.complain(failure.message)
+            exit(failure.code.rawValue)
+        }
+        if let status = error as? ExitReason { exit(status.rawValue) }
+        let code = Replica.exitCode(for: error)
+        if code == .success { Replica.exit(withError: error) }
+        let message = Replica.message(for: error).split(separator: "\n").joined(separator: " ")
+        Output.complain(message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message)
+        exit(code == .validationFailure ? ExitReason.usage.rawValue : code.rawValue)
+    }
 }

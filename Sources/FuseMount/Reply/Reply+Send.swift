@@ -92,6 +92,12 @@ extension Reply where Answer == FileData {
         finish()
     }
 
+    /// Answers bytes; fewer than were asked for mean the end of the file.
+    public consuming func send(_ bytes: [UInt8]) {
+        fuse_reply_buf(request, bytes, bytes.count)
+        finish()
+    }
+
     /// Answers up to `count` bytes of an open file at `offset`, without a copy where splice(2) helps.
     /// An error in reading it is answered as such. The descriptor may be closed after this returns.
     public consuming func send(descriptor: Int32, offset: Int64, count: Int) {
@@ -125,6 +131,18 @@ extension Reply where Answer == AttributeValue {
             fuse_reply_err(request, ERANGE)
         } else {
             fuse_reply_buf(request, value.assumingMemoryBound(to: CChar.self).baseAddress, value.count)
+        }
+        finish()
+    }
+
+    /// Answers a value: its size when `size`, the caller's room, is 0; ERANGE when it is too small.
+    public consuming func send(_ value: [UInt8], size: Int) {
+        if size == 0 {
+            fuse_reply_xattr(request, value.count)
+        } else if value.count > size {
+            fuse_reply_err(request, ERANGE)
+        } else {
+            fuse_reply_buf(request, value, value.count)
         }
         finish()
     }

@@ -23,7 +23,8 @@ extension Replica {
         tree.scan = last.scanMode
         try last.beginNext(database, root: root, isImport: last.scanMode == .importing)
         try tree.start()
-        return Replica(folders: folders, tree: tree, database: database, now: now, wake: wake)
+        return Replica(
+            folders: folders, tree: tree, database: database, templatePrefix: last.templatePrefix, now: now, wake: wake)
     }
 
     /// Records everything and notes that the stop was orderly. Nothing may be called after it.
@@ -72,19 +73,23 @@ private struct LastRun {
     var epoch: UInt64
     var nextNumber: UInt64
     var scanMode: ScanMode
+    var templatePrefix: String
 
     init(_ database: ReplicaDatabase, root: Int32) throws {
         let place = Place(folder: root, name: FileName("."))
         // A tree that was never used has none.
         let inTree = (try? place.xattr(OwnXattr.epoch)).flatMap { UInt64(String(decoding: $0, as: UTF8.self)) }
-        let (recorded, state, boot, number) = try database.read { rows in
+        let fresh = (0..<8).map { _ in String(UInt8.random(in: 0...255), radix: 16) }.joined()
+        let (recorded, state, boot, number, prefix) = try database.read { rows in
             (
                 try Meta.epoch.read(from: rows).flatMap { UInt64($0) }, try Meta.state.read(from: rows),
-                try Meta.boot.read(from: rows), try Meta.nextNumber.read(from: rows).flatMap { UInt64($0) }
+                try Meta.boot.read(from: rows), try Meta.nextNumber.read(from: rows).flatMap { UInt64($0) },
+                try Meta.templatePrefix.read(from: rows)
             )
         }
         epoch = max(recorded ?? 0, inTree ?? 0)
         nextNumber = number ?? 2
+        templatePrefix = prefix ?? fresh
         switch (recorded, inTree) {
         case (nil, _): scanMode = .importing
         case (let recorded, let inTree) where recorded != inTree: scanMode = .afterPowerCut
@@ -99,10 +104,11 @@ private struct LastRun {
             try Meta.epoch.write(next, to: rows)
             try Meta.state.write("running", to: rows)
             try Meta.boot.write(Self.currentBoot, to: rows)
+            try Meta.templatePrefix.write(templatePrefix, to: rows)
             if isImport { try Meta.importing.write("yes", to: rows) }
         }
         let place = Place(folder: root, name: FileName("."))
-        try Array(next.utf8).withUnsafeBytes { try place.setXattr(OwnXattr.epoch, $0) }
+        try place.setXattr(OwnXattr.epoch, to: Array(next.utf8))
     }
 
     private static var currentBoot: String {

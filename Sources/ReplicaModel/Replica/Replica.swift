@@ -18,14 +18,17 @@ public final class Replica: Sendable {
     /// Called after local changes; must return at once.
     let wake: @Sendable () -> Void
     let now: @Sendable () -> Double
+    /// Unique to this replica, so that template identifiers are.
+    let templatePrefix: String
 
     init(
-        folders: StateFolders, tree: Tree, database: ReplicaDatabase, now: @escaping @Sendable () -> Double,
-        wake: @escaping @Sendable () -> Void
+        folders: StateFolders, tree: Tree, database: ReplicaDatabase, templatePrefix: String,
+        now: @escaping @Sendable () -> Double, wake: @escaping @Sendable () -> Void
     ) {
         self.folders = folders
         self.tree = Locked(tree)
         self.database = database
+        self.templatePrefix = templatePrefix
         self.now = now
         self.wake = wake
     }

@@ -92,7 +92,7 @@ final class Probe {
     func getXattr(_ name: String, _ key: String, room: Int = 200) {
         var value = [CChar](repeating: 0, count: room + 1)
         let length = call("getxattr \(name) \(key) \(room)") { lgetxattr(path(name), key, &value, room) }
-        if length > 0, room > 0 { note(String(cString: value)) }
+        if length > 0, room > 0 { note(value.withUnsafeBytes { String(decoding: $0.prefix(length), as: UTF8.self) }) }
     }
     func removeXattr(_ name: String, _ key: String) {
         call("removexattr \(name) \(key)") { Int(lremovexattr(path(name), key)) }

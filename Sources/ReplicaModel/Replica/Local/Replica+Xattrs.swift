@@ -108,6 +108,16 @@ extension Place {
         }
     }
 
+    /// Sets an attribute, new or not.
+    func setXattr(_ name: String, to value: [UInt8]) throws(Errno) {
+        try withPath { (path) throws(Errno) in
+            let result =
+                isOrphan
+                ? setxattr(path, name, value, value.count, 0) : lsetxattr(path, name, value, value.count, 0)
+            try Errno.check(result)
+        }
+    }
+
     private func get(_ path: UnsafePointer<CChar>, _ name: String, _ value: UnsafeMutableRawPointer?, _ size: Int)
         -> Int
     {

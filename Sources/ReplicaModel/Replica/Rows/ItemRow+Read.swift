@@ -21,7 +21,7 @@ extension ItemRow {
 
     /// Everything the store does not know yet, deletions with it.
     static func pending(in database: Database) throws -> [ItemRow] {
-        try all("dirty != 0 OR flags & 1 = 1", [], database)
+        try all("dirty != 0 OR flags & 1057 != 0", [], database)
     }
 
     /// What stood directly in `folder` when it was last in step.
@@ -57,6 +57,8 @@ enum Meta: String {
     case boot
     /// The next item number.
     case nextNumber
+    /// What the template identifiers of this replica begin with.
+    case templatePrefix
     /// Set while an import goes on.
     case importing
     /// Why the domain is disconnected.

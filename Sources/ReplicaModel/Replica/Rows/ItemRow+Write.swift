@@ -15,8 +15,9 @@ extension ItemRow {
             Int64(bitPattern: number), Int64(bitPattern: shown), Int64(bitPattern: parent), Data(name.bytes),
             kind.rawValue, Int64(bitPattern: stamp.inode), stamp.born, stamp.size, stamp.modified, stamp.changed,
             stamp.mode, materialization.rawValue, pin.rawValue, flags.rawValue, dirty.rawValue, usedAt,
-            base?.identifier.rawValue, base.map { Int64(bitPattern: $0.parent.rawValue) },
-            base.map { Data($0.name.bytes) }, base?.version.content, base?.version.metadata, base?.size,
+            base?.identifier.rawValue, (base?.parent ?? sent?.parent)?.argument,
+            (base?.name ?? sent?.name).map { Data($0.bytes) }, base?.version.content, base?.version.metadata,
+            base?.size,
             base?.capabilities.rawValue, base?.isUploaded, failure?.code, failure?.message, failure?.attempts,
             failure?.retryAt, rangesBlob,
         ])

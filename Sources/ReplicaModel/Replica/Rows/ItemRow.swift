@@ -16,6 +16,7 @@ struct ItemRow {
     var usedAt: Double
     var base: Base?
     var failure: Failure?
+    var sent: SentPlace?
     var ranges: RangeSet64
 
     /// The row that says what `node` is now.
@@ -33,6 +34,7 @@ struct ItemRow {
         usedAt = node.usedAt
         base = node.base
         failure = node.failure
+        sent = node.base == nil ? node.sent : nil
         ranges = node.ranges
         if node.writers > 0 { flags.insert(.writing) }
     }
@@ -60,6 +62,10 @@ struct ItemRow {
             failure = Failure(
                 code: code, message: row["errorMessage"], attempts: row["attempts"], retryAt: row["retryAt"])
         }
+        if base == nil, let parent: Int64 = row["baseParent"] {
+            sent = SentPlace(
+                parent: ItemNumber(UInt64(bitPattern: parent)), name: FileName(bytes: Self.bytes(row["baseName"])))
+        }
         ranges = RangeSet64(Self.ranges(row["ranges"]))
     }
 
@@ -75,6 +81,7 @@ struct ItemRow {
         node.usedAt = usedAt
         node.base = base
         node.failure = failure
+        node.sent = sent
         node.ranges = ranges
         node.isRecorded = true
         return node

@@ -58,7 +58,7 @@ final class ReplicaDatabase: Sendable {
                     CREATE INDEX itemByInode ON item (inode);
                     CREATE INDEX itemByIdentifier ON item (identifier) WHERE identifier IS NOT NULL;
                     CREATE INDEX itemByBaseParent ON item (baseParent) WHERE baseParent IS NOT NULL;
-                    CREATE INDEX itemPending ON item (number) WHERE dirty != 0 OR flags & 1 = 1;
+                    CREATE INDEX itemPending ON item (number) WHERE dirty != 0 OR flags & 1057 != 0;
                     CREATE TABLE incoming (identifier TEXT PRIMARY KEY, sequence INTEGER NOT NULL, item TEXT);
                     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
                     """)

@@ -72,8 +72,16 @@ extension Tree {
 
     /// Lets go of an item without a word to the store, and has its folder listed anew.
     private func forgetUntilListed(_ node: Node) {
-        if let folder = node.parent { needsListing.insert(folder.number) }
+        if let folder = node.parent { askAgain(for: folder) }
         drop(node)
+    }
+
+    /// Has a listed folder listed again.
+    func askAgain(for folder: Node) {
+        folder.flags.insert(.needsListing)
+        needsListing.insert(folder.number)
+        pendingChanged = true
+        note(folder)
     }
 
     /// Makes a file that stands for content that is not here: marked first, so that its zeros are never served.

@@ -36,6 +36,10 @@ struct NodeFlags: OptionSet {
     static let conflict = NodeFlags(rawValue: 64)
     /// The item is of an import that has not finished.
     static let importing = NodeFlags(rawValue: 128)
+    /// The store answered that the item shall not be there: it stays local until it is edited.
+    static let refused = NodeFlags(rawValue: 512)
+    /// A listed folder that the store may have more in than we know.
+    static let needsListing = NodeFlags(rawValue: 1024)
     /// Neither file, folder nor symlink: local only.
     static let special = NodeFlags(rawValue: 256)
 }
@@ -80,6 +84,12 @@ struct Base: Hashable {
     var isUploaded = true
 }
 
+/// Where an item was when it was sent.
+struct SentPlace: Hashable {
+    var parent: ItemNumber
+    var name: FileName
+}
+
 /// Why an item is not in step, and when it is tried again.
 struct Failure: Hashable {
     /// A ``RemoteStoreError/code``.
@@ -108,6 +118,8 @@ final class Node {
     var dirty: ItemFields = []
     var base: Base?
     var failure: Failure?
+    /// Where a createItem whose answer is unknown was to make it.
+    var sent: SentPlace?
 
     // What follows is only in memory.
 
@@ -123,6 +135,10 @@ final class Node {
     var generation: UInt32 = 0
     /// Raised by every local change: an answer of the store counts for the edit it was sent for.
     var edits: UInt64 = 0
+    /// Whether a call of the store is under way for it.
+    var isInFlight = false
+    /// What was edited since that call began.
+    var dirtySinceSent: ItemFields = []
     /// When it was last changed or used, on the replica's clock.
     var changedAt = 0.0
     var usedAt = 0.0
@@ -144,7 +160,7 @@ final class Node {
     var isDeleted: Bool { flags.contains(.deleted) }
     /// Whether the engine has something to send for it.
     var isPending: Bool {
-        if flags.contains(.special) || flags.contains(.excluded) { return false }
+        if !flags.isDisjoint(with: [.special, .excluded, .refused]) { return false }
         return isDeleted ? (base != nil || flags.contains(.createSent)) : !dirty.isEmpty
     }
 

@@ -70,7 +70,20 @@ extension Tree {
     /// What stat(2) says of the node, and what the kernel may do with it.
     func entry(of node: Node) throws(Obstacle) -> Entry {
         let place = try place(of: node)
-        return entry(of: node, try errnos { () throws(Errno) in try place.status() })
+        let status = try errnos { () throws(Errno) in try place.status() }
+        noticeForeignWrite(node, status)
+        return entry(of: node, status)
+    }
+
+    /// Whoever still has a file open from before the import, or writes below the mount, is noticed at the next look.
+    private func noticeForeignWrite(_ node: Node, _ status: FileStatus) {
+        guard node.kind == .file, node.writers == 0, node.materialization == .whole, scan == .none,
+            node.stamp.inode == status.inode, Stamp(status).hasOtherContent(than: node.stamp)
+        else { return }
+        for name in names(of: node) {
+            name.stamp = Stamp(status)
+            edit(name, [.contents, .modificationDate])
+        }
     }
 
     func entry(of node: Node, _ status: FileStatus) -> Entry {

@@ -23,6 +23,9 @@ final class Tree {
     var removed: Set<ItemNumber> = []
     /// What the engine has to look at.
     var pending: [ItemNumber: Node] = [:]
+    /// Pending items by the place that the store still has them at, though they left it here.
+    var departed: [Presentations.Key: ItemNumber] = [:]
+    var departedFrom: [ItemNumber: Set<ItemNumber>] = [:]
     /// Items with a file below that is open for writing, or was when the daemon died.
     var writing: [ItemNumber: Node] = [:]
     /// What a scan did not find where it was; found again elsewhere or, after the scan, gone.
@@ -32,8 +35,10 @@ final class Tree {
     var linkedBelow: [UInt64: Node] = [:]
     /// How folders are looked at when they are loaded.
     var scan = ScanMode.none
-    /// Folders whose listing has to be asked for again, though they are listed.
+    /// Loaded folders with ``NodeFlags/needsListing``.
     var needsListing: Set<ItemNumber> = []
+    /// What became pending or was edited since the engine last asked.
+    var news: [ItemNumber] = []
     /// The folders already compared with the tree in this run.
     var scanned: Set<ItemNumber> = []
     private var openFolders: [Node] = []
@@ -88,28 +93,44 @@ final class Tree {
             if node.shown != node.number { linked[node.shown, default: []].append(node) }
         }
         if let base = node.base { byIdentifier[base.identifier] = node }
-        if node.isPending { pending[node.number] = node }
+        if node.isPending {
+            pending[node.number] = node
+            noteDeparture(node)
+        }
         if node.flags.contains(.writing) { writing[node.number] = node }
+        if node.flags.contains(.needsListing) { needsListing.insert(node.number) }
     }
 
     /// Says that the database has to learn the node's present state.
     func note(_ node: Node) {
         node.isRecorded = false
         changed[node.number] = node
-        if node.isPending {
-            if pending.updateValue(node, forKey: node.number) == nil { pendingChanged = true }
-        } else {
+        guard node.isPending else {
             pending[node.number] = nil
+            return
         }
+        if pending.updateValue(node, forKey: node.number) == nil {
+            pendingChanged = true
+            news.append(node.number)
+        }
+        noteDeparture(node)
+    }
+
+    private func noteDeparture(_ node: Node) {
+        guard let base = node.base, node.isDeleted || !node.dirty.isDisjoint(with: .place) else { return }
+        departed[Presentations.Key(folder: base.parent, name: base.name)] = node.number
+        departedFrom[base.parent, default: []].insert(node.number)
     }
 
     /// Notes a local change of `fields`: an edit the store has to learn of.
     func edit(_ node: Node, _ fields: ItemFields) {
         guard !node.flags.contains(.special) else { return note(node) }
         node.dirty.formUnion(fields)
+        if node.isInFlight { node.dirtySinceSent.formUnion(fields) }
         node.edits += 1
         node.changedAt = now()
         node.failure = nil
+        node.flags.subtract([.excluded, .refused])
         pendingChanged = true
         note(node)
     }

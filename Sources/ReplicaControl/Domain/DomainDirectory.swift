@@ -1,0 +1,130 @@
+import Glibc
+public import SystemPackage
+
+/// Where a domain is on disk.
+public struct DomainLocation: Sendable {
+    /// The domain's name: the name of its entry in the root, which `domain.json` repeats.
+    public let name: DomainName
+    /// The state directory, absolute, with a link in the root resolved.
+    public let state: FilePath
+    /// What `domain.json` says.
+    public let record: DomainRecord
+
+    /// The control socket's path.
+    public var socket: FilePath { state.appending(ControlSocket.name) }
+}
+
+/// The folder that lists a user's domains: one entry a domain, which is its state directory, or a symbolic link to it
+/// where the state lies beside the imported directory on another filesystem.
+public struct DomainDirectory: Sendable {
+    /// The folder. It need not exist yet.
+    public let root: FilePath
+
+    /// A folder given by name.
+    public init(root: FilePath) {
+        self.root = root
+    }
+
+    /// The folders to look in, the one for new domains first: `$XDG_DATA_HOME/replica` if that is set to an absolute
+    /// path; else `/var/lib/replica` for root and `~/.local/share/replica` for others. Root looks in both, because
+    /// mount(8) and systemd give it another environment than its shell.
+    ///
+    /// `user` is this process's where none is given. The home comes from the password database where HOME is missing, as it is below mount(8).
+    public static func searchPath(
+        environment: [String: String], user: UInt32? = nil
+    ) -> [DomainDirectory] {
+        let user = user ?? geteuid()
+        var roots: [FilePath] = []
+        if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") {
+            roots.append(FilePath(data).appending("replica"))
+        } else if user != 0, let home = home(environment: environment, user: user) {
+            roots.append(FilePath(home).appending(".local/share/replica"))
+        }
+        if user == 0 { roots.append("/var/lib/replica") }
+        return roots.map(DomainDirectory.init)
+    }
+
+    /// The domains in this folder, sorted by name. Entries that are no domain are passed over; one whose
+    /// `domain.json` can't be read, or whose disk isn't there, goes to `unreadable` and doesn't hide the others.
+    public func domains(unreadable: (DomainName, any Error) -> Void = { _, _ in }) throws -> [DomainLocation] {
+        var found: [DomainLocation] = []
+        for text in try entries() {
+            guard let name = Self.name(text) else { continue }
+            do {
+                if let domain = try domain(named: name) { found.append(domain) }
+            } catch {
+                unreadable(name, error)
+            }
+        }
+        return found.sorted { $0.name.text < $1.name.text }
+    }
+
+    /// The domain of this name, or nil if there is none here. Throws where there is one that can't be read, for
+    /// saying that there is none would let its name be taken.
+    public func domain(named name: DomainName) throws -> DomainLocation? {
+        let entry = root.appending(name.text)
+        guard let resolved = realpath(entry.string, nil) else {
+            let reason = Errno(rawValue: errno)
+            var status = stat()
+            let isThere = lstat(entry.string, &status) == 0
+            if !isThere, reason == .noSuchFileOrDirectory || reason == .notDirectory { return nil }
+            throw reason
+        }
+        defer { free(resolved) }
+        let state = FilePath(platformString: resolved)
+        guard let json = try FileBytes.readIfPresent(state.appending("domain.json")) else { return nil }
+        return DomainLocation(name: name, state: state, record: try DomainRecord(json: json))
+    }
+
+    private func entries() throws -> [String] {
+        guard let folder = opendir(root.string) else {
+            if errno == ENOENT { return [] }
+            throw Errno(rawValue: errno)
+        }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if let name { names.append(name) }
+        }
+        return names
+    }
+
+    private static func name(_ text: String) -> DomainName? {
+        do { return try DomainName(text) } catch { return nil }
+    }
+
+    private static func home(environment: [String: String], user: UInt32) -> String? {
+        if let home = environment["HOME"], home.hasPrefix("/") { return home }
+        guard let record = getpwuid(user), let home = record.pointee.pw_dir else { return nil }
+        return String(cString: home)
+    }
+}
+
+extension [DomainDirectory] {
+    /// Every domain in these folders; of one name in two folders, the first folder's.
+    public func domains(unreadable: (DomainName, any Error) -> Void = { _, _ in }) throws -> [DomainLocation] {
+        var found: [DomainLocation] = []
+        for directory in self {
+            found += try directory.domains(unreadable: unreadable).filter { new in
+                !found.contains { $0.name == new.name }
+            }
+        }
+        return found.sorted { $0.name.text < $1.name.text }
+    }
+
+    /// The first domain of this name.
+    public func domain(named name: DomainName) throws -> DomainLocation? {
+        for directory in self {
+            if let found = try directory.domain(named: name) { return found }
+        }
+        return nil
+    }
+
+    /// The domain kept in this store, or nil if none is.
+    public func domain(storedAt store: StoreURL) throws -> DomainLocation? {
+        try domains().first { $0.record.store == store.text }
+    }
+}

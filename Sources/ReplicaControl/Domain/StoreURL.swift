@@ -1,0 +1,120 @@
+/// The address of a store: `file:///absolute/path`. It is kept in `domain.json` and shown by `replica status`, so it
+/// never holds a secret: a URL with a password in it is refused.
+public struct StoreURL: Hashable, Sendable, CustomStringConvertible {
+    /// The URL as given.
+    public let text: String
+    /// The part before `://`, in lower case.
+    public let scheme: String
+    /// What follows `://`, still percent-encoded.
+    public let rest: String
+
+    /// The schemes that have a store.
+    public static let schemes = ["file"]
+
+    /// Whether a mount's SPEC is meant as a URL rather than as a domain's name, which can't hold a colon.
+    public static func looksLikeURL(_ text: String) -> Bool { text.contains(":") }
+
+    /// Takes a URL, or throws what is wrong with it. The URL itself is never part of the message, for it may hold
+    /// the secret that the message complains about.
+    public init(_ text: String) throws(StoreURLError) {
+        guard let range = text.firstRange(of: "://") else { throw .notURL }
+        let scheme = text[..<range.lowerBound].lowercased()
+        let rest = String(text[range.upperBound...])
+        guard !scheme.isEmpty, scheme.utf8.allSatisfy({ Self.isSchemeByte($0) }) else { throw .notURL }
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        if let at = authority.lastIndex(of: "@"), authority[..<at].contains(":") { throw .secret }
+        if Self.hasSecretParameter(rest) { throw .secret }
+        guard Self.schemes.contains(scheme) else { throw .unknownScheme(scheme) }
+        if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) { throw .notURL }
+        self.text = text
+        self.scheme = scheme
+        self.rest = rest
+        if scheme == "file" { _ = try filePath() }
+    }
+
+    public var description: String { text }
+
+    /// The bytes of the path of a `file:` URL, percent-decoded, without a slash at the end.
+    public func filePath() throws(StoreURLError) -> [UInt8] {
+        guard rest.hasPrefix("/") else { throw .relativePath }
+        if rest.contains("?") || rest.contains("#") { throw .parameters }
+        var path = try Self.percentDecoded(rest)
+        if path.contains(0) { throw .notURL }
+        while path.count > 1, path.last == UInt8(ascii: "/") { path.removeLast() }
+        return path
+    }
+
+    /// The `file:` URL of an absolute path of any bytes.
+    public static func file(path: [UInt8]) throws(StoreURLError) -> StoreURL {
+        let digits = Array("0123456789ABCDEF")
+        var text = "file://"
+        for byte in path {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "+"):
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                text += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+            }
+        }
+        return try StoreURL(text)
+    }
+
+    private static func isSchemeByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"),
+            UInt8(ascii: "-"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+
+    private static func hasSecretParameter(_ rest: String) -> Bool {
+        guard let question = rest.firstIndex(of: "?") else { return false }
+        let suspicious = ["password", "passwd", "secret", "token", "credential", "access_key", "accesskey"]
+        return rest[rest.index(after: question)...].split(separator: "&").contains { parameter in
+            let key = parameter.prefix { $0 != "=" }.lowercased()
+            return suspicious.contains { key.contains($0) }
+        }
+    }
+
+    private static func percentDecoded(_ text: String) throws(StoreURLError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var source = Array(text.utf8)[...]
+        while let byte = source.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard source.count >= 2,
+                let value = UInt8(String(decoding: source.prefix(2), as: UTF8.self), radix: 16)
+            else { throw .notURL }
+            bytes.append(value)
+            source.removeFirst(2)
+        }
+        return bytes
+    }
+}
+
+/// What is wrong with a store's URL.
+public enum StoreURLError: Error, Equatable, CustomStringConvertible {
+    case notURL
+    case unknownScheme(String)
+    case relativePath
+    case parameters
+    case secret
+
+    public var description: String {
+        switch self {
+        case .notURL: "not a store URL; one looks like file:///srv/store"
+        case .unknownScheme(let scheme):
+            "no store for '\(scheme)://'; there is \(StoreURL.schemes.map { $0 + "://" }.joined(separator: ", "))"
+        case .relativePath: "a file: URL needs an absolute path, as in file:///srv/store"
+        case .parameters: "a file: URL takes no '?' or '#'; write %3F or %23 for these characters in a path"
+        case .secret:
+            "the store URL holds a secret, which every user could read; put it into a file with mode 0600 and "
+                + "give -o credentials=FILE"
+        }
+    }
+}

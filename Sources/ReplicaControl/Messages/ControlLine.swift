@@ -1,0 +1,121 @@
+import Foundation
+
+/// Version of the protocol below. It rises when an old client or daemon would misread a message; a new request or a
+/// new optional field doesn't raise it.
+public let controlProtocolVersion = 1
+
+/// One line from a client: a request with the number that its replies repeat.
+public struct RequestLine: Codable, Equatable, Sendable {
+    /// ``controlProtocolVersion`` of the client.
+    public var `protocol`: Int
+    /// Chosen by the client; unique among its requests under way on this connection.
+    public var id: Int
+    public var request: ControlRequest
+
+    /// A request in this program's protocol version.
+    public init(id: Int, request: ControlRequest) {
+        self.protocol = controlProtocolVersion
+        self.id = id
+        self.request = request
+    }
+}
+
+/// One line from the daemon: any number of events, then one answer or one failure.
+public struct ReplyLine: Codable, Equatable, Sendable {
+    /// The request's number; 0 where the line could not be read as a request.
+    public var id: Int
+    public var event: ControlEvent?
+    public var answer: ControlAnswer?
+    public var failure: ControlFailure?
+
+    /// Something on the way.
+    public init(id: Int, event: ControlEvent) {
+        self.id = id
+        self.event = event
+    }
+
+    /// The good end.
+    public init(id: Int, answer: ControlAnswer) {
+        self.id = id
+        self.answer = answer
+    }
+
+    /// The bad end.
+    public init(id: Int, failure: ControlFailure) {
+        self.id = id
+        self.failure = failure
+    }
+}
+
+/// The part of a request line that every version has.
+private struct VersionOnly: Decodable {
+    var `protocol`: Int
+}
+
+/// Lines of JSON: what is sent and what comes back.
+public enum ControlLine {
+    /// Longest line either side takes, in bytes, its end not counted.
+    public static let longest = 1 << 20
+
+    /// The message in one line, with the newline at its end.
+    public static func encode(_ message: some Encodable) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        return Array(try encoder.encode(message)) + [UInt8(ascii: "\n")]
+    }
+
+    /// The message in a line, with or without the newline.
+    public static func decode<Message: Decodable>(_ type: Message.Type, from line: some Sequence<UInt8>) throws
+        -> Message
+    {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        return try decoder.decode(type, from: Data(line))
+    }
+
+    /// Reads a request of any version: first which version it is, so that a newer client is told so instead of being
+    /// told that its line is nonsense.
+    public static func decodeRequest(_ line: some Sequence<UInt8>) throws(ControlFailure) -> RequestLine {
+        let bytes = Array(line)
+        let version: VersionOnly
+        do { version = try decode(VersionOnly.self, from: bytes) } catch {
+            throw ControlFailure(.wrongProtocol, "not a request: a JSON object with protocol, id and request")
+        }
+        guard version.protocol == controlProtocolVersion else {
+            throw ControlFailure(
+                .wrongProtocol,
+                "the daemon speaks protocol \(controlProtocolVersion), the client \(version.protocol)")
+        }
+        do { return try decode(RequestLine.self, from: bytes) } catch {
+            throw ControlFailure(.wrongProtocol, "this daemon doesn't know that request")
+        }
+    }
+}
+
+/// Cuts a stream of bytes into lines.
+public struct LineBuffer: Sendable {
+    private var bytes: [UInt8] = []
+    private var searched = 0
+
+    public init() {}
+
+    /// Adds what was read.
+    public mutating func append(_ more: some Sequence<UInt8>) {
+        bytes.append(contentsOf: more)
+    }
+
+    /// Takes the next whole line, without its newline; nil where there is none yet.
+    /// Throws `wrongProtocol` when a line is longer than ``ControlLine/longest``.
+    public mutating func next() throws(ControlFailure) -> [UInt8]? {
+        guard let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
+            searched = bytes.count
+            if bytes.count > ControlLine.longest { throw ControlFailure(.wrongProtocol, "the line is too long") }
+            return nil
+        }
+        let line = Array(bytes[..<end])
+        bytes.removeSubrange(...end)
+        searched = 0
+        return line
+    }
+}

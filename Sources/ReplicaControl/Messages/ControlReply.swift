@@ -1,0 +1,97 @@
+/// The end of a request that went well.
+public enum ControlAnswer: Equatable, Sendable {
+    case done
+    case daemon(DaemonStatus)
+    case domain(DomainStatus)
+    case item(ItemStatus)
+    case evicted(EvictionResult)
+    case removed(RemovalResult)
+}
+
+/// What a request tells before its end.
+public enum ControlEvent: Equatable, Sendable {
+    /// Counts so far.
+    case progress(TransferProgress)
+    /// A part of a list; a long list comes in several.
+    case items([ItemStatus])
+    /// A part of the list of conflicts.
+    case conflicts([ConflictStatus])
+    /// Something happened (`watch`).
+    case change(ChangeEvent)
+}
+
+/// The end of a request that failed: a code to decide by, and one line for people.
+public struct ControlFailure: Error, Codable, Equatable, Sendable, CustomStringConvertible {
+    /// The exit status `replica` ends with.
+    public var code: ExitReason
+    /// One line, without a full stop at its end.
+    public var message: String
+
+    /// A failure with its line.
+    public init(_ code: ExitReason, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+}
+
+extension ControlAnswer: Codable {
+    private enum Key: String, CodingKey {
+        case daemon, domain, item, evicted, removed
+    }
+
+    /// One key says which answer; an empty object, or keys of a newer daemon only, is `done`.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        switch container.allKeys.first {
+        case nil: self = .done
+        case .daemon: self = .daemon(try container.decode(DaemonStatus.self, forKey: .daemon))
+        case .domain: self = .domain(try container.decode(DomainStatus.self, forKey: .domain))
+        case .item: self = .item(try container.decode(ItemStatus.self, forKey: .item))
+        case .evicted: self = .evicted(try container.decode(EvictionResult.self, forKey: .evicted))
+        case .removed: self = .removed(try container.decode(RemovalResult.self, forKey: .removed))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        switch self {
+        case .done: break
+        case .daemon(let value): try container.encode(value, forKey: .daemon)
+        case .domain(let value): try container.encode(value, forKey: .domain)
+        case .item(let value): try container.encode(value, forKey: .item)
+        case .evicted(let value): try container.encode(value, forKey: .evicted)
+        case .removed(let value): try container.encode(value, forKey: .removed)
+        }
+    }
+}
+
+extension ControlEvent: Codable {
+    private enum Key: String, CodingKey {
+        case progress, items, conflicts, change
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        switch container.allKeys.first {
+        case .progress: self = .progress(try container.decode(TransferProgress.self, forKey: .progress))
+        case .items: self = .items(try container.decode([ItemStatus].self, forKey: .items))
+        case .conflicts: self = .conflicts(try container.decode([ConflictStatus].self, forKey: .conflicts))
+        case .change: self = .change(try container.decode(ChangeEvent.self, forKey: .change))
+        case nil:
+            let context = DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "unknown event")
+            throw DecodingError.dataCorrupted(context)
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        switch self {
+        case .progress(let value): try container.encode(value, forKey: .progress)
+        case .items(let value): try container.encode(value, forKey: .items)
+        case .conflicts(let value): try container.encode(value, forKey: .conflicts)
+        case .change(let value): try container.encode(value, forKey: .change)
+        }
+    }
+}

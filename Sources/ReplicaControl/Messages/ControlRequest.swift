@@ -1,0 +1,131 @@
+import Glibc
+public import SystemPackage
+
+/// What can be asked of a domain's daemon. docs/CONTROL.md says what each one does and which answer it has.
+public enum ControlRequest: Codable, Equatable, Sendable {
+    /// Who serves the domain. Answer: `daemon`.
+    case hello
+    /// Counts and progress of the domain. Answer: `domain`.
+    case status
+    /// One item. Answer: `item`.
+    case item(path: ControlPath)
+    /// Items with something not yet in the store. Events: `items`. Answer: `done`.
+    case pending
+    /// Items whose content, or listing, is on this disk. Events: `items`. Answer: `done`.
+    case materialized
+    /// Unsettled conflicts. Events: `conflicts`. Answer: `done`.
+    case conflicts
+    /// Settles the conflict at a path. Answer: `done`.
+    case resolve(path: ControlPath, keep: ConflictChoice)
+    /// Fetches content; a folder's is its whole subtree. `wait` answers when the bytes are here, else as soon as the
+    /// fetch is under way. Events: `progress`. Answer: `done`.
+    case download(path: ControlPath, range: ByteRange?, wait: Bool)
+    /// Gives the content's disk space back; a folder's is its subtree. Strict stops at the first refusal before
+    /// anything is evicted. Answer: `evicted`.
+    case evict(path: ControlPath, strict: Bool)
+    /// Keeps the content here always, and that of what is below. Answer: `done`, when this is in force.
+    case pin(path: ControlPath)
+    /// Undoes `pin`. Answer: `done`.
+    case unpin(path: ControlPath)
+    /// Sends an item and what is below it to the store again as createItem(mayAlreadyExist). Answer: `done` at once.
+    case reimport(path: ControlPath)
+    /// Ends a disconnection. Answer: `done`.
+    case connect
+    /// Stops all calls to the store until `connect`. Answer: `done`.
+    case disconnect(reason: String)
+    /// Answers when all that was written before is in the store and all the store had is applied.
+    /// Events: `progress`. Answer: `done`.
+    case wait(path: ControlPath)
+    /// Tries again at once what waits for its next try; all items where no path is given. Answer: `done`.
+    case retry(path: ControlPath?)
+    /// Lets a held mass deletion go on. Answer: `done`.
+    case approve
+    /// Says that an error's cause is gone: an error code of docs/CONTROL.md. Answer: `done`.
+    case resolved(code: String)
+    /// Tells what happens, until the connection is closed. Events: `change`, `progress`.
+    case watch
+    /// Mounts the domain with `mount.replica`'s options. Answer: `done` when the mount is live.
+    case mount(mountpoint: ControlFilePath, options: [String])
+    /// Unmounts and ends the daemon; `flush` sends what is pending first. Events: `progress`. Answer: `done`.
+    case unmount(flush: Bool)
+    /// Unmounts, takes the domain away and ends the daemon. Answer: `removed`.
+    case remove(keep: RemovalMode)
+}
+
+/// Which side of a conflict stays under the item's name.
+public enum ConflictChoice: String, Codable, CaseIterable, Sendable {
+    /// The local bytes take the name; the store's version is dropped.
+    case local
+    /// The store's version keeps the name; the conflict copy is dropped.
+    case remote
+    /// Both stay, as they are now, and the conflict counts as settled.
+    case both
+}
+
+/// What stays on disk when a domain is removed (NSFileProviderManager.DomainRemovalMode).
+public enum RemovalMode: String, Codable, CaseIterable, Sendable {
+    /// What isn't in the store yet is preserved: the default.
+    case dirty
+    /// Everything that is on this disk is preserved.
+    case downloaded
+    /// Nothing is preserved, unsent edits included.
+    case none
+}
+
+/// A range of a file's bytes. Both in bytes, neither negative.
+public struct ByteRange: Codable, Equatable, Sendable {
+    public var offset: Int64
+    public var length: Int64
+
+    /// A range. Neither number may be negative.
+    public init(offset: Int64, length: Int64) {
+        precondition(offset >= 0 && length >= 0)
+        self.offset = offset
+        self.length = length
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        offset = try container.decode(Int64.self, forKey: .offset)
+        length = try container.decode(Int64.self, forKey: .length)
+        if offset < 0 || length < 0 {
+            throw DecodingError.dataCorruptedError(
+                forKey: .offset, in: container, debugDescription: "a range can't be negative")
+        }
+    }
+}
+
+/// An absolute path of the local filesystem, in bytes; in JSON as ``ControlPath`` is.
+public struct ControlFilePath: Hashable, Sendable, Codable {
+    /// The path's bytes, with the slash at its start.
+    public let bytes: [UInt8]
+
+    /// A path that starts with a slash.
+    public init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// The bytes of a path that starts with a slash.
+    public init(_ path: FilePath) {
+        bytes = path.withPlatformString { text in
+            UnsafeBufferPointer(start: text, count: strlen(text)).map(UInt8.init(bitPattern:))
+        }
+    }
+
+    /// The path, for system calls.
+    public var path: FilePath { FilePath(platformString: bytes.map { CChar(bitPattern: $0) } + [0]) }
+
+    public init(from decoder: any Decoder) throws {
+        let path = try ControlPath(from: decoder)
+        bytes = [UInt8(ascii: "/")] + path.bytes
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let text = String(validating: bytes, as: UTF8.self) {
+            try container.encode(text)
+        } else {
+            try container.encode(bytes)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Glibc
+public import SystemPackage
+
+/// A connection to a daemon, for one request after the other. Blocks its thread: it is for commands, not for servers.
+public final class ControlClient {
+    private let socket: FileDescriptor
+    private var received = LineBuffer()
+    private var requests = 0
+
+    /// Connects to the daemon of the domain whose state directory this is; throws `notRunning` where there is none.
+    public init(state: FilePath) throws(ControlFailure) {
+        socket = try ControlSocket.connect(state: state)
+    }
+
+    deinit {
+        _ = Glibc.close(socket.rawValue)
+    }
+
+    /// Sends a request and returns its answer, or throws its failure. Events go to `onEvent` as they come.
+    ///
+    /// `timeout` is in seconds for the whole request; after it `timedOut` is thrown and the connection must not be
+    /// used again: closing it cancels the request.
+    public func request(
+        _ request: ControlRequest, timeout: Double? = nil, onEvent: (ControlEvent) throws -> Void = { _ in }
+    ) throws -> ControlAnswer {
+        requests += 1
+        let deadline = timeout.map { ContinuousClock.now + .seconds($0) }
+        try send(try ControlLine.encode(RequestLine(id: requests, request: request)))
+        while true {
+            let reply = try ControlLine.decode(ReplyLine.self, from: try nextLine(deadline: deadline))
+            if let failure = reply.failure { throw failure }
+            guard reply.id == requests else { continue }
+            if let event = reply.event { try onEvent(event) }
+            if let answer = reply.answer { return answer }
+        }
+    }
+
+    private func send(_ line: [UInt8]) throws(ControlFailure) {
+        var rest = line[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(socket.rawValue, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw ControlFailure(.notRunning, "the daemon went away: \(Errno(rawValue: errno))")
+            }
+            rest.removeFirst(count)
+        }
+    }
+
+    private func nextLine(deadline: ContinuousClock.Instant?) throws(ControlFailure) -> [UInt8] {
+        while true {
+            if let line = try received.next() { return line }
+            try waitForInput(deadline: deadline)
+            var buffer = [UInt8](repeating: 0, count: 65536)
+            let count = recv(socket.rawValue, &buffer, buffer.count, 0)
+            if count == 0 { throw ControlFailure(.notRunning, "the daemon went away") }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw ControlFailure(.notRunning, "the daemon went away: \(Errno(rawValue: errno))")
+            }
+            received.append(buffer.prefix(count))
+        }
+    }
+
+    private func waitForInput(deadline: ContinuousClock.Instant?) throws(ControlFailure) {
+        while true {
+            var milliseconds: Int32 = -1
+            if let deadline {
+                let left = (deadline - .now) / .milliseconds(1)
+                if left <= 0 { throw ControlFailure(.timedOut, "the time is over") }
+                milliseconds = Int32(min(left.rounded(.up), 1e9))
+            }
+            var descriptor = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
+            if poll(&descriptor, 1, milliseconds) > 0 { return }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import ReplicaControl
+import SystemPackage
+
+/// What a command line of `mount.replica` asks for.
+///
+/// The first form is mount(8)'s, the others are what the `replica` command calls (docs/CONTROL.md).
+enum Invocation: Equatable {
+    /// `mount.replica SPEC DIR [-sfnv] [-o OPTS]`
+    case mount(MountRequest)
+    /// `mount.replica --import NAME DIR URL [-o OPTS]`
+    case importDirectory(DomainName, directory: FilePath, store: StoreURL, options: MountOptions)
+    /// `mount.replica --add NAME URL [-o OPTS]`
+    case add(DomainName, store: StoreURL, options: MountOptions)
+    /// `mount.replica --serve NAME [-o OPTS]`
+    case serve(DomainName, options: MountOptions)
+    /// `mount.replica --remove NAME dirty|downloaded|none`
+    case remove(DomainName, keep: RemovalMode)
+    /// `-h`, `--help`
+    case help
+    /// `-V`, `--version`
+    case version
+
+    /// What `--help` prints.
+    static let helpText = """
+        usage: mount.replica SPEC DIR [-sfnv] [-o OPTS]
+
+        SPEC is a domain's name or a store URL (file:///srv/store); DIR is where to mount it.
+          -o foreground       stay in the foreground and log to standard error
+          -o store=URL        make the domain with this store if there is none of this name
+          -o import=DIR       take over this directory the first time; later it does nothing
+          -o state=DIR        keep the domain's state here instead of at the usual place
+          -o cache-max=SIZE, cache-min-free=SIZE      limits for content that is here only to be fast
+          -o nohydrate=A:B    programs that get an error instead of a download
+          -o credentials=FILE the store's secrets; only its owner may be able to read it
+          -o enforce_caps     refuse locally what the store's items don't allow
+          -o ro, nosuid, nodev, noexec, noatime, allow_other, ...   as in mount(8) and mount.fuse3(8)
+          -s  ignore unknown options   -f  check the command line only   -n  accepted   -v  log more
+        """
+
+    /// Reads a command line, without the program's name. Throws one clear line and mount(8)'s exit status.
+    init(_ arguments: [[UInt8]]) throws(MountUsageError) {
+        var reader = ArgumentReader(arguments)
+        try reader.read()
+        if let early = reader.early {
+            self = early
+            return
+        }
+        switch reader.mode {
+        case nil: self = .mount(try MountRequest(reader))
+        case "--import":
+            let values = try reader.values("--import NAME DIR URL", 3)
+            self = .importDirectory(
+                try Self.name(values[0]), directory: try OptionText.absolutePath(values[1], of: "DIR"),
+                store: try Self.store(values[2]), options: reader.options)
+        case "--add":
+            let values = try reader.values("--add NAME URL", 2)
+            self = .add(try Self.name(values[0]), store: try Self.store(values[1]), options: reader.options)
+        case "--serve":
+            let values = try reader.values("--serve NAME", 1)
+            self = .serve(try Self.name(values[0]), options: reader.options)
+        default:
+            let values = try reader.values("--remove NAME dirty|downloaded|none", 2)
+            guard let keep = RemovalMode(rawValue: String(decoding: values[1], as: UTF8.self)) else {
+                throw MountUsageError("what to keep is one of dirty, downloaded, none")
+            }
+            self = .remove(try Self.name(values[0]), keep: keep)
+        }
+    }
+
+    /// As above, for text.
+    init(_ arguments: [String]) throws(MountUsageError) {
+        try self.init(arguments.map { Array($0.utf8) })
+    }
+
+    static func name(_ bytes: [UInt8]) throws(MountUsageError) -> DomainName {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw MountUsageError("a domain's name must be UTF-8")
+        }
+        do { return try DomainName(text) } catch { throw MountUsageError("\(error)") }
+    }
+
+    static func store(_ bytes: [UInt8]) throws(MountUsageError) -> StoreURL {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw MountUsageError("\(StoreURLError.notURL)")
+        }
+        do { return try StoreURL(text) } catch { throw MountUsageError("\(error)") }
+    }
+}
+
+/// `SPEC DIR [-sfnv] [-o OPTS]`: one mount.
+struct MountRequest: Equatable {
+    /// What SPEC names.
+    enum Source: Equatable {
+        /// A domain; with `store=URL` it is made where there is none.
+        case name(DomainName)
+        /// A store, whose domain is made where there is none.
+        case store(StoreURL)
+    }
+
+    let source: Source
+    /// As given; may be relative to the working directory when a person called.
+    let mountpoint: FilePath
+    let options: MountOptions
+    /// `-f`: check the command line and do nothing.
+    let isFake: Bool
+    /// `-v`: log more.
+    let isVerbose: Bool
+
+    fileprivate init(_ reader: ArgumentReader) throws(MountUsageError) {
+        let values = try reader.values("SPEC DIR [-sfnv] [-o OPTS]", 2)
+        guard !values[1].isEmpty else { throw MountUsageError("the mount point can't be empty") }
+        mountpoint = OptionText.path(values[1])
+        options = reader.options
+        isFake = reader.flags.contains("f")
+        isVerbose = reader.flags.contains("v")
+        if StoreURL.looksLikeURL(String(decoding: values[0], as: UTF8.self)) {
+            let store = try Invocation.store(values[0])
+            if let other = options.store, other != store {
+                throw MountUsageError("SPEC and store= name two different stores")
+            }
+            source = .store(store)
+        } else {
+            source = .name(try Invocation.name(values[0]))
+        }
+    }
+}
+
+/// Sorts a command line into its positional values, flags, options and mode.
+private struct ArgumentReader {
+    private var rest: ArraySlice<[UInt8]>
+    private var positional: [[UInt8]] = []
+    private var optionTexts: [[UInt8]] = []
+    private(set) var flags: Set<Character> = []
+    private(set) var mode: String?
+    private(set) var early: Invocation?
+    private(set) var options = MountOptions()
+
+    init(_ arguments: [[UInt8]]) { rest = arguments[...] }
+
+    mutating func read() throws(MountUsageError) {
+        while let argument = rest.popFirst() {
+            let text = String(decoding: argument, as: UTF8.self)
+            if text == "--" {
+                positional += rest
+                rest = []
+            } else if text.hasPrefix("--") {
+                try readLong(text)
+            } else if text.hasPrefix("-"), text != "-" {
+                try readShort(argument)
+            } else {
+                positional.append(argument)
+            }
+        }
+        guard early == nil else { return }
+        for texts in optionTexts { try options.read(texts, sloppy: flags.contains("s")) }
+    }
+
+    /// The positional values, which must be `count`.
+    func values(_ form: String, _ count: Int) throws(MountUsageError) -> [[UInt8]] {
+        guard positional.count == count else { throw MountUsageError("usage: mount.replica \(form)") }
+        return positional
+    }
+
+    private mutating func readLong(_ text: String) throws(MountUsageError) {
+        switch text {
+        case "--help": early = .help
+        case "--version": early = .version
+        case "--import", "--add", "--serve", "--remove":
+            guard mode == nil else { throw MountUsageError("\(mode ?? "") and \(text) exclude each other") }
+            mode = text
+        default: throw MountUsageError("unknown argument '\(text)'; see mount.replica --help")
+        }
+    }
+
+    /// Flags in one word, `-sfn`; `-o` and `-t` take the rest of the word or the next one.
+    private mutating func readShort(_ argument: [UInt8]) throws(MountUsageError) {
+        var letters = argument.dropFirst()
+        while let letter = letters.popFirst() {
+            switch Character(Unicode.Scalar(letter)) {
+            case let flag where "sfnv".contains(flag): flags.insert(flag)
+            case "h": early = .help
+            case "V": early = .version
+            case "o":
+                optionTexts.append(try value(of: "-o", in: &letters))
+            case "t":
+                // mount(8) names the type when it was given with a subtype: fuse.replica.
+                let type = String(decoding: try value(of: "-t", in: &letters), as: UTF8.self)
+                guard ["replica", "fuse.replica"].contains(type) else {
+                    throw MountUsageError("this helper mounts type replica, not '\(type)'")
+                }
+            case let other:
+                throw MountUsageError("unknown argument '-\(other)'; see mount.replica --help")
+            }
+        }
+    }
+
+    private mutating func value(
+        of flag: String, in letters: inout ArraySlice<UInt8>
+    ) throws(MountUsageError) -> [UInt8] {
+        defer { letters = [] }
+        if !letters.isEmpty { return Array(letters) }
+        guard let next = rest.popFirst() else { throw MountUsageError("\(flag) needs a value") }
+        return next
+    }
+}

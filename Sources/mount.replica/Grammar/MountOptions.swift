@@ -1,0 +1,83 @@
+import ReplicaControl
+import SystemPackage
+
+/// The options of one mount. mount(8)'s own options for /etc/fstab and for systemd are read and dropped.
+struct MountOptions: Equatable {
+    /// Flags of the VFS that may be set by name, each with the name that clears it.
+    static let switches: [(set: String, clear: String)] = [
+        ("ro", "rw"), ("nosuid", "suid"), ("nodev", "dev"), ("noexec", "exec"), ("noatime", "atime"),
+        ("nodiratime", "diratime"), ("relatime", "norelatime"), ("strictatime", "nostrictatime"),
+        ("lazytime", "nolazytime"), ("sync", "async"), ("dirsync", "nodirsync"), ("nosymfollow", "symfollow"),
+    ]
+
+    /// Options that only mount(8), systemd or the boot scripts need.
+    static let dropped: Set = [
+        "defaults", "auto", "noauto", "nofail", "_netdev", "user", "nouser", "users", "nousers", "owner", "noowner",
+        "group", "nogroup", "silent", "loud", "nomand", "mand", "noiversion", "iversion",
+    ]
+
+    /// The VFS flags that are set, by name and in the order of ``switches``. Empty: the kernel's defaults.
+    private(set) var vfs: [String] = []
+    /// Lets other users in (mount.fuse3(8)).
+    private(set) var allowOther = false
+    /// Stay in the foreground, log to standard error.
+    private(set) var foreground = false
+    /// A directory to take over on the first mount.
+    private(set) var importDirectory: FilePath?
+    /// The store, for a domain that isn't there yet.
+    private(set) var store: StoreURL?
+    /// Where the state is kept instead of the usual place.
+    private(set) var state: FilePath?
+    /// What belongs to the domain rather than to this mount.
+    private(set) var domain = DomainOptions()
+
+    /// Whether the mount is read-only.
+    var readOnly: Bool { vfs.contains("ro") }
+
+    init() {}
+
+    /// Reads one comma-separated list: `ro,x-systemd.automount,cache-max=10G`. A backslash takes the special meaning
+    /// from a comma or a backslash after it. Of contradicting options the last one counts, as in mount(8).
+    init(_ text: String, sloppy: Bool = false) throws(MountUsageError) {
+        try read(Array(text.utf8), sloppy: sloppy)
+    }
+
+    /// Adds a list of options. `sloppy` passes over unknown ones (mount -s).
+    mutating func read(_ list: [UInt8], sloppy: Bool) throws(MountUsageError) {
+        for option in OptionText.split(list) where !option.isEmpty {
+            let (key, value) = OptionText.keyAndValue(option)
+            if key.hasPrefix("x-") || key.hasPrefix("X-") || key == "comment" { continue }
+            if value == nil, Self.dropped.contains(key) { continue }
+            if try readSwitch(key, value) { continue }
+            if try readOwn(key, value) { continue }
+            if try domain.read(key, value) { continue }
+            if !sloppy { throw MountUsageError("unknown option '\(key)'") }
+        }
+    }
+
+    private mutating func readSwitch(_ key: String, _ value: [UInt8]?) throws(MountUsageError) -> Bool {
+        guard let pair = Self.switches.first(where: { $0.set == key || $0.clear == key }) else { return false }
+        try OptionText.expectNone(value, of: key)
+        let wanted = Self.switches.map(\.set).filter { $0 == pair.set ? key == pair.set : vfs.contains($0) }
+        vfs = wanted
+        return true
+    }
+
+    private mutating func readOwn(_ key: String, _ value: [UInt8]?) throws(MountUsageError) -> Bool {
+        switch key {
+        case "allow_other":
+            try OptionText.expectNone(value, of: key)
+            allowOther = true
+        case "foreground":
+            try OptionText.expectNone(value, of: key)
+            foreground = true
+        case "import": importDirectory = try OptionText.absolutePath(value, of: key)
+        case "state": state = try OptionText.absolutePath(value, of: key)
+        case "store": store = try Invocation.store(try OptionText.expect(value, of: key))
+        case "remount":
+            throw MountUsageError("remount is not supported: unmount and mount again", status: .failure)
+        default: return false
+        }
+        return true
+    }
+}

@@ -1,0 +1,91 @@
+import CLinux
+import Glibc
+import ReplicaControl
+import SystemPackage
+
+/// Serves a domain's control socket. One thread does all its input and output and sleeps when there is none; requests
+/// run as tasks, so a slow client holds up nobody.
+///
+/// Whoever makes one holds the domain's ``DomainLock``.
+// `inbox` is behind a lock; `loop` is touched by the server's thread only, once it runs.
+final class ControlServer: @unchecked Sendable {
+    private let inbox: ControlInbox
+    private let state: FilePath
+    private let loop: ControlLoop
+    private var thread = pthread_t()
+
+    /// Listens in the state directory and starts to serve.
+    init(state: FilePath, service: any DomainService) throws(Errno) {
+        self.state = state
+        inbox = try ControlInbox()
+        let listener = try ControlSocket.listen(state: state)
+        loop = ControlLoop(listener: listener, inbox: inbox, service: service)
+        let context = Unmanaged.passRetained(loop).toOpaque()
+        let code = pthread_create(&thread, nil, controlThread, context)
+        if code != 0 {
+            Unmanaged<ControlLoop>.fromOpaque(context).release()
+            throw Errno(rawValue: code)
+        }
+    }
+
+    /// Takes no new request, lets those under way end and their answers go out (10 s at most for both; then they are
+    /// cancelled), and removes the socket. Blocks: not to be called from a task. Call it once.
+    func stop() {
+        inbox.post(.stop)
+        pthread_join(thread, nil)
+        unlink(state.appending(ControlSocket.name).string)
+    }
+}
+
+private func controlThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let context else { return nil }
+    cl_name_thread(pthread_self(), "control")
+    Unmanaged<ControlLoop>.fromOpaque(context).takeRetainedValue().run()
+    return nil
+}
+
+/// What tasks tell the server's thread, with a pipe that wakes it.
+// The pipe's ends never change and the messages are behind a lock.
+final class ControlInbox: Sendable {
+    enum Message: Sendable {
+        /// A reply of connection `to`; `isLast` ends the request. `taken` resumes when the client has room.
+        case reply(to: Int, request: Int, line: [UInt8], isLast: Bool, taken: CheckedContinuation<Bool, Never>?)
+        case stop
+    }
+
+    private let messages = Locked<[Message]>([])
+    private let reader: Int32
+    private let writer: Int32
+
+    /// Readable when there are messages.
+    var descriptor: Int32 { reader }
+
+    init() throws(Errno) {
+        var ends: [Int32] = [0, 0]
+        guard cl_pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { throw Errno(rawValue: errno) }
+        (reader, writer) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(reader)
+        close(writer)
+    }
+
+    func post(_ message: Message) {
+        let wasEmpty = messages.withLock { all in
+            all.append(message)
+            return all.count == 1
+        }
+        // A full pipe is fine: the thread will wake anyway.
+        if wasEmpty { _ = withUnsafeBytes(of: UInt8(1)) { write(writer, $0.baseAddress, 1) } }
+    }
+
+    func take() -> [Message] {
+        var buffer = [UInt8](repeating: 0, count: 64)
+        while read(reader, &buffer, buffer.count) > 0 {}
+        return messages.withLock { all in
+            defer { all = [] }
+            return all
+        }
+    }
+}

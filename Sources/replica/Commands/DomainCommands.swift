@@ -1,0 +1,152 @@
+import ArgumentParser
+import ReplicaControl
+
+/// Options of the commands that make a domain.
+struct NewDomainOptions: ParsableArguments {
+    @Option(help: "The store's URL: file:///srv/store.")
+    var store: String
+
+    @Option(help: "A file with the store's secrets, readable by its owner only.")
+    var credentials: String?
+
+    @Option(name: .customShort("o"), help: "Options for the domain, as in mount.replica: cache-max=10G,...")
+    var options: [String] = []
+
+    /// The store, and what follows it on the helper's command line.
+    func arguments() throws -> [[UInt8]] {
+        let url: StoreURL
+        do { url = try StoreURL(store) } catch { throw ControlFailure(.badStore, "\(error)") }
+        var words = [Array(url.text.utf8)]
+        if let credentials {
+            let path = try AbsolutePath.ofEntry(RawArguments.bytes(credentials))
+            words += [Array("-o".utf8), Array("credentials=".utf8) + OptionList.escaped(path)]
+        }
+        for option in options { words += [Array("-o".utf8), RawArguments.bytes(option)] }
+        return words
+    }
+}
+
+/// Text inside an option list.
+enum OptionList {
+    /// With a backslash before each comma and backslash.
+    static func escaped(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.flatMap { byte in
+            byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\\") ? [UInt8(ascii: "\\"), byte] : [byte]
+        }
+    }
+}
+
+/// `replica import`: NSFileProviderManager.import(_:fromDirectoryAt:), file-provider.md §23 statements 1–19.
+struct Import: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make a domain out of a directory: it is moved, whatever its size, and replicated in the background.")
+
+    @Argument(help: "The new domain's name.")
+    var name: String
+    @Argument(help: "The directory. Afterwards its contents are in the domain only.")
+    var directory: String
+    @OptionGroup var domain: NewDomainOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let name = try NewName.check(name)
+        let arguments = try domain.arguments()
+        let path: [UInt8]
+        do { path = try AbsolutePath.ofEntry(RawArguments.bytes(directory)) } catch {
+            throw ControlFailure(.cannotImport, error.message)
+        }
+        let answer = try HelperProgram.command([Array("--import".utf8), Array(name.text.utf8), path] + arguments)
+        try output.show(
+            answer, ["\(name) is imported and replicates in the background; 'replica mount \(name) DIR' mounts it"])
+    }
+}
+
+/// `replica add`: NSFileProviderManager.add.
+struct Add: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Make a domain for what is in a store already.")
+
+    @Argument(help: "The new domain's name.")
+    var name: String
+    @OptionGroup var domain: NewDomainOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let name = try NewName.check(name)
+        let words = ["--add", name.text].map { Array($0.utf8) }
+        let answer = try HelperProgram.command(words + domain.arguments())
+        try output.show(answer, ["\(name) is added; 'replica mount \(name) DIR' mounts it"])
+    }
+}
+
+/// A name for a domain that isn't there yet.
+enum NewName {
+    /// Refuses a bad name, and one that is taken, before anything is touched.
+    static func check(_ text: String) throws -> DomainName {
+        let name: DomainName
+        do { name = try DomainName(text) } catch { throw ControlFailure(.usage, "\(error)") }
+        if try Domains().directories.domain(named: name) != nil {
+            throw ControlFailure(.domainExists, "there is a domain named \(name) already")
+        }
+        return name
+    }
+}
+
+/// `replica list`: NSFileProviderManager.getDomains.
+struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List the domains: name, state, store, mount point.")
+
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        for domain in try Domains().all() {
+            let status = try DomainReport.status(of: domain)
+            try output.show(status, [StatusText.line(status)])
+        }
+    }
+}
+
+/// `replica remove`: NSFileProviderManager.remove(_:mode:) and removeAllDomains.
+struct Remove: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Take a domain away. What is in its store stays there.",
+        discussion: "By default what the store doesn't have yet is preserved, and where is printed.")
+
+    @Argument(help: "The domain.")
+    var name: String?
+    @Flag(help: "Remove every domain.")
+    var all = false
+    @Option(help: "What to preserve on disk: dirty, downloaded or none.")
+    var keep = RemovalMode.dirty
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard (name != nil) != all else { throw ValidationError("give a domain's name or --all") }
+    }
+
+    func run() throws {
+        let domains = try name.map { [try Domains().named($0)] } ?? Domains().all()
+        var failed: ControlFailure?
+        for domain in domains {
+            do { try remove(domain) } catch let error as ControlFailure {
+                if domains.count == 1 { throw error }
+                Output.complain("\(domain.name): \(error.message)")
+                failed = error
+            }
+        }
+        if let failed { throw failed.code }
+    }
+
+    private func remove(_ domain: DomainLocation) throws {
+        let answer: ControlAnswer
+        if let client = try Daemon.connectIfRunning(domain) {
+            answer = try client.request(.remove(keep: keep))
+        } else {
+            answer = try HelperProgram.command(["--remove", domain.name.text, keep.rawValue].map { Array($0.utf8) })
+        }
+        var line = "\(domain.name) is removed"
+        if case .removed(let result) = answer, let place = result.preserved {
+            line += "; \(Format.count(result.files, "file")) preserved in \(Format.path(place.bytes))"
+        }
+        try output.show(answer, [line])
+    }
+}

@@ -1,0 +1,91 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import ReplicaControl
+
+/// `replica mount`: the same as `mount -t replica NAME DIR`, without mount(8).
+struct Mount: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Mount a domain. Returns when the mount is live.")
+
+    @Argument(help: "The domain.")
+    var name: String
+    @Argument(help: "An existing directory to mount it on.")
+    var directory: String
+    @Option(name: .customShort("o"), help: "Mount options, as in mount.replica: ro,allow_other,...")
+    var options: [String] = []
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let domain = try Domains().named(name)
+        let path = try AbsolutePath.ofEntry(RawArguments.bytes(directory))
+        var words = [Array(domain.name.text.utf8), path]
+        for option in options { words += [Array("-o".utf8), RawArguments.bytes(option)] }
+        try HelperProgram.mount(words)
+        guard let daemon = DaemonProbe.hello(domain) else {
+            throw ControlFailure(.notRunning, "the daemon of \(name) ended just after the mount")
+        }
+        try output.show(ControlAnswer.daemon(daemon), ["\(name) is mounted on \(Format.path(path))"])
+    }
+}
+
+/// `replica unmount`.
+struct Unmount: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Unmount a domain and end its daemon. What is pending stays pending and is said.")
+
+    @Argument(help: "The domain, or a path in its mount.")
+    var target: String
+    @Flag(help: "Send what is pending first.")
+    var flush = false
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let domain = try Target.domainOrItem(target).target.domain
+        guard let client = try Daemon.connectIfRunning(domain) else {
+            guard try DeadMount.unmount(domain.name) else {
+                throw ControlFailure(.notRunning, "\(domain.name) isn't mounted and no daemon serves it")
+            }
+            return try output.done("\(domain.name) is unmounted; its daemon was gone")
+        }
+        var pending: Int?
+        if !flush, case .domain(let status) = try client.request(.status) { pending = status.pending }
+        _ = try client.request(.unmount(flush: flush), onEvent: output.event)
+        var line = "\(domain.name) is unmounted"
+        if let pending, pending > 0 { line += "; \(Format.count(pending, "item")) not yet in the store" }
+        try output.done(line)
+    }
+}
+
+/// A mount whose daemon was killed: every access says "Transport endpoint is not connected".
+enum DeadMount {
+    /// Unmounts what is mounted from a domain of this name. Returns whether there was something.
+    static func unmount(_ name: DomainName) throws -> Bool {
+        let table = try String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)
+        let places = table.split(separator: "\n").compactMap { line -> String? in
+            let fields = line.split(separator: " ").map { decoded(String($0)) }
+            return fields.count > 2 && fields[2] == "fuse.replica" && fields[0] == name.text ? fields[1] : nil
+        }
+        for place in places.reversed() where !unmount(at: place) {
+            throw ControlFailure(.failed, "\(place) can't be unmounted: \(String(cString: strerror(errno)))")
+        }
+        return !places.isEmpty
+    }
+
+    /// umount2 for root, fusermount3 for others.
+    private static func unmount(at place: String) -> Bool {
+        if umount2(place, Int32(MNT_DETACH)) == 0 { return true }
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/fusermount3")
+        process.arguments = ["-u", "-z", "--", place]
+        do { try process.run() } catch { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+
+    /// The octal escapes of the mount table: `\040` is a space.
+    private static func decoded(_ field: String) -> String {
+        [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")].reduce(field) { text, escape in
+            text.replacingOccurrences(of: escape.0, with: escape.1)
+        }
+    }
+}

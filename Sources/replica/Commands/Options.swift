@@ -1,0 +1,54 @@
+public import ArgumentParser
+public import ReplicaControl
+
+/// What every command has.
+struct OutputOptions: ParsableArguments {
+    @Flag(help: "Print JSON, one object a line.")
+    var json = false
+
+    /// Prints a value as JSON, or its lines for people.
+    func show(_ value: some Encodable, _ lines: @autoclosure () -> [String]) throws {
+        if json { try Output.json(value) } else { lines().forEach(Output.line) }
+    }
+
+    /// Prints that it worked: in JSON as an empty answer.
+    func done(_ line: String) throws {
+        try show(ControlAnswer.done, [line])
+    }
+
+    /// Prints progress on the way.
+    func event(_ event: ControlEvent) throws {
+        if json { try Output.json(event) } else { EventText.lines(event).forEach(Output.line) }
+    }
+}
+
+/// A command about one domain, which may be left out where there is only one.
+struct DomainArgument: ParsableArguments {
+    @Argument(help: "The domain; may be left out where there is only one.")
+    var name: String?
+
+    /// The domain.
+    func find() throws -> DomainLocation { try Domains().namedOrOnly(name) }
+
+    /// Sends a request to the domain's daemon, which is started where none runs.
+    func request(_ request: ControlRequest, onEvent: (ControlEvent) throws -> Void = { _ in }) throws -> ControlAnswer {
+        try Daemon.connectOrStart(find()).request(request, onEvent: onEvent)
+    }
+}
+
+/// A command about one item.
+struct ItemArgument: ParsableArguments {
+    @Argument(help: "A path in a mount, or NAME:PATH.")
+    var path: String
+
+    /// Sends a request about the item to its domain's daemon, which is started where none runs.
+    func request(
+        onEvent: (ControlEvent) throws -> Void = { _ in }, _ request: (ControlPath) throws -> ControlRequest
+    ) throws -> ControlAnswer {
+        let target = try Target.item(path)
+        return try Daemon.connectOrStart(target.domain).request(try request(target.path), onEvent: onEvent)
+    }
+}
+
+extension RemovalMode: ExpressibleByArgument {}
+extension ConflictChoice: ExpressibleByArgument {}

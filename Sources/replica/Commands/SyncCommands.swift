@@ -1,0 +1,80 @@
+import ArgumentParser
+import ReplicaControl
+
+/// `replica retry`.
+struct Retry: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Try again now what waits for its next try.")
+
+    @Argument(help: "The domain, or one item; may be left out where there is only one domain.")
+    var target: String?
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        var domain: DomainLocation
+        var path: ControlPath?
+        if let target {
+            let (found, isDomain) = try Target.domainOrItem(target)
+            domain = found.domain
+            path = isDomain ? nil : found.path
+        } else {
+            domain = try Domains().namedOrOnly(nil)
+        }
+        _ = try Daemon.connectOrStart(domain).request(.retry(path: path))
+        try output.done("trying again")
+    }
+}
+
+/// `replica resolved`: signalErrorResolved.
+struct Resolved: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say that the cause of an error is gone, so that what waits for that goes on.")
+
+    @Argument(help: "The error's code, as in 'replica status': notAuthenticated, serverUnreachable, ...")
+    var code: String
+    @OptionGroup var domain: DomainArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        _ = try domain.request(.resolved(code: code))
+        try output.done("\(code) counts as resolved")
+    }
+}
+
+/// `replica approve`.
+struct Approve: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Let a held mass deletion go on.")
+    @OptionGroup var domain: DomainArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        _ = try domain.request(.approve)
+        try output.done("the deletion goes on")
+    }
+}
+
+/// `replica connect`: reconnect.
+struct Connect: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "End a disconnection.")
+    @OptionGroup var domain: DomainArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        _ = try domain.request(.connect)
+        try output.done("connected")
+    }
+}
+
+/// `replica disconnect`: disconnect(reason:options:).
+struct Disconnect: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Call the store no more until 'replica connect'; what is here goes on working.")
+    @OptionGroup var domain: DomainArgument
+    @Option(help: "Why; shown by 'replica status'.")
+    var reason: String
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        _ = try domain.request(.disconnect(reason: reason))
+        try output.done("disconnected")
+    }
+}

@@ -1,0 +1,38 @@
+import ReplicaControl
+
+/// Connections to daemons.
+enum Daemon {
+    /// A connection to the domain's daemon, which is started without a mount where none runs.
+    static func connectOrStart(_ domain: DomainLocation) throws -> ControlClient {
+        if let client = try connectIfRunning(domain) { return client }
+        _ = try HelperProgram.command(["--serve", domain.name.text].map { Array($0.utf8) })
+        return try ControlClient(state: domain.state)
+    }
+
+    /// A connection, or nil where no daemon runs.
+    static func connectIfRunning(_ domain: DomainLocation) throws(ControlFailure) -> ControlClient? {
+        do { return try ControlClient(state: domain.state) } catch {
+            // No `catch where`: Swift 6.3.1 crashes on it when the throws are typed.
+            if error.code == .notRunning { return nil }
+            throw error
+        }
+    }
+}
+
+/// Asks who is there, for lists and for finding the domain of a path.
+enum DaemonProbe {
+    /// Seconds until a daemon that doesn't answer counts as stuck.
+    private static let patience = 5.0
+
+    /// The daemon of the domain, or nil where none answers; one that is stuck must not hide the other domains.
+    static func hello(_ domain: DomainLocation) -> DaemonStatus? {
+        do {
+            guard let client = try Daemon.connectIfRunning(domain) else { return nil }
+            guard case .daemon(let status) = try client.request(.hello, timeout: patience) else { return nil }
+            return status
+        } catch {
+            Output.complain("\(domain.name): \(error)")
+            return nil
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Glibc
+import ReplicaControl
+
+/// `mount.replica`: what makes domains and serves them.
+enum HelperProgram {
+    /// Calls it in one of its command forms and gives what it answers.
+    static func command(_ arguments: [[UInt8]]) throws -> ControlAnswer {
+        let (line, code) = try run(arguments, readsOutput: true)
+        let reply: ReplyLine
+        do { reply = try ControlLine.decode(ReplyLine.self, from: line) } catch {
+            throw ControlFailure(.failed, "mount.replica ended with \(code) and no answer")
+        }
+        if let failure = reply.failure { throw failure }
+        return reply.answer ?? .done
+    }
+
+    /// Calls it as mount(8) does; it writes its own line on standard error. Throws the exit status for its own.
+    static func mount(_ arguments: [[UInt8]]) throws {
+        let (_, code) = try run(arguments, readsOutput: false)
+        switch MountExitStatus(rawValue: code) {
+        case .success: return
+        case .usage: throw ExitReason.usage
+        case .failure: throw ExitReason.mountFailed
+        case .system, nil: throw ExitReason.failed
+        }
+    }
+
+    /// Beside this program, then where `scripts/install` and mount(8) have it.
+    private static func find() throws(ControlFailure) -> String {
+        var folders = ["/sbin", "/usr/local/sbin"]
+        if let own = realpath("/proc/self/exe", nil) {
+            let bin = URL(filePath: String(cString: own)).deletingLastPathComponent()
+            free(own)
+            folders = [bin.path, bin.deletingLastPathComponent().appending(path: "sbin").path] + folders
+        }
+        for folder in folders where access("\(folder)/mount.replica", X_OK) == 0 { return "\(folder)/mount.replica" }
+        throw ControlFailure(.notRunning, "mount.replica is neither beside this program nor in /sbin")
+    }
+
+    private static func run(
+        _ arguments: [[UInt8]], readsOutput: Bool
+    ) throws(ControlFailure) -> (output: [UInt8], code: Int32) {
+        let program = try find()
+        var ends: [Int32] = [-1, -1]
+        if readsOutput, pipe(&ends) != 0 { throw ControlFailure(.failed, "no pipe") }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if readsOutput {
+            posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+            posix_spawn_file_actions_addclose(&actions, ends[0])
+            posix_spawn_file_actions_addclose(&actions, ends[1])
+        }
+        var words: [UnsafeMutablePointer<CChar>?] = ([Array(program.utf8)] + arguments).map { word in
+            strdup(word.map { CChar(bitPattern: $0) } + [0])
+        }
+        words.append(nil)
+        defer { for word in words { free(word) } }
+        var child: pid_t = 0
+        let failure = posix_spawn(&child, program, &actions, nil, words, environ)
+        if readsOutput { close(ends[1]) }
+        guard failure == 0 else {
+            throw ControlFailure(.notRunning, "\(program): \(String(cString: strerror(failure)))")
+        }
+        let output = readsOutput ? readLine(from: ends[0]) : []
+        if readsOutput { close(ends[0]) }
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0, errno == EINTR {}
+        return (output, status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F))
+    }
+
+    /// The first line only: a daemon may live on with the pipe open.
+    private static func readLine(from pipe: Int32) -> [UInt8] {
+        var line = LineBuffer()
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            do { if let found = try line.next() { return found } } catch { return [] }
+            let count = read(pipe, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { return [] }
+            line.append(buffer.prefix(count))
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import Foundation
+import ReplicaControl
+
+/// Events for people.
+enum EventText {
+    static func lines(_ event: ControlEvent) -> [String] {
+        switch event {
+        case .progress(let progress): [Format.progress(progress)]
+        case .items(let items): items.map(StatusText.line)
+        case .conflicts(let conflicts): conflicts.flatMap(lines)
+        case .change(let change): [line(change)]
+        }
+    }
+
+    private static func lines(_ conflict: ConflictStatus) -> [String] {
+        var lines = ["\(Format.path(conflict.path))  \(conflict.detail)"]
+        if let copy = conflict.copy { lines.append("  local bytes in \(Format.path(copy))") }
+        return lines
+    }
+
+    private static func line(_ change: ChangeEvent) -> String {
+        [change.date.formatted(.iso8601), change.kind, change.path.map(Format.path), change.detail]
+            .compactMap(\.self).joined(separator: " ")
+    }
+}

@@ -1,0 +1,31 @@
+import Glibc
+import ReplicaControl
+
+/// What is printed: lines for people, or one line of JSON for each thing.
+enum Output {
+    /// A line on standard output.
+    static func line(_ text: String) {
+        write(Array("\(text)\n".utf8), to: 1)
+    }
+
+    /// One line of JSON on standard output.
+    static func json(_ value: some Encodable) throws {
+        write(try ControlLine.encode(value), to: 1)
+    }
+
+    /// `replica: MESSAGE` on standard error.
+    static func complain(_ message: String) {
+        write(Array("replica: \(message)\n".utf8), to: 2)
+    }
+
+    /// Writes all of it; a reader that went away ends the program as it does any other (SIGPIPE).
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { return }
+            rest.removeFirst(count)
+        }
+    }
+}

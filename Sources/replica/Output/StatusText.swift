@@ -1,0 +1,64 @@
+import ReplicaControl
+
+/// Status for people.
+enum StatusText {
+    /// A domain in a few lines.
+    static func lines(_ status: DomainStatus) -> [String] {
+        var lines = [row(status.name, status.reason.map { "\(status.state.rawValue): \($0)" } ?? status.state.rawValue)]
+        lines.append(row("  store", status.store))
+        lines.append(row("  mounted on", status.mountpoint.map { Format.path($0.bytes) } ?? "-"))
+        if let pid = status.pid { lines.append(row("  daemon", "process \(pid)")) }
+        if let items = status.items {
+            var text = Format.count(items, "item")
+            if let bytes = status.bytes { text += ", \(Format.bytes(bytes))" }
+            if let here = status.materializedBytes { text += ", of which \(Format.bytes(here)) here" }
+            lines.append(row("  contents", text))
+        }
+        if let pending = status.pending { lines.append(row("  pending", Format.count(pending, "item"))) }
+        if let errors = status.errors, errors > 0 { lines.append(row("  errors", Format.count(errors, "item"))) }
+        if let conflicts = status.conflicts, conflicts > 0 { lines.append(row("  conflicts", "\(conflicts)")) }
+        if let special = status.localOnly, special > 0 {
+            lines.append(row("  only here", Format.count(special, "device, socket or fifo")))
+        }
+        if let progress = status.progress { lines.append(row("  now", Format.progress(progress))) }
+        return lines
+    }
+
+    /// An item in a few lines.
+    static func lines(_ item: ItemStatus) -> [String] {
+        var lines = [row(Format.path(item.path), "\(item.kind.rawValue), \(item.state.rawValue)")]
+        if item.kind == .file { lines.append(row("  size", Format.bytes(item.size))) }
+        lines.append(row("  id", "\(item.id ?? "-") (number \(item.number))"))
+        if item.pinned { lines.append(row("  pinned", "yes")) }
+        lines.append(row("  pending", item.pending.isEmpty ? "nothing" : item.pending.joined(separator: ", ")))
+        if let version = item.version {
+            lines.append(row("  version", "content \(version.content), metadata \(version.metadata)"))
+        }
+        if let error = item.error {
+            lines.append(
+                row(
+                    "  error",
+                    "\(error.code): \(error.message) (\(error.attempts == 1 ? "1 try" : "\(error.attempts) tries"))"))
+            if let next = error.nextTry { lines.append(row("  next try", "\(next.formatted(.iso8601))")) }
+        }
+        return lines
+    }
+
+    /// An item in one line of a list.
+    static func line(_ item: ItemStatus) -> String {
+        var text = Format.path(item.path)
+        if !item.pending.isEmpty { text += "  [\(item.pending.joined(separator: ", "))]" }
+        if let error = item.error { text += "  \(error.code): \(error.message)" }
+        return text
+    }
+
+    /// A domain in one line of a list.
+    static func line(_ status: DomainStatus) -> String {
+        let mountpoint = status.mountpoint.map { Format.path($0.bytes) } ?? "-"
+        return [status.name, status.state.rawValue, status.store, mountpoint].joined(separator: "\t")
+    }
+
+    private static func row(_ label: String, _ value: String) -> String {
+        label + String(repeating: " ", count: max(1, 16 - label.count)) + value
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import ReplicaControl
+import Testing
+
+@testable import mount_replica
+
+/// `replica` as a program, against a daemon in this process.
+@Suite struct CommandLineTests {
+    /// Every request that a command sends, and how it ends.
+    @Test(
+        arguments: [
+            (["pin", "photos:a/b"], .pin(path: path("a/b")), "photos:a/b is pinned"),
+            (["unpin", "photos:a"], .unpin(path: path("a")), "photos:a is not pinned"),
+            (["reimport", "photos:"], .reimport(path: .root), "photos: is being imported again"),
+            (["download", "photos:a"], .download(path: path("a"), range: nil, wait: false), "photos:a is on its way"),
+            (
+                ["download", "photos:a", "--range", "5,7", "--wait"],
+                .download(path: path("a"), range: ByteRange(offset: 5, length: 7), wait: true), "photos:a is here"
+            ),
+            (["evict", "photos:a"], .evict(path: path("a"), strict: true), "photos:a is evicted"),
+            (["evict", "--best-effort", "photos:a"], .evict(path: path("a"), strict: false), "photos:a is evicted"),
+            (["connect"], .connect, "connected"),
+            (["disconnect", "photos", "--reason", "on a plane"], .disconnect(reason: "on a plane"), "disconnected"),
+            (["wait", "photos"], .wait(path: .root), "photos is stable"),
+            (["wait", "photos:a", "--timeout", "60"], .wait(path: path("a")), "photos:a is stable"),
+            (["retry"], .retry(path: nil), "trying again"), (["retry", "photos"], .retry(path: nil), "trying again"),
+            (["retry", "photos:a"], .retry(path: path("a")), "trying again"),
+            (["approve"], .approve, "the deletion goes on"),
+            (["resolve", "photos:a", "--keep", "both"], .resolve(path: path("a"), keep: .both), "photos:a is settled"),
+            (
+                ["resolved", "notAuthenticated"], .resolved(code: "notAuthenticated"),
+                "notAuthenticated counts as resolved"
+            ),
+            (["unmount", "photos", "--flush"], .unmount(flush: true), "photos is unmounted"),
+            (["remove", "photos"], .remove(keep: .dirty), "photos is removed"),
+            (["remove", "--all", "--keep", "none"], .remove(keep: .none), "photos is removed"),
+            (["pending"], .pending, ""), (["materialized", "photos"], .materialized, ""),
+            (["conflicts"], .conflicts, ""),
+            (["watch"], .watch, ""),
+        ] as [([String], ControlRequest, String)])
+    func sends(arguments: [String], request: ControlRequest, line: String) async throws {
+        let domain = try FakeDomain { _, _ in .done }
+        let text = try await run(Programs.replica, arguments, environment: domain.environment)
+        #expect(text.code == 0 && text.errors == "", "\(text)")
+        #expect(text.output == (line.isEmpty ? "" : line + "\n"))
+        let json = try await run(Programs.replica, arguments + ["--json"], environment: domain.environment)
+        #expect(json.code == 0 && json.output == (line.isEmpty ? "" : "{}\n"), "\(json)")
+        #expect(domain.service.requests == [request, request])
+        try await domain.stop()
+    }
+
+    static func path(_ text: String) -> ControlPath { ControlPath(bytes: text.utf8) }
+
+    @Test(arguments: ExitReason.allCases.filter { $0 != .success })
+    func failuresEndWithTheirStatus(code: ExitReason) async throws {
+        let domain = try FakeDomain { _, _ in throw ControlFailure(code, "no such luck") }
+        let result = try await Programs.replica("approve", in: domain.folder)
+        #expect(result.isOneClearLine(code: code.rawValue, containing: "replica: no such luck"), "\(result)")
+        try await domain.stop()
+    }
+
+    @Test(arguments: [
+        (["frob"], "Unexpected argument 'frob'"), (["status", "nope"], "no domain named nope"),
+        (["status", "--frob"], "Unknown option '--frob'"), (["wait"], "Missing expected argument"),
+        (["wait", "photos", "--timeout", "soon"], "--timeout"), (["pin", "photos:a", "b"], "Unexpected argument 'b'"),
+        (["download", "photos:a", "--range", "5"], "OFFSET,LENGTH"),
+        (["download", "photos:a", "--range=-5,2"], "OFFSET,LENGTH"),
+        (["download", "photos:a", "--range", "9223372036854775807,2"], "OFFSET,LENGTH"),
+        (["evict", "photos:a", "--strict", "--best-effort"], "--best-effort"), (["remove"], "--all"),
+        (["remove", "photos", "--all"], "--all"), (["remove", "photos", "--keep", "some"], "--keep"),
+        (["resolve", "photos:a"], "--keep"), (["disconnect", "photos"], "--reason"),
+        (["import", "a/b", "/tmp", "--store", "file:///s"], "can't hold '/'"),
+        (["import", "a", "/tmp"], "--store"), (["import", "a"], "directory"),
+        (["import", "photos", "/tmp", "--store", "file:///s"], "there is a domain named photos already"),
+        (["import", "a", "/tmp", "--store", "gopher://x"], "no store for 'gopher://'"),
+        (["import", "a", "/tmp", "--store", "https://me:topsecret@x"], "the store URL holds a secret"),
+        (["import", "a", "/nonexistent/dir", "--store", "file:///s"], "/nonexistent"),
+        (["add", "a", "--store", "nonsense"], "not a store URL"), (["pin", "/"], "lies in no mounted domain"),
+        (["pin", "/nonexistent/x"], "/nonexistent: No such file"), (["pin", "nope:a"], "lies in no mounted domain"),
+        (["mount", "nope", "/mnt"], "no domain named nope"), (["unmount", "nope"], "no domain named nope"),
+    ])
+    func wrongInputIsOneClearLine(arguments: [String], text: String) async throws {
+        let domain = try FakeDomain()
+        let result = try await run(Programs.replica, arguments, environment: domain.environment)
+        #expect(result.isOneClearLine(code: result.code, containing: text) && result.code > 0, "\(result)")
+        #expect(!result.errors.contains("topsecret"))
+    }
+
+    @Test func theStatusesOfWrongInput() async throws {
+        let domain = try FakeDomain()
+        for (arguments, code) in [
+            (["frob"], ExitReason.usage), (["status", "nope"], .noSuchDomain),
+            (["import", "photos", "/tmp", "--store", "file:///s"], .domainExists),
+            (["import", "a", "/tmp", "--store", "gopher://x"], .badStore),
+            (["import", "a", "/nonexistent/d", "--store", "file:///s"], .cannotImport), (["pin", "/"], .notInDomain),
+            (["unmount", "photos"], .notRunning),
+        ] {
+            let result = try await run(Programs.replica, arguments, environment: domain.environment)
+            #expect(result.code == code.rawValue, "\(arguments): \(result)")
+        }
+    }
+
+    @Test func whichDomainIsAskedForWhereThereAreMany() async throws {
+        let folder = try TemporaryFolder()
+        let none = try await Programs.replica("pending", in: folder)
+        #expect(none.isOneClearLine(code: ExitReason.noSuchDomain.rawValue, containing: "there is no domain yet"))
+        for name in ["a", "b"] { _ = try FakeDomain(name, in: folder) }
+        let two = try await Programs.replica("pending", in: folder)
+        #expect(two.isOneClearLine(code: ExitReason.usage.rawValue, containing: "which domain? there are a, b"))
+    }
+
+    @Test func waitEndsAfterItsTime() async throws {
+        let domain = try FakeDomain { _, _ in
+            try await Task.sleep(for: .seconds(3600))
+            return .done
+        }
+        let result = try await Programs.replica("wait", "photos", "--timeout", "0.1", in: domain.folder)
+        #expect(result.isOneClearLine(code: ExitReason.timedOut.rawValue, containing: "the time is over"))
+        try await domain.stop()
+    }
+
+    @Test func strictEvictionThatIsRefusedSaysSo() async throws {
+        let refused = EvictionRefusal(path: Self.path("a"), code: "unsyncedEdits", message: "not in the store yet")
+        let domain = try FakeDomain { _, _ in .evicted(EvictionResult(items: 0, bytes: 0, refused: [refused])) }
+        let strict = try await Programs.replica("evict", "photos:a", in: domain.folder)
+        #expect(strict.code == ExitReason.refused.rawValue)
+        #expect(strict.output.contains("a: unsyncedEdits: not in the store yet"))
+        let best = try await Programs.replica("evict", "photos:a", "--best-effort", in: domain.folder)
+        #expect(best.code == 0)
+        try await domain.stop()
+    }
+
+    @Test func pathsInAMountFindTheirDomain() async throws {
+        let folder = try TemporaryFolder()
+        let mountpoint = try folder.makeFolder("mnt")
+        try folder.makeFolder("mnt/sub")
+        #expect(symlink("nowhere", mountpoint.appending("sub/link").string) == 0)
+        let domain = try FakeDomain(in: folder) { request, _ in
+            guard request == .hello else { return .done }
+            return .daemon(DaemonStatus(name: "photos", pid: getpid(), mountpoint: ControlFilePath(mountpoint)))
+        }
+        for (path, expected) in [
+            ("\(mountpoint)", ""), ("\(mountpoint)/", ""), ("\(mountpoint)/sub/new", "sub/new"),
+            ("\(mountpoint)/sub/../sub/link", "sub/link"), ("\(mountpoint)/sub/.", "sub"),
+        ] {
+            let result = try await Programs.replica("pin", path, in: folder)
+            #expect(result.code == 0, "\(result)")
+            #expect(domain.service.requests.last == .pin(path: Self.path(expected)))
+        }
+        let outside = try await Programs.replica("pin", "\(mountpoint)x", in: folder)
+        #expect(outside.isOneClearLine(code: ExitReason.notInDomain.rawValue, containing: "lies in no mounted domain"))
+        try await domain.stop()
+    }
+
+    @Test func namesThatAreNotUTF8AreSentAsBytes() async throws {
+        let domain = try FakeDomain { _, _ in .done }
+        // bash makes the byte; Foundation's Process could not pass it.
+        let command = "exec '\(Programs.replica)' pin $'photos:a/\\xff'"
+        let result = try await run("/bin/bash", "-c", command, environment: domain.environment)
+        #expect(result.code == 0, "\(result)")
+        #expect(domain.service.requests == [.pin(path: ControlPath(bytes: Array("a/".utf8) + [0xFF]))])
+        try await domain.stop()
+    }
+}

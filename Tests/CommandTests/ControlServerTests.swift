@@ -1,0 +1,222 @@
+import Foundation
+import ReplicaControl
+import SystemPackage
+import Testing
+
+@testable import mount_replica
+
+/// The control socket's server, with real sockets and a scripted service.
+@Suite struct ControlServerTests {
+    static let progress = MessageTests.progress
+
+    @Test func answersWithEventsBefore() async throws {
+        let domain = try FakeDomain { request, events in
+            try await events.send(.progress(Self.progress))
+            try await events.send(.items([MessageTests.itemStatus]))
+            return .item(MessageTests.itemStatus)
+        }
+        let (answer, events) = try await domain.ask(.item(path: MessageTests.path))
+        #expect(answer == .item(MessageTests.itemStatus))
+        #expect(events == [.progress(Self.progress), .items([MessageTests.itemStatus])])
+        #expect(domain.service.requests == [.item(path: MessageTests.path)])
+        try await domain.stop()
+    }
+
+    @Test func oneConnectionCarriesManyRequests() async throws {
+        let domain = try FakeDomain { _, _ in .done }
+        let state = domain.state
+        try await onThread {
+            let client = try ControlClient(state: state)
+            for _ in 0..<200 { #expect(try client.request(.status) == .done) }
+        }
+        #expect(domain.service.requests.count == 200)
+        try await domain.stop()
+    }
+
+    @Test(
+        arguments: [
+            (ControlFailure(.refused, "pinned"), ExitReason.refused, "pinned"),
+            (Errno.noSuchFileOrDirectory, .noSuchItem, "No such file or directory"),
+            (Errno.resourceBusy, .busy, "Device or resource busy"), (Errno.noSpace, .failed, "No space left on device"),
+            (Errno.noRouteToHost, .offline, "No route to host"),
+            (CancellationError(), .interrupted, "the request was cancelled"),
+        ] as [(any Error & Sendable, ExitReason, String)])
+    func whatIsThrownIsTheFailure(error: any Error & Sendable, code: ExitReason, message: String) async throws {
+        let domain = try FakeDomain { _, _ in throw error }
+        await #expect(throws: ControlFailure(code, message)) { try await domain.ask(.status) }
+        try await domain.stop()
+    }
+
+    @Test func nobodyListensAfterStop() async throws {
+        let domain = try FakeDomain { _, _ in .done }
+        _ = try await domain.ask(.hello)
+        try await domain.stop()
+        #expect(!FileManager.default.fileExists(atPath: domain.state.appending("control.sock").string))
+        let error = await #expect(throws: ControlFailure.self) { try await domain.ask(.hello) }
+        #expect(error?.code == .notRunning)
+    }
+
+    @Test func aDeadDaemonsSocketIsReplaced() async throws {
+        let folder = try TemporaryFolder()
+        let dead = try FakeDomain(in: folder)
+        let left = try ControlSocket.listen(state: dead.state)
+        try left.close()
+        let error = await #expect(throws: ControlFailure.self) { try await dead.ask(.hello) }
+        #expect(error?.code == .notRunning)
+        let domain = try FakeDomain(in: folder) { _, _ in .done }
+        _ = try await domain.ask(.hello)
+        try await domain.stop()
+    }
+
+    @Test func theSocketIsPrivateAndKnowsItsPeer() async throws {
+        let domain = try FakeDomain { _, _ in .done }
+        let path = domain.state.appending("control.sock").string
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        let socket = try ControlSocket.connect(state: domain.state)
+        let peer = try ControlSocket.peer(of: socket)
+        #expect(peer.user == geteuid())
+        #expect(peer.process == getpid())
+        try socket.close()
+        try await domain.stop()
+    }
+
+    @Test func stateDirectoriesMayHaveLongPaths() async throws {
+        let folder = try TemporaryFolder()
+        let name = String(repeating: "n", count: 190)
+        let domain = try FakeDomain(name, in: folder) { _, _ in .done }
+        #expect(domain.state.string.utf8.count > 200)
+        _ = try await domain.ask(.hello)
+        try await domain.stop()
+    }
+
+    @Test func aTimeoutIsTheClientsAndCancelsTheRequest() async throws {
+        let isCancelled = Locked(false)
+        let domain = try FakeDomain { _, _ in
+            do { try await Task.sleep(for: .seconds(3600)) } catch { isCancelled.withLock { $0 = true } }
+            return .done
+        }
+        await #expect(throws: ControlFailure(.timedOut, "the time is over")) {
+            try await domain.ask(.wait(path: .root), timeout: 0.05)
+        }
+        #expect(try await eventually { isCancelled.withLock { $0 } })
+        try await domain.stop()
+    }
+
+    @Test func stopLetsTheAnswerUnderWayOut() async throws {
+        let isAsked = Locked(false)
+        let mayEnd = Locked(false)
+        let domain = try FakeDomain { _, _ in
+            isAsked.withLock { $0 = true }
+            _ = try await eventually { mayEnd.withLock { $0 } }
+            return .removed(RemovalResult(preserved: nil, files: 1))
+        }
+        async let answer = domain.ask(.remove(keep: .dirty))
+        #expect(try await eventually { isAsked.withLock { $0 } })
+        async let stopped: Void = domain.stop()
+        mayEnd.withLock { $0 = true }
+        #expect(try await answer.0 == .removed(RemovalResult(preserved: nil, files: 1)))
+        try await stopped
+    }
+
+    @Test func aSlowReaderHoldsUpItsOwnRequestOnly() async throws {
+        let sent = Locked(0)
+        let domain = try FakeDomain { request, events in
+            guard request == .watch else { return .done }
+            while true {
+                try await events.send(.items(Array(repeating: MessageTests.itemStatus, count: 100)))
+                sent.withLock { $0 += 1 }
+            }
+        }
+        let watcher = try RawClient(domain)
+        try watcher.send(#"{"protocol":1,"id":1,"request":{"watch":{}}}"# + "\n")
+        // It stops sending when the socket and the server's queue are full: the count no longer rises.
+        var last = -1
+        #expect(
+            try await eventually {
+                let now = sent.withLock { $0 }
+                try await Task.sleep(for: .milliseconds(50))
+                return now > 0 && now == sent.withLock { $0 }
+            })
+        last = sent.withLock { $0 }
+        #expect(last > 0)
+        _ = try await domain.ask(.status)
+        watcher.close()
+        try await domain.stop()
+    }
+}
+
+/// Clients that don't keep to the protocol.
+@Suite struct ControlServerAbuseTests {
+    @Test func nonsenseIsAnsweredAndTheConnectionGoesOn() async throws {
+        let domain = try FakeDomain { _, _ in .done }
+        let lines = try await onThread {
+            let client = try RawClient(domain)
+            try client.send("nonsense\n\n" + #"{"protocol":1,"id":5,"request":{"status":{}}}"# + "\n")
+            return [try client.line(), try client.line()]
+        }
+        #expect(lines[0]?.contains("wrongProtocol") == true)
+        #expect(lines[1] == #"{"answer":{},"id":5}"#)
+        try await domain.stop()
+    }
+
+    @Test func aClientMayEndItsSideAndStillReads() async throws {
+        let domain = try FakeDomain { _, events in
+            try await events.send(.progress(MessageTests.progress))
+            return .done
+        }
+        let lines = try await onThread {
+            let client = try RawClient(domain)
+            try client.send(#"{"protocol":1,"id":5,"request":{"status":{}}}"# + "\n")
+            client.endSending()
+            return [try client.line(), try client.line(), try client.line()]
+        }
+        #expect(lines[0]?.hasPrefix(#"{"event":{"progress""#) == true)
+        #expect(lines[1] == #"{"answer":{},"id":5}"#)
+        #expect(lines[2] == nil)
+        try await domain.stop()
+    }
+
+    @Test func aLineWithoutEndIsCutOff() async throws {
+        let domain = try FakeDomain { _, _ in .done }
+        let line = try await onThread {
+            let client = try RawClient(domain)
+            // The server may close before all is sent: that is an error of this write, not of the test.
+            do { try client.send(String(repeating: "x", count: ControlLine.longest + 70_000)) } catch {}
+            return try client.line()
+        }
+        #expect(line?.contains("the line is too long") == true)
+        _ = try await domain.ask(.hello)
+        try await domain.stop()
+    }
+
+    @Test func aNumberUnderWayIsRefused() async throws {
+        let mayEnd = Locked(false)
+        let domain = try FakeDomain { _, _ in
+            _ = try await eventually { mayEnd.withLock { $0 } }
+            return .done
+        }
+        let line = try await onThread {
+            let client = try RawClient(domain)
+            let request = #"{"protocol":1,"id":5,"request":{"status":{}}}"# + "\n"
+            try client.send(request + request)
+            return try client.line()
+        }
+        #expect(line?.contains("request number 5 is under way already") == true)
+        mayEnd.withLock { $0 = true }
+        try await domain.stop()
+    }
+
+    @Test func manyClientsComeAndGo() async throws {
+        let domain = try FakeDomain { _, _ in .done }
+        for _ in 0..<20 {
+            try await onThread {
+                let clients = try (0..<20).map { _ in try RawClient(domain) }
+                for client in clients { try client.send(#"{"protocol":1,"id":1,"request":{"hello":{}}}"# + "\n") }
+                for client in clients.dropFirst(10) { #expect(try client.line() == #"{"answer":{},"id":1}"#) }
+            }
+        }
+        _ = try await domain.ask(.hello)
+        try await domain.stop()
+    }
+}

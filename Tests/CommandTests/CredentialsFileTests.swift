@@ -1,0 +1,31 @@
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import mount_replica
+
+/// Secrets are used only from a file that nobody else can read.
+@Suite struct CredentialsFileTests {
+    @Test(arguments: [0o600, 0o400]) func takesAPrivateFile(mode: Int) throws {
+        let folder = try TemporaryFolder()
+        try CredentialsFile.check(try folder.write("secret", to: "credentials", mode: mode))
+    }
+
+    @Test(arguments: [0o644, 0o640, 0o604, 0o620, 0o660]) func refusesAFileForOthers(mode: Int) throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("secret", to: "credentials", mode: mode)
+        let error = #expect(throws: MountUsageError.self) { try CredentialsFile.check(file) }
+        #expect(error?.message == "credentials=\(file) can be read by others: chmod 600 it")
+    }
+
+    @Test func refusesWhatIsNoFile() throws {
+        let folder = try TemporaryFolder()
+        let fifo = folder.path.appending("fifo")
+        #expect(mkfifo(fifo.string, 0o600) == 0)
+        #expect(throws: MountUsageError("credentials=\(fifo): not a file")) { try CredentialsFile.check(fifo) }
+        #expect(throws: MountUsageError("credentials=\(folder.path): not a file")) {
+            try CredentialsFile.check(folder.path)
+        }
+        #expect(throws: MountUsageError.self) { try CredentialsFile.check(folder.path.appending("missing")) }
+    }
+}

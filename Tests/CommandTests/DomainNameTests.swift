@@ -1,0 +1,51 @@
+import ReplicaControl
+import Testing
+
+/// Names of domains and URLs of stores.
+@Suite struct DomainNameTests {
+    @Test(arguments: ["a", "photos", "Ünïcode", "with space", "a.b", "a-b", String(repeating: "x", count: 200)])
+    func takes(name: String) throws {
+        #expect(try DomainName(name).text == name)
+    }
+
+    @Test(arguments: [
+        ("", DomainNameError.empty), (".", .badStart), ("..", .badStart), (".hidden", .badStart), ("-o", .badStart),
+        ("a/b", .forbidden("/")), ("a:b", .forbidden(":")), ("a\nb", .forbidden("\n")), ("a\u{0}b", .forbidden("\0")),
+        (" a", .space), ("a ", .space), (String(repeating: "x", count: 201), .tooLong),
+    ])
+    func refuses(name: String, error: DomainNameError) {
+        #expect(throws: error) { try DomainName(name) }
+    }
+
+    @Test func namesAreEqualByBytes() throws {
+        let composed = try DomainName("\u{E9}")
+        let decomposed = try DomainName("e\u{301}")
+        #expect(composed != decomposed)
+        #expect(Set([composed, decomposed]).count == 2)
+    }
+
+    @Test(arguments: [
+        ("file:///srv/store", "/srv/store"), ("FILE:///a", "/a"), ("file:///a%20b", "/a b"), ("file:///a//", "/a"),
+        ("file:///", "/"), ("file:///%41", "/A"), ("file:///ü", "/ü"),
+    ])
+    func fileURLsHaveAPath(text: String, path: String) throws {
+        #expect(try StoreURL(text).filePath() == Array(path.utf8))
+    }
+
+    @Test(arguments: [
+        ("", StoreURLError.notURL), ("photos", .notURL), ("file:/srv", .notURL), ("://x", .notURL),
+        ("a b://x", .notURL),
+        ("file://host/srv", .relativePath), ("file://srv", .relativePath), ("file:///a?b", .parameters),
+        ("file:///a#b", .parameters), ("file:///a%2", .notURL), ("file:///a%zz", .notURL), ("file:///a%00", .notURL),
+        ("gopher://x", .unknownScheme("gopher")), ("https://user:secret@host/", .secret), ("x://u:p@h", .secret),
+        ("s3://bucket?secret=x", .secret), ("s3://b?region=a&access_key_id=x", .secret), ("file:///a\nb", .notURL),
+    ])
+    func refusesURL(text: String, error: StoreURLError) {
+        #expect(throws: error) { try StoreURL(text) }
+    }
+
+    @Test func anyPathHasAFileURL() throws {
+        let path: [UInt8] = Array("/a b/%#?".utf8) + [0xFF, 0x0A]
+        #expect(try StoreURL.file(path: path).filePath() == path)
+    }
+}

@@ -1,0 +1,166 @@
+import ReplicaControl
+import SystemPackage
+import Testing
+
+@testable import mount_replica
+
+/// The command line of mount.replica (mount(8), platform.md §6).
+@Suite struct GrammarTests {
+    static func mount(_ words: String...) throws -> MountRequest {
+        guard case .mount(let request) = try Invocation(words) else {
+            throw MountUsageError("not a mount")
+        }
+        return request
+    }
+
+    @Test func mountCallsTheHelperWithOptionsLast() throws {
+        let request = try Self.mount("photos", "/mnt/photos", "-sfnv", "-o", "rw,nosuid,noatime,_netdev")
+        #expect(request.source == .name(try DomainName("photos")))
+        #expect(request.mountpoint == "/mnt/photos")
+        #expect(request.isFake)
+        #expect(request.isVerbose)
+        #expect(request.options.vfs == ["nosuid", "noatime"])
+    }
+
+    @Test(arguments: [
+        ["-o", "ro", "photos", "/mnt"], ["photos", "-oro", "/mnt"], ["photos", "/mnt", "-nvo", "ro"],
+        ["photos", "/mnt", "-o", "rw", "-o", "ro"], ["-t", "replica", "photos", "/mnt", "-o", "ro"],
+        ["-o", "ro", "--", "photos", "/mnt"], ["photos", "/mnt", "-t", "fuse.replica", "-o", "rw,,ro,"],
+    ])
+    func wordsMayComeInAnyOrder(words: [String]) throws {
+        guard case .mount(let request) = try Invocation(words) else {
+            Issue.record("not a mount")
+            return
+        }
+        #expect(request.options.readOnly)
+        #expect(request.mountpoint == "/mnt")
+    }
+
+    @Test func aURLAsSpecNamesTheStore() throws {
+        let request = try Self.mount("file:///srv/store", "/mnt")
+        #expect(request.source == .store(try StoreURL("file:///srv/store")))
+    }
+
+    @Test func pathsKeepTheirBytes() throws {
+        let path = Array("/mnt/".utf8) + [0xFF, 0xFE]
+        guard case .mount(let request) = try Invocation([Array("photos".utf8), path]) else {
+            Issue.record("not a mount")
+            return
+        }
+        #expect(request.mountpoint.withPlatformString { String(cString: $0) } != "")
+        #expect(ControlFilePath(request.mountpoint).bytes == path)
+    }
+
+    @Test func fstabAndSystemdOptionsAreDropped() throws {
+        let options = try MountOptions(
+            "defaults,auto,noauto,nofail,_netdev,user,nouser,users,owner,group,x-systemd.automount,"
+                + "x-systemd.device-timeout=5,X-foo=a,comment=x")
+        #expect(options == MountOptions())
+    }
+
+    @Test(arguments: [
+        ("ro", ["ro"]), ("ro,rw", []), ("rw,ro", ["ro"]), ("noexec,nosuid,nodev,exec", ["nosuid", "nodev"]),
+        ("relatime,noatime", ["noatime", "relatime"]), ("sync,dirsync,async", ["dirsync"]), ("", []),
+    ])
+    func ofContradictingOptionsTheLastCounts(text: String, vfs: [String]) throws {
+        #expect(try MountOptions(text).vfs == vfs)
+    }
+
+    @Test func ownOptionsAreRead() throws {
+        let options = try MountOptions(
+            #"import=/home/a\,b,store=file:///s,state=/var/x,foreground,allow_other,nohydrate=a:b c,"#
+                + "cache-max=10G,cache-min-free=500M,credentials=/etc/secret,enforce_caps")
+        #expect(options.importDirectory == "/home/a,b")
+        #expect(options.store?.text == "file:///s")
+        #expect(options.state == "/var/x")
+        #expect(options.foreground)
+        #expect(options.allowOther)
+        #expect(options.domain.noHydrate == ["a", "b c"])
+        #expect(options.domain.cacheMax == 10 << 30)
+        #expect(options.domain.cacheMinFree == 500 << 20)
+        #expect(options.domain.credentials == "/etc/secret")
+        #expect(options.domain.enforceCapabilities)
+    }
+
+    @Test func domainOptionsComeBackFromTheirTexts() throws {
+        let options = try MountOptions("cache-max=1G,nohydrate=a:b,ro,cache-max=2G,enforce_caps").domain
+        #expect(options.texts == ["nohydrate=a:b", "cache-max=2G", "enforce_caps"])
+        #expect(try DomainOptions(texts: options.texts) == options)
+    }
+
+    @Test(
+        arguments: [
+            ("0", 0), ("1", 1), ("7k", 7 << 10), ("7K", 7 << 10), ("7KB", 7 << 10), ("7kib", 7 << 10), ("3M", 3 << 20),
+            ("3GiB", 3 << 30), ("2T", 2 << 40),
+        ] as [(String, UInt64)])
+    func sizesAreBytes(text: String, bytes: UInt64) throws {
+        #expect(try MountOptions("cache-max=\(text)").domain.cacheMax == bytes)
+    }
+
+    @Test(arguments: [
+        ([], "usage: mount.replica SPEC DIR [-sfnv] [-o OPTS]"),
+        (["photos"], "usage: mount.replica SPEC DIR [-sfnv] [-o OPTS]"),
+        (["a", "/b", "/c"], "usage: mount.replica SPEC DIR [-sfnv] [-o OPTS]"),
+        (["a", ""], "the mount point can't be empty"),
+        (["a", "/b", "-x"], "unknown argument '-x'; see mount.replica --help"),
+        (["a", "/b", "--frob"], "unknown argument '--frob'; see mount.replica --help"),
+        (["a", "/b", "-o"], "-o needs a value"),
+        (["a", "/b", "-t", "ext4"], "this helper mounts type replica, not 'ext4'"),
+        (["a", "/b", "-o", "frob"], "unknown option 'frob'"),
+        (["a", "/b", "-o", "frob=1"], "unknown option 'frob'"),
+        (["a", "/b", "-o", "ro=1"], "option 'ro' takes no value"),
+        (["a", "/b", "-o", "allow_other=yes"], "option 'allow_other' takes no value"),
+        (["a", "/b", "-o", "import"], "option 'import' needs a value"),
+        (["a", "/b", "-o", "import="], "option 'import' needs a value"),
+        (["a", "/b", "-o", "import=here"], "'import' needs an absolute path"),
+        (["a", "/b", "-o", "cache-max=10X"], "option 'cache-max' needs a size such as 500M or 10G, not '10X'"),
+        (["a", "/b", "-o", "cache-max=-1"], "option 'cache-max' needs a size such as 500M or 10G, not '-1'"),
+        (["a", "/b", "-o", "cache-max=G"], "option 'cache-max' needs a size such as 500M or 10G, not 'G'"),
+        (["a", "/b", "-o", "cache-max=99999999T"], "option 'cache-max': '99999999T' is too large"),
+        (["a/b", "/b"], "a domain's name can't hold '/'"),
+        ([".", "/b"], "a domain's name can't start with '.' or '-'"),
+        (["", "/b"], "a domain's name can't be empty"),
+        (["s3x://b", "/b"], "no store for 's3x://'; there is \(StoreURL.schemes[0])://"),
+        (["a:b", "/b"], "not a store URL; one looks like file:///srv/store"),
+        (["file:///a", "/b", "-o", "store=file:///c"], "SPEC and store= name two different stores"),
+        (["--import", "a", "/b"], "usage: mount.replica --import NAME DIR URL"),
+        (["--import", "a", "b", "file:///c"], "'DIR' needs an absolute path"),
+        (["--serve"], "usage: mount.replica --serve NAME"),
+        (["--serve", "--add", "a"], "--serve and --add exclude each other"),
+        (["--remove", "a", "some"], "what to keep is one of dirty, downloaded, none"),
+    ])
+    func wrongLinesSayOneClearThing(words: [String], message: String) {
+        #expect(throws: MountUsageError(message)) { try Invocation(words) }
+    }
+
+    @Test func remountIsRefusedAsAFailedMount() {
+        let expected = MountUsageError("remount is not supported: unmount and mount again", status: .failure)
+        #expect(throws: expected) { try Invocation(["a", "/b", "-o", "rw,remount"]) }
+    }
+
+    @Test func sloppyPassesOverUnknownOptions() throws {
+        #expect(try Self.mount("a", "/b", "-s", "-o", "frob=1,ro").options.vfs == ["ro"])
+    }
+
+    @Test(arguments: ["user:password@", "key:secret@host"])
+    func aSecretInTheURLIsRefusedAndNotRepeated(authority: String) {
+        let error = #expect(throws: MountUsageError.self) { try Invocation(["file://\(authority)/x", "/b"]) }
+        #expect(error?.message.contains("credentials=FILE") == true)
+        #expect(error?.message.contains(authority) == false)
+    }
+
+    @Test func theFormsThatReplicaCalls() throws {
+        let name = try DomainName("a")
+        let store = try StoreURL("file:///s")
+        #expect(
+            try Invocation(["--import", "a", "/d", "file:///s"])
+                == .importDirectory(name, directory: "/d", store: store, options: MountOptions()))
+        #expect(
+            try Invocation(["--add", "a", "file:///s", "-o", "enforce_caps"])
+                == .add(name, store: store, options: MountOptions("enforce_caps")))
+        #expect(try Invocation(["--serve", "a"]) == .serve(name, options: MountOptions()))
+        #expect(try Invocation(["--remove", "a", "none"]) == .remove(name, keep: .none))
+        #expect(try Invocation(["--help", "x", "-o", "frob"]) == .help)
+        #expect(try Invocation(["-V"]) == .version)
+    }
+}

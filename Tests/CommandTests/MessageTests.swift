@@ -1,0 +1,139 @@
+import Foundation
+import ReplicaControl
+import Testing
+
+/// The lines on the control socket (docs/CONTROL.md).
+@Suite struct MessageTests {
+    static let path = ControlPath(bytes: "a/ü b".utf8)
+    static let odd = ControlPath(bytes: Array("a/".utf8) + [0xFF])
+    static let date = Date(timeIntervalSince1970: 1_700_000_000)
+
+    static let requests: [ControlRequest] = [
+        .hello, .status, .item(path: path), .item(path: odd), .item(path: .root), .pending, .materialized, .conflicts,
+        .resolve(path: path, keep: .both), .download(path: path, range: nil, wait: true),
+        .download(path: path, range: ByteRange(offset: 5, length: 7), wait: false), .evict(path: path, strict: true),
+        .pin(path: path), .unpin(path: path), .reimport(path: path), .connect, .disconnect(reason: "moving"),
+        .wait(path: .root), .retry(path: nil), .retry(path: path), .approve, .resolved(code: "notAuthenticated"),
+        .watch, .mount(mountpoint: ControlFilePath(bytes: [0x2F, 0xFF]), options: ["ro"]), .unmount(flush: true),
+        .remove(keep: .dirty),
+    ]
+
+    static let answers: [ControlAnswer] = [
+        .done, .daemon(DaemonStatus(name: "a", pid: 7, mountpoint: ControlFilePath(bytes: Array("/mnt".utf8)))),
+        .domain(domainStatus), .item(itemStatus),
+        .evicted(EvictionResult(items: 1, bytes: 2, refused: [.init(path: path, code: "busy", message: "open")])),
+        .removed(RemovalResult(preserved: nil, files: 0)),
+    ]
+
+    static let events: [ControlEvent] = [
+        .progress(progress), .items([itemStatus]),
+        .conflicts([ConflictStatus(path: path, copy: odd, date: date, detail: "both changed")]),
+        .change(ChangeEvent(date: date, kind: "uploaded", path: path)),
+    ]
+
+    static let progress = TransferProgress(
+        itemsDone: 1, itemsTotal: 2, bytesDone: 3, bytesTotal: 4, bytesPerSecond: 5.5, secondsLeft: 0.5)
+
+    static var domainStatus: DomainStatus {
+        let directory = ControlFilePath(bytes: Array("/state".utf8))
+        var status = DomainStatus(name: "a", store: "file:///s", directory: directory, state: .syncing)
+        (status.pid, status.pending, status.errors, status.conflicts) = (7, 3, 0, 0)
+        status.progress = progress
+        return status
+    }
+
+    static var itemStatus: ItemStatus {
+        var item = ItemStatus(path: path, id: "x", number: 9, kind: .file, state: .partial, size: 12)
+        item.pending = ["contents"]
+        item.version = ItemStatusVersion(content: "1", metadata: "2")
+        item.error = ItemStatusError(code: "serverUnreachable", message: "no", attempts: 2, nextTry: date)
+        return item
+    }
+
+    @Test(arguments: requests) func requestsComeBack(request: ControlRequest) throws {
+        let line = try ControlLine.encode(RequestLine(id: 3, request: request))
+        #expect(line.last == 0x0A && line.dropLast().allSatisfy { $0 != 0x0A })
+        #expect(try ControlLine.decodeRequest(line) == RequestLine(id: 3, request: request))
+    }
+
+    @Test(arguments: answers) func answersComeBack(answer: ControlAnswer) throws {
+        let line = try ControlLine.encode(ReplyLine(id: 3, answer: answer))
+        #expect(try ControlLine.decode(ReplyLine.self, from: line) == ReplyLine(id: 3, answer: answer))
+    }
+
+    @Test(arguments: events) func eventsComeBack(event: ControlEvent) throws {
+        let line = try ControlLine.encode(ReplyLine(id: 3, event: event))
+        #expect(try ControlLine.decode(ReplyLine.self, from: line) == ReplyLine(id: 3, event: event))
+    }
+
+    @Test(arguments: ExitReason.allCases) func failuresComeBack(code: ExitReason) throws {
+        let reply = ReplyLine(id: 3, failure: ControlFailure(code, "no"))
+        #expect(try ControlLine.decode(ReplyLine.self, from: try ControlLine.encode(reply)) == reply)
+    }
+
+    /// The form other languages rely on.
+    @Test(arguments: [
+        (#"{"protocol":1,"id":1,"request":{"status":{}}}"#, ControlRequest.status),
+        (#"{"protocol":1,"id":1,"request":{"item":{"path":"/a//b/./"}}}"#, .item(path: ControlPath(bytes: "a/b".utf8))),
+        (#"{"protocol":1,"id":1,"request":{"item":{"path":[97,255]}}}"#, .item(path: ControlPath(bytes: [97, 255]))),
+        (
+            #"{"protocol":1,"id":1,"request":{"download":{"path":"a","wait":true}},"extra":1}"#,
+            .download(path: ControlPath(bytes: "a".utf8), range: nil, wait: true)
+        ),
+        (#"{"protocol":1,"id":1,"request":{"retry":{}}}"#, .retry(path: nil)),
+        (#"{"protocol":1,"id":1,"request":{"remove":{"keep":"none"}}}"#, .remove(keep: .none)),
+    ])
+    func requestsAreThisJSON(line: String, request: ControlRequest) throws {
+        #expect(try ControlLine.decodeRequest(line.utf8).request == request)
+    }
+
+    @Test func repliesAreThisJSON() throws {
+        let done = try ControlLine.encode(ReplyLine(id: 1, answer: .done))
+        #expect(String(decoding: done, as: UTF8.self) == #"{"answer":{},"id":1}"# + "\n")
+        let failure = try ControlLine.encode(ReplyLine(id: 1, failure: ControlFailure(.noSuchItem, "a: gone")))
+        let expected = #"{"failure":{"code":"noSuchItem","message":"a: gone"},"id":1}"# + "\n"
+        #expect(String(decoding: failure, as: UTF8.self) == expected)
+    }
+
+    @Test(arguments: [
+        ("nonsense", "not a request: a JSON object with protocol, id and request"),
+        (#"{"id":1}"#, "not a request: a JSON object with protocol, id and request"),
+        (#"{"protocol":99,"id":1,"request":{"future":{}}}"#, "the daemon speaks protocol 1, the client 99"),
+        (#"{"protocol":1,"id":1,"request":{"frobnicate":{}}}"#, "this daemon doesn't know that request"),
+        (#"{"protocol":1,"id":1,"request":{"item":{"path":"a\u0000b"}}}"#, "this daemon doesn't know that request"),
+        (#"{"protocol":1,"id":1,"request":{"evict":{"path":"a"}}}"#, "this daemon doesn't know that request"),
+    ])
+    func otherLinesAreRefused(line: String, message: String) {
+        #expect(throws: ControlFailure(.wrongProtocol, message)) { try ControlLine.decodeRequest(line.utf8) }
+    }
+
+    @Test func aNegativeRangeIsRefused() {
+        let line =
+            #"{"protocol":1,"id":1,"request":{"download":{"path":"a","wait":true,"range":{"offset":-1,"length":2}}}}"#
+        #expect(throws: ControlFailure.self) { try ControlLine.decodeRequest(line.utf8) }
+    }
+
+    @Test func linesAreCutAnywhere() throws {
+        var buffer = LineBuffer()
+        var lines: [String] = []
+        for byte in "one\n\ntwo\nthr".utf8 {
+            buffer.append([byte])
+            while let line = try buffer.next() { lines.append(String(decoding: line, as: UTF8.self)) }
+        }
+        #expect(lines == ["one", "", "two"])
+        buffer.append(repeatElement(UInt8(ascii: "x"), count: ControlLine.longest))
+        #expect(throws: ControlFailure(.wrongProtocol, "the line is too long")) { try buffer.next() }
+    }
+
+    /// A number that was given once means the same for ever.
+    @Test func exitStatusesKeepTheirNumbers() {
+        let numbers = Dictionary(uniqueKeysWithValues: ExitReason.allCases.map { ($0.name, $0.rawValue) })
+        #expect(
+            numbers == [
+                "success": 0, "failed": 1, "noSuchDomain": 3, "domainExists": 4, "notRunning": 5, "noSuchItem": 6,
+                "timedOut": 7, "needsAttention": 8, "refused": 9, "offline": 10, "cannotImport": 11, "busy": 12,
+                "denied": 13, "unsupported": 14, "badStore": 15, "wrongProtocol": 16, "notInDomain": 17,
+                "interrupted": 18, "mountFailed": 32, "usage": 64,
+            ])
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+/// The scripts are parsed by bash (and read by shellcheck where it is installed), and refuse what they don't know.
+@Suite struct ScriptTests {
+    static let root = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    static let scripts: [String] = {
+        let folder = root.appending(path: "scripts")
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return names.sorted().map { "scripts/" + $0 } + [".ci/run"]
+    }()
+
+    @Test func scriptsAreFound() {
+        #expect(Self.scripts.contains("scripts/test"))
+    }
+
+    @Test(arguments: scripts) func parses(script: String) async throws {
+        let result = try await run("/bin/bash", "-n", Self.root.appending(path: script).path)
+        #expect(result.code == 0, "\(result.errors)")
+    }
+
+    @Test(arguments: scripts) func passesShellcheck(script: String) async throws {
+        let shellcheck = "/usr/bin/shellcheck"
+        guard FileManager.default.isExecutableFile(atPath: shellcheck) else { return }
+        let result = try await run(shellcheck, "-x", "-P", "SCRIPTDIR", Self.root.appending(path: script).path)
+        #expect(result.code == 0, "\(result.output)")
+    }
+
+    @Test func installRefusesWhatItDoesNotKnow() async throws {
+        let result = try await run(Self.root.appending(path: "scripts/install").path, "--prefx", "/nowhere")
+        #expect(result.code == 1)
+        #expect(result.errors.split(separator: "\n").count == 1)
+        #expect(result.errors.contains("--prefx"))
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import ReplicaControl
+import Testing
+
+@testable import mount_replica
+
+/// What `replica list`, `status`, `pending`, `conflicts` and `watch` print.
+@Suite struct StatusCommandTests {
+    @Test func aStoppedDomainIsShownWithoutStartingIt() async throws {
+        let domain = try FakeDomain()
+        let list = try await Programs.replica("list", in: domain.folder)
+        #expect(list.output == "photos\tstopped\tfile:///srv/photos\t-\n" && list.code == 0, "\(list)")
+        let status = try await Programs.replica("status", "photos", "--json", in: domain.folder)
+        let decoded = try ControlLine.decode(DomainStatus.self, from: status.output.utf8)
+        #expect(decoded.state == .stopped && decoded.pending == nil && decoded.pid == nil)
+        #expect(decoded.directory == ControlFilePath(domain.state))
+    }
+
+    @Test func aDomainsStatusIsReadable() async throws {
+        let domain = try FakeDomain { _, _ in
+            var status = MessageTests.domainStatus
+            status.mountpoint = ControlFilePath(bytes: Array("/mnt/a\u{1B}b".utf8))
+            (status.items, status.bytes, status.materializedBytes, status.localOnly) = (12, 5 << 20, 1 << 20, 1)
+            (status.errors, status.conflicts) = (2, 1)
+            return .domain(status)
+        }
+        let result = try await Programs.replica("status", "photos", in: domain.folder)
+        #expect(result.code == 0)
+        #expect(
+            result.output == """
+                a               syncing
+                  store         file:///s
+                  mounted on    /mnt/a?b
+                  daemon        process 7
+                  contents      12 items, 5.0 MiB, of which 1.0 MiB here
+                  pending       3 items
+                  errors        2 items
+                  conflicts     1
+                  only here     1 device, socket or fifo
+                  now           1 of 2 items, 3 B of 4 B, 5 B/s, 1 s left
+
+                """)
+        try await domain.stop()
+    }
+
+    @Test func statusJSONHasTheKeysThatScriptsUse() async throws {
+        let domain = try FakeDomain { _, _ in .domain(MessageTests.domainStatus) }
+        let result = try await Programs.replica("status", "photos", "--json", in: domain.folder)
+        #expect(
+            result.output == #"{"conflicts":0,"directory":"/state","errors":0,"name":"a","pending":3,"pid":7,"#
+                + #""progress":{"bytesDone":3,"bytesPerSecond":5.5,"bytesTotal":4,"itemsDone":1,"itemsPerSecond":0,"#
+                + #""itemsTotal":2,"secondsLeft":0.5},"state":"syncing","store":"file:///s"}"# + "\n")
+        try await domain.stop()
+    }
+
+    @Test func anItemsStatusIsReadable() async throws {
+        let domain = try FakeDomain { _, _ in .item(MessageTests.itemStatus) }
+        let result = try await Programs.replica("status", "photos:a/b", in: domain.folder)
+        #expect(
+            result.output == """
+                a/ü b           file, partial
+                  size          12 B
+                  id            x (number 9)
+                  pending       contents
+                  version       content 1, metadata 2
+                  error         serverUnreachable: no (2 tries)
+                  next try      2023-11-14T22:13:20Z
+
+                """, "\(result)")
+        #expect(domain.service.requests == [.item(path: ControlPath(bytes: "a/b".utf8))])
+        try await domain.stop()
+    }
+
+    @Test(
+        arguments: [
+            (DomainState.idle, 0, 0, 0), (.stopped, 0, 0, 0), (.syncing, 0, 0, 0), (.idle, 1, 0, 8), (.idle, 0, 1, 8),
+            (.offline, 0, 0, 8), (.disconnected, 0, 0, 8), (.held, 0, 0, 8),
+        ] as [(DomainState, Int, Int, Int32)])
+    func checkEndsWithEight(state: DomainState, errors: Int, conflicts: Int, code: Int32) async throws {
+        let domain = try FakeDomain { _, _ in
+            var status = MessageTests.domainStatus
+            (status.state, status.errors, status.conflicts) = (state, errors, conflicts)
+            return .domain(status)
+        }
+        for arguments in [["status", "--check"], ["status", "photos", "--check", "--json"]] {
+            let result = try await run(Programs.replica, arguments, environment: domain.environment)
+            #expect(result.code == code && result.errors == "", "\(result)")
+        }
+        try await domain.stop()
+    }
+
+    @Test func checkOfAnItemLooksAtItsError() async throws {
+        let domain = try FakeDomain { _, _ in .item(MessageTests.itemStatus) }
+        let result = try await Programs.replica("status", "--check", "photos:a", in: domain.folder)
+        #expect(result.code == ExitReason.needsAttention.rawValue)
+        try await domain.stop()
+    }
+
+    @Test func listsComeInParts() async throws {
+        let domain = try FakeDomain { request, events in
+            for _ in 0..<3 { try await events.send(.items([MessageTests.itemStatus, MessageTests.itemStatus])) }
+            return .done
+        }
+        let text = try await Programs.replica("pending", in: domain.folder)
+        #expect(text.output == String(repeating: "a/ü b  [contents]  serverUnreachable: no\n", count: 6))
+        let json = try await Programs.replica("materialized", "--json", in: domain.folder)
+        let lines = json.output.split(separator: "\n")
+        #expect(lines.count == 6)
+        for line in lines {
+            #expect(try ControlLine.decode(ItemStatus.self, from: line.utf8) == MessageTests.itemStatus)
+        }
+        try await domain.stop()
+    }
+
+    @Test func conflictsAndEventsAreLines() async throws {
+        let domain = try FakeDomain { _, events in
+            for event in MessageTests.events { try await events.send(event) }
+            return .done
+        }
+        let result = try await Programs.replica("watch", in: domain.folder)
+        #expect(
+            result.output == """
+                1 of 2 items, 3 B of 4 B, 5 B/s, 1 s left
+                a/ü b  [contents]  serverUnreachable: no
+                a/ü b  both changed
+                  local bytes in a/\u{FFFD}
+                2023-11-14T22:13:20Z uploaded a/ü b
+
+                """)
+        try await domain.stop()
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import ReplicaControl
+import SystemPackage
+
+@testable import mount_replica
+
+/// A domain on disk without a tree, whose daemon is in this process and answers from a script.
+final class FakeDomain: Sendable {
+    let folder: TemporaryFolder
+    let name: DomainName
+    /// The state directory.
+    let state: FilePath
+    let service: ScriptedService
+    private let server: Locked<ControlServer?>
+
+    /// Makes `FOLDER/replica/NAME/domain.json`; with a script also a daemon.
+    init(
+        _ name: String = "photos", in folder: TemporaryFolder? = nil,
+        script: (@Sendable (ControlRequest, EventSink) async throws -> ControlAnswer)? = nil
+    ) throws {
+        self.folder = try folder ?? TemporaryFolder()
+        self.name = try DomainName(name)
+        state = try self.folder.makeFolder("replica/\(name)")
+        let record = DomainRecord(name: self.name, store: try StoreURL("file:///srv/\(name)"))
+        try self.folder.write(
+            String(decoding: try record.json(), as: UTF8.self), to: "replica/\(name)/domain.json", mode: 0o600)
+        service = ScriptedService(script: script ?? { _, _ in .done })
+        server = Locked(nil)
+        if script != nil {
+            let started = try ControlServer(state: state, service: service)
+            server.withLock { $0 = started }
+        }
+    }
+
+    deinit {
+        // The folder goes away, so its server must not be left behind.
+        guard let left = server.withLock({ $0 }) else { return }
+        Thread.detachNewThread { left.stop() }
+    }
+
+    /// What programs need to find it.
+    var environment: [String: String] { ["XDG_DATA_HOME": folder.path.string] }
+
+    /// Sends one request from a client of its own.
+    func ask(_ request: ControlRequest, timeout: Double? = 60) async throws -> (ControlAnswer, [ControlEvent]) {
+        let state = state
+        return try await onThread {
+            var events: [ControlEvent] = []
+            let client = try ControlClient(state: state)
+            let answer = try client.request(request, timeout: timeout) { events.append($0) }
+            return (answer, events)
+        }
+    }
+
+    /// Ends the daemon.
+    func stop() async throws {
+        let left = server.withLock { server in
+            defer { server = nil }
+            return server
+        }
+        try await onThread { left?.stop() }
+    }
+}
+
+/// Answers from a script and remembers what it was asked.
+final class ScriptedService: DomainService {
+    private let asked = Locked<[ControlRequest]>([])
+    private let script: @Sendable (ControlRequest, EventSink) async throws -> ControlAnswer
+
+    init(script: @escaping @Sendable (ControlRequest, EventSink) async throws -> ControlAnswer) {
+        self.script = script
+    }
+
+    /// All requests so far.
+    var requests: [ControlRequest] { asked.withLock { $0 } }
+
+    func answer(_ request: ControlRequest, events: EventSink) async throws -> ControlAnswer {
+        asked.withLock { $0.append(request) }
+        return try await script(request, events)
+    }
+}

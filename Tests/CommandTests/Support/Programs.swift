@@ -1,0 +1,37 @@
+import Foundation
+
+/// The programs that were built with these tests.
+enum Programs {
+    /// The folder the test bundle is in.
+    static let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+
+    static var replica: String { folder.appending(path: "replica").path }
+    static var helper: String { folder.appending(path: "mount.replica").path }
+
+    /// `replica` with its domains in a test's folder.
+    static func replica(_ arguments: String..., in folder: TemporaryFolder) async throws -> ProgramResult {
+        try await run(replica, arguments, environment: ["XDG_DATA_HOME": folder.path.string])
+    }
+
+    /// A copy of `replica` beside a `mount.replica` that is a shell script, which writes its arguments to
+    /// `FOLDER/arguments`, one a line.
+    static func replicaBesideFakeHelper(script: String, in folder: TemporaryFolder) throws -> String {
+        try folder.write(
+            """
+            #!/bin/sh
+            for word; do printf '%s\\n' "$word"; done >'\(folder.path)/arguments'
+            \(script)
+            """, to: "bin/mount.replica", mode: 0o755)
+        let copy = folder.path.appending("bin/replica").string
+        try FileManager.default.copyItem(atPath: replica, toPath: copy)
+        return copy
+    }
+}
+
+extension ProgramResult {
+    /// Whether it ended as a failed command should: this status, nothing on output, one line on standard error.
+    func isOneClearLine(code: Int32, containing text: String) -> Bool {
+        self.code == code && output.isEmpty && errors.contains(text) && errors.hasSuffix("\n")
+            && errors.dropLast().allSatisfy { $0 != "\n" }
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import SystemPackage
+
+/// A folder for one test, with the name that `scripts/test` tidies up after a crash; removed when it is let go.
+final class TemporaryFolder: Sendable {
+    let path: FilePath
+
+    init() throws {
+        path = FilePath("/var/tmp/replica-test-\(getpid())-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            atPath: path.string, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    }
+
+    deinit {
+        do { try FileManager.default.removeItem(atPath: path.string) } catch { print("not removed: \(path): \(error)") }
+    }
+
+    /// Makes a folder, and those above it.
+    @discardableResult func makeFolder(_ name: String) throws -> FilePath {
+        let folder = path.appending(name)
+        try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
+        return folder
+    }
+
+    /// Writes a file, making the folders above it.
+    @discardableResult func write(_ text: String, to name: String, mode: Int = 0o644) throws -> FilePath {
+        let file = path.appending(name)
+        try makeFolder(FilePath(name).removingLastComponent().string)
+        try Data(text.utf8).write(to: URL(filePath: file.string))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.string)
+        return file
+    }
+}
+
+/// Runs blocking code on a thread of its own: the pool has as many threads as the machine has cores, and servers in
+/// this process need them.
+func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+    }
+}
+
+/// Waits for a condition, up to half a minute.
+func eventually(_ condition: @Sendable () async throws -> Bool) async throws -> Bool {
+    for _ in 0..<3000 {
+        if try await condition() { return true }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+    return false
+}

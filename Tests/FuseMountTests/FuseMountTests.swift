@@ -1,1 +1,0 @@
-// The tests of the module come with its bodies.

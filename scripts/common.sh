@@ -1,0 +1,100 @@
+# Shared by the scripts beside it: `. "$(dirname "$0")/common.sh"`. Sets ROOT and has the functions below.
+# shellcheck shell=bash
+
+set -euo pipefail
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+export ROOT
+
+# CI may start us without HOME; swift and git want one.
+if [ -z "${HOME:-}" ] || [ ! -d "${HOME:-}" ]; then
+    HOME=$(getent passwd "$(id -u)" | cut -d: -f6) || HOME=
+    [ -n "$HOME" ] && [ -d "$HOME" ] || HOME=/var/tmp
+    export HOME
+fi
+export PATH="${PATH:-/usr/bin:/bin}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+say() { printf '%s\n' "$*"; }
+die() {
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
+    exit 1
+}
+
+# Runs its arguments as root: directly, or by sudo that asks for no password unless a person can give it.
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif ! command -v sudo >/dev/null; then
+        die "needs root for: $*"
+    elif [ -t 0 ]; then
+        sudo "$@"
+    else
+        sudo -n "$@" || die "needs root for: $*"
+    fi
+}
+
+package_is_installed() {
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+apt_install() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 \
+        install -y -q --no-install-recommends "$@" </dev/null
+}
+
+# need_packages NAME...: installs the Debian packages that are missing. The lists are only updated if that is
+# needed, and a lock or a network failure is tried again.
+need_packages() {
+    local missing=() name attempt
+    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        say "This is no Debian system: please install what stands for these packages yourself: $*"
+        return 0
+    fi
+    for name in "$@"; do
+        package_is_installed "$name" || missing+=("$name")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    say "installing ${missing[*]}"
+    for attempt in 1 2 3 4; do
+        apt_install "${missing[@]}" && return 0
+        say "apt-get install failed (attempt $attempt); updating the package lists"
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 update -q </dev/null || true
+        sleep $((attempt * 5))
+    done
+    die "could not install ${missing[*]}"
+}
+
+# Puts swift on PATH, or says where to get it.
+need_swift() {
+    command -v swift >/dev/null && return 0
+    local folder
+    for folder in /opt/swift/usr/bin "$HOME/.swiftly/bin" "$HOME/.local/share/swiftly/bin" /usr/share/swift/usr/bin; do
+        if [ -x "$folder/swift" ]; then
+            export PATH="$folder:$PATH"
+            return 0
+        fi
+    done
+    die "no swift toolchain found in PATH or /opt/swift: install Swift 6.1 or newer from https://swift.org/install"
+}
+
+# The packages that dependencies come from are cloned over the network: try more than once.
+resolve_packages() {
+    local attempt
+    for attempt in 1 2 3; do
+        swift package --package-path "$ROOT" resolve && return 0
+        say "swift package resolve failed (attempt $attempt)"
+        sleep $((attempt * 5))
+    done
+    die "could not fetch the packages that Package.swift names"
+}
+
+# The release programs, with the Swift runtime inside, so that mount(8)'s bare environment is enough for them.
+# Sets BIN to the folder they are in.
+build_release() {
+    local product
+    for product in mount.replica replica; do
+        swift build --package-path "$ROOT" -c release --static-swift-stdlib -Xlinker -s --product "$product"
+    done
+    BIN=$(swift build --package-path "$ROOT" -c release --static-swift-stdlib -Xlinker -s --show-bin-path)
+    export BIN
+}
