@@ -30,14 +30,14 @@ enum Linux {
 
     static func status(of handle: Handle) throws(Errno) -> FileStatus {
         var raw = cl_statx()
-        try check { cl_statx(handle.raw, "", Int32(CL_AT_EMPTY_PATH), CL_STATX_ALL, &raw) }
+        try check { cl_statx_of(handle.raw, "", Int32(CL_AT_EMPTY_PATH), CL_STATX_ALL, &raw) }
         return FileStatus(raw)
     }
 
     static func status(of name: FileName, in folder: Handle) throws(Errno) -> FileStatus {
         var raw = cl_statx()
         _ = try name.withCString { (text) throws(Errno) in
-            try check { cl_statx(folder.raw, text, AT_SYMLINK_NOFOLLOW, CL_STATX_ALL, &raw) }
+            try check { cl_statx_of(folder.raw, text, AT_SYMLINK_NOFOLLOW, CL_STATX_ALL, &raw) }
         }
         return FileStatus(raw)
     }
