@@ -36,7 +36,8 @@ let package = Package(
         .target(name: "FuseMount", dependencies: ["CFuse", system], swiftSettings: strict),
         .target(name: "ReplicaModel", dependencies: ["CLinux", grdb, heap, system, log], swiftSettings: strict),
         .target(
-            name: "ReplicaFileSystem", dependencies: ["FuseMount", "ReplicaModel", system], swiftSettings: strict),
+            name: "ReplicaFileSystem", dependencies: ["FuseMount", "ReplicaModel", "CLinux", system],
+            swiftSettings: strict),
         .target(name: "DirectoryStore", dependencies: ["ReplicaModel", "CLinux", system], swiftSettings: strict),
         .target(name: "ReplicaControl", dependencies: ["CLinux", system], swiftSettings: strict),
         .executableTarget(
@@ -52,6 +53,11 @@ let package = Package(
         .testTarget(
             name: "ReplicaModelTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", log, system],
             swiftSettings: strict),
+        .testTarget(
+            name: "ReplicaFileSystemTests",
+            dependencies: [
+                "ReplicaFileSystem", "FuseMount", "ReplicaModel", "ReplicaTestSupport", "CLinux", log, system,
+            ], swiftSettings: strict),
         .testTarget(
             name: "SimulationTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", log, system],
             swiftSettings: strict),

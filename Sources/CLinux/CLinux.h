@@ -26,12 +26,12 @@ int lremovexattr(const char *path, const char *name);
 long copy_file_range(int from, int64_t *fromOffset, int to, int64_t *toOffset, size_t length, unsigned int flags);
 int fallocate(int fd, int mode, int64_t offset, int64_t length);
 int syncfs(int fd);
+int gettid(void);
 int memfd_create(const char *name, unsigned int flags);
 #define CL_MFD_CLOEXEC 1U
 int pipe2(int ends[2], int flags);
 int sync_file_range(int fd, int64_t offset, int64_t length, unsigned int flags);
 #define CL_SYNC_FILE_RANGE_WRITE 2U
-#define CL_UTIME_OMIT 0x3ffffffe
 int setfsuid(uint32_t user);
 int setfsgid(uint32_t group);
 
