@@ -55,7 +55,7 @@ struct Import: ParsableCommand {
         do { path = try AbsolutePath.ofEntry(RawArguments.bytes(directory)) } catch {
             throw ControlFailure(.cannotImport, error.message)
         }
-        let answer = try HelperProgram.command([Array("--import".utf8), Array(name.text.utf8), path] + arguments)
+        let answer = try MountProgram.command([Array("--import".utf8), Array(name.text.utf8), path] + arguments)
         try output.show(
             answer, ["\(name) is imported and replicates in the background; 'replica mount \(name) DIR' mounts it"])
     }
@@ -73,7 +73,7 @@ struct Add: ParsableCommand {
     func run() throws {
         let name = try NewName.check(name)
         let words = ["--add", name.text].map { Array($0.utf8) }
-        let answer = try HelperProgram.command(words + domain.arguments())
+        let answer = try MountProgram.command(words + domain.arguments())
         try output.show(answer, ["\(name) is added; 'replica mount \(name) DIR' mounts it"])
     }
 }
@@ -141,7 +141,7 @@ struct Remove: ParsableCommand {
         if let client = try Daemon.connectIfRunning(domain) {
             answer = try client.request(.remove(keep: keep))
         } else {
-            answer = try HelperProgram.command(["--remove", domain.name.text, keep.rawValue].map { Array($0.utf8) })
+            answer = try MountProgram.command(["--remove", domain.name.text, keep.rawValue].map { Array($0.utf8) })
         }
         var line = "\(domain.name) is removed"
         if case .removed(let result) = answer, let place = result.preserved {

@@ -20,7 +20,7 @@ struct Mount: ParsableCommand {
         let path = try AbsolutePath.ofEntry(RawArguments.bytes(directory))
         var words = [Array(domain.name.text.utf8), path]
         for option in options { words += [Array("-o".utf8), RawArguments.bytes(option)] }
-        try HelperProgram.mount(words)
+        try MountProgram.mount(words)
         guard let daemon = DaemonProbe.hello(domain) else {
             throw ControlFailure(.notRunning, "the daemon of \(name) ended just after the mount")
         }

@@ -5,7 +5,7 @@ enum Daemon {
     /// A connection to the domain's daemon, which is started without a mount where none runs.
     static func connectOrStart(_ domain: DomainLocation) throws -> ControlClient {
         if let client = try connectIfRunning(domain) { return client }
-        _ = try HelperProgram.command(["--serve", domain.name.text].map { Array($0.utf8) })
+        _ = try MountProgram.command(["--serve", domain.name.text].map { Array($0.utf8) })
         return try ControlClient(state: domain.state)
     }
 

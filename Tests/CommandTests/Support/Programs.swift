@@ -6,7 +6,7 @@ enum Programs {
     static let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
 
     static var replica: String { folder.appending(path: "replica").path }
-    static var helper: String { folder.appending(path: "mount.replica").path }
+    static var mount: String { folder.appending(path: "mount.replica").path }
 
     /// `replica` with its domains in a test's folder.
     static func replica(_ arguments: String..., in folder: TemporaryFolder) async throws -> ProgramResult {
@@ -15,16 +15,22 @@ enum Programs {
 
     /// A copy of `replica` beside a `mount.replica` that is a shell script, which writes its arguments to
     /// `FOLDER/arguments`, one a line.
-    static func replicaBesideFakeHelper(script: String, in folder: TemporaryFolder) throws -> String {
-        try folder.write(
+    ///
+    /// Both are put there by another process: a program that this one has open for writing, in any thread, can't be
+    /// run by a child that was forked meanwhile (ETXTBSY).
+    static func replicaBesideFakeMount(script: String, in folder: TemporaryFolder) async throws -> String {
+        let text = try folder.write(
             """
             #!/bin/sh
             for word; do printf '%s\\n' "$word"; done >'\(folder.path)/arguments'
             \(script)
-            """, to: "bin/mount.replica", mode: 0o755)
-        let copy = folder.path.appending("bin/replica").string
-        try FileManager.default.copyItem(atPath: replica, toPath: copy)
-        return copy
+            """, to: "script")
+        let bin = try folder.makeFolder("bin")
+        for (source, name) in [(text.string, "mount.replica"), (replica, "replica")] {
+            let result = try await run("/usr/bin/install", "-m", "755", source, "\(bin)/\(name)")
+            if result.code != 0 { throw POSIXError(.EIO) }
+        }
+        return "\(bin)/replica"
     }
 }
 

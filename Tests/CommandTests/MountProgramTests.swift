@@ -5,38 +5,38 @@ import Testing
 @testable import mount_replica
 
 /// How `replica` calls `mount.replica`, with a shell script in its place.
-@Suite struct HelperCommandTests {
+@Suite struct MountProgramTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func replica(_ arguments: String..., helper script: String) async throws -> ProgramResult {
-        let program = try Programs.replicaBesideFakeHelper(script: script, in: folder)
+    private func replica(_ arguments: String..., mount script: String) async throws -> ProgramResult {
+        let program = try await Programs.replicaBesideFakeMount(script: script, in: folder)
         return try await run(program, arguments, environment: ["XDG_DATA_HOME": folder.path.string])
     }
 
-    private func helperArguments() throws -> [String] {
+    private func mountArguments() throws -> [String] {
         try String(contentsOfFile: folder.path.appending("arguments").string, encoding: .utf8)
             .split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
 
     private static let answer = #"echo '{"id":0,"answer":{"daemon":{"name":"new","pid":7,"protocol":1}}}'"#
 
-    @Test func importCallsTheHelper() async throws {
+    @Test func importCallsIt() async throws {
         try folder.makeFolder("a,b")
         let secret = try folder.write("x", to: "secret,file", mode: 0o600)
         let result = try await replica(
             "import", "new", "\(folder.path)/a,b/", "--store", "file:///s", "--credentials", secret.string, "-o",
-            "cache-max=1G", helper: Self.answer)
+            "cache-max=1G", mount: Self.answer)
         #expect(result.code == 0 && result.output.hasPrefix("new is imported"), "\(result)")
         let escaped = secret.string.replacingOccurrences(of: ",", with: "\\,")
         #expect(
-            try helperArguments() == [
+            try mountArguments() == [
                 "--import", "new", "\(folder.path)/a,b", "file:///s", "-o", "credentials=\(escaped)", "-o",
                 "cache-max=1G",
             ])
-        // What it was given is what the helper reads.
-        guard case .importDirectory(_, let directory, _, let options) = try Invocation(try helperArguments()) else {
+        // What it was given is what it reads.
+        guard case .importDirectory(_, let directory, _, let options) = try Invocation(try mountArguments()) else {
             Issue.record("not an import")
             return
         }
@@ -44,50 +44,50 @@ import Testing
         #expect(options.domain.credentials == secret)
     }
 
-    @Test func addCallsTheHelper() async throws {
-        let result = try await replica("add", "new", "--store", "file:///s", "--json", helper: Self.answer)
+    @Test func addCallsIt() async throws {
+        let result = try await replica("add", "new", "--store", "file:///s", "--json", mount: Self.answer)
         #expect(result.output == #"{"daemon":{"name":"new","pid":7,"protocol":1}}"# + "\n", "\(result)")
-        #expect(try helperArguments() == ["--add", "new", "file:///s"])
+        #expect(try mountArguments() == ["--add", "new", "file:///s"])
     }
 
-    @Test func theHelpersFailureIsOurs() async throws {
+    @Test func itsFailureIsOurs() async throws {
         let line = #"echo '{"id":0,"failure":{"code":"cannotImport","message":"/x: a mount point"}}'; exit 11"#
-        let result = try await replica("import", "new", "/tmp", "--store", "file:///s", helper: line)
+        let result = try await replica("import", "new", "/tmp", "--store", "file:///s", mount: line)
         #expect(result.isOneClearLine(code: 11, containing: "replica: /x: a mount point"), "\(result)")
     }
 
-    @Test func aHelperThatBreaksIsSaid() async throws {
-        let result = try await replica("import", "new", "/tmp", "--store", "file:///s", helper: "kill -9 $$")
+    @Test func aCrashIsSaid() async throws {
+        let result = try await replica("import", "new", "/tmp", "--store", "file:///s", mount: "kill -9 $$")
         #expect(result.isOneClearLine(code: 1, containing: "mount.replica ended with -9 and no answer"), "\(result)")
     }
 
     @Test func mountPassesOptionsOnAndTakesTheStatus() async throws {
         _ = try FakeDomain("new", in: folder)
         let result = try await replica(
-            "mount", "new", "/", "-o", "ro,allow_other", helper: "echo mount.replica: no luck >&2; exit 32")
+            "mount", "new", "/", "-o", "ro,allow_other", mount: "echo mount.replica: no luck >&2; exit 32")
         #expect(result.isOneClearLine(code: 32, containing: "mount.replica: no luck"), "\(result)")
-        #expect(try helperArguments() == ["new", "/", "-o", "ro,allow_other"])
+        #expect(try mountArguments() == ["new", "/", "-o", "ro,allow_other"])
     }
 
-    @Test func aStoppedDomainIsRemovedByTheHelper() async throws {
+    @Test func itRemovesAStoppedDomain() async throws {
         _ = try FakeDomain("new", in: folder)
         let line = #"echo '{"id":0,"answer":{"removed":{"files":3,"preserved":"/kept"}}}'"#
-        let result = try await replica("remove", "new", "--keep", "downloaded", helper: line)
+        let result = try await replica("remove", "new", "--keep", "downloaded", mount: line)
         #expect(result.output == "new is removed; 3 files preserved in /kept\n" && result.code == 0, "\(result)")
-        #expect(try helperArguments() == ["--remove", "new", "downloaded"])
+        #expect(try mountArguments() == ["--remove", "new", "downloaded"])
     }
 
     @Test func aDaemonIsStartedWhereNoneRuns() async throws {
         _ = try FakeDomain("new", in: folder)
         let line = #"echo '{"id":0,"failure":{"code":"busy","message":"another daemon starts"}}'; exit 12"#
-        let result = try await replica("wait", "new", helper: line)
+        let result = try await replica("wait", "new", mount: line)
         #expect(result.isOneClearLine(code: 12, containing: "another daemon starts"), "\(result)")
-        #expect(try helperArguments() == ["--serve", "new"])
+        #expect(try mountArguments() == ["--serve", "new"])
     }
 }
 
 /// `mount.replica` itself, as far as its command line goes.
-@Suite struct MountHelperTests {
+@Suite struct MountCommandLineTests {
     @Test(
         arguments: [
             (["a"], 1, "usage: mount.replica SPEC DIR"), (["a", "/b", "-o", "frob"], 1, "unknown option 'frob'"),
@@ -96,15 +96,15 @@ import Testing
             (["--serve"], 1, "usage: mount.replica --serve NAME"),
         ] as [([String], Int32, String)])
     func wrongLinesEndWithMountsStatus(arguments: [String], code: Int32, text: String) async throws {
-        let result = try await run(Programs.helper, arguments)
+        let result = try await run(Programs.mount, arguments)
         #expect(result.isOneClearLine(code: code, containing: "mount.replica: \(text)"), "\(result)")
         #expect(!result.errors.contains("topsecret"))
     }
 
     @Test func helpAndVersionAndFakeDoNothing() async throws {
-        #expect(try await run(Programs.helper, "--help").output.contains("SPEC is a domain's name or a store URL"))
-        #expect(try await run(Programs.helper, "-V").output.hasPrefix("mount.replica "))
-        let fake = try await run(Programs.helper, "nothing", "/nonexistent", "-f", "-o", "ro")
+        #expect(try await run(Programs.mount, "--help").output.contains("SPEC is a domain's name or a store URL"))
+        #expect(try await run(Programs.mount, "-V").output.hasPrefix("mount.replica "))
+        let fake = try await run(Programs.mount, "nothing", "/nonexistent", "-f", "-o", "ro")
         #expect(fake.code == 0 && fake.output == "" && fake.errors == "")
     }
 }

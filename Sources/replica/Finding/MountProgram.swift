@@ -3,7 +3,7 @@ import Glibc
 import ReplicaControl
 
 /// `mount.replica`: what makes domains and serves them.
-enum HelperProgram {
+enum MountProgram {
     /// Calls it in one of its command forms and gives what it answers.
     static func command(_ arguments: [[UInt8]]) throws -> ControlAnswer {
         let (line, code) = try run(arguments, readsOutput: true)

@@ -1,0 +1,56 @@
+import Testing
+
+/// Imports run downwards only (design.md §2).
+@Suite struct ImportTests {
+    /// The modules of this package that each one may import. A new module needs a line here.
+    static let allowed: [String: Set<String>] = [
+        "CLinux": [], "CFuse": [], "FuseMount": ["CFuse"], "ReplicaModel": ["CLinux"], "ReplicaControl": ["CLinux"],
+        "ReplicaFileSystem": ["FuseMount", "ReplicaModel", "CLinux"], "DirectoryStore": ["ReplicaModel", "CLinux"],
+        "mount.replica": [
+            "FuseMount", "ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "ReplicaControl", "CLinux",
+        ],
+        "replica": ["ReplicaControl"], "ReplicaTestSupport": ["ReplicaModel", "CLinux"],
+    ]
+
+    /// Modules of others that a module must do without, and why.
+    static let forbidden: [String: (modules: Set<String>, reason: String)] = [
+        "FuseMount": (["Foundation", "GRDB", "Logging"], "it is for any filesystem, and on every system call's path"),
+        "DirectoryStore": (["Foundation", "GRDB"], "names are bytes there"),
+        "ReplicaModel": (["ArgumentParser"], "it has no command line"),
+        "replica": (["GRDB", "Logging"], "it knows a domain by its socket only"),
+    ]
+
+    static let targets = Set(SourceTree.swift.filter(\.isInSources).map(\.target))
+
+    @Test func everyModuleHasItsRule() {
+        for target in Self.targets { #expect(Self.allowed[target] != nil, "\(target) is missing in this test's table") }
+    }
+
+    @Test func modulesImportDownwardsOnly() {
+        let own = Set(Self.allowed.keys)
+        for file in SourceTree.swift where file.isInSources {
+            for module in imports(of: file) {
+                if own.contains(module), Self.allowed[file.target]?.contains(module) != true {
+                    Issue.record("\(file.path) imports \(module)")
+                }
+                if let rule = Self.forbidden[file.target], rule.modules.contains(module) {
+                    Issue.record("\(file.path) imports \(module): \(rule.reason)")
+                }
+            }
+        }
+    }
+
+    /// The modules a file imports, whatever the access and the kind of the import.
+    private func imports(of file: SourceTree.File) -> [String] {
+        file.lines.compactMap { line in
+            let words = line.code.split(separator: " ").map(String.init)
+            guard let index = words.firstIndex(of: "import") else { return nil }
+            let before = words[..<index]
+            let isImport = before.allSatisfy { word in
+                word.hasPrefix("@") || ["public", "package", "internal", "fileprivate", "private"].contains(word)
+            }
+            guard isImport, let name = words.dropFirst(index + 1).last else { return nil }
+            return String(name.split(separator: ".")[0])
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+/// The rules of the house that no compiler checks.
+@Suite struct StyleTests {
+    @Test func filesAreShort() {
+        for file in SourceTree.swift {
+            let count = file.lines.count - 1
+            #expect(count <= 500, "\(file.path) is too long")
+        }
+    }
+
+    @Test func filesAreNamedAfterOneIdea() {
+        for file in SourceTree.swift {
+            let name = URL(filePath: file.path).lastPathComponent
+            for part in ["Manager", "Helper", "Util", "Misc", "Common"] where file.isInSources {
+                if name.contains(part) { Issue.record("\(file.path) is named after no idea") }
+            }
+        }
+    }
+
+    /// What silences the compiler says why that is right: on the line or near it.
+    @Test(arguments: ["try?", "@unchecked Sendable", "nonisolated(unsafe)", "@preconcurrency"])
+    func whatSilencesTheCompilerSaysWhy(mark: String) {
+        for file in SourceTree.swift where file.isInSources {
+            for (index, line) in file.lines.enumerated() where has(mark, in: line.code) {
+                let near = file.lines[max(0, index - 5)..<min(index + 2, file.lines.count)]
+                if line.contains("//") || near.contains(where: \.isComment) { continue }
+                Issue.record("\(file.path):\(index + 1): \(mark) without a word on why it is right")
+            }
+        }
+    }
+
+    private func has(_ mark: String, in code: String) -> Bool {
+        guard mark.contains("try") else { return code.contains(mark) }
+        return code.firstMatch(of: #/\btry\?/#) != nil
+    }
+
+    @Test func nothingIsLeftForLater() {
+        let marks = ["TO" + "DO", "FIX" + "ME"]
+        for file in SourceTree.swift {
+            for (index, line) in file.lines.enumerated() {
+                for mark in marks where line.contains(mark) { Issue.record("\(file.path):\(index + 1): \(mark)") }
+            }
+        }
+    }
+
+    @Test func noTestIsSkipped() {
+        let marks = [".disabled" + "(", "withKnown" + "Issue"]
+        for file in SourceTree.swift where !file.isInSources {
+            for (index, line) in file.lines.enumerated() {
+                for mark in marks where line.contains(mark) {
+                    let isExplained = line.contains("//") || (index > 0 && file.lines[index - 1].isComment)
+                    #expect(isExplained, "\(file.path):\(index + 1): \(mark) without a word on why")
+                }
+            }
+        }
+    }
+
+    @Test func everyTestTargetHasTests() {
+        let targets = Dictionary(grouping: SourceTree.swift.filter { !$0.isInSources }, by: \.target)
+        for (target, files) in targets where !files.allSatisfy({ $0.path.hasSuffix("Placeholder.swift") }) {
+            let hasTest = files.contains { $0.lines.contains { $0.contains("@Test") } }
+            #expect(hasTest, "\(target) has no test")
+        }
+    }
+}
