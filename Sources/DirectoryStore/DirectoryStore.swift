@@ -19,9 +19,14 @@ public final class DirectoryStore: RemoteStore {
 
     /// Opens the directory at `path`, making it when its parent is there.
     /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` saying why it cannot be used.
-    public init(path: String) throws(RemoteStoreError) {
+    public convenience init(path: String) throws(RemoteStoreError) {
+        try self.init(path: path, temporaryLife: TemporaryName.longestLife)
+    }
+
+    /// Tests set how old a temporary file must be to be taken away.
+    init(path: String, temporaryLife: Duration) throws(RemoteStoreError) {
         try DirectoryTree.makeDirectory(path)
-        tree = try DirectoryTree(path: path)
+        tree = try DirectoryTree(path: path, temporaryLife: temporaryLife)
         var properties = StoreProperties()
         properties.fields = tree.keptFields
         properties.concurrency = Self.concurrency

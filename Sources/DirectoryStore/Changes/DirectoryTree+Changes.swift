@@ -61,40 +61,37 @@ extension DirectoryTree {
             let batch = watches.take()
             let top = try openRoot()
             if batch.hasGap { index.withLock { $0.expire() } }
-            var moves: [Place: Bool] = [:]
-            for event in batch.events {
-                moves[event.place, default: false] = moves[event.place] ?? false || event.isMoveAway
-            }
-            for place in index.withLock({ $0.unsettled }) { moves[place] = true }
-            settle(moves, from: top)
+            var places = index.withLock { $0.takeUnsettled() }
+            for event in batch.events { places[event.place, default: []].formUnion(event.cause) }
+            settle(places, from: top)
             try settleOrphans(from: top)
         }
     }
 
     /// Settles places; those whose folder is not where it was thought are tried again after the others, which may
     /// tell where it is now.
-    func settle(_ places: [Place: Bool], from top: Handle) {
+    func settle(_ places: [Place: ChangeCause], from top: Handle) {
         var left = places
         for _ in 0..<3 where !left.isEmpty {
-            var failed: [Place: Bool] = [:]
+            var failed: [Place: ChangeCause] = [:]
             for (parent, group) in Dictionary(grouping: left, by: \.key.parent) {
-                for (place, wasMovedAway) in settle(group, in: parent, from: top) { failed[place] = wasMovedAway }
+                for (place, cause) in settle(group, in: parent, from: top) { failed[place] = cause }
             }
             left = failed
         }
-        index.withLock { index in index.unsettled = Set(left.keys.filter { index.isListed($0.parent) }) }
+        index.withLock { $0.addUnsettled(left) }
     }
 
     /// - Returns: The places of a folder that could not be found.
     private func settle(
-        _ places: [(key: Place, value: Bool)], in parent: ItemKey, from top: Handle
-    ) -> [(key: Place, value: Bool)] {
+        _ places: [(key: Place, value: ChangeCause)], in parent: ItemKey, from top: Handle
+    ) -> [(key: Place, value: ChangeCause)] {
         index.withLock { index in
             guard index.isListed(parent) else { return [] }
             do {
                 let folder = try open(parent, index, from: top)
-                for (place, wasMovedAway) in places {
-                    index.settle(place, try present(place, in: folder), wasMovedAway: wasMovedAway)
+                for (place, cause) in places {
+                    index.settle(place, try present(place, in: folder), cause)
                 }
                 return []
             } catch {

@@ -26,9 +26,9 @@ struct FolderIndex {
     private(set) var hints: [ItemKey: Place] = [:]
     private(set) var orphans: [ItemKey: Orphan] = [:]
     private var busy: [Place: Int] = [:]
-    private var postponed: Set<Place> = []
+    private var postponed: [Place: ChangeCause] = [:]
     /// Events whose folder could not be found; asked again.
-    var unsettled: Set<Place> = []
+    private(set) var unsettled: [Place: ChangeCause] = [:]
     var log = ChangeLog()
 
     func place(of key: ItemKey) -> Place? { nodes[key]?.place ?? hints[key] }
@@ -74,18 +74,26 @@ struct FolderIndex {
     }
 
     /// Compares what now is at a place with what was there, and tells the difference.
-    mutating func settle(_ place: Place, _ status: FileStatus?, wasMovedAway: Bool) {
+    mutating func settle(_ place: Place, _ status: FileStatus?, _ cause: ChangeCause) {
         guard isListed(place.parent) else { return }
         if busy[place] != nil {
-            postponed.insert(place)
+            postponed[place, default: []].formUnion(cause)
             return
         }
         let key = status.map { ItemKey($0, at: place) }
-        detach(from: place, unless: key, mayBeElsewhere: wasMovedAway)
+        detach(from: place, unless: key, mayBeElsewhere: cause.contains(.movedAway))
         guard let key, let status else { return }
-        if let node = nodes[key], node.place == place, node.stamp == status.stamp, orphans[key] == nil { return }
+        if let node = nodes[key], node.place == place, orphans[key] == nil, !isNews(status, node.stamp, cause) {
+            return
+        }
         attach(key, status, at: place)
         log.add(key)
+    }
+
+    /// A folder's times move with its children, so that they count only when its own attributes are said to change.
+    private func isNews(_ status: FileStatus, _ stamp: Stamp, _ cause: ChangeCause) -> Bool {
+        if status.kind == .folder, !cause.contains(.attributes) { return false }
+        return status.stamp != stamp
     }
 
     private mutating func detach(from place: Place, unless key: ItemKey?, mayBeElsewhere: Bool) {
@@ -144,8 +152,22 @@ struct FolderIndex {
         children = [:]
         unlisted = []
         orphans = [:]
-        unsettled = []
+        unsettled = [:]
         log.expire()
+    }
+
+    /// Hands over the events to be asked again.
+    mutating func takeUnsettled() -> [Place: ChangeCause] {
+        let taken = unsettled
+        unsettled = [:]
+        return taken
+    }
+
+    /// Keeps events for another time, but those of folders that nobody is told about any more.
+    mutating func addUnsettled(_ places: [Place: ChangeCause]) {
+        for (place, cause) in places where isListed(place.parent) {
+            unsettled[place, default: []].formUnion(cause)
+        }
     }
 
     /// Keeps events at places where the store itself is at work from being told.
@@ -153,14 +175,18 @@ struct FolderIndex {
         for place in places { busy[place, default: 0] += 1 }
     }
 
-    /// - Returns: The places with events meanwhile, to be settled now.
-    mutating func end(_ places: [Place]) -> [Place] {
+    /// Lets events at these places be told again, beginning with those that came meanwhile.
+    /// - Returns: Whether there are any.
+    mutating func end(_ places: [Place]) -> Bool {
+        var hasEvents = false
         for place in places {
             let count = (busy[place] ?? 1) - 1
             busy[place] = count == 0 ? nil : count
+            if count == 0, let cause = postponed.removeValue(forKey: place) {
+                unsettled[place, default: []].formUnion(cause)
+                hasEvents = true
+            }
         }
-        let free = places.filter { busy[$0] == nil && postponed.contains($0) }
-        postponed.subtract(free)
-        return free
+        return hasEvents
     }
 }

@@ -8,8 +8,7 @@ final class Watches: Sendable {
     /// A change of the entry `name` in a folder.
     struct Event {
         var place: Place
-        /// Whether the entry went to another place, rather than being unlinked or written.
-        var isMoveAway: Bool
+        var cause: ChangeCause
     }
 
     /// What was in the queue.
@@ -112,10 +111,10 @@ final class Watches: Sendable {
                 if event.mask & UInt32(IN_IGNORED) != 0 { folders[event.wd] = nil }
                 let name = FileName(bytes: Array(text))
                 if name.bytes.isEmpty || TemporaryName.matches(name) { continue }
-                batch.events.append(
-                    Event(
-                        place: Place(parent: key, name: name),
-                        isMoveAway: event.mask & UInt32(IN_MOVED_FROM) != 0))
+                var cause: ChangeCause = []
+                if event.mask & UInt32(IN_MOVED_FROM) != 0 { cause.insert(.movedAway) }
+                if event.mask & UInt32(IN_ATTRIB) != 0 { cause.insert(.attributes) }
+                batch.events.append(Event(place: Place(parent: key, name: name), cause: cause))
             }
         }
     }

@@ -75,8 +75,8 @@ extension DirectoryTree {
         for entry in entries where TemporaryName.matches(entry.name) {
             // What cannot be taken away now may be at the next listing.
             guard let status = try? Linux.status(of: entry.name, in: folder) else { continue }
-            let now = Timestamp.now.nanoseconds
-            guard now - status.changed > TemporaryName.longestLife else { continue }
+            let age = Duration.nanoseconds(Timestamp.now.nanoseconds - status.changed)
+            guard age > temporaryLife else { continue }
             _ = try? remove(entry.name, status, in: folder)
         }
     }

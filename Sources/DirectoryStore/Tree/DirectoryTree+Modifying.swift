@@ -78,11 +78,12 @@ extension DirectoryTree {
         metadata.take(change.fields, from: change.template.metadata)
         let wanted = metadata
         let fields = change.fields.union([.mode, .tags, .lastUsedDate, .favoriteRank, .extendedAttributes])
+        let mark = try mark(of: change.old)
         return try draftFile(contents, in: change.folder, flag) { (file) throws(Errno) in
             let status = change.old.status
             // Only root may give files away; for all others the new file is theirs, as the old one was.
             _ = fchown(file.raw, status.owner, status.group)
-            if self.keepsAttributes, let mark = try self.mark(of: change.old) {
+            if let mark {
                 try Linux.setAttribute(Attributes.template, mark, of: file)
             }
             return try self.dress(file, wanted, fields.intersection(self.keptFields)).union(
@@ -91,9 +92,11 @@ extension DirectoryTree {
     }
 
     /// The template that an item was made from, so that it is known for it also after a change.
-    private func mark(of found: Located) throws(Errno) -> [UInt8]? {
-        let file = try Linux.open(found.place.name, in: found.folder, O_RDONLY | O_NONBLOCK)
-        return try Linux.attribute(Attributes.template, of: file)
+    private func mark(of found: Located) throws(RemoteStoreError) -> [UInt8]? {
+        try at(path(found.names)) { () throws(Errno) in
+            let file = try Linux.open(found.place.name, in: found.folder, O_RDONLY | O_NONBLOCK)
+            return try Linux.attribute(Attributes.template, of: file)
+        }
     }
 
     private func move(_ change: Change) throws(RemoteStoreError) {

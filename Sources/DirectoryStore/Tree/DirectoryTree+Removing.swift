@@ -86,11 +86,7 @@ extension DirectoryTree {
     ) throws(RemoteStoreError) -> Result {
         index.withLock { $0.begin(places) }
         defer {
-            let postponed = index.withLock { $0.end(places) }
-            if !postponed.isEmpty {
-                index.withLock { $0.unsettled.formUnion(postponed) }
-                watches.wake()
-            }
+            if index.withLock({ $0.end(places) }) { watches.wake() }
         }
         return try body()
     }

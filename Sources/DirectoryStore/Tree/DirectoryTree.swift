@@ -15,10 +15,13 @@ final class DirectoryTree: Sendable {
     let listeners = Listeners()
     /// Whether the file system keeps `user.*` attributes.
     let keepsAttributes: Bool
+    /// The age at which a temporary file is one that nobody will finish.
+    let temporaryLife: Duration
     let draining = Locked(())
     let scanning = Locked(())
 
-    init(path: String) throws(RemoteStoreError) {
+    init(path: String, temporaryLife: Duration) throws(RemoteStoreError) {
+        self.temporaryLife = temporaryLife
         root = try RootFolder(path: path)
         let watches = try at(path) { () throws(Errno) in try Watches() }
         self.watches = watches

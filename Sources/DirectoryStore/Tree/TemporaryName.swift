@@ -5,7 +5,7 @@ enum TemporaryName {
     static let prefix = Array(".replica-tmp-".utf8)
     /// A file left by a daemon that died is taken away after this time without a change. Long, because another
     /// machine may be at work in the same directory.
-    static let longestLife: Int64 = 3_600_000_000_000
+    static let longestLife = Duration.seconds(3_600)
     private static let process = UInt64.random(in: 0 ... .max)
     private static let counter = Locked<UInt64>(0)
 
