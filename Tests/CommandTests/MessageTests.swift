@@ -137,3 +137,24 @@ import Testing
             ])
     }
 }
+
+/// docs/CONTROL.md says what the program does.
+@Suite struct ControlDocumentTests {
+    private func document() throws -> String {
+        try String(contentsOf: ScriptTests.root.appending(path: "docs/CONTROL.md"), encoding: .utf8)
+    }
+
+    @Test func everyExitCodeIsInTheTable() throws {
+        let rows = try document().matches(of: #/\n\| (\d+) \| (\w+) \|/#).map { "\($0.2)=\($0.1)" }
+        #expect(rows == ExitReason.allCases.map { "\($0.name)=\($0.rawValue)" })
+    }
+
+    @Test func everyRequestIsInTheTable() throws {
+        let text = try document()
+        for request in MessageTests.requests {
+            let line = String(decoding: try ControlLine.encode(request), as: UTF8.self)
+            let name = try #require(line.firstMatch(of: #/^\{"(\w+)"/#)).1
+            #expect(text.contains(try Regex("\n\\|[^|]*`\(name)`")), "no row for \(name)")
+        }
+    }
+}

@@ -107,4 +107,52 @@ import Testing
         let fake = try await run(Programs.mount, "nothing", "/nonexistent", "-f", "-o", "ro")
         #expect(fake.code == 0 && fake.output == "" && fake.errors == "")
     }
+
+    @Test func whatCannotBeServedIsOneLine() async throws {
+        let domain = try FakeDomain()
+        let file = try domain.folder.write("x", to: "file")
+        for (arguments, text, code) in [
+            (["nope", "/mnt"], "no domain named nope; store=URL makes one", 32),
+            (["photos", "/nonexistent"], "/nonexistent: No such file or directory", 32),
+            (["photos", file.string], "\(file): not a directory", 32),
+            (["photos", "/", "-o", "credentials=\(file)"], "can be read by others", 1),
+        ] as [([String], String, Int32)] {
+            let result = try await run(Programs.mount, arguments, environment: domain.environment)
+            #expect(result.isOneClearLine(code: code, containing: text), "\(result)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["--serve", "nope"], ExitReason.noSuchDomain), (["--remove", "nope", "none"], .noSuchDomain),
+            (["--add", "photos", "file:///x"], .domainExists),
+            (["--import", "photos", "/x", "file:///x"], .domainExists),
+        ] as [([String], ExitReason)])
+    func commandsAnswerWithALine(arguments: [String], code: ExitReason) async throws {
+        let domain = try FakeDomain()
+        let result = try await run(Programs.mount, arguments, environment: domain.environment)
+        let reply = try ControlLine.decode(ReplyLine.self, from: result.output.utf8)
+        #expect(reply.failure?.code == code && result.code == code.rawValue && result.errors == "", "\(result)")
+    }
+
+    @Test func aRunningDaemonIsAskedToMount() async throws {
+        let domain = try FakeDomain { _, _ in .done }
+        let place = try domain.folder.makeFolder("mnt")
+        let result = try await run(
+            Programs.mount, "photos", "\(place)/../mnt/", "-o", "ro,nofail,cache-max=1G,foreground",
+            environment: domain.environment)
+        #expect(result.code == 0 && result.output == "" && result.errors == "", "\(result)")
+        let expected = ControlRequest.mount(mountpoint: ControlFilePath(place), options: ["ro", "cache-max=1G"])
+        #expect(domain.service.requests == [expected])
+        let serve = try await run(Programs.mount, "--serve", "photos", environment: domain.environment)
+        #expect(serve.code == 0 && serve.output == #"{"answer":{},"id":0}"# + "\n", "\(serve)")
+        try await domain.stop()
+    }
+
+    @Test func aRunningDaemonsRefusalIsMountsFailure() async throws {
+        let domain = try FakeDomain { _, _ in throw ControlFailure(.busy, "mounted on /elsewhere already") }
+        let result = try await run(Programs.mount, "photos", "/", environment: domain.environment)
+        #expect(result.isOneClearLine(code: 32, containing: "mounted on /elsewhere already"), "\(result)")
+        try await domain.stop()
+    }
 }

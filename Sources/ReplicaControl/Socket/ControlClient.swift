@@ -12,6 +12,15 @@ public final class ControlClient {
         socket = try ControlSocket.connect(state: state)
     }
 
+    /// A connection, or nil where no daemon runs.
+    public static func ifRunning(state: FilePath) throws(ControlFailure) -> ControlClient? {
+        do { return try ControlClient(state: state) } catch {
+            // No `catch where`: Swift 6.3.1 crashes on it when the throws are typed.
+            if error.code == .notRunning { return nil }
+            throw error
+        }
+    }
+
     deinit {
         _ = Glibc.close(socket.rawValue)
     }

@@ -34,7 +34,15 @@ struct MountOptions: Equatable {
     /// Whether the mount is read-only.
     var readOnly: Bool { vfs.contains("ro") }
 
+    /// What a running daemon needs to know of them: the `mount` request's options.
+    var textsForDaemon: [String] { vfs + (allowOther ? ["allow_other"] : []) + domain.texts }
+
     init() {}
+
+    /// Options one by one, as the `mount` request has them.
+    init(texts: [String]) throws(MountUsageError) {
+        for text in texts { try read(OptionText.escaped(Array(text.utf8)), sloppy: false) }
+    }
 
     /// Reads one comma-separated list: `ro,x-systemd.automount,cache-max=10G`. A backslash takes the special meaning
     /// from a comma or a backslash after it. Of contradicting options the last one counts, as in mount(8).

@@ -19,6 +19,13 @@ enum OptionText {
         return parts
     }
 
+    /// One option's text as it stands in a list.
+    static func escaped(_ option: [UInt8]) -> [UInt8] {
+        option.flatMap { byte in
+            byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\\") ? [UInt8(ascii: "\\"), byte] : [byte]
+        }
+    }
+
     /// `key=value`, or a key alone.
     static func keyAndValue(_ option: [UInt8]) -> (key: String, value: [UInt8]?) {
         guard let equals = option.firstIndex(of: UInt8(ascii: "=")) else {

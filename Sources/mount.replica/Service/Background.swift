@@ -100,7 +100,7 @@ struct Background {
     private static func status(_ failure: ControlFailure, _ caller: Caller) -> Int32 {
         switch caller {
         case .command: failure.code.rawValue
-        case .mount: (failure.code == .usage ? MountExitStatus.usage : .failure).rawValue
+        case .mount: ([.usage, .denied].contains(failure.code) ? MountExitStatus.usage : .failure).rawValue
         }
     }
 }

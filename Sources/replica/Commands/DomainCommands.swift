@@ -138,7 +138,7 @@ struct Remove: ParsableCommand {
 
     private func remove(_ domain: DomainLocation) throws {
         let answer: ControlAnswer
-        if let client = try Daemon.connectIfRunning(domain) {
+        if let client = try ControlClient.ifRunning(state: domain.state) {
             answer = try client.request(.remove(keep: keep))
         } else {
             answer = try MountProgram.command(["--remove", domain.name.text, keep.rawValue].map { Array($0.utf8) })

@@ -41,7 +41,7 @@ struct Unmount: ParsableCommand {
 
     func run() throws {
         let domain = try Target.domainOrItem(target).target.domain
-        guard let client = try Daemon.connectIfRunning(domain) else {
+        guard let client = try ControlClient.ifRunning(state: domain.state) else {
             guard try DeadMount.unmount(domain.name) else {
                 throw ControlFailure(.notRunning, "\(domain.name) isn't mounted and no daemon serves it")
             }

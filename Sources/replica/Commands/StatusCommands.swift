@@ -7,7 +7,9 @@ import ReplicaControl
 enum DomainReport {
     /// Asks the daemon; without one the domain is `stopped` and has no counts.
     static func status(of domain: DomainLocation) throws -> DomainStatus {
-        if let client = try Daemon.connectIfRunning(domain), case .domain(let status) = try client.request(.status) {
+        if let client = try ControlClient.ifRunning(state: domain.state),
+            case .domain(let status) = try client.request(.status)
+        {
             return status
         }
         return DomainStatus(

@@ -4,18 +4,9 @@ import ReplicaControl
 enum Daemon {
     /// A connection to the domain's daemon, which is started without a mount where none runs.
     static func connectOrStart(_ domain: DomainLocation) throws -> ControlClient {
-        if let client = try connectIfRunning(domain) { return client }
+        if let client = try ControlClient.ifRunning(state: domain.state) { return client }
         _ = try MountProgram.command(["--serve", domain.name.text].map { Array($0.utf8) })
         return try ControlClient(state: domain.state)
-    }
-
-    /// A connection, or nil where no daemon runs.
-    static func connectIfRunning(_ domain: DomainLocation) throws(ControlFailure) -> ControlClient? {
-        do { return try ControlClient(state: domain.state) } catch {
-            // No `catch where`: Swift 6.3.1 crashes on it when the throws are typed.
-            if error.code == .notRunning { return nil }
-            throw error
-        }
     }
 }
 
@@ -27,7 +18,7 @@ enum DaemonProbe {
     /// The daemon of the domain, or nil where none answers; one that is stuck must not hide the other domains.
     static func hello(_ domain: DomainLocation) -> DaemonStatus? {
         do {
-            guard let client = try Daemon.connectIfRunning(domain) else { return nil }
+            guard let client = try ControlClient.ifRunning(state: domain.state) else { return nil }
             guard case .daemon(let status) = try client.request(.hello, timeout: patience) else { return nil }
             return status
         } catch {
