@@ -18,14 +18,16 @@ public final class DirectoryStore: RemoteStore {
     private let isStopped = Locked(false)
 
     /// Opens the directory at `path`, making it when its parent is there.
+    /// - Parameter isNew: False for a store that was used before: a missing directory is then not made, for its content
+    ///   is elsewhere.
     /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` saying why it cannot be used.
-    public convenience init(path: String) throws(RemoteStoreError) {
-        try self.init(path: path, temporaryLife: TemporaryName.longestLife)
+    public convenience init(path: String, isNew: Bool = true) throws(RemoteStoreError) {
+        try self.init(path: path, isNew: isNew, temporaryLife: TemporaryName.longestLife)
     }
 
     /// Tests set how old a temporary file must be to be taken away.
-    init(path: String, temporaryLife: Duration) throws(RemoteStoreError) {
-        try DirectoryTree.makeDirectory(path)
+    init(path: String, isNew: Bool = true, temporaryLife: Duration) throws(RemoteStoreError) {
+        if isNew { try DirectoryTree.makeDirectory(path) }
         tree = try DirectoryTree(path: path, temporaryLife: temporaryLife)
         var properties = StoreProperties()
         properties.fields = tree.keptFields

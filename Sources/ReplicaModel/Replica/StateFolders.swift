@@ -23,7 +23,7 @@ public struct StateFolders: Sendable, Hashable {
     public var lock: FilePath { root.appending("lock") }
 
     /// Makes what is missing but the tree.
-    func make() throws(Errno) {
+    public func make() throws(Errno) {
         for folder in [root, staging, kept] {
             let made = folder.withPlatformString { mkdir($0, 0o700) }
             guard made == 0 || Errno.last == .fileExists else { throw .last }
