@@ -48,7 +48,7 @@ let package = Package(
         .testTarget(name: "TidyTests", swiftSettings: strict),
         .testTarget(name: "FuseMountTests", dependencies: ["FuseMount", system], swiftSettings: strict),
         .testTarget(
-            name: "ReplicaModelTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", system],
+            name: "ReplicaModelTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", log, system],
             swiftSettings: strict),
         .testTarget(
             name: "SimulationTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", system],
