@@ -26,6 +26,7 @@ int lremovexattr(const char *path, const char *name);
 long copy_file_range(int from, int64_t *fromOffset, int to, int64_t *toOffset, size_t length, unsigned int flags);
 int fallocate(int fd, int mode, int64_t offset, int64_t length);
 int syncfs(int fd);
+int unshare(int flags);
 int setfsuid(uint32_t user);
 int setfsgid(uint32_t group);
 
@@ -35,6 +36,7 @@ int setfsgid(uint32_t group);
 #define CL_O_NOATIME 0x40000
 #define CL_AT_EMPTY_PATH 0x1000
 #define CL_AT_SYMLINK_FOLLOW 0x400
+#define CL_CLONE_NEWNS 0x20000
 #define CL_FICLONE 0x40049409
 #define CL_SEEK_DATA 3
 #define CL_SEEK_HOLE 4
