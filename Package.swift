@@ -11,6 +11,7 @@ let strict: [SwiftSetting] = [
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -23,6 +24,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -32,9 +34,10 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .target(name: "CFuse", linkerSettings: [.linkedLibrary("fuse3")]),
         .target(name: "FuseMount", dependencies: ["CFuse", system], swiftSettings: strict),
-        .target(name: "ReplicaModel", dependencies: ["CLinux", grdb, system, log], swiftSettings: strict),
+        .target(name: "ReplicaModel", dependencies: ["CLinux", grdb, heap, system, log], swiftSettings: strict),
         .target(
-            name: "ReplicaFileSystem", dependencies: ["FuseMount", "ReplicaModel", system], swiftSettings: strict),
+            name: "ReplicaFileSystem", dependencies: ["FuseMount", "ReplicaModel", "CLinux", system],
+            swiftSettings: strict),
         .target(name: "DirectoryStore", dependencies: ["ReplicaModel", "CLinux", system], swiftSettings: strict),
         .target(name: "ReplicaControl", dependencies: ["CLinux", system], swiftSettings: strict),
         .executableTarget(
@@ -46,12 +49,17 @@ let package = Package(
         .target(
             name: "ReplicaTestSupport", dependencies: ["ReplicaModel", system, "CLinux"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
-        .testTarget(name: "FuseMountTests", dependencies: ["FuseMount", system], swiftSettings: strict),
+        .testTarget(name: "FuseMountTests", dependencies: ["FuseMount", "CLinux", system], swiftSettings: strict),
         .testTarget(
-            name: "ReplicaModelTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", system],
+            name: "ReplicaModelTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", log, system],
             swiftSettings: strict),
         .testTarget(
-            name: "SimulationTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", system],
+            name: "ReplicaFileSystemTests",
+            dependencies: [
+                "ReplicaFileSystem", "FuseMount", "ReplicaModel", "ReplicaTestSupport", "CLinux", log, system,
+            ], swiftSettings: strict),
+        .testTarget(
+            name: "SimulationTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", log, system],
             swiftSettings: strict),
         .testTarget(
             name: "DirectoryStoreTests",

@@ -26,6 +26,12 @@ int lremovexattr(const char *path, const char *name);
 long copy_file_range(int from, int64_t *fromOffset, int to, int64_t *toOffset, size_t length, unsigned int flags);
 int fallocate(int fd, int mode, int64_t offset, int64_t length);
 int syncfs(int fd);
+int gettid(void);
+int memfd_create(const char *name, unsigned int flags);
+#define CL_MFD_CLOEXEC 1U
+int pipe2(int ends[2], int flags);
+int sync_file_range(int fd, int64_t offset, int64_t length, unsigned int flags);
+#define CL_SYNC_FILE_RANGE_WRITE 2U
 int setfsuid(uint32_t user);
 int setfsgid(uint32_t group);
 
@@ -36,6 +42,8 @@ int setfsgid(uint32_t group);
 #define CL_AT_EMPTY_PATH 0x1000
 #define CL_AT_SYMLINK_FOLLOW 0x400
 #define CL_FICLONE 0x40049409
+#define CL_UTIME_NOW 0x3fffffffL
+#define CL_UTIME_OMIT 0x3ffffffeL
 #define CL_SEEK_DATA 3
 #define CL_SEEK_HOLE 4
 
@@ -70,7 +78,7 @@ struct cl_statx {
     uint32_t dio_mem_align, dio_offset_align;
     uint64_t spare[12];
 };
-int cl_statx(int folder, const char *path, int flags, unsigned int mask, struct cl_statx *out) __asm__("statx");
+int cl_statx_of(int folder, const char *path, int flags, unsigned int mask, struct cl_statx *out) __asm__("statx");
 #define CL_STATX_ALL 0xfffU
 
 #endif

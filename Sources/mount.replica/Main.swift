@@ -30,7 +30,7 @@ import ReplicaControl
             }
             let isCommand = if case .remove = plan.task { true } else { plan.options.foreground }
             let background = isCommand ? here : try Background.detach(caller: caller)
-            background.failed(ControlFailure(.unsupported, "this build serves no domains"))
+            Launch.run(plan, background)
         } catch {
             here.failed(ControlFailure(error))
         }

@@ -1,5 +1,77 @@
+// libfuse's low-level API for Swift, and what has to be C: hooks on the wire, the worker threads, fork.
 #ifndef CFUSE_H
 #define CFUSE_H
 #define FUSE_USE_VERSION 312
 #include <fuse3/fuse_lowlevel.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Session
+
+/// Makes a session; argv[1...] are `-o` and its value. Nil with a text in cfuse_log_text.
+struct fuse_session *cfuse_session_new(int argc, char **argv, const struct fuse_lowlevel_ops *ops, void *user);
+/// Mounts and puts the hooks in. 0, or -1 with a text in cfuse_log_text.
+int cfuse_session_mount(struct fuse_session *session, const char *path);
+/// What libfuse said last on this thread. Valid until it says more.
+const char *cfuse_log_text(void);
+void cfuse_log_clear(void);
+/// Takes a mount away: umount2(2) as root, fusermount3 otherwise. 0 or an errno.
+int cfuse_unmount(const char *path, bool lazy);
+/// Takes away mounts whose daemon is dead. 0, or the errno that remains.
+int cfuse_clean_dead_mount(const char *path);
+
+// The request that this thread is serving
+
+uint64_t cfuse_current_unique(void);
+/// It was a STATX (told to libfuse as GETATTR) or a TMPFILE (told as CREATE).
+bool cfuse_current_is_statx(void);
+bool cfuse_current_is_tmpfile(void);
+/// suid and sgid are to be cleared along with a WRITE, OPEN or CREATE.
+bool cfuse_current_kills_privileges(void);
+
+// INIT
+
+/// The flags that the kernel offers, on the thread that serves INIT.
+uint64_t cfuse_init_offered(void);
+/// Flags to answer beyond those libfuse knows. Only within `init`.
+void cfuse_init_want(uint64_t flags, uint32_t stack_depth);
+
+// Replies with more than libfuse 3.14 knows. 0 or -errno; -ENOENT when the caller is gone.
+
+int cfuse_reply_open(fuse_req_t request, uint64_t handle, uint32_t flags, int32_t backing);
+int cfuse_reply_create(
+    fuse_req_t request, const struct fuse_entry_param *entry, uint64_t handle, uint32_t flags, int32_t backing);
+int cfuse_reply_statx(
+    fuse_req_t request, const struct stat *status, const struct timespec *birth, double timeout);
+int cfuse_reply_file(fuse_req_t request, int fd, int64_t offset, size_t count);
+
+// Passthrough. The id, or -errno.
+
+int cfuse_backing_open(struct fuse_session *session, int fd);
+int cfuse_backing_close(struct fuse_session *session, int32_t id);
+
+// Worker threads
+
+struct cfuse_pool;
+struct cfuse_pool *cfuse_pool_new(struct fuse_session *session, unsigned max_threads);
+/// Starts the first worker. 0 or an errno.
+int cfuse_pool_start(struct cfuse_pool *pool);
+/// Waits until the connection ended or cfuse_pool_end was called.
+void cfuse_pool_wait(struct cfuse_pool *pool);
+/// Has every further request refused with ENOTCONN, and cfuse_pool_wait return.
+void cfuse_pool_end(struct cfuse_pool *pool);
+/// Stops the workers, once they are done with what they do, and waits for that.
+void cfuse_pool_stop(struct cfuse_pool *pool);
+void cfuse_pool_free(struct cfuse_pool *pool);
+
+// Daemon
+
+/// Forks. In the child: a descriptor to report on. The parent does not return. Negative: -errno.
+int cfuse_daemon_fork(int failure);
+/// Ends the report with the parent's exit status and a text for its stderr.
+void cfuse_daemon_report(int fd, int status, const char *text, size_t length);
+/// Puts /dev/null in place of the standard descriptors.
+void cfuse_daemon_detach(void);
+
 #endif

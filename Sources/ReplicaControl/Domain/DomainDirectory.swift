@@ -10,6 +10,13 @@ public struct DomainLocation: Sendable {
     /// What `domain.json` says.
     public let record: DomainRecord
 
+    /// A domain whose place is known, such as one just made.
+    public init(name: DomainName, state: FilePath, record: DomainRecord) {
+        self.name = name
+        self.state = state
+        self.record = record
+    }
+
     /// The control socket's path.
     public var socket: FilePath { state.appending(ControlSocket.name) }
 }

@@ -32,6 +32,7 @@ public struct FileName: Hashable, Sendable, Comparable, CustomStringConvertible 
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Calls `body` with the name as a C string that ends with `body`.
+    @discardableResult
     public func withCString<Result, Failure>(
         _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -1,0 +1,151 @@
+import CLinux
+import Glibc
+import ReplicaModel
+import SystemPackage
+
+extension DirectoryTree {
+    /// The most changes of one batch.
+    static let batchSize = 1_000
+    /// How long an item may be between two places before it is looked for. inotify(7) tells both halves of a rename
+    /// together, or almost so.
+    static let orphanGrace = Duration.milliseconds(100)
+
+    func currentAnchor() throws(RemoteStoreError) -> SyncAnchor {
+        try drain()
+        return index.withLock { $0.log.anchor }
+    }
+
+    func changes(from anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
+        try drain()
+        let top = try openRoot()
+        if watches.cannotWatchAll { throw .syncAnchorExpired }
+        let changes = try index.withLock { index throws(RemoteStoreError) in
+            try index.log.changes(after: anchor, limit: Self.batchSize)
+        }
+        var batch = ChangeBatch(updated: [], deleted: [], anchor: changes.anchor, moreComing: changes.moreComing)
+        for key in changes.keys {
+            let known = index.withLock { index in
+                (node: index.nodes[key], names: index.names(of: key), isOrphan: index.orphans[key] != nil)
+            }
+            guard let node = known.node else {
+                batch.deleted.append(key.identifier)
+                continue
+            }
+            // What is between two places is told when it has arrived, or is gone.
+            guard !known.isOrphan, let names = known.names else { continue }
+            if let item = try describe(node.place, names, from: top) { batch.updated.append(item) }
+        }
+        return batch
+    }
+
+    /// Nil when another item, or none, stands there by now: an event about that is on its way.
+    private func describe(
+        _ place: Place, _ names: [FileName], from top: Handle
+    ) throws(RemoteStoreError) -> Item? {
+        do {
+            let folder = try walk(names.dropLast(), from: top)
+            let status = try Linux.status(of: place.name, in: folder)
+            guard status.kind != nil else { return nil }
+            return try describe(place, status, in: folder)
+        } catch  where error.provesAbsence {
+            return nil
+        } catch {
+            throw failure(error, at: path(names))
+        }
+    }
+
+    /// Takes in all events there are. One thread at a time.
+    /// - Throws: ``RemoteStoreError/serverUnreachable`` while the root is away.
+    func drain() throws(RemoteStoreError) {
+        try draining.withLock { _ throws(RemoteStoreError) in
+            let batch = watches.take()
+            let top = try openRoot()
+            if batch.hasGap { index.withLock { $0.expire() } }
+            var places = index.withLock { $0.takeUnsettled() }
+            for event in batch.events { places[event.place, default: []].formUnion(event.cause) }
+            settle(places, from: top)
+            try settleOrphans(from: top)
+        }
+    }
+
+    /// Settles places; those whose folder is not where it was thought are tried again after the others, which may
+    /// tell where it is now.
+    func settle(_ places: [Place: ChangeCause], from top: Handle) {
+        var left = places
+        for _ in 0..<3 where !left.isEmpty {
+            var failed: [Place: ChangeCause] = [:]
+            for (parent, group) in Dictionary(grouping: left, by: \.key.parent) {
+                for (place, cause) in settle(group, in: parent, from: top) { failed[place] = cause }
+            }
+            left = failed
+        }
+        index.withLock { $0.addUnsettled(left) }
+    }
+
+    /// - Returns: The places of a folder that could not be found.
+    private func settle(
+        _ places: [(key: Place, value: ChangeCause)], in parent: ItemKey, from top: Handle
+    ) -> [(key: Place, value: ChangeCause)] {
+        index.withLock { index in
+            guard index.isListed(parent) else { return [] }
+            do {
+                let folder = try open(parent, index, from: top)
+                for (place, cause) in places {
+                    index.settle(place, try present(place, in: folder), cause)
+                }
+                return []
+            } catch {
+                return places
+            }
+        }
+    }
+
+    private func open(_ key: ItemKey, _ index: FolderIndex, from top: Handle) throws(Errno) -> Handle {
+        if key == .root { return top }
+        guard let names = index.names(of: key) else { throw .noSuchFileOrDirectory }
+        let folder = try walk(names, from: top)
+        let status = try Linux.status(of: folder)
+        guard status.inode == key.inode, status.birth == key.birth else { throw .noSuchFileOrDirectory }
+        return folder
+    }
+
+    /// What of the store's concern stands at a place.
+    private func present(_ place: Place, in folder: Handle) throws(Errno) -> FileStatus? {
+        do {
+            let status = try Linux.status(of: place.name, in: folder)
+            return status.kind == nil || status.device != root.device ? nil : status
+        } catch  where error.provesAbsence {
+            return nil
+        }
+    }
+
+    /// Finds out what became of items that left their places a while ago.
+    private func settleOrphans(from top: Handle) throws(RemoteStoreError) {
+        let due = index.withLock { index in
+            let now = ContinuousClock.now
+            return index.orphans.filter { now - $0.value.since >= Self.orphanGrace || !$0.value.mayBeElsewhere }
+        }
+        if due.isEmpty { return }
+        var found: [ItemKey: Place] = [:]
+        if due.contains(where: \.value.mayBeElsewhere) {
+            let unlisted = index.withLock { index in
+                index.unlisted.compactMap { key in index.names(of: key).map { (key, $0) } }
+            }
+            if !unlisted.isEmpty { found = try places(below: unlisted) }
+        }
+        let gone = index.withLock { index -> [ItemKey] in
+            index.addHints(found.filter { due[$0.key] == nil })
+            return due.keys.flatMap { key -> [ItemKey] in
+                guard index.orphans[key] != nil else { return [] }
+                if let place = found[key] {
+                    index.adopt(key, at: place)
+                    return []
+                }
+                let gone = index.forget(key)
+                for key in gone { index.log.add(key) }
+                return gone
+            }
+        }
+        if !gone.isEmpty { watches.remove(Set(gone)) }
+    }
+}

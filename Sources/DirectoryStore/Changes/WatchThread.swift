@@ -1,0 +1,37 @@
+import Glibc
+import ReplicaModel
+
+/// The thread that takes in events as they come and signals changes.
+enum WatchThread {
+    /// Events that come together are taken in together.
+    private static let gathering: UInt32 = 20_000
+    /// How often a root that is away is looked for, and a feed that cannot tell everything asks for a listing.
+    private static let rootPeriod: Int32 = 1_000
+    private static let listingPeriod: Int32 = 60_000
+
+    /// Starts it; it ends after `isStopped` is set and the tree's watches are woken.
+    static func start(_ tree: DirectoryTree, isStopped: Locked<Bool>) {
+        Thread.start {
+            var anchor = tree.index.withLock { $0.log.anchor }
+            while !isStopped.withLock({ $0 }) {
+                let isBlind = tree.watches.cannotWatchAll
+                tree.watches.wait(milliseconds: patience(tree, isBlind: isBlind))
+                if isStopped.withLock({ $0 }) { return }
+                usleep(gathering)
+                // Away: the next round looks for it again.
+                _ = try? tree.drain()
+                let present = tree.index.withLock { $0.log.anchor }
+                if present != anchor || isBlind { tree.listeners.signal() }
+                anchor = present
+            }
+        }
+    }
+
+    /// How long there is nothing to do if no event comes; -1 is for ever.
+    private static func patience(_ tree: DirectoryTree, isBlind: Bool) -> Int32 {
+        if tree.root.isLost { return rootPeriod }
+        let isOpen = tree.index.withLock { !$0.orphans.isEmpty || !$0.unsettled.isEmpty }
+        if isOpen { return Int32(100) }
+        return isBlind ? listingPeriod : -1
+    }
+}

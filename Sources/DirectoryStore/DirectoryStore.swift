@@ -1,0 +1,107 @@
+public import ReplicaModel
+
+/// A store whose tree is an ordinary directory (`file:///path`), which other programs may read and write.
+///
+/// It keeps nothing of its own on disk but files on their way in, under `.replica-tmp-*`, and `user.replica.*`
+/// attributes. An item's identifier is its inode and birth time; its content version is size, modification time and
+/// inode. The feed is inotify(7)'s and lives as long as the store: anchors of an earlier process have expired.
+///
+/// A file appears whole and under its name at once, also when the daemon is killed. What a power cut leaves of the
+/// last seconds is up to the file system: nothing is synced per file. ``importDidFinish()`` waits for the disk.
+public final class DirectoryStore: RemoteStore {
+    /// Calls served at a time. More threads than that gain nothing on local disks and much on slow network mounts.
+    static let concurrency = 8
+
+    public let properties: StoreProperties
+    let tree: DirectoryTree
+    private let pool: WorkerPool
+    private let isStopped = Locked(false)
+
+    /// Opens the directory at `path`, making it when its parent is there.
+    /// - Parameter isNew: False for a store that was used before: a missing directory is then not made, for its content
+    ///   is elsewhere.
+    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` saying why it cannot be used.
+    public convenience init(path: String, isNew: Bool = true) throws(RemoteStoreError) {
+        try self.init(path: path, isNew: isNew, temporaryLife: TemporaryName.longestLife)
+    }
+
+    /// Tests set how old a temporary file must be to be taken away.
+    init(path: String, isNew: Bool = true, temporaryLife: Duration) throws(RemoteStoreError) {
+        if isNew { try DirectoryTree.makeDirectory(path) }
+        tree = try DirectoryTree(path: path, temporaryLife: temporaryLife)
+        var properties = StoreProperties()
+        properties.fields = tree.keptFields
+        properties.concurrency = Self.concurrency
+        self.properties = properties
+        pool = WorkerPool(count: Self.concurrency)
+        WatchThread.start(tree, isStopped: isStopped)
+    }
+
+    deinit {
+        isStopped.withLock { $0 = true }
+        tree.watches.wake()
+        tree.listeners.finish()
+    }
+
+    public func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
+        try await pool.run { [tree] _ throws(RemoteStoreError) in try tree.item(identifier) }
+    }
+
+    public func enumerateItems(
+        in folder: ItemIdentifier, from page: EnumerationPage?
+    ) async throws(RemoteStoreError) -> ItemPage {
+        try await pool.run { [tree] _ throws(RemoteStoreError) in try tree.enumerate(folder, from: page) }
+    }
+
+    public func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor {
+        try await pool.run { [tree] _ throws(RemoteStoreError) in try tree.currentAnchor() }
+    }
+
+    public func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
+        try await pool.run { [tree] _ throws(RemoteStoreError) in try tree.changes(from: anchor) }
+    }
+
+    public func fetchContents(
+        of identifier: ItemIdentifier, version: String?, range: Range<Int64>?, into sink: any ContentSink
+    ) async throws(RemoteStoreError) -> Item {
+        try await pool.run { [tree] flag throws(RemoteStoreError) in
+            try tree.fetch(identifier, version: version, range: range, into: sink, flag)
+        }
+    }
+
+    public func createItem(
+        basedOn template: ItemTemplate, fields: ItemFields, contents: ItemContents?, options: CreateOptions
+    ) async throws(RemoteStoreError) -> StoreResult {
+        try await pool.run { [tree] flag throws(RemoteStoreError) in
+            try tree.create(template, fields, contents, options, flag)
+        }
+    }
+
+    public func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
+        try await pool.run { [tree] _ throws(RemoteStoreError) in try tree.created(from: template) }
+    }
+
+    public func modifyItem(
+        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?,
+        options: ModifyOptions
+    ) async throws(RemoteStoreError) -> StoreResult {
+        try await pool.run { [tree] flag throws(RemoteStoreError) in
+            try tree.modify(template, base, changedFields, contents, options, flag)
+        }
+    }
+
+    public func deleteItem(
+        _ identifier: ItemIdentifier, base: ItemVersion, options: DeleteOptions
+    ) async throws(RemoteStoreError) {
+        try await pool.run { [tree] _ throws(RemoteStoreError) in
+            try tree.delete(identifier, base: base, options: options)
+        }
+    }
+
+    public func signals() -> AsyncStream<Void> { tree.listeners.stream() }
+
+    public func importDidFinish() async {
+        // The import is done either way; a store that is away is noticed by the next call.
+        _ = try? await pool.run { [tree] _ throws(RemoteStoreError) in try tree.syncToDisk() }
+    }
+}

@@ -1,0 +1,53 @@
+import CLinux
+import Glibc
+import SystemPackage
+
+extension Linux {
+    /// The names of all attributes; nil on a file system that keeps none.
+    static func attributeNames(of file: Handle) throws(Errno) -> [String]? {
+        var size = 256
+        while true {
+            var bytes = [CChar](repeating: 0, count: size)
+            do {
+                let length = try check { flistxattr(file.raw, &bytes, size) }
+                // A name that is no UTF-8 cannot be kept as an item's attribute, so a repaired one is just not found.
+                return bytes.prefix(length).split(separator: 0).map {
+                    String(decoding: $0.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                }
+            } catch .outOfRange {
+                size *= 4
+            } catch .notSupported {
+                return nil
+            }
+        }
+    }
+
+    /// The value of an attribute; nil when there is none of this name.
+    static func attribute(_ name: String, of file: Handle) throws(Errno) -> [UInt8]? {
+        var size = 256
+        while true {
+            var bytes = [UInt8](repeating: 0, count: size)
+            do {
+                let length = try check { fgetxattr(file.raw, name, &bytes, size) }
+                return Array(bytes.prefix(length))
+            } catch .outOfRange {
+                size = max(size * 4, 65_536)
+            } catch .noData {
+                return nil
+            } catch .notSupported {
+                return nil
+            }
+        }
+    }
+
+    static func setAttribute(_ name: String, _ value: [UInt8], of file: Handle) throws(Errno) {
+        try check { fsetxattr(file.raw, name, value, value.count, 0) }
+    }
+
+    /// Removes an attribute; one that is not there is fine.
+    static func removeAttribute(_ name: String, of file: Handle) throws(Errno) {
+        do {
+            try check { fremovexattr(file.raw, name) }
+        } catch .noData {}
+    }
+}

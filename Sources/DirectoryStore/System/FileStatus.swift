@@ -1,0 +1,46 @@
+import CLinux
+import Glibc
+import ReplicaModel
+
+/// What statx(2) says about an entry, as far as the store cares.
+struct FileStatus: Hashable, Sendable {
+    var inode: UInt64
+    /// Nanoseconds since the epoch; 0 on file systems that know no birth time.
+    var birth: Int64
+    var device: UInt64
+    /// Nil for devices, sockets and fifos, which are not replicated.
+    var kind: ItemKind?
+    /// The twelve permission bits.
+    var mode: UInt16
+    var links: UInt32
+    var owner: UInt32
+    var group: UInt32
+    var size: Int64
+    var modified: Timestamp
+    /// The change time in nanoseconds.
+    var changed: Int64
+
+    init(_ raw: cl_statx) {
+        inode = raw.ino
+        birth = Self.timestamp(raw.btime).nanoseconds
+        device = UInt64(raw.dev_major) << 32 | UInt64(raw.dev_minor)
+        kind =
+            switch UInt32(raw.mode) & UInt32(S_IFMT) {
+            case UInt32(S_IFREG): .file
+            case UInt32(S_IFDIR): .folder
+            case UInt32(S_IFLNK): .symlink
+            default: nil
+            }
+        mode = raw.mode & 0o7777
+        links = raw.nlink
+        owner = raw.uid
+        group = raw.gid
+        size = Int64(raw.size)
+        modified = Self.timestamp(raw.mtime)
+        changed = Self.timestamp(raw.ctime).nanoseconds
+    }
+
+    private static func timestamp(_ time: cl_statx_time) -> Timestamp {
+        Timestamp(seconds: time.seconds, nanoseconds: Int64(time.nanoseconds))
+    }
+}

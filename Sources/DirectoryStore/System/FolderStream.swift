@@ -1,0 +1,42 @@
+import CLinux
+import Glibc
+import ReplicaModel
+import SystemPackage
+
+/// An entry as readdir(3) gives it.
+struct FolderEntry {
+    var name: FileName
+    var inode: UInt64
+    /// Whether it is a folder; nil when the file system does not tell.
+    var isFolder: Bool?
+}
+
+extension Linux {
+    /// All entries of a folder but `.` and `..`, in the file system's order.
+    static func entries(of folder: Handle) throws(Errno) -> [FolderEntry] {
+        let raw = try check { openat(folder.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        guard let stream = fdopendir(raw) else {
+            let failure = Errno(rawValue: errno)
+            close(raw)
+            throw failure
+        }
+        defer { closedir(stream) }
+        var found: [FolderEntry] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                if errno != 0 { throw Errno(rawValue: errno) }
+                return found
+            }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { FileName(cString: $0) }
+            }
+            if name.bytes == [0x2E] || name.bytes == [0x2E, 0x2E] { continue }
+            let type = Int(entry.pointee.d_type)
+            found.append(
+                FolderEntry(
+                    name: name, inode: UInt64(entry.pointee.d_ino),
+                    isFolder: type == Int(DT_UNKNOWN) ? nil : type == Int(DT_DIR)))
+        }
+    }
+}

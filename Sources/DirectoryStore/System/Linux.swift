@@ -1,0 +1,92 @@
+import CLinux
+import Glibc
+import ReplicaModel
+import SystemPackage
+
+/// One function for each system call, with EINTR retried and failures thrown.
+enum Linux {
+    /// Runs a call that answers -1 with errno set, again and again while a signal interrupts it.
+    @discardableResult
+    static func check<Value: FixedWidthInteger>(_ call: () -> Value) throws(Errno) -> Value {
+        while true {
+            let value = call()
+            if value != -1 { return value }
+            if errno != EINTR { throw Errno(rawValue: errno) }
+        }
+    }
+
+    static func open(path: String, _ flags: Int32) throws(Errno) -> Handle {
+        Handle(try check { Glibc.open(path, flags | O_CLOEXEC) })
+    }
+
+    /// Opens an entry of a folder; a symlink gives ELOOP, or ENOTDIR with O_DIRECTORY, and is never followed.
+    static func open(
+        _ name: FileName, in folder: Handle, _ flags: Int32, mode: UInt32 = 0
+    ) throws(Errno) -> Handle {
+        try name.withCString { (text) throws(Errno) in
+            Handle(try check { openat(folder.raw, text, flags | O_CLOEXEC | O_NOFOLLOW, mode) })
+        }
+    }
+
+    static func status(of handle: Handle) throws(Errno) -> FileStatus {
+        var raw = cl_statx()
+        try check { cl_statx_of(handle.raw, "", Int32(CL_AT_EMPTY_PATH), CL_STATX_ALL, &raw) }
+        return FileStatus(raw)
+    }
+
+    static func status(of name: FileName, in folder: Handle) throws(Errno) -> FileStatus {
+        var raw = cl_statx()
+        _ = try name.withCString { (text) throws(Errno) in
+            try check { cl_statx_of(folder.raw, text, AT_SYMLINK_NOFOLLOW, CL_STATX_ALL, &raw) }
+        }
+        return FileStatus(raw)
+    }
+
+    /// Renames an entry; never replaces another unless `flags` says exchange.
+    static func rename(
+        _ name: FileName, in folder: Handle, to newName: FileName, in newFolder: Handle,
+        flags: Int32 = CL_RENAME_NOREPLACE
+    ) throws(Errno) {
+        _ = try name.withCString { (from) throws(Errno) in
+            _ = try newName.withCString { (to) throws(Errno) in
+                try check { renameat2(folder.raw, from, newFolder.raw, to, UInt32(flags)) }
+            }
+        }
+    }
+
+    static func unlink(_ name: FileName, in folder: Handle, isFolder: Bool = false) throws(Errno) {
+        _ = try name.withCString { (text) throws(Errno) in
+            try check { unlinkat(folder.raw, text, isFolder ? AT_REMOVEDIR : 0) }
+        }
+    }
+
+    static func makeFolder(_ name: FileName, in folder: Handle) throws(Errno) {
+        _ = try name.withCString { (text) throws(Errno) in try check { mkdirat(folder.raw, text, 0o700) } }
+    }
+
+    static func makeSymlink(_ name: FileName, in folder: Handle, to target: [UInt8]) throws(Errno) {
+        // A target is bytes as a name is; its length is the kernel's to judge.
+        _ = try FileName(bytes: target).withCString { (target) throws(Errno) in
+            _ = try name.withCString { (text) throws(Errno) in try check { symlinkat(target, folder.raw, text) } }
+        }
+    }
+
+    static func target(of name: FileName, in folder: Handle) throws(Errno) -> [UInt8] {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let length = try name.withCString { (text) throws(Errno) in
+            try check { readlinkat(folder.raw, text, &bytes, bytes.count) }
+        }
+        return bytes.prefix(length).map { UInt8(bitPattern: $0) }
+    }
+
+    /// Sets the modification time; the access time stays.
+    static func setModificationDate(_ date: Timestamp, of name: FileName, in folder: Handle) throws(Errno) {
+        var times = [
+            timespec(tv_sec: 0, tv_nsec: Int(CL_UTIME_OMIT)),
+            timespec(tv_sec: Int(date.seconds), tv_nsec: Int(date.subsecond)),
+        ]
+        _ = try name.withCString { (text) throws(Errno) in
+            try check { utimensat(folder.raw, text, &times, AT_SYMLINK_NOFOLLOW) }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Glibc
+import ReplicaModel
+
+/// Threads for calls that block in the kernel, so that Swift's own never do.
+final class WorkerPool: Sendable {
+    private let queue = JobQueue()
+
+    /// Starts `count` threads. They end when the pool is released and its last job is done.
+    init(count: Int) {
+        for _ in 0..<count { queue.startThread() }
+    }
+
+    deinit {
+        queue.close()
+    }
+
+    /// Runs `body` on one of the threads. `body` may ask the flag whether the caller still waits.
+    /// - Throws: What `body` throws; ``RemoteStoreError/cancelled`` when the task is cancelled before it begins.
+    func run<Result: Sendable>(
+        _ body: @escaping @Sendable (CancellationFlag) throws(RemoteStoreError) -> Result
+    ) async throws(RemoteStoreError) -> Result {
+        let flag = CancellationFlag()
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                queue.add {
+                    continuation.resume(returning: Self.outcome(flag, body))
+                }
+            }
+        } onCancel: {
+            flag.cancel()
+        }
+        return try outcome.get()
+    }
+
+    private static func outcome<Success>(
+        _ flag: CancellationFlag, _ body: (CancellationFlag) throws(RemoteStoreError) -> Success
+    ) -> Result<Success, RemoteStoreError> {
+        do throws(RemoteStoreError) {
+            try flag.check()
+            return .success(try body(flag))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+/// Says whether the caller of a blocking call still waits.
+final class CancellationFlag: Sendable {
+    private let isCancelled = Locked(false)
+
+    func cancel() { isCancelled.withLock { $0 = true } }
+
+    /// - Throws: ``RemoteStoreError/cancelled`` when nobody waits any more.
+    func check() throws(RemoteStoreError) {
+        if isCancelled.withLock({ $0 }) { throw .cancelled }
+    }
+}

@@ -1,0 +1,78 @@
+import CLinux
+import Glibc
+import ReplicaModel
+import SystemPackage
+
+/// The metadata that lives in `user.*` attributes, so that any program can read it.
+enum Attributes {
+    /// The identifier of the template that the item was made from.
+    static let template = "user.replica.template"
+    private static let lastUsed = "user.replica.lastused"
+    private static let favorite = "user.replica.favorite"
+    private static let tags = "user.xdg.tags"
+    private static let own = "user.replica."
+
+    /// Reads them into `metadata`; nothing is set on a file system without attributes.
+    static func read(from file: Handle, into metadata: inout ItemMetadata) throws(Errno) {
+        guard let names = try Linux.attributeNames(of: file) else { return }
+        var others: [String: [UInt8]] = [:]
+        for name in names where name.hasPrefix("user.") && name != template {
+            guard let value = try Linux.attribute(name, of: file) else { continue }
+            let text = String(decoding: value, as: UTF8.self)
+            switch name {
+            case tags: metadata.tags = text
+            case lastUsed: metadata.lastUsedDate = Int64(text).map { Timestamp(nanoseconds: $0) }
+            case favorite: metadata.favoriteRank = UInt64(text)
+            default: if !name.hasPrefix(own) { others[name] = value }
+            }
+        }
+        metadata.extendedAttributes = others
+    }
+
+    /// Writes those of `fields` that are attributes.
+    /// - Returns: The fields that the file system has no room for.
+    static func write(_ metadata: ItemMetadata, _ fields: ItemFields, to file: Handle) throws(Errno) -> ItemFields {
+        var refused: ItemFields = []
+        try set(tags, metadata.tags, .tags, fields, file, &refused)
+        let used = metadata.lastUsedDate.map { String($0.nanoseconds) }
+        try set(lastUsed, used, .lastUsedDate, fields, file, &refused)
+        try set(favorite, metadata.favoriteRank.map { String($0) }, .favoriteRank, fields, file, &refused)
+        guard fields.contains(.extendedAttributes) else { return refused }
+        let wanted = (metadata.extendedAttributes ?? [:]).filter { isFree($0.key) }
+        for name in try Linux.attributeNames(of: file) ?? [] where isFree(name) && wanted[name] == nil {
+            try Linux.removeAttribute(name, of: file)
+        }
+        for (name, value) in wanted {
+            if try !fits(name, value, file) { refused.insert(.extendedAttributes) }
+        }
+        return refused
+    }
+
+    private static func set(
+        _ name: String, _ text: String?, _ field: ItemFields, _ fields: ItemFields, _ file: Handle,
+        _ refused: inout ItemFields
+    ) throws(Errno) {
+        guard fields.contains(field) else { return }
+        guard let text else { return try Linux.removeAttribute(name, of: file) }
+        if try !fits(name, Array(text.utf8), file) { refused.insert(field) }
+    }
+
+    /// Sets an attribute; false when there is no room for it, which says nothing about room for contents.
+    private static func fits(_ name: String, _ value: [UInt8], _ file: Handle) throws(Errno) -> Bool {
+        do {
+            try Linux.setAttribute(name, value, of: file)
+            return true
+        } catch .noSpace {
+            return false
+        } catch .outOfRange {
+            return false
+        } catch Errno(rawValue: E2BIG) {
+            return false
+        }
+    }
+
+    /// Whether an attribute is one of those that an item's `extendedAttributes` hold.
+    private static func isFree(_ name: String) -> Bool {
+        name.hasPrefix("user.") && !name.hasPrefix(own) && name != tags
+    }
+}

@@ -1,0 +1,147 @@
+import CLinux
+import Glibc
+import ReplicaModel
+import SystemPackage
+
+extension DirectoryTree {
+    func create(
+        _ template: ItemTemplate, _ fields: ItemFields, _ contents: ItemContents?, _ options: CreateOptions,
+        _ flag: CancellationFlag
+    ) throws(RemoteStoreError) -> StoreResult {
+        try checkName(template.filename)
+        let folder = try openFolder(template.parent)
+        let place = Place(parent: folder.key, name: template.filename)
+        // Looked first, so that a taken name costs no copy of the contents.
+        if let other = try occupant(place, folder) {
+            return try adopt(other, template, contents, options, flag)
+        }
+        return try quietly([place]) { () throws(RemoteStoreError) in
+            let draft = try self.draft(template, fields, contents, in: folder, flag)
+            do throws(Errno) {
+                try Linux.rename(draft.name, in: folder.handle, to: template.filename, in: folder.handle)
+            } catch {
+                discard(draft)
+                guard error == .fileExists else { throw failure(error, at: path(folder.names)) }
+                guard let other = try occupant(place, folder) else { throw .serverUnreachable }
+                return try adopt(other, template, contents, options, flag)
+            }
+            let item = try arrived(place, folder, draft)
+            return StoreResult(item: item, stillPending: draft.refused)
+        }
+    }
+
+    private func draft(
+        _ template: ItemTemplate, _ fields: ItemFields, _ contents: ItemContents?, in folder: OpenFolder,
+        _ flag: CancellationFlag
+    ) throws(RemoteStoreError) -> Draft {
+        var metadata = template.metadata
+        if !fields.contains(.mode) { metadata.mode = nil }
+        metadata.mode = metadata.mode ?? (template.kind == .folder ? 0o755 : 0o644)
+        let dressed = metadata
+        let dressing = { (file: Handle) throws(Errno) in
+            if self.keepsAttributes {
+                try Linux.setAttribute(
+                    Attributes.template, Array(template.identifier.rawValue.utf8), of: file)
+            }
+            let refused = try self.dress(file, dressed, fields.union(.mode))
+            return refused.intersection(fields)
+        }
+        switch template.kind {
+        case .file: return try draftFile(contents, in: folder, flag, dressing)
+        case .folder: return try draftFolder(in: folder, dressing)
+        case .symlink:
+            var draft = try draftSymlink(to: template.target ?? [], in: folder)
+            draft.refused = try dressSymlink(draft.name, template.metadata, fields, in: folder)
+            return draft
+        }
+    }
+
+    /// A symlink has a modification time and nothing else.
+    func dressSymlink(
+        _ name: FileName, _ metadata: ItemMetadata, _ fields: ItemFields, in folder: OpenFolder
+    ) throws(RemoteStoreError) -> ItemFields {
+        if fields.contains(.modificationDate), let date = metadata.modificationDate {
+            try at(path(folder.names)) { () throws(Errno) in
+                try Linux.setModificationDate(date, of: name, in: folder.handle)
+            }
+        }
+        return fields.intersection(.metadata).subtracting(.modificationDate)
+    }
+
+    /// Notes a new entry, watches a new folder, and tells the item.
+    private func arrived(
+        _ place: Place, _ folder: OpenFolder, _ draft: Draft
+    ) throws(RemoteStoreError) -> Item {
+        try at(path(folder.names + [place.name])) { () throws(Errno) in
+            if let file = draft.file {
+                let status = try Linux.status(of: file)
+                let key = ItemKey(status, at: place)
+                if status.kind == .folder { try watches.add(file, key) }
+                index.withLock {
+                    if status.kind == .folder { $0.list(key) }
+                    $0.record(status, at: place)
+                }
+                return try describe(place, file)
+            }
+            let status = try Linux.status(of: place.name, in: folder.handle)
+            index.withLock { $0.record(status, at: place) }
+            return try describe(place, status, in: folder.handle)
+        }
+    }
+
+    /// What stands at a place, as far as it can be told.
+    func occupant(_ place: Place, _ folder: OpenFolder) throws(RemoteStoreError) -> Located? {
+        do {
+            let status = try Linux.status(of: place.name, in: folder.handle)
+            return Located(
+                key: ItemKey(status, at: place), folder: folder.handle, place: place, status: status,
+                names: folder.names + [place.name])
+        } catch .noSuchFileOrDirectory {
+            return nil
+        } catch {
+            throw failure(error, at: path(folder.names))
+        }
+    }
+
+    /// Takes what stands there for the item to create, if that may be and it is equal.
+    private func adopt(
+        _ other: Located, _ template: ItemTemplate, _ contents: ItemContents?, _ options: CreateOptions,
+        _ flag: CancellationFlag
+    ) throws(RemoteStoreError) -> StoreResult {
+        // A device or a socket is no item, but takes the name.
+        guard other.status.kind != nil else { throw .filenameCollision(nil) }
+        let item = try describe(other)
+        guard options.contains(.mayAlreadyExist), try isEqual(other, template, contents, flag) else {
+            throw .filenameCollision(item)
+        }
+        index.withLock { $0.record(other.status, at: other.place) }
+        return StoreResult(item: item)
+    }
+
+    private func isEqual(
+        _ other: Located, _ template: ItemTemplate, _ contents: ItemContents?, _ flag: CancellationFlag
+    ) throws(RemoteStoreError) -> Bool {
+        guard other.status.kind == template.kind else { return false }
+        let path = path(other.names)
+        switch template.kind {
+        case .folder: return true
+        case .symlink:
+            return try at(path) { () throws(Errno) in
+                try Linux.target(of: other.place.name, in: other.folder) == template.target
+            }
+        case .file:
+            guard let contents, contents.size == other.status.size else { return false }
+            let file = try at(path) { () throws(Errno) in
+                try Linux.open(other.place.name, in: other.folder, O_RDONLY | O_NONBLOCK)
+            }
+            return try Copying.isEqual(contents, to: file, path, flag)
+        }
+    }
+
+    func checkName(_ name: FileName) throws(RemoteStoreError) {
+        guard name.isValid else { throw .cannotSynchronize("no folder can hold an entry of this name") }
+        if TemporaryName.matches(name) {
+            throw .cannotSynchronize("names that begin with .replica-tmp- are the store's own")
+        }
+    }
+}

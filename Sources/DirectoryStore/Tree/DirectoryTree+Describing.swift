@@ -1,0 +1,75 @@
+import CLinux
+import Glibc
+import ReplicaModel
+import SystemPackage
+
+extension DirectoryTree {
+    func item(_ identifier: ItemIdentifier) throws(RemoteStoreError) -> Item {
+        let found = try locate(identifier)
+        return try describe(found)
+    }
+
+    func describe(_ found: Located) throws(RemoteStoreError) -> Item {
+        if found.key == .root { return try describeRoot(found) }
+        return try at(path(found.names)) { () throws(Errno) in
+            try describe(found.place, found.status, in: found.folder)
+        }
+    }
+
+    private func describeRoot(_ found: Located) throws(RemoteStoreError) -> Item {
+        var metadata = ItemMetadata()
+        metadata.mode = found.status.mode
+        return Item(
+            identifier: .root, parent: .root, filename: FileName("/"), kind: .folder,
+            version: ItemVersion(content: "", metadata: found.status.metadataVersion(at: found.place, metadata)),
+            metadata: metadata)
+    }
+
+    /// The item at a place. A file or folder is opened, and what is open is told, should it just be replaced.
+    func describe(_ place: Place, _ seen: FileStatus, in folder: Handle) throws(Errno) -> Item {
+        guard seen.kind != .symlink, let file = try openForReading(place.name, seen, in: folder) else {
+            let target = seen.kind == .symlink ? try Linux.target(of: place.name, in: folder) : nil
+            return item(at: place, seen, metadata(seen), target)
+        }
+        return try describe(place, file)
+    }
+
+    /// The item at a place that is open as `file`.
+    func describe(_ place: Place, _ file: Handle) throws(Errno) -> Item {
+        let status = try Linux.status(of: file)
+        var metadata = metadata(status)
+        try Attributes.read(from: file, into: &metadata)
+        return item(at: place, status, metadata, nil)
+    }
+
+    /// Nil when we may not read it: it is then told without what only an open file tells.
+    private func openForReading(
+        _ name: FileName, _ seen: FileStatus, in folder: Handle
+    ) throws(Errno) -> Handle? {
+        do {
+            // Without O_NONBLOCK a fifo that took the file's name would hold the thread.
+            return try Linux.open(name, in: folder, O_RDONLY | O_NONBLOCK)
+        } catch .permissionDenied {
+            return nil
+        }
+    }
+
+    private func metadata(_ status: FileStatus) -> ItemMetadata {
+        var metadata = ItemMetadata()
+        metadata.modificationDate = status.modified
+        // A symlink's mode means nothing to Linux.
+        if status.kind != .symlink { metadata.mode = status.mode }
+        return metadata
+    }
+
+    private func item(
+        at place: Place, _ status: FileStatus, _ metadata: ItemMetadata, _ target: [UInt8]?
+    ) -> Item {
+        Item(
+            identifier: ItemKey(status, at: place).identifier, parent: place.parent.identifier,
+            filename: place.name, kind: status.kind ?? .file,
+            version: ItemVersion(
+                content: status.contentVersion, metadata: status.metadataVersion(at: place, metadata)),
+            size: status.kind == .file ? status.size : 0, target: target, metadata: metadata)
+    }
+}

@@ -1,0 +1,117 @@
+import CLinux
+import Glibc
+import ReplicaModel
+import SystemPackage
+
+/// A new entry under a temporary name, complete but for its name.
+struct Draft {
+    var name: FileName
+    var folder: Handle
+    /// Open, but for symlinks.
+    var file: Handle?
+    /// The fields that the file system has no room for.
+    var refused: ItemFields = []
+}
+
+extension DirectoryTree {
+    /// The fields that are kept here.
+    var keptFields: ItemFields {
+        let attributes: ItemFields = [.tags, .lastUsedDate, .favoriteRank, .extendedAttributes]
+        let all = ItemFields.all.subtracting(.creationDate)
+        return keepsAttributes ? all : all.subtracting(attributes)
+    }
+
+    /// Makes a file with these contents. A crash of the daemon leaves all of it or, under its temporary name, some.
+    func draftFile(
+        _ contents: ItemContents?, in folder: OpenFolder, _ flag: CancellationFlag,
+        _ dress: (Handle) throws(Errno) -> ItemFields
+    ) throws(RemoteStoreError) -> Draft {
+        let path = path(folder.names)
+        let name = TemporaryName.make()
+        let file = try open(path, folder) { () throws(Errno) in
+            try Linux.open(name, in: folder.handle, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        }
+        var draft = Draft(name: name, folder: folder.handle, file: file)
+        do {
+            if let contents {
+                try Copying.copy(contents, to: file, path, flag)
+                // Starts to write out at once, without waiting: ext4 then never commits a name before its bytes.
+                _ = sync_file_range(file.raw, 0, 0, CL_SYNC_FILE_RANGE_WRITE)
+            }
+            draft.refused = try at(path) { () throws(Errno) in try dress(file) }
+            return draft
+        } catch {
+            discard(draft)
+            throw error
+        }
+    }
+
+    func draftFolder(
+        in folder: OpenFolder, _ dress: (Handle) throws(Errno) -> ItemFields
+    ) throws(RemoteStoreError) -> Draft {
+        let name = TemporaryName.make()
+        try open(path(folder.names), folder) { () throws(Errno) in
+            try Linux.makeFolder(name, in: folder.handle)
+        }
+        var draft = Draft(name: name, folder: folder.handle)
+        do {
+            let file = try at(path(folder.names)) { () throws(Errno) in
+                try Linux.open(name, in: folder.handle, O_RDONLY | O_DIRECTORY)
+            }
+            draft.file = file
+            draft.refused = try at(path(folder.names)) { () throws(Errno) in try dress(file) }
+            return draft
+        } catch {
+            discard(draft)
+            throw error
+        }
+    }
+
+    func draftSymlink(to target: [UInt8], in folder: OpenFolder) throws(RemoteStoreError) -> Draft {
+        let name = TemporaryName.make()
+        try open(path(folder.names), folder) { () throws(Errno) in
+            try Linux.makeSymlink(name, in: folder.handle, to: target)
+        }
+        return Draft(name: name, folder: folder.handle)
+    }
+
+    /// Takes a draft away. One that cannot be is swept later.
+    func discard(_ draft: Draft) {
+        guard let status = try? Linux.status(of: draft.name, in: draft.folder) else { return }
+        _ = try? remove(draft.name, status, in: draft.folder)
+    }
+
+    /// Makes the first entry of a draft; ENOENT there proves that the open folder was removed.
+    private func open<Result>(
+        _ path: String, _ folder: OpenFolder, _ body: () throws(Errno) -> Result
+    ) throws(RemoteStoreError) -> Result {
+        do {
+            return try body()
+        } catch .noSuchFileOrDirectory {
+            throw .noSuchItem(folder.key.identifier)
+        } catch {
+            throw failure(error, at: path)
+        }
+    }
+
+    /// Gives an open file or folder its metadata; the times last, for all else moves them.
+    /// - Returns: The fields that could not be kept.
+    func dress(
+        _ file: Handle, _ metadata: ItemMetadata, _ fields: ItemFields
+    ) throws(Errno) -> ItemFields {
+        let kept = fields.intersection(keptFields)
+        var refused = fields.intersection(.metadata).subtracting(kept)
+        refused.formUnion(try Attributes.write(metadata, kept, to: file))
+        if kept.contains(.mode), let mode = metadata.mode {
+            try Linux.check { fchmod(file.raw, Glibc.mode_t(mode & 0o7777)) }
+        }
+        if kept.contains(.modificationDate), let date = metadata.modificationDate {
+            var times = [
+                timespec(tv_sec: 0, tv_nsec: Int(CL_UTIME_OMIT)),
+                timespec(tv_sec: Int(date.seconds), tv_nsec: Int(date.subsecond)),
+            ]
+            try Linux.check { futimens(file.raw, &times) }
+        }
+        return refused
+    }
+}

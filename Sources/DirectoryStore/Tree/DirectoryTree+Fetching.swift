@@ -1,0 +1,51 @@
+import CLinux
+import Glibc
+import ReplicaModel
+import SystemPackage
+
+extension DirectoryTree {
+    /// Bytes read and handed over at a time.
+    static let blockSize: Int64 = 1 << 20
+
+    func fetch(
+        _ identifier: ItemIdentifier, version: String?, range: Range<Int64>?, into sink: any ContentSink,
+        _ flag: CancellationFlag
+    ) throws(RemoteStoreError) -> Item {
+        let found = try locate(identifier)
+        guard found.status.kind == .file else { throw .cannotSynchronize("only files have contents") }
+        let path = path(found.names)
+        let file = try at(path) { () throws(Errno) in
+            try Linux.open(found.place.name, in: found.folder, O_RDONLY | O_NONBLOCK)
+        }
+        let before = try at(path) { () throws(Errno) in try Linux.status(of: file) }
+        // Replaced between two looks: whoever asks again gets the new item's answer.
+        guard ItemKey(before, at: found.place) == found.key else { throw .versionNoLongerAvailable }
+        if let version, version != before.contentVersion { throw .versionNoLongerAvailable }
+        let wanted = (range ?? 0..<before.size).clamped(to: 0..<before.size)
+        try copy(wanted, of: file, into: sink, path, flag)
+        let item = try at(path) { () throws(Errno) in try describe(found.place, file) }
+        // Written while it was read: the bytes may be a mixture.
+        guard item.version.content == before.contentVersion else { throw .versionNoLongerAvailable }
+        return item
+    }
+
+    private func copy(
+        _ range: Range<Int64>, of file: Handle, into sink: any ContentSink, _ path: String, _ flag: CancellationFlag
+    ) throws(RemoteStoreError) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Int(max(1, min(Self.blockSize, Int64(range.count)))), alignment: 4_096)
+        defer { buffer.deallocate() }
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            try flag.check()
+            let wanted = min(buffer.count, Int(range.upperBound - offset))
+            let start = offset
+            let count = try at(path) { () throws(Errno) in
+                try Linux.check { pread(file.raw, buffer.baseAddress, wanted, off_t(start)) }
+            }
+            if count == 0 { throw .versionNoLongerAvailable }
+            try sink.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+            offset += Int64(count)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import CLinux
+import Glibc
+import ReplicaModel
+import SystemPackage
+
+extension DirectoryTree {
+    /// The most items of one page.
+    static let pageSize = 1_000
+
+    func enumerate(_ identifier: ItemIdentifier, from page: EnumerationPage?) throws(RemoteStoreError) -> ItemPage {
+        let folder = try openFolder(identifier)
+        let number = try page == nil ? beginListing(of: folder) : nil
+        let wanted = number.map { EnumerationPage(bytes: Array("\($0).0".utf8)) } ?? page
+        let found = try listings.withLock { table throws(RemoteStoreError) in
+            try table.page(wanted ?? EnumerationPage(bytes: []), Self.pageSize)
+        }
+        if found.next == nil { listings.withLock { $0.remove(found.number) } }
+        let items = try items(found.names, in: folder)
+        return ItemPage(items: items, next: found.next)
+    }
+
+    /// Watches the folder, then reads its names, so that nothing that comes later is missed.
+    private func beginListing(of folder: OpenFolder) throws(RemoteStoreError) -> UInt64 {
+        let names = try at(path(folder.names)) { () throws(Errno) in
+            try watches.add(folder.handle, folder.key)
+            index.withLock { $0.list(folder.key) }
+            let entries = try Linux.entries(of: folder.handle)
+            sweep(entries, in: folder.handle)
+            return entries.map(\.name).filter { !TemporaryName.matches($0) }
+        }
+        return listings.withLock { $0.add(names) }
+    }
+
+    private func items(_ names: ArraySlice<FileName>, in folder: OpenFolder) throws(RemoteStoreError) -> [Item] {
+        try at(path(folder.names)) { () throws(Errno) in
+            var items: [Item] = []
+            for (place, status) in try look(names, in: folder) {
+                do throws(Errno) {
+                    items.append(try describe(place, status, in: folder.handle))
+                } catch  where error.provesAbsence {
+                    continue
+                }
+            }
+            return items
+        }
+    }
+
+    /// Looks under the lock: an event that was taken in first must not be undone by an older look.
+    private func look(
+        _ names: ArraySlice<FileName>, in folder: OpenFolder
+    ) throws(Errno) -> [(Place, FileStatus)] {
+        try index.withLock { index throws(Errno) in
+            var seen: [(Place, FileStatus)] = []
+            for name in names {
+                let place = Place(parent: folder.key, name: name)
+                guard let status = try status(at: place, in: folder.handle) else { continue }
+                index.record(status, at: place)
+                seen.append((place, status))
+            }
+            return seen
+        }
+    }
+
+    private func status(at place: Place, in folder: Handle) throws(Errno) -> FileStatus? {
+        do {
+            let status = try Linux.status(of: place.name, in: folder)
+            return status.kind == nil || status.device != root.device ? nil : status
+        } catch  where error.provesAbsence {
+            return nil
+        }
+    }
+
+    /// Takes away what daemons that died left in a folder.
+    private func sweep(_ entries: [FolderEntry], in folder: Handle) {
+        for entry in entries where TemporaryName.matches(entry.name) {
+            // What cannot be taken away now may be at the next listing.
+            guard let status = try? Linux.status(of: entry.name, in: folder) else { continue }
+            let age = Duration.nanoseconds(Timestamp.now.nanoseconds - status.changed)
+            guard age > temporaryLife else { continue }
+            _ = try? remove(entry.name, status, in: folder)
+        }
+    }
+}
+
+extension Timestamp {
+    /// The wall clock's time.
+    static var now: Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
+    }
+}

@@ -1,0 +1,177 @@
+import CLinux
+import Glibc
+import ReplicaModel
+import SystemPackage
+
+extension DirectoryTree {
+    func modify(
+        _ template: ItemTemplate, _ base: ItemVersion, _ fields: ItemFields, _ contents: ItemContents?,
+        _ options: ModifyOptions, _ flag: CancellationFlag
+    ) throws(RemoteStoreError) -> StoreResult {
+        let found = try locate(template.identifier)
+        let present = try describe(found)
+        // The root is the user's own directory: where it stands and how it looks is not the store's to change.
+        if found.key == .root { return StoreResult(item: present, stillPending: fields) }
+        if contents != nil {
+            guard present.kind == .file else { throw .cannotSynchronize("only files have contents") }
+            guard present.version.content == base.content else { throw .versionConflict(present) }
+        }
+        if options.contains(.failOnConflict), present.version != base { throw .versionConflict(present) }
+        let folder = try targetFolder(found, template, fields)
+        let name = fields.contains(.filename) ? template.filename : found.place.name
+        try checkName(name)
+        let change = Change(
+            template: template, fields: fields, old: found, present: present, folder: folder,
+            place: Place(parent: folder.key, name: name))
+        return try quietly([found.place, change.place]) { () throws(RemoteStoreError) in
+            try carryOut(change, contents, flag)
+        }
+    }
+
+    /// A modify whose parts have been found.
+    private struct Change {
+        var template: ItemTemplate
+        var fields: ItemFields
+        var old: Located
+        var present: Item
+        var folder: OpenFolder
+        var place: Place
+        var names: [FileName] { folder.names + [place.name] }
+    }
+
+    private func targetFolder(
+        _ found: Located, _ template: ItemTemplate, _ fields: ItemFields
+    ) throws(RemoteStoreError) -> OpenFolder {
+        if fields.contains(.parent), template.parent != found.place.parent.identifier {
+            return try openFolder(template.parent)
+        }
+        return OpenFolder(key: found.place.parent, handle: found.folder, names: found.names.dropLast())
+    }
+
+    private func carryOut(
+        _ change: Change, _ contents: ItemContents?, _ flag: CancellationFlag
+    ) throws(RemoteStoreError) -> StoreResult {
+        var refused: ItemFields = []
+        if let contents {
+            // Written before anything moves: a full disk then changes nothing.
+            let draft = try draft(change, contents, flag)
+            do {
+                try move(change)
+                try exchange(draft, change)
+            } catch {
+                discard(draft)
+                throw error
+            }
+            refused = draft.refused
+        } else {
+            try move(change)
+            refused = try dressInPlace(change)
+        }
+        return StoreResult(item: try settled(change), stillPending: refused.intersection(change.fields))
+    }
+
+    /// The new contents with all that the old file had beside its contents, but for what the change says.
+    private func draft(
+        _ change: Change, _ contents: ItemContents, _ flag: CancellationFlag
+    ) throws(RemoteStoreError) -> Draft {
+        var metadata = change.present.metadata
+        metadata.take(change.fields, from: change.template.metadata)
+        let wanted = metadata
+        let fields = change.fields.union([.mode, .tags, .lastUsedDate, .favoriteRank, .extendedAttributes])
+        let mark = try mark(of: change.old)
+        return try draftFile(contents, in: change.folder, flag) { (file) throws(Errno) in
+            let status = change.old.status
+            // Only root may give files away; for all others the new file is theirs, as the old one was.
+            _ = fchown(file.raw, status.owner, status.group)
+            if let mark {
+                try Linux.setAttribute(Attributes.template, mark, of: file)
+            }
+            return try self.dress(file, wanted, fields.intersection(self.keptFields)).union(
+                change.fields.intersection(.metadata).subtracting(self.keptFields))
+        }
+    }
+
+    /// The template that an item was made from, so that it is known for it also after a change.
+    private func mark(of found: Located) throws(RemoteStoreError) -> [UInt8]? {
+        try at(path(found.names)) { () throws(Errno) in
+            let file = try Linux.open(found.place.name, in: found.folder, O_RDONLY | O_NONBLOCK)
+            return try Linux.attribute(Attributes.template, of: file)
+        }
+    }
+
+    private func move(_ change: Change) throws(RemoteStoreError) {
+        guard change.place != change.old.place else { return }
+        do throws(Errno) {
+            try Linux.rename(
+                change.old.place.name, in: change.old.folder, to: change.place.name, in: change.folder.handle)
+        } catch .fileExists {
+            guard let other = try occupant(change.place, change.folder) else { throw .serverUnreachable }
+            throw .filenameCollision(other.status.kind == nil ? nil : try describe(other))
+        } catch .invalidArgument {
+            throw .cannotSynchronize("\(path(change.old.names)): a folder cannot move into itself")
+        } catch {
+            throw failure(error, at: path(change.old.names))
+        }
+        // Another item may have taken the name between the look and the move: that one goes back.
+        let arrived = try occupant(change.place, change.folder)
+        guard arrived?.status.inode == change.old.status.inode else {
+            try at(path(change.old.names)) { () throws(Errno) in
+                try Linux.rename(
+                    change.place.name, in: change.folder.handle, to: change.old.place.name,
+                    in: change.old.folder)
+            }
+            throw .serverUnreachable
+        }
+    }
+
+    /// Puts the draft in the file's place and looks at what came out: only the base may be lost.
+    private func exchange(_ draft: Draft, _ change: Change) throws(RemoteStoreError) {
+        let folder = change.folder.handle
+        do {
+            try Linux.rename(draft.name, in: folder, to: change.place.name, in: folder, flags: CL_RENAME_EXCHANGE)
+        } catch .noSuchFileOrDirectory {
+            throw .noSuchItem(change.old.key.identifier)
+        } catch {
+            throw failure(error, at: path(change.names))
+        }
+        let out = try at(path(change.names)) { () throws(Errno) in try Linux.status(of: draft.name, in: folder) }
+        if out.contentVersion == change.present.version.content {
+            return try at(path(change.names)) { () throws(Errno) in try Linux.unlink(draft.name, in: folder) }
+        }
+        try at(path(change.names)) { () throws(Errno) in
+            do throws(Errno) {
+                try Linux.rename(
+                    draft.name, in: folder, to: change.place.name, in: folder, flags: CL_RENAME_EXCHANGE)
+            } catch .noSuchFileOrDirectory {
+                // Somebody deleted our file at once; theirs still gets its name back.
+                try Linux.rename(draft.name, in: folder, to: change.place.name, in: folder)
+            }
+        }
+        throw .versionConflict(try occupant(change.place, change.folder).map(describe))
+    }
+
+    private func dressInPlace(_ change: Change) throws(RemoteStoreError) -> ItemFields {
+        let fields = change.fields.intersection(.metadata)
+        guard !fields.isEmpty else { return [] }
+        if change.present.kind == .symlink {
+            return try dressSymlink(change.place.name, change.template.metadata, fields, in: change.folder)
+        }
+        return try at(path(change.names)) { () throws(Errno) in
+            let file = try Linux.open(change.place.name, in: change.folder.handle, O_RDONLY | O_NONBLOCK)
+            return try dress(file, change.template.metadata, fields)
+        }
+    }
+
+    /// Notes where and what the item now is, and tells it.
+    private func settled(_ change: Change) throws(RemoteStoreError) -> Item {
+        try at(path(change.names)) { () throws(Errno) in
+            let status = try index.withLock { index throws(Errno) in
+                let status = try Linux.status(of: change.place.name, in: change.folder.handle)
+                if ItemKey(status, at: change.place) != change.old.key { index.forget(change.old.key) }
+                index.record(status, at: change.place)
+                return status
+            }
+            return try describe(change.place, status, in: change.folder.handle)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import CLinux
+import Glibc
+import ReplicaModel
+import SystemPackage
+
+extension DirectoryTree {
+    func delete(
+        _ identifier: ItemIdentifier, base: ItemVersion, options: DeleteOptions
+    ) throws(RemoteStoreError) {
+        let found: Located
+        do {
+            found = try locate(identifier)
+        } catch RemoteStoreError.noSuchItem {
+            return
+        }
+        if found.key == .root { throw .deletionRejected(try describe(found)) }
+        try quietly([found.place]) { () throws(RemoteStoreError) in
+            switch found.status.kind {
+            case .folder where !options.contains(.recursive): try removeEmpty(found)
+            default: try removeAside(found, base)
+            }
+            index.withLock { _ = $0.forget(found.key) }
+        }
+    }
+
+    private func removeEmpty(_ found: Located) throws(RemoteStoreError) {
+        do {
+            try Linux.unlink(found.place.name, in: found.folder, isFolder: true)
+        } catch  where error == .directoryNotEmpty || error == .fileExists {
+            throw .directoryNotEmpty(found.key.identifier)
+        } catch  where error.provesAbsence {
+            return
+        } catch {
+            throw failure(error, at: path(found.names))
+        }
+    }
+
+    /// Moves the item out of sight, looks whether it is the one meant, and only then removes it.
+    private func removeAside(_ found: Located, _ base: ItemVersion) throws(RemoteStoreError) {
+        if found.status.contentVersion != base.content, found.status.kind == .file {
+            throw .deletionRejected(try describe(found))
+        }
+        let aside = TemporaryName.make()
+        do {
+            try Linux.rename(found.place.name, in: found.folder, to: aside, in: found.folder)
+        } catch  where error.provesAbsence {
+            return
+        } catch {
+            throw failure(error, at: path(found.names))
+        }
+        do throws(Errno) {
+            let status = try Linux.status(of: aside, in: found.folder)
+            let isMeant = ItemKey(status, at: found.place) == found.key
+            if isMeant, status.contentVersion == found.status.contentVersion {
+                return try remove(aside, status, in: found.folder)
+            }
+        } catch {
+            try putBack(aside, found)
+            throw failure(error, at: path(found.names))
+        }
+        try putBack(aside, found)
+        throw .deletionRejected(nil)
+    }
+
+    /// Undoes the move aside. What is left of a folder comes back as well: better half than hidden.
+    private func putBack(_ aside: FileName, _ found: Located) throws(RemoteStoreError) {
+        try at(path(found.names)) { () throws(Errno) in
+            try Linux.rename(aside, in: found.folder, to: found.place.name, in: found.folder)
+        }
+    }
+
+    /// Removes an entry, a folder with all that is in it, following no symlink and leaving the file system nowhere.
+    func remove(_ name: FileName, _ status: FileStatus, in folder: Handle) throws(Errno) {
+        guard status.kind == .folder else { return try Linux.unlink(name, in: folder) }
+        guard status.device == root.device else { throw .improperLink }
+        let inner = try Linux.open(name, in: folder, CL_O_PATH | O_DIRECTORY)
+        for entry in try Linux.entries(of: inner) {
+            try remove(entry.name, try Linux.status(of: entry.name, in: inner), in: inner)
+        }
+        try Linux.unlink(name, in: folder, isFolder: true)
+    }
+
+    /// Runs `body` while events at these places wait; what `body` recorded is then no news.
+    func quietly<Result>(
+        _ places: [Place], _ body: () throws(RemoteStoreError) -> Result
+    ) throws(RemoteStoreError) -> Result {
+        index.withLock { $0.begin(places) }
+        defer {
+            if index.withLock({ $0.end(places) }) { watches.wake() }
+        }
+        return try body()
+    }
+}

@@ -1,0 +1,57 @@
+import CLinux
+import Glibc
+import ReplicaModel
+import SystemPackage
+
+extension DirectoryTree {
+    /// Looks through the whole tree and keeps what it finds as hints. One thread at a time.
+    func scan() throws(RemoteStoreError) {
+        try scanning.withLock { _ throws(RemoteStoreError) in
+            let found = try places(below: [(ItemKey.root, [])])
+            index.withLock { $0.addHints(found) }
+        }
+    }
+
+    /// Where each item below some folders stands.
+    func places(below folders: [(ItemKey, [FileName])]) throws(RemoteStoreError) -> [ItemKey: Place] {
+        let top = try openRoot()
+        var found: [ItemKey: Place] = [:]
+        var open = folders
+        while let (key, names) = open.popLast() {
+            do {
+                let folder = try walk(names, from: top)
+                for place in try entries(of: folder, key) {
+                    let inner = ItemKey(place.status, at: place.place)
+                    found[inner] = place.place
+                    if place.status.kind == .folder { open.append((inner, names + [place.place.name])) }
+                }
+            } catch  where error.provesAbsence || error == .permissionDenied || error == .notPermitted {
+                // Gone meanwhile, or closed to us and so no part of the store.
+                continue
+            } catch {
+                throw failure(error, at: path(names))
+            }
+        }
+        // Were the root replaced meanwhile, what was seen would prove nothing.
+        _ = try openRoot()
+        return found
+    }
+
+    private func entries(
+        of folder: Handle, _ key: ItemKey
+    ) throws(Errno) -> [(place: Place, status: FileStatus)] {
+        var found: [(Place, FileStatus)] = []
+        for entry in try Linux.entries(of: folder) where !TemporaryName.matches(entry.name) {
+            let status: FileStatus
+            do {
+                status = try Linux.status(of: entry.name, in: folder)
+            } catch  where error.provesAbsence {
+                continue
+            }
+            if status.kind != nil, status.device == root.device {
+                found.append((Place(parent: key, name: entry.name), status))
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,59 @@
+import CLinux
+import Glibc
+import ReplicaModel
+import SystemPackage
+
+/// The blocking work of a ``DirectoryStore``. Every method may run on several threads at once.
+///
+/// Lock order: `draining`, `scanning`, then `index`. System calls of microseconds are made under `index`, so that
+/// what is recorded cannot be older than what is known.
+final class DirectoryTree: Sendable {
+    let root: RootFolder
+    let index = Locked(FolderIndex())
+    let watches: Watches
+    let listings = Locked(ListingTable())
+    let listeners = Listeners()
+    /// Whether the file system keeps `user.*` attributes.
+    let keepsAttributes: Bool
+    /// The age at which a temporary file is one that nobody will finish.
+    let temporaryLife: Duration
+    let draining = Locked(())
+    let scanning = Locked(())
+
+    init(path: String, temporaryLife: Duration) throws(RemoteStoreError) {
+        self.temporaryLife = temporaryLife
+        root = try RootFolder(path: path)
+        let watches = try at(path) { () throws(Errno) in try Watches() }
+        self.watches = watches
+        keepsAttributes = try at(path) { () throws(Errno) in
+            let folder = try Linux.open(path: path, O_RDONLY | O_DIRECTORY)
+            return try Linux.attributeNames(of: folder) != nil
+        }
+    }
+
+    /// The root, verified.
+    /// - Throws: ``RemoteStoreError/serverUnreachable`` while it is away.
+    func openRoot() throws(RemoteStoreError) -> Handle {
+        let (handle, finding) = root.open()
+        if finding != .usual {
+            // Whatever happened while it was away was not seen.
+            index.withLock { $0.expire() }
+            watches.wake()
+            listeners.signal()
+        }
+        guard let handle else { throw .serverUnreachable }
+        return handle
+    }
+
+    /// Opens the folder that these names lead to, following no symlink and leaving the file system nowhere.
+    func walk(_ names: some Collection<FileName>, from root: Handle) throws(Errno) -> Handle {
+        var folder = root
+        for name in names { folder = try Linux.open(name, in: folder, CL_O_PATH | O_DIRECTORY) }
+        return folder
+    }
+
+    /// A path for messages.
+    func path(_ names: [FileName]) -> String {
+        names.reduce(root.path) { "\($0)/\($1)" }
+    }
+}

@@ -1,0 +1,77 @@
+import ReplicaModel
+
+/// What makes an entry the item it is: its inode, and the birth time that tells a used-again inode number apart.
+struct ItemKey: Hashable, Sendable {
+    var inode: UInt64
+    /// Nanoseconds since the epoch.
+    var birth: Int64
+    /// 0, or a hash of the place for one name of a file that has several: each name is an item.
+    var link: UInt64
+
+    /// The store's root, whatever its inode.
+    static let root = ItemKey(inode: 0, birth: 0, link: 0)
+
+    init(inode: UInt64, birth: Int64, link: UInt64) {
+        self.inode = inode
+        self.birth = birth
+        self.link = link
+    }
+
+    /// The key of the entry at `place` with this status.
+    init(_ status: FileStatus, at place: Place) {
+        let hasLinks = status.kind == .file && status.links > 1
+        self.init(inode: status.inode, birth: status.birth, link: hasLinks ? place.hash64 : 0)
+    }
+
+    /// Nil for a text that this store never gave out.
+    init?(_ identifier: ItemIdentifier) {
+        if identifier == .root {
+            self = .root
+            return
+        }
+        let parts = identifier.rawValue.split(separator: "-", omittingEmptySubsequences: false)
+        guard (2...3).contains(parts.count), let inode = UInt64(parts[0], radix: 16), inode != 0,
+            let birth = UInt64(parts[1], radix: 16)
+        else { return nil }
+        let link = parts.count == 3 ? UInt64(parts[2], radix: 16) : 0
+        guard let link else { return nil }
+        self.init(inode: inode, birth: Int64(bitPattern: birth), link: link)
+    }
+
+    var identifier: ItemIdentifier {
+        if self == .root { return .root }
+        let start = "\(hex(inode))-\(hex(UInt64(bitPattern: birth)))"
+        return ItemIdentifier(link == 0 ? start : "\(start)-\(hex(link))")
+    }
+}
+
+/// A name in a folder.
+struct Place: Hashable, Sendable {
+    var parent: ItemKey
+    var name: FileName
+
+    /// A hash that is the same in every process.
+    var hash64: UInt64 {
+        var hash = StableHash()
+        hash.add(parent.inode)
+        hash.add(UInt64(bitPattern: parent.birth))
+        hash.add(name.bytes)
+        return hash.value
+    }
+}
+
+/// FNV-1a of 64 bits: small, and the same in every process, unlike Swift's own.
+struct StableHash {
+    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    mutating func add(_ bytes: some Sequence<UInt8>) {
+        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        value = (value ^ 0xff) &* 0x100_0000_01b3
+    }
+
+    mutating func add(_ number: UInt64) {
+        withUnsafeBytes(of: number.littleEndian) { add($0) }
+    }
+}
+
+func hex(_ number: UInt64) -> String { String(number, radix: 16) }

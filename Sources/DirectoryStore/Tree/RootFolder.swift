@@ -1,0 +1,70 @@
+import CLinux
+import Glibc
+import ReplicaModel
+import SystemPackage
+
+/// The store's directory, which may go away and come back: unmounted, renamed, replaced.
+final class RootFolder: Sendable {
+    struct State {
+        var device: UInt64
+        var inode: UInt64
+        var birth: Int64
+        var isLost = false
+    }
+
+    /// What opening the root told.
+    enum Finding {
+        case usual
+        /// The directory is away; it was there at the last look.
+        case lost
+        /// It is there again, or another directory stands in its place.
+        case found
+    }
+
+    let path: String
+    private let state: Locked<State>
+
+    /// Takes the directory as it is now for the store's.
+    init(path: String) throws(RemoteStoreError) {
+        self.path = path
+        let status = try at(path) { () throws(Errno) in
+            try Linux.status(of: try Linux.open(path: path, RootFolder.flags))
+        }
+        state = Locked(State(device: status.device, inode: status.inode, birth: status.birth))
+    }
+
+    /// Not held open: a descriptor would keep the file system from being unmounted.
+    private static let flags = CL_O_PATH | O_DIRECTORY
+
+    var device: UInt64 { state.withLock { $0.device } }
+    var isLost: Bool { state.withLock { $0.isLost } }
+
+    /// Opens the directory, if it is there and on the file system where it was at the start.
+    func open() -> (handle: Handle?, finding: Finding) {
+        do throws(Errno) {
+            let handle = try Linux.open(path: path, Self.flags)
+            return arrive(handle, try Linux.status(of: handle))
+        } catch {
+            return (nil, leave())
+        }
+    }
+
+    private func leave() -> Finding {
+        state.withLock {
+            let wasLost = $0.isLost
+            $0.isLost = true
+            return wasLost ? .usual : .lost
+        }
+    }
+
+    private func arrive(_ handle: Handle, _ status: FileStatus) -> (Handle?, Finding) {
+        // Another device is an empty mount point, or something mounted over the directory.
+        if status.device != device { return (nil, leave()) }
+        return state.withLock {
+            let isSame = $0.inode == status.inode && $0.birth == status.birth
+            let finding: Finding = isSame && !$0.isLost ? .usual : .found
+            $0 = State(device: status.device, inode: status.inode, birth: status.birth)
+            return (handle, finding)
+        }
+    }
+}

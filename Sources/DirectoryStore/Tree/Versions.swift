@@ -1,0 +1,42 @@
+import ReplicaModel
+
+extension FileStatus {
+    /// Size, modification time and inode: any rewrite changes one of them. Empty for folders and symlinks, whose
+    /// content is their children and their target.
+    ///
+    /// Since Linux 6.13 the first write after a look at the time gets a time of its own, so that even a rewrite of
+    /// the same size in the same tick shows; older kernels tell times to some milliseconds.
+    var contentVersion: String {
+        guard kind == .file else { return "" }
+        return "\(hex(UInt64(bitPattern: size))).\(hex(UInt64(bitPattern: modified.nanoseconds))).\(hex(inode))"
+    }
+
+    /// The change time and the place. A folder's change time also moves with its children, so that its metadata is
+    /// hashed instead; its modification time is left out for the same reason.
+    func metadataVersion(at place: Place, _ metadata: ItemMetadata) -> String {
+        var state = UInt64(bitPattern: changed)
+        if kind == .folder {
+            var hash = StableHash()
+            hash.add(UInt64(mode))
+            hash.add((metadata.tags ?? "").utf8)
+            hash.add(metadata.favoriteRank ?? 0)
+            hash.add(UInt64(bitPattern: metadata.lastUsedDate?.nanoseconds ?? 0))
+            for (name, value) in (metadata.extendedAttributes ?? [:]).sorted(by: { $0.key < $1.key }) {
+                hash.add(name.utf8)
+                hash.add(value)
+            }
+            state = hash.value
+        }
+        return "\(hex(state)).\(hex(place.hash64))"
+    }
+
+    /// What tells whether an entry changed since it was last looked at.
+    var stamp: Stamp { Stamp(size: size, modified: modified.nanoseconds, changed: changed) }
+}
+
+/// The part of a status that moves when an entry changes.
+struct Stamp: Hashable, Sendable {
+    var size: Int64
+    var modified: Int64
+    var changed: Int64
+}

@@ -1,0 +1,41 @@
+/// Answers `lookup`, `mknod`, `mkdir`, `symlink` and `link`.
+public typealias EntryReply = Reply<Entry>
+/// Answers `getattr` and `setattr`.
+public typealias AttributesReply = Reply<Attributes>
+/// Answers `statx`.
+public typealias BirthReply = Reply<BirthStatus>
+/// Answers what only succeeds or fails.
+public typealias EmptyReply = Reply<Void>
+/// Answers `open` and `opendir`.
+public typealias OpenReply = Reply<OpenedFile>
+/// Answers `create` and `tmpfile`.
+public typealias CreateReply = Reply<(Entry, OpenedFile)>
+/// Answers `statfs`.
+public typealias StatisticsReply = Reply<Statistics>
+/// Answers `getlk`.
+public typealias LockReply = Reply<FileLock>
+/// Answers `readlink`.
+public typealias LinkTargetReply = Reply<LinkTarget>
+/// Answers `read`.
+public typealias DataReply = Reply<FileData>
+/// Answers `write` and `copy_file_range`.
+public typealias CountReply = Reply<ByteCount>
+/// Answers `readdir` and `readdirplus`.
+public typealias DirectoryReply = Reply<DirectoryListing>
+/// Answers `getxattr` and `listxattr`.
+public typealias AttributeValueReply = Reply<AttributeValue>
+/// Answers `lseek`.
+public typealias OffsetReply = Reply<FileOffset>
+
+/// Names a kind of ``Reply``; has no values.
+public enum LinkTarget {}
+/// Names a kind of ``Reply``; has no values.
+public enum FileData {}
+/// Names a kind of ``Reply``; has no values.
+public enum ByteCount {}
+/// Names a kind of ``Reply``; has no values.
+public enum DirectoryListing {}
+/// Names a kind of ``Reply``; has no values.
+public enum AttributeValue {}
+/// Names a kind of ``Reply``; has no values.
+public enum FileOffset {}

@@ -1,0 +1,121 @@
+internal import CFuse
+internal import Glibc
+
+/// Tells the kernel what changed behind its back.
+///
+/// Any thread may call; nothing waits: a thread of its own sends, in order. Still, a notification can wait in the
+/// kernel for a lock that a running request holds, so a request must never be answered only after "its" notification
+/// went through. What the kernel doesn't know is ignored, as is all that comes before or after the mount's life.
+public final class Notifier: Sendable {
+    private enum Message: Sendable {
+        case inode(NodeID, offset: Int64, length: Int64)
+        case entry(parent: NodeID, name: [UInt8])
+        case expiry(parent: NodeID, name: [UInt8])
+        case deletion(parent: NodeID, child: NodeID, name: [UInt8])
+        case call(@Sendable () -> Void)
+    }
+
+    private struct Queue {
+        var messages: [Message] = []
+        var isStopping = false
+        var thread: Thread?
+    }
+
+    private let queue = Gate(Queue())
+
+    init() {}
+
+    /// Drops a node's cached attributes and the pages of a range.
+    /// - Parameters:
+    ///   - offset: negative for attributes only.
+    ///   - length: 0 for all behind `offset`.
+    public func invalidateInode(_ node: NodeID, offset: Int64 = 0, length: Int64 = 0) {
+        enqueue(.inode(node, offset: offset, length: length))
+    }
+
+    /// Drops what the kernel knows of a name, present or absent.
+    public func invalidateEntry(parent: NodeID, name: [UInt8]) {
+        enqueue(.entry(parent: parent, name: name))
+    }
+
+    /// Like ``invalidateEntry(parent:name:)``, and tells inotify watchers that `child` was deleted.
+    public func deleteEntry(parent: NodeID, child: NodeID, name: [UInt8]) {
+        enqueue(.deletion(parent: parent, child: child, name: name))
+    }
+
+    /// Has the name looked up again at its next use, without dropping what is below it.
+    public func expireEntry(parent: NodeID, name: [UInt8]) {
+        enqueue(.expiry(parent: parent, name: name))
+    }
+
+    /// Calls `body` on the notifier's thread when all that was queued before is sent. After the end of the mount it
+    /// is called at once, by the caller.
+    public func afterQueued(_ body: @escaping @Sendable () -> Void) {
+        if !enqueue(.call(body)) { body() }
+    }
+
+    @discardableResult
+    private func enqueue(_ message: Message) -> Bool {
+        queue.withLock { queue in
+            guard !queue.isStopping else { return false }
+            queue.messages.append(message)
+            return true
+        }
+    }
+
+    /// Begins to send. The session stays alive until ``stop()``.
+    func start(_ session: Unmanaged<Session>) {
+        let pointer = SessionPointer(session: session)
+        let thread = Thread { [self] in send(pointer.session) }
+        queue.withLock { $0.thread = thread }
+    }
+
+    private struct SessionPointer: @unchecked Sendable {
+        // Unchecked: a Session may be used by any thread.
+        let session: Unmanaged<Session>
+    }
+
+    /// Sends what is queued and ends the thread.
+    func stop() {
+        let thread = queue.withLock { queue in
+            queue.isStopping = true
+            defer { queue.thread = nil }
+            return queue.thread
+        }
+        thread?.join()
+    }
+
+    private func send(_ session: Unmanaged<Session>) {
+        let handle = session._withUnsafeGuaranteedRef { $0.state.withLock { $0.handle } }
+        while true {
+            let batch = queue.wait(until: { !$0.messages.isEmpty || $0.isStopping }) { queue in
+                defer { queue.messages = [] }
+                return queue.messages
+            }
+            if batch.isEmpty { return }
+            for message in batch { send(message, to: handle) }
+        }
+    }
+
+    /// Errors mean that the kernel doesn't know, or that the mount is gone.
+    private func send(_ message: Message, to handle: OpaquePointer?) {
+        switch message {
+        case .inode(let node, let offset, let length):
+            fuse_lowlevel_notify_inval_inode(handle, node, Int(offset), Int(length))
+        case .entry(let parent, let name):
+            withName(name) { fuse_lowlevel_notify_inval_entry(handle, parent, $0, $1) }
+        case .expiry(let parent, let name):
+            withName(name) { fuse_lowlevel_notify_expire_entry(handle, parent, $0, $1, FUSE_LL_EXPIRE_ONLY) }
+        case .deletion(let parent, let child, let name):
+            withName(name) { fuse_lowlevel_notify_delete(handle, parent, child, $0, $1) }
+        case .call(let body):
+            body()
+        }
+    }
+
+    private func withName(_ name: [UInt8], _ body: (UnsafePointer<CChar>, Int) -> Int32) {
+        (name + [0]).withUnsafeBytes { bytes in
+            _ = body(bytes.assumingMemoryBound(to: CChar.self).baseAddress!, name.count)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+internal import CFuse
+
+/// INIT flags of <linux/fuse.h> that libfuse 3.14 doesn't pass on.
+private enum KernelFlag {
+    static let parallelDirectoryOperations: UInt64 = 1 << 18
+    static let handleKillPrivilegesV2: UInt64 = 1 << 28
+    static let directIOAllowMmap: UInt64 = 1 << 36
+    static let passthrough: UInt64 = 1 << 37
+}
+
+/// How many reads ahead and writes back may be under way: parked reads must not hold up the others.
+private let maxBackground: UInt32 = 1024
+/// libfuse's buffers and ours hold this and the headers.
+private let maxWrite: UInt32 = 1 << 20
+
+extension Session {
+    /// Answers the kernel's INIT: on a worker, before every other request.
+    func start(_ connection: UnsafeMutablePointer<fuse_conn_info>) {
+        connection.pointee.max_write = min(connection.pointee.max_write, maxWrite)
+        connection.pointee.max_background = maxBackground
+        connection.pointee.congestion_threshold = maxBackground / 4 * 3
+        var wanted = UInt32(FUSE_CAP_DONT_MASK) | UInt32(FUSE_CAP_SPLICE_WRITE) | UInt32(FUSE_CAP_SPLICE_MOVE)
+        if features.contains(.posixACL) { wanted |= UInt32(FUSE_CAP_POSIX_ACL) }
+        if features.contains(.export) { wanted |= UInt32(FUSE_CAP_EXPORT_SUPPORT) }
+        if features.contains(.cacheSymlinks) { wanted |= UInt32(FUSE_CAP_CACHE_SYMLINKS) }
+        if features.contains(.explicitInvalidation) {
+            wanted |= UInt32(FUSE_CAP_EXPLICIT_INVAL_DATA)
+            connection.pointee.want &= ~UInt32(FUSE_CAP_AUTO_INVAL_DATA)
+        }
+        connection.pointee.want |= wanted & connection.pointee.capable
+        startWithKernelFlags(offered: cfuse_init_offered())
+        fileSystem.start(self)
+    }
+
+    private func startWithKernelFlags(offered: UInt64) {
+        var wanted = KernelFlag.parallelDirectoryOperations | KernelFlag.directIOAllowMmap
+        if features.contains(.handleKillPrivileges) { wanted |= KernelFlag.handleKillPrivilegesV2 }
+        if features.contains(.passthrough) { wanted |= KernelFlag.passthrough }
+        wanted &= offered
+        let supportsPassthrough = wanted & KernelFlag.passthrough != 0
+        cfuse_init_want(wanted, supportsPassthrough ? UInt32(clamping: max(1, options.maxStackDepth)) : 0)
+        state.withLock { $0.supportsPassthrough = supportsPassthrough }
+    }
+}

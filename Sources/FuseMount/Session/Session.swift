@@ -1,0 +1,108 @@
+internal import CFuse
+internal import Glibc
+public import SystemPackage
+
+/// One filesystem on one mountpoint: mount it, run it, unmount it. A session is used once.
+public final class Session: Sendable {
+    enum Phase {
+        case new
+        case mounted
+        case ending
+        case ended
+    }
+
+    struct State {
+        var phase = Phase.new
+        var path = ""
+        /// Taken from the tree by ``unmount(lazy:)``, so that nobody else's mount there is touched.
+        var isDetached = false
+        var supportsPassthrough = false
+        // libfuse's session and the workers, from `init` and `mount` until `run` ends.
+        nonisolated(unsafe) var handle: OpaquePointer?
+        nonisolated(unsafe) var pool: OpaquePointer?
+    }
+
+    public let fileSystem: any FileSystem
+    public let options: MountOptions
+    /// Tells the kernel what changed behind its back.
+    public let notifier = Notifier()
+    let features: Features
+    let lot = ParkingLot()
+    let state = Locked(State())
+
+    /// Makes a session; nothing is mounted yet.
+    /// - Throws: what is wrong with the options.
+    public init(_ fileSystem: any FileSystem, options: MountOptions) throws(MountError) {
+        self.fileSystem = fileSystem
+        self.options = options
+        features = fileSystem.features
+        var operations = makeOperations(features)
+        let user = Unmanaged.passUnretained(self).toOpaque()
+        let handle = withArguments(options.arguments) { cfuse_session_new($0, $1, &operations, user) }
+        guard let handle else { throw MountError(libraryMessage("the mount options are not understood")) }
+        state.withLock { $0.handle = handle }
+    }
+
+    deinit {
+        let handle = state.withLock { $0.handle }
+        // Only a session that never ran still has one.
+        if let handle { release(handle, pool: state.withLock { $0.pool }) }
+    }
+
+    /// Mounts, by fusermount3 when the process isn't root. A dead mount of a former daemon is taken away first.
+    /// The mount answers once ``run()`` is called.
+    public func mount(at path: String) throws(MountError) {
+        guard let handle = state.withLock({ $0.phase == .new ? $0.handle : nil }) else {
+            throw MountError("\(path): this session was mounted before")
+        }
+        let remaining = cfuse_clean_dead_mount(path)
+        guard remaining == 0 else {
+            throw MountError("\(path): a dead mount can't be taken away: \(Errno(rawValue: remaining))")
+        }
+        cfuse_log_clear()
+        guard cfuse_session_mount(handle, path) == 0 else {
+            throw MountError("\(path): \(libraryMessage("the mount failed"))")
+        }
+        let pool = cfuse_pool_new(handle, UInt32(clamping: options.maxThreads))
+        state.withLock { state in
+            state.phase = .mounted
+            state.path = path
+            state.pool = pool
+        }
+    }
+
+    /// Serves the mount until it is unmounted; then answers what is still parked and returns.
+    /// The calling thread waits, so it must not be one of Swift's own pool. Needs ``mount(at:)``.
+    /// - Throws: EAGAIN when there is no thread to be had, EINVAL when nothing is mounted.
+    public func run() throws(Errno) {
+        let (handle, pool) = state.withLock { ($0.phase == .mounted ? $0.handle : nil, $0.pool) }
+        guard let handle, let pool else { throw .invalidArgument }
+        notifier.start(Unmanaged.passUnretained(self))
+        let error = cfuse_pool_start(pool)
+        if error == 0 { cfuse_pool_wait(pool) }
+        // The workers go on, refusing all, until nothing here can wait for the kernel any more.
+        state.withLock { $0.phase = .ending }
+        cfuse_pool_end(pool)
+        lot.close()
+        notifier.stop()
+        cfuse_pool_stop(pool)
+        fileSystem.stop()
+        state.withLock { state in
+            state.phase = .ended
+            state.handle = nil
+            state.pool = nil
+        }
+        release(handle, pool: pool)
+        if error != 0 { throw Errno(rawValue: error) }
+    }
+
+    /// Gives back the connection, and takes away what is left of the mount.
+    private func release(_ handle: OpaquePointer, pool: OpaquePointer?) {
+        let (path, isDetached) = state.withLock { ($0.path, $0.isDetached) }
+        if !isDetached { fuse_session_unmount(handle) }
+        if let pool { cfuse_pool_free(pool) }
+        fuse_session_destroy(handle)
+        // An aborted connection leaves its mount behind. What can't be taken away is left to the next mount.
+        if !isDetached, !path.isEmpty { cfuse_clean_dead_mount(path) }
+    }
+}

@@ -1,0 +1,40 @@
+internal import CFuse
+
+/// A name's answer: the node behind it and how long the kernel may believe that.
+///
+/// Each entry that is answered adds one to the kernel's lookup count of the node, which `forget` takes off again.
+/// Entries in a readdirplus listing count too, except `.` and `..`.
+public struct Entry: Sendable {
+    /// The node; 0 means "no such name", to be cached for ``entryTimeout`` seconds.
+    public var node: NodeID
+    /// Told apart over reuse of a node number (NFS export). Usually 0.
+    public var generation: UInt64
+    public var attributes: Attributes
+    /// How long the name stays known, in seconds. 0 is not at all.
+    public var entryTimeout: Double
+    /// How long the attributes stay valid, in seconds.
+    public var attributeTimeout: Double
+
+    public init(
+        node: NodeID, generation: UInt64 = 0, attributes: Attributes, entryTimeout: Double = 1,
+        attributeTimeout: Double = 1
+    ) {
+        self.node = node
+        self.generation = generation
+        self.attributes = attributes
+        self.entryTimeout = entryTimeout
+        self.attributeTimeout = attributeTimeout
+    }
+
+    /// "There is no such name", which the kernel remembers for `timeout` seconds.
+    /// ENOENT says the same and is not remembered.
+    public static func negative(timeout: Double) -> Entry {
+        Entry(node: 0, attributes: Attributes(ino: 0, mode: 0), entryTimeout: timeout, attributeTimeout: 0)
+    }
+
+    var parameters: fuse_entry_param {
+        fuse_entry_param(
+            ino: node, generation: generation, attr: attributes.status, attr_timeout: attributeTimeout,
+            entry_timeout: entryTimeout)
+    }
+}

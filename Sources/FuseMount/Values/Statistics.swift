@@ -1,0 +1,18 @@
+public import Glibc
+
+/// What `statfs` shows. Wraps `struct statvfs`, so that an answer of `fstatvfs` passes on unconverted.
+public struct Statistics: Sendable {
+    public var status: Glibc.statvfs
+
+    public init(_ status: Glibc.statvfs) {
+        self.status = status
+    }
+
+    /// A filesystem that has nothing to count: no blocks, names of 255 bytes.
+    public init() {
+        status = Glibc.statvfs()
+        status.f_bsize = 4096
+        status.f_frsize = 4096
+        status.f_namemax = 255
+    }
+}

@@ -1,0 +1,103 @@
+public import FuseMount
+internal import Glibc
+internal import ReplicaModel
+internal import SystemPackage
+
+/// What stat(2) says, and changing it.
+extension DomainFileSystem {
+    public func getattr(
+        _ context: RequestContext, node: NodeID, handle: FileHandle?, reply: consuming AttributesReply
+    ) {
+        answer(context, reply) { [self] () throws(Obstacle) in
+            try entry(of: node)
+        } send: { reply, entry in
+            reply.send(Attributes(entry.status), timeout: entry.timeout)
+        }
+    }
+
+    public func statx(_ context: RequestContext, node: NodeID, handle: FileHandle?, reply: consuming BirthReply) {
+        answer(context, reply) { [self] () throws(Obstacle) in
+            try entry(of: node)
+        } send: { reply, entry in
+            let born = entry.status.born
+            reply.send(
+                BirthStatus(
+                    attributes: Attributes(entry.status), birth: born.nanoseconds == 0 ? nil : born.timespec,
+                    timeout: entry.timeout))
+        }
+    }
+
+    /// What is known of a node. One whose file was replaced has what the item has now, as long as it is open.
+    private func entry(of node: NodeID) throws(Obstacle) -> ReplicaModel.Entry {
+        var entry = try replica.attributes(of: NodeNumber.item(node))
+        guard !NodeNumber.isSame(node, entry.generation) else { return entry }
+        guard inodes.isOpen(node) else { throw .errno(.stale) }
+        entry.isSteady = false
+        return entry
+    }
+
+    public func setattr(
+        _ context: RequestContext, node: NodeID, handle: FileHandle?, changes: AttributeChanges,
+        reply: consuming AttributesReply
+    ) {
+        let isOwn = ownCalls.contains(context.pid)
+        let file = handle.flatMap { files[$0] }
+        answer(context, reply) { [self] () throws(Obstacle) -> ReplicaModel.Entry in
+            let number = NodeNumber.item(node)
+            if isOwn {
+                _ = try replica.performPresented(on: number)
+                return try replica.attributes(of: number)
+            }
+            return try setAttributes(changes, of: try check(node), file)
+        } send: { reply, entry in
+            reply.send(Attributes(entry.status), timeout: entry.timeout)
+        }
+    }
+
+    private func setAttributes(
+        _ changes: AttributeChanges, of number: ItemNumber, _ file: OpenedItem?
+    ) throws(Obstacle) -> ReplicaModel.Entry {
+        var change = AttributeChange()
+        change.mode = changes.mode.map { UInt16(truncatingIfNeeded: $0 & 0o7777) }
+        change.user = changes.uid
+        change.group = changes.gid
+        change.accessed = changes.atime.map(AttributeChange.TimeChange.init)
+        change.modified = changes.mtime.map(AttributeChange.TimeChange.init)
+        change.size = changes.size
+        if let size = changes.size, let file, file.isWriter, file.descriptor >= 0 {
+            // Whoever may write the open file may truncate it, whatever its mode became.
+            guard ftruncate(file.descriptor, Int(size)) == 0 else { throw .errno(.last) }
+            change.size = nil
+        }
+        if changes.killPrivileges { change.clearsSetID = try hasSetID(number) }
+        guard !change.isEmpty else { return try replica.attributes(of: number) }
+        return try replica.setAttributes(change, of: number)
+    }
+
+    private func hasSetID(_ number: ItemNumber) throws(Obstacle) -> Bool {
+        try replica.attributes(of: number).status.mode & UInt32(S_ISUID | S_ISGID) != 0
+    }
+
+    /// Clears set-user-ID and set-group-ID as a write by somebody else does, where there are any.
+    func clearSetID(of number: ItemNumber) throws(Obstacle) {
+        guard try hasSetID(number) else { return }
+        var change = AttributeChange()
+        change.clearsSetID = true
+        _ = try replica.setAttributes(change, of: number)
+    }
+}
+
+extension AttributeChange {
+    fileprivate var isEmpty: Bool {
+        mode == nil && user == nil && group == nil && size == nil && accessed == nil && modified == nil && !clearsSetID
+    }
+}
+
+extension AttributeChange.TimeChange {
+    fileprivate init(_ time: AttributeChanges.Time) {
+        switch time {
+        case .now: self = .now
+        case .at(let time): self = .to(Timestamp(time))
+        }
+    }
+}

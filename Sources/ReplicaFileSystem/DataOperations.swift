@@ -1,0 +1,73 @@
+public import FuseMount
+internal import Glibc
+internal import ReplicaModel
+internal import SystemPackage
+
+/// Reading and writing what the kernel does not read and write itself.
+extension DomainFileSystem {
+    public func read(
+        _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, size: Int,
+        reply: consuming DataReply
+    ) {
+        traffic.countRead()
+        guard let file = files[handle], file.descriptor >= 0 else { return reply.fail(.badFileDescriptor) }
+        read(context, file, offset..<(offset + Int64(size)), attempts: 8, reply)
+    }
+
+    /// Answers a read as soon as the bytes are here.
+    /// - Parameter attempts: How often more may be fetched for it.
+    private func read(
+        _ context: RequestContext, _ file: OpenedItem, _ range: Range<Int64>, attempts: Int,
+        _ reply: consuming DataReply
+    ) {
+        switch presence(of: range, in: file) {
+        case .here:
+            file.readAhead.withLock { $0.advance(past: range) }
+            reply.send(descriptor: file.descriptor, offset: range.lowerBound, count: range.count)
+        case .stale:
+            reply.fail(.stale)
+        case .absent:
+            guard attempts > 0 else { return reply.fail(.ioError) }
+            let wanted = file.readAhead.withLock { $0.range(for: range) }
+            hydrate(context, file.number, wanted, reply) { [self] reply in
+                read(context, file, range, attempts: attempts - 1, reply)
+            }
+        }
+    }
+
+    private func presence(of range: Range<Int64>, in file: OpenedItem) -> Presence {
+        file.isWhole ? .here : replica.presence(of: file.number, range: range, since: file.generation)
+    }
+
+    public func write(
+        _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, buffer: UnsafeRawBufferPointer,
+        options: WriteOptions, reply: consuming CountReply
+    ) {
+        traffic.countWrite()
+        guard let file = files[handle], file.descriptor >= 0 else { return reply.fail(.badFileDescriptor) }
+        let outcome = Result { () throws(Obstacle) in
+            if options.killPrivileges { try clearSetID(of: file.number) }
+            try file.write(buffer, at: offset)
+        }
+        switch outcome {
+        case .success: reply.send(buffer.count)
+        case .failure(let obstacle): reply.fail(obstacle.errno)
+        }
+    }
+}
+
+extension OpenedItem {
+    /// Writes all of `buffer`: the kernel takes a short answer for the end of it, and the rest is lost.
+    fileprivate func write(_ buffer: UnsafeRawBufferPointer, at offset: Int64) throws(Obstacle) {
+        var done = 0
+        while done < buffer.count {
+            let count = pwrite(
+                descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, Int(offset) + done)
+            if count > 0 {
+                done += count
+            } else if count == 0 || errno != EINTR {
+                throw .errno(count == 0 ? .ioError : .last)
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+public import FuseMount
+internal import Glibc
+public import ReplicaModel
+internal import SystemPackage
+
+/// A domain's replica as a filesystem: each request is one call of the replica and one reply.
+///
+/// Requests are answered on FuseMount's worker threads. Only what has to wait for the store goes into a Task, with its
+/// reply parked. Operations are in extensions, one family a file.
+public final class DomainFileSystem: FileSystem {
+    let replica: Replica
+    let source: any ContentSource
+    let status: (any ItemStatusSource)?
+    let options: FileSystemOptions
+    /// Where it is mounted; nil leaves remote changes to invalidations.
+    let mountpoint: String?
+    let files = HandleTable<OpenedItem>()
+    let folders = HandleTable<OpenedFolder>()
+    let inodes = OpenInodes()
+    let ownCalls = OwnCalls()
+    /// Requests for data that reached the daemon, for tests and statistics.
+    public let traffic = Traffic()
+    private let current = Locked<Session?>(nil)
+
+    /// A filesystem over `replica`.
+    /// - Parameters:
+    ///   - source: Brings what is not here, usually the domain.
+    ///   - status: Gives the virtual attributes; nil for none.
+    ///   - mountpoint: The absolute path at which the session is mounted, so that remote changes can be made through
+    ///     the mount and inotify sees them; nil to only invalidate.
+    public init(
+        replica: Replica, source: any ContentSource, status: (any ItemStatusSource)? = nil, mountpoint: String? = nil,
+        options: FileSystemOptions = FileSystemOptions()
+    ) {
+        self.replica = replica
+        self.source = source
+        self.status = status
+        self.mountpoint = mountpoint
+        self.options = options
+    }
+
+    public var features: Features {
+        let always: Features = [
+            .readDirectoryPlus, .posixACL, .handleKillPrivileges, .cacheSymlinks, .explicitInvalidation,
+        ]
+        return options.usesPassthrough ? always.union(.passthrough) : always
+    }
+
+    /// The session while it lives.
+    var session: Session? { current.withLock { $0 } }
+
+    public func start(_ session: Session) {
+        current.withLock { $0 = session }
+        guard let mountpoint else { return }
+        replica.setPresenter(
+            MountPresenter(mountpoint: mountpoint, replica: replica, calls: ownCalls, notifier: session.notifier))
+    }
+
+    public func stop() {
+        replica.setPresenter(nil)
+        for file in files.removeAll() { close(file) }
+        folders.removeAll()
+        current.withLock { $0 = nil }
+    }
+
+    public func forget(_ nodes: UnsafeBufferPointer<Forget>) {
+        for node in nodes { replica.forget(NodeNumber.item(node.node), count: node.count) }
+    }
+
+    public func statfs(_ context: RequestContext, node: NodeID, reply: consuming StatisticsReply) {
+        ownCalls.prove(context.pid)
+        var status = Glibc.statvfs()
+        guard statvfs(replica.folders.tree.string, &status) == 0 else { return reply.fail(.last) }
+        reply.send(Statistics(status))
+    }
+
+    /// Refuses nodes whose file was replaced: the kernel looks the name up again then.
+    func check(_ node: NodeID) throws(Obstacle) -> ItemNumber {
+        let number = NodeNumber.item(node)
+        guard replica.presence(of: number, range: 0..<0, since: NodeNumber.generation(node)) != .stale else {
+            throw .errno(.stale)
+        }
+        return number
+    }
+}
+
+extension Errno {
+    /// The calling thread's errno.
+    static var last: Errno { Errno(rawValue: Glibc.errno) }
+    static var stale: Errno { Errno(rawValue: Glibc.ESTALE) }
+}

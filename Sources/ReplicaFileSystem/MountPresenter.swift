@@ -1,0 +1,84 @@
+internal import CLinux
+internal import FuseMount
+internal import Glibc
+internal import ReplicaModel
+internal import SystemPackage
+
+/// Makes the system calls at the mount by which remote changes show to the kernel and to inotify's watchers.
+///
+/// Each call is made on a thread of its own that is waited for only so long: it may need a folder's lock that a
+/// program's request holds, which waits for the very engine that presents. The engine then goes on by itself; the late
+/// call is refused when it arrives, for nothing waits for it any more.
+final class MountPresenter: Presenter {
+    private let mountpoint: String
+    private let replica: Replica
+    private let calls: OwnCalls
+    private let notifier: Notifier
+    /// Folders in which a call that was given up is still under way, with how many.
+    private let stuck = Locked<[[FileName]: Int]>([:])
+
+    init(mountpoint: String, replica: Replica, calls: OwnCalls, notifier: Notifier) {
+        self.mountpoint = mountpoint
+        self.replica = replica
+        self.calls = calls
+        self.notifier = notifier
+    }
+
+    /// Blocks the calling thread for the time of a few local system calls, at worst for ``Errand/patience``.
+    func present(_ call: PresentedCall) -> Bool {
+        let folders = call.folders
+        guard stuck.withLock({ stuck in folders.allSatisfy { stuck[$0] == nil } }) else { return false }
+        let errand = Errand()
+        let isStarted = errand.start { [self] in
+            let isMade = make(call)
+            if !errand.finish(isMade) { unstick(folders) }
+        }
+        guard isStarted else { return false }
+        return errand.wait { stick(folders) }
+    }
+
+    private func stick(_ folders: [[FileName]]) {
+        stuck.withLock { stuck in
+            for folder in folders { stuck[folder, default: 0] += 1 }
+        }
+    }
+
+    private func unstick(_ folders: [[FileName]]) {
+        stuck.withLock { stuck in
+            for folder in folders {
+                stuck[folder, default: 1] -= 1
+                if stuck[folder] == 0 { stuck[folder] = nil }
+            }
+        }
+    }
+
+    private func make(_ call: PresentedCall) -> Bool {
+        let thread = gettid()
+        calls.enter(thread)
+        defer { calls.leave(thread) }
+        let root = Glibc.open(mountpoint, CL_O_PATH | O_DIRECTORY | O_CLOEXEC)
+        guard root >= 0 else { return false }
+        defer { close(root) }
+        // Whatever else may be mounted there by now must not be changed: the request has to arrive here.
+        var status = Glibc.statvfs()
+        guard fstatvfs(root, &status) == 0, calls.isProven(thread) else { return false }
+        return call.make(in: root)
+    }
+
+    func invalidate(_ name: FileName, in folder: ItemNumber) {
+        notifier.invalidateEntry(parent: NodeNumber.of(folder), name: name.bytes)
+    }
+
+    /// Not to be called under the replica's lock.
+    func invalidate(_ number: ItemNumber) {
+        var generation: UInt32 = 0
+        do throws(Obstacle) {
+            generation = try replica.attributes(of: number).generation
+        } catch {
+            // The item is gone; there is nothing the kernel could still show of it.
+            return
+        }
+        notifier.invalidateInode(NodeNumber.of(number, generation: generation))
+        if generation > 0 { notifier.invalidateInode(NodeNumber.of(number, generation: generation - 1)) }
+    }
+}

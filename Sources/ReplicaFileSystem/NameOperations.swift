@@ -1,0 +1,93 @@
+public import FuseMount
+internal import Glibc
+internal import ReplicaModel
+internal import SystemPackage
+
+/// Finding and making names.
+extension DomainFileSystem {
+    public func lookup(
+        _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, reply: consuming EntryReply
+    ) {
+        let name = FileName(cString: name)
+        answer(context, reply) { [self] () throws(Obstacle) -> FuseMount.Entry in
+            do throws(Obstacle) {
+                return FuseMount.Entry(try replica.lookup(name, in: NodeNumber.item(parent)))
+            } catch .errno(.noSuchFileOrDirectory) {
+                return .negative(timeout: Timeout.long)
+            }
+        } send: { reply, entry in
+            reply.send(entry)
+        }
+    }
+
+    public func mkdir(
+        _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, mode: UInt32,
+        reply: consuming EntryReply
+    ) {
+        make(context, parent, name, reply) { [replica] (name, folder) throws(Obstacle) in
+            try replica.makeFolder(
+                name, in: folder, mode: UInt16(truncatingIfNeeded: mode & 0o7777), caller: Caller(context))
+        }
+    }
+
+    public func mknod(
+        _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, mode: UInt32, device: UInt64,
+        reply: consuming EntryReply
+    ) {
+        make(context, parent, name, reply) { [replica] (name, folder) throws(Obstacle) in
+            try replica.makeNode(name, in: folder, mode: mode, device: device, caller: Caller(context))
+        }
+    }
+
+    public func symlink(
+        _ context: RequestContext, target: UnsafePointer<CChar>, parent: NodeID, name: UnsafePointer<CChar>,
+        reply: consuming EntryReply
+    ) {
+        let target = FileName(cString: target).bytes
+        make(context, parent, name, reply) { [replica] (name, folder) throws(Obstacle) in
+            try replica.makeSymlink(name, in: folder, target: target, caller: Caller(context))
+        }
+    }
+
+    public func link(
+        _ context: RequestContext, node: NodeID, parent: NodeID, name: UnsafePointer<CChar>,
+        reply: consuming EntryReply
+    ) {
+        make(context, parent, name, reply) { [self] (name, folder) throws(Obstacle) in
+            try replica.link(try check(node), as: name, in: folder)
+        }
+    }
+
+    public func readlink(_ context: RequestContext, node: NodeID, reply: consuming LinkTargetReply) {
+        answer(context, reply) { [replica] () throws(Obstacle) in
+            FileName(bytes: try replica.target(of: NodeNumber.item(node)))
+        } send: { reply, target in
+            send(target, by: reply)
+        }
+    }
+
+    /// Makes an entry by `operation`, or carries out the remote change that the daemon's own request stands for.
+    private func make(
+        _ context: RequestContext, _ parent: NodeID, _ name: UnsafePointer<CChar>, _ reply: consuming EntryReply,
+        _ operation: @escaping @Sendable (FileName, ItemNumber) throws(Obstacle) -> ReplicaModel.Entry
+    ) {
+        let name = FileName(cString: name)
+        let folder = NodeNumber.item(parent)
+        let isOwn = ownCalls.contains(context.pid)
+        answer(context, reply) { [replica] () throws(Obstacle) in
+            guard isOwn else { return try operation(name, folder) }
+            _ = try replica.performPresented(name, in: folder)
+            return try replica.lookup(name, in: folder)
+        } send: { reply, entry in
+            reply.send(FuseMount.Entry(entry))
+        }
+    }
+}
+
+/// A reply can't be consumed in the closure that lends out the C string, so the string outlives the closure.
+private func send(_ target: FileName, by reply: consuming LinkTargetReply) {
+    let text = target.withCString { strdup($0) }
+    defer { free(text) }
+    guard let text else { return reply.fail(.noMemory) }
+    reply.send(text)
+}

@@ -1,0 +1,63 @@
+internal import FuseMount
+internal import ReplicaModel
+internal import SystemPackage
+
+/// The kernel's name of an item: the item's number, and above it the generation, so that a file that took another's
+/// place is an inode of its own to the kernel while programs see the same `st_ino`.
+enum NodeNumber {
+    private static let shift: UInt64 = 44
+    private static let mask: UInt64 = 1 << shift - 1
+
+    static func of(_ number: ItemNumber, generation: UInt32 = 0) -> NodeID {
+        number.rawValue & mask | UInt64(generation) << shift
+    }
+
+    static func item(_ node: NodeID) -> ItemNumber { ItemNumber(node & mask) }
+
+    /// The lower 20 bits of the generation.
+    static func generation(_ node: NodeID) -> UInt32 { UInt32(node >> shift) }
+
+    /// Whether the node is the item in this generation.
+    static func isSame(_ node: NodeID, _ generation: UInt32) -> Bool {
+        self.generation(node) == generation & (1 << 20 - 1)
+    }
+}
+
+/// How long the kernel may believe what it is told. We own the tree and say what changes, so it is long.
+enum Timeout {
+    /// Seconds.
+    static let long = 3600.0
+    static let none = 0.0
+}
+
+extension FuseMount.Entry {
+    init(_ entry: ReplicaModel.Entry) {
+        self.init(
+            node: NodeNumber.of(entry.number, generation: entry.generation), attributes: Attributes(entry.status),
+            entryTimeout: Timeout.long, attributeTimeout: entry.timeout)
+    }
+}
+
+extension ReplicaModel.Entry {
+    /// How long the status may be cached, in seconds.
+    var timeout: Double { isSteady ? Timeout.long : Timeout.none }
+}
+
+extension Attributes {
+    init(_ status: FileStatus) {
+        self.init(ino: status.inode, mode: status.mode, nlink: UInt(status.links), uid: status.user, gid: status.group)
+        size = status.size
+        blocks = status.blocks
+        blksize = Int(status.blockSize)
+        rdev = UInt(status.special)
+        atime = status.accessed.timespec
+        mtime = status.modified.timespec
+        ctime = status.changed.timespec
+    }
+}
+
+extension Caller {
+    init(_ context: RequestContext) {
+        self.init(user: context.uid, group: context.gid, umask: UInt16(truncatingIfNeeded: context.umask))
+    }
+}

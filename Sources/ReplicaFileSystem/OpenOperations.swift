@@ -1,0 +1,108 @@
+internal import CLinux
+public import FuseMount
+internal import Glibc
+internal import ReplicaModel
+internal import SystemPackage
+
+/// Opening and closing files.
+extension DomainFileSystem {
+    /// Flags that are for the kernel alone: it says at which offset an appended byte goes, and the buffers of the
+    /// requests are not aligned as the caller's are.
+    private static let kernelFlags = O_APPEND | CL_O_DIRECT
+
+    public func open(_ context: RequestContext, node: NodeID, options: OpenOptions, reply: consuming OpenReply) {
+        answer(context, reply) { [self] () throws(Obstacle) in
+            let number = try check(node)
+            let flags = options.flags & ~Self.kernelFlags
+            let below = try replica.open(number, flags: flags)
+            let opened = try enter(node, below)
+            if options.killPrivileges, flags & O_TRUNC != 0 { try clearSetID(of: number) }
+            if flags & (O_SYNC | O_DSYNC) != 0, below.isWriter { try recordDurably() }
+            return opened
+        } send: { [self] reply, opened in
+            if !reply.send(opened) { release(opened.handle) }
+        }
+    }
+
+    public func create(
+        _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, mode: UInt32, options: OpenOptions,
+        reply: consuming CreateReply
+    ) {
+        let name = FileName(cString: name)
+        answer(context, reply) { [self] () throws(Obstacle) in
+            let (entry, below) = try createFile(name, NodeNumber.item(parent), mode, options, Caller(context))
+            let made = FuseMount.Entry(entry)
+            return Created(entry: made, file: try enter(made.node, below))
+        } send: { [self] reply, created in
+            guard !reply.send(created.entry, created.file) else { return }
+            release(created.file.handle)
+            replica.forget(NodeNumber.item(created.entry.node), count: 1)
+        }
+    }
+
+    private struct Created {
+        var entry: FuseMount.Entry
+        var file: OpenedFile
+    }
+
+    private func createFile(
+        _ name: FileName, _ parent: ItemNumber, _ mode: UInt32, _ options: OpenOptions, _ caller: Caller
+    ) throws(Obstacle) -> (ReplicaModel.Entry, OpenFile) {
+        do throws(Obstacle) {
+            return try replica.createFile(
+                name, in: parent, mode: UInt16(truncatingIfNeeded: mode & 0o7777),
+                flags: options.flags & ~Self.kernelFlags, caller: caller)
+        } catch .errno(.fileExists) where options.flags & O_EXCL == 0 {
+            // It came from the store since the kernel looked: have it look again.
+            throw .errno(.stale)
+        }
+    }
+
+    public func release(
+        _ context: RequestContext, node: NodeID, handle: FileHandle, flags: Int32, reply: consuming EmptyReply
+    ) {
+        release(handle)
+        reply.succeed()
+    }
+
+    private func release(_ handle: FileHandle) {
+        if let file = files.remove(handle) { close(file) }
+    }
+
+    /// Ends an open, as its release does.
+    func close(_ file: OpenedItem) {
+        if file.descriptor >= 0 { Glibc.close(file.descriptor) }
+        inodes.leave(file.node, session)
+        replica.closed(file.number, isWriter: file.isWriter)
+    }
+
+    /// Makes the handle for a file opened below, and says how the kernel is to treat it.
+    private func enter(_ node: NodeID, _ below: OpenFile) throws(Obstacle) -> OpenedFile {
+        do throws(Obstacle) {
+            guard NodeNumber.isSame(node, below.generation) else { throw .errno(.stale) }
+            let (mode, backing) = try inodes.enter(node, below, session)
+            let isPassthrough = mode == .passthrough
+            let item = OpenedItem(node: node, below: below, descriptor: isPassthrough ? -1 : below.descriptor)
+            if isPassthrough {
+                Glibc.close(below.descriptor)
+                // Stores to a mapping change the times unseen by the kernel's own inode.
+                if below.isWriter { session?.notifier.invalidateInode(node, offset: -1) }
+            }
+            return OpenedFile(handle: files.insert(item), flags: Self.flags(mode), backing: backing)
+        } catch {
+            Glibc.close(below.descriptor)
+            replica.closed(NodeNumber.item(node), isWriter: below.isWriter)
+            throw error
+        }
+    }
+
+    /// No flush: nothing waits for close(2), the change is scheduled when the file is released.
+    private static func flags(_ mode: IOMode) -> OpenedFile.Flags {
+        switch mode {
+        case .passthrough: .noFlush
+        // What changes below the kernel's sight is invalidated, so the pages it has are right.
+        case .cached: [.keepCache, .noFlush]
+        case .direct: [.directIO, .parallelDirectWrites, .noFlush]
+        }
+    }
+}

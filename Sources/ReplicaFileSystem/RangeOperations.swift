@@ -1,0 +1,113 @@
+internal import CLinux
+public import FuseMount
+internal import Glibc
+internal import ReplicaModel
+internal import SystemPackage
+
+/// fsync, and the calls on ranges of files. The kernel asks for them whoever reads and writes.
+extension DomainFileSystem {
+    public func fsync(
+        _ context: RequestContext, node: NodeID, handle: FileHandle, dataOnly: Bool, reply: consuming EmptyReply
+    ) {
+        guard let file = files[handle] else { return reply.fail(.badFileDescriptor) }
+        answer(context, reply) { [self] () throws(Obstacle) in
+            // Nothing is left to keep of a file that was replaced.
+            guard isCurrent(file) else { return }
+            try withDescriptor(of: file) { descriptor in dataOnly ? fdatasync(descriptor) : Glibc.fsync(descriptor) }
+            try recordDurably()
+        } send: { reply, _ in
+            reply.succeed()
+        }
+    }
+
+    /// Keeps what is known of changed items over a power cut, so that what was synced is still known as unsent.
+    func recordDurably() throws(Obstacle) {
+        do {
+            try replica.recordDurably()
+        } catch {
+            throw .errno(.ioError)
+        }
+    }
+
+    public func fallocate(
+        _ context: RequestContext, node: NodeID, handle: FileHandle, mode: Int32, offset: Int64, length: Int64,
+        reply: consuming EmptyReply
+    ) {
+        guard let file = files[handle] else { return reply.fail(.badFileDescriptor) }
+        answer(context, reply) { [self] () throws(Obstacle) in
+            try checkCurrent(file)
+            if context.uid != 0 { try clearSetID(of: file.number) }
+            try withDescriptor(of: file) { CLinux.fallocate($0, mode, offset, length) }
+        } send: { reply, _ in
+            reply.succeed()
+        }
+    }
+
+    public func lseek(
+        _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, whence: Int32,
+        reply: consuming OffsetReply
+    ) {
+        guard let file = files[handle] else { return reply.fail(.badFileDescriptor) }
+        answer(context, reply) { [self] () throws(Obstacle) -> Int64 in
+            try checkCurrent(file)
+            guard presence(of: file) == .here else { throw .needsContent(file.number) }
+            return Int64(try withDescriptor(of: file) { Glibc.lseek($0, Int(offset), whence) })
+        } send: { reply, offset in
+            reply.send(offset)
+        }
+    }
+
+    public func copyRange(
+        _ context: RequestContext, from source: FileRange, to destination: FileRange, length: Int, flags: Int32,
+        reply: consuming CountReply
+    ) {
+        guard let from = files[source.handle], let into = files[destination.handle] else {
+            return reply.fail(.badFileDescriptor)
+        }
+        answer(context, reply) { [self] () throws(Obstacle) -> Int in
+            try checkCurrent(from)
+            try checkCurrent(into)
+            guard presence(of: from) == .here else { throw .needsContent(from.number) }
+            if context.uid != 0 { try clearSetID(of: into.number) }
+            return try withDescriptor(of: from) { below throws(Obstacle) in
+                try withDescriptor(of: into) { target in
+                    var (start, end) = (source.offset, destination.offset)
+                    return copy_file_range(below, &start, target, &end, length, UInt32(bitPattern: flags))
+                }
+            }
+        } send: { reply, count in
+            reply.send(count)
+        }
+    }
+
+    // MARK: Descriptors
+
+    private func presence(of file: OpenedItem) -> Presence {
+        file.isWhole ? .here : replica.presence(of: file.number, range: 0..<Int64.max, since: file.generation)
+    }
+
+    private func isCurrent(_ file: OpenedItem) -> Bool {
+        file.descriptor >= 0 || replica.presence(of: file.number, range: 0..<0, since: file.generation) != .stale
+    }
+
+    private func checkCurrent(_ file: OpenedItem) throws(Obstacle) {
+        guard isCurrent(file) else { throw .errno(.stale) }
+    }
+
+    /// Calls `body` with a descriptor of an open file, opened again when the kernel has the only one.
+    /// - Throws: The errno that `body` leaves with a negative result.
+    @discardableResult
+    private func withDescriptor<Number: SignedInteger>(
+        of file: OpenedItem, _ body: (Int32) throws(Obstacle) -> Number
+    ) throws(Obstacle) -> Number {
+        guard file.descriptor < 0 else { return try checked(try body(file.descriptor)) }
+        let descriptor = try replica.reopen(file.number, flags: file.isWriter ? O_RDWR : O_RDONLY)
+        defer { Glibc.close(descriptor) }
+        return try checked(try body(descriptor))
+    }
+
+    private func checked<Number: SignedInteger>(_ result: Number) throws(Obstacle) -> Number {
+        guard result >= 0 else { throw .errno(.last) }
+        return result
+    }
+}

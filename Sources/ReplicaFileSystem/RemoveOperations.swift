@@ -1,0 +1,55 @@
+public import FuseMount
+internal import ReplicaModel
+internal import SystemPackage
+
+/// Taking names away and moving them.
+extension DomainFileSystem {
+    public func unlink(
+        _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, reply: consuming EmptyReply
+    ) {
+        remove(context, parent, name, isFolder: false, reply)
+    }
+
+    public func rmdir(
+        _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, reply: consuming EmptyReply
+    ) {
+        remove(context, parent, name, isFolder: true, reply)
+    }
+
+    public func rename(
+        _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, newParent: NodeID,
+        newName: UnsafePointer<CChar>, flags: FuseMount.RenameFlags, reply: consuming EmptyReply
+    ) {
+        let (old, new) = (FileName(cString: name), FileName(cString: newName))
+        let (from, into) = (NodeNumber.item(parent), NodeNumber.item(newParent))
+        let isOwn = ownCalls.contains(context.pid)
+        answer(context, reply) { [replica] () throws(Obstacle) in
+            if isOwn {
+                _ = try replica.performPresented(old, in: from)
+            } else {
+                let flags = ReplicaModel.RenameFlags(rawValue: flags.rawValue)
+                try replica.rename(old, in: from, to: new, in: into, flags: flags)
+            }
+        } send: { reply, _ in
+            reply.succeed()
+        }
+    }
+
+    private func remove(
+        _ context: RequestContext, _ parent: NodeID, _ name: UnsafePointer<CChar>, isFolder: Bool,
+        _ reply: consuming EmptyReply
+    ) {
+        let name = FileName(cString: name)
+        let folder = NodeNumber.item(parent)
+        let isOwn = ownCalls.contains(context.pid)
+        answer(context, reply) { [replica] () throws(Obstacle) in
+            if isOwn {
+                _ = try replica.performPresented(name, in: folder)
+            } else {
+                try replica.remove(name, in: folder, isFolder: isFolder)
+            }
+        } send: { reply, _ in
+            reply.succeed()
+        }
+    }
+}

@@ -1,0 +1,82 @@
+internal import FuseMount
+internal import ReplicaModel
+internal import SystemPackage
+
+/// How often an operation is tried again after what it lacked was brought: another change of the store's may take it
+/// away meanwhile.
+private let mostAttempts = 8
+
+extension DomainFileSystem {
+    /// Does `operation` and sends what it gives; when it lacks a listing or content, has that brought first, with the
+    /// reply parked. A signal to the waiting program answers EINTR.
+    func answer<Answer, Value>(
+        _ context: RequestContext, _ reply: consuming Reply<Answer>, attempts: Int = mostAttempts,
+        _ operation: @escaping @Sendable () throws(Obstacle) -> Value,
+        send: @escaping @Sendable (consuming Reply<Answer>, Value) -> Void
+    ) {
+        let outcome = Result { () throws(Obstacle) in try operation() }
+        switch outcome {
+        case .success(let value): return send(reply, value)
+        case .failure(.errno(let errno)): return reply.fail(errno)
+        case .failure(let obstacle):
+            guard attempts > 0 else { return reply.fail(.ioError) }
+            guard !isRefused(context) else { return reply.fail(.deadlock) }
+            wait(reply) { [source] () throws(Errno) in
+                try await source.bring(obstacle)
+            } then: { [self] reply in
+                answer(context, reply, attempts: attempts - 1, operation, send: send)
+            }
+        }
+    }
+
+    /// Parks `reply` until a range of a file is here, and goes on.
+    func hydrate<Answer>(
+        _ context: RequestContext, _ number: ItemNumber, _ range: Range<Int64>, _ reply: consuming Reply<Answer>,
+        then goOn: @escaping @Sendable (consuming Reply<Answer>) -> Void
+    ) {
+        guard !isRefused(context) else { return reply.fail(.deadlock) }
+        wait(reply) { [source] () throws(Errno) in
+            try await source.hydrate(number, range: range)
+        } then: { reply in
+            goOn(reply)
+        }
+    }
+
+    /// Parks `reply` while `work` is done, and goes on. A signal to the waiting program ends the wait.
+    private func wait<Answer>(
+        _ reply: consuming Reply<Answer>, for work: @escaping @Sendable () async throws(Errno) -> Void,
+        then goOn: @escaping @Sendable (consuming Reply<Answer>) -> Void
+    ) {
+        let parked = reply.park()
+        let task = Task {
+            do throws(Errno) {
+                try await work()
+            } catch {
+                parked.take()?.fail(error)
+                return
+            }
+            guard let reply = parked.take() else { return }
+            goOn(reply)
+        }
+        parked.onInterrupt {
+            task.cancel()
+            parked.take()?.fail(.interrupted)
+        }
+    }
+
+    /// Whether the caller is one of the programs that shall not cause downloads.
+    private func isRefused(_ context: RequestContext) -> Bool {
+        guard !options.programsThatDoNotHydrate.isEmpty else { return false }
+        return ProgramName.names(of: context.pid).contains { options.programsThatDoNotHydrate.contains($0) }
+    }
+}
+
+extension ContentSource {
+    fileprivate func bring(_ obstacle: Obstacle) async throws(Errno) {
+        switch obstacle {
+        case .errno(let errno): throw errno
+        case .needsListing(let folder): try await list(folder)
+        case .needsContent(let file): try await hydrate(file, range: nil)
+        }
+    }
+}

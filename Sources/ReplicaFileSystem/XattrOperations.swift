@@ -1,0 +1,82 @@
+public import FuseMount
+internal import ReplicaModel
+internal import SystemPackage
+
+/// Extended attributes: the backing file's own, and the virtual ones that say how the item stands.
+extension DomainFileSystem {
+    public func getxattr(
+        _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, size: Int,
+        reply: consuming AttributeValueReply
+    ) {
+        let name = String(cString: name)
+        answer(context, reply) { [self] () throws(Obstacle) -> [UInt8] in
+            let number = NodeNumber.item(node)
+            if let key = VirtualAttribute.key(of: name), let value = status?.value(of: key, for: number) {
+                return value
+            }
+            return try replica.xattr(name, of: number)
+        } send: { reply, value in
+            reply.send(value, room: size)
+        }
+    }
+
+    public func setxattr(
+        _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, value: UnsafeRawBufferPointer,
+        flags: Int32, reply: consuming EmptyReply
+    ) {
+        change(context, node, String(cString: name), Array(value), flags, reply)
+    }
+
+    public func removexattr(
+        _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, reply: consuming EmptyReply
+    ) {
+        change(context, node, String(cString: name), nil, 0, reply)
+    }
+
+    public func listxattr(_ context: RequestContext, node: NodeID, size: Int, reply: consuming AttributeValueReply) {
+        answer(context, reply) { [replica] () throws(Obstacle) -> [UInt8] in
+            try replica.xattrNames(of: NodeNumber.item(node)).flatMap { Array($0.utf8) + [0] }
+        } send: { reply, names in
+            reply.send(names, room: size)
+        }
+    }
+
+    private func change(
+        _ context: RequestContext, _ node: NodeID, _ name: String, _ value: [UInt8]?, _ flags: Int32,
+        _ reply: consuming EmptyReply
+    ) {
+        answer(context, reply) { [self] () throws(Obstacle) in
+            let number = try check(node)
+            if name == VirtualAttribute.pin, let status { return try setPin(value, of: number, status) }
+            guard let value else { return try replica.setXattr(name, nil, flags: 0, of: number) }
+            // An empty array has no address, and no address would mean removal.
+            let outcome = (value + [0]).withUnsafeBytes { bytes in
+                let bytes = UnsafeRawBufferPointer(rebasing: bytes.dropLast())
+                return Result { () throws(Obstacle) in try replica.setXattr(name, bytes, flags: flags, of: number) }
+            }
+            try outcome.get()
+        } send: { reply, _ in
+            reply.succeed()
+        }
+    }
+
+    private func setPin(
+        _ value: [UInt8]?, of number: ItemNumber, _ status: any ItemStatusSource
+    ) throws(Obstacle) {
+        do throws(Errno) {
+            try status.setPin(value, of: number)
+        } catch {
+            throw .errno(error)
+        }
+    }
+}
+
+extension Reply where Answer == AttributeValue {
+    /// Sends bytes: the reply can't be consumed in the closure that lends them out.
+    fileprivate consuming func send(_ bytes: [UInt8], room: Int) {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.count), alignment: 1)
+        defer { copy.deallocate() }
+        copy.copyBytes(from: bytes)
+        send(UnsafeRawBufferPointer(start: copy.baseAddress, count: bytes.count), size: room)
+    }
+}

@@ -1,0 +1,109 @@
+internal import Glibc
+public import Logging
+public import SystemPackage
+
+/// One remote store and one local replica of it, in step as well as the network allows.
+public final class Domain: Sendable {
+    public let replica: Replica
+    let engine: SyncEngine
+    let store: any RemoteStore
+    private let bell: Bell
+    private let running = Locked<Running?>(nil)
+    private let lock: Int32
+    private let isStopping = Locked(false)
+
+    private struct Running {
+        var engine: Task<Void, Never>
+        var upkeep: Task<Void, Never>
+        var scan: Task<Void, Never>
+    }
+
+    private init(replica: Replica, engine: SyncEngine, store: any RemoteStore, bell: Bell, lock: Int32) {
+        self.replica = replica
+        self.engine = engine
+        self.store = store
+        self.bell = bell
+        self.lock = lock
+    }
+
+    /// Opens a domain that was made or imported. Nothing is exchanged with the store before ``start()``.
+    /// - Throws: EBUSY when another process serves the domain; the errno or the database's error that stands in the way.
+    public static func open(
+        _ folders: StateFolders, store: any RemoteStore, options: DomainOptions = DomainOptions(), log: Logger
+    ) throws -> Domain {
+        let lock = try folders.lockForServing()
+        do {
+            let bell = Bell()
+            let replica = try Replica.open(folders, now: Self.now, wake: { bell.ring() })
+            let engine = SyncEngine(replica: replica, store: store, options: options, bell: bell, log: log)
+            engine.restore()
+            return Domain(replica: replica, engine: engine, store: store, bell: bell, lock: lock)
+        } catch {
+            close(lock)
+            throw error
+        }
+    }
+
+    private static func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// Begins to scan where that is due, to record and to exchange changes with the store.
+    public func start() {
+        let (replica, engine, bell) = (self.replica, self.engine, self.bell)
+        let isStopping = self.isStopping
+        let scan = BlockingWork.run {
+            do {
+                try replica.scan(isStopped: { isStopping.withLock { $0 } })
+            } catch {
+                engine.log.error("the tree cannot be compared", metadata: ["error": "\(error)"])
+            }
+            bell.ring()
+        }
+        let upkeep = Task { await engine.runUpkeep() }
+        let exchange = Task { await engine.run() }
+        running.withLock { $0 = Running(engine: exchange, upkeep: upkeep, scan: scan) }
+    }
+
+    /// Stops, records everything and lets another process serve the domain. What is unsent stays pending.
+    public func stop() async throws {
+        let stopping = running.withLock { running in
+            defer { running = nil }
+            return running
+        }
+        isStopping.withLock { $0 = true }
+        if let stopping {
+            for task in [stopping.engine, stopping.upkeep, stopping.scan] { task.cancel() }
+            bell.ring()
+            await stopping.scan.value
+            await stopping.upkeep.value
+            await stopping.engine.value
+        }
+        defer { close(lock) }
+        try replica.close()
+    }
+
+    /// Brings the listing of a folder that was never listed. Waits for the store, like the first listing must.
+    /// - Throws: ENETDOWN when disconnected, EHOSTUNREACH when the store does not answer, EACCES without a login.
+    public func list(_ folder: ItemNumber) async throws(Errno) {
+        try await engine.list(folder)
+    }
+
+    /// Brings a range of a file's content, or all of it for nil. Readers of the same bytes share one fetch.
+    /// - Throws: As ``list(_:)``; ESTALE when the store's content became another meanwhile; ENOSPC.
+    public func hydrate(_ file: ItemNumber, range: Range<Int64>?) async throws(Errno) {
+        try await engine.hydrate(file, range: range)
+    }
+
+    /// Waits until everything written before is in the store, and everything the store had is applied.
+    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    public func waitForStabilization() async throws {
+        engine.askNow()
+        while !(engine.isQuiet()) {
+            try Task.checkCancellation()
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+}

@@ -1,0 +1,16 @@
+/// How a domain behaves.
+public struct DomainOptions: Sendable, Hashable {
+    /// Seconds that an edit rests before it is sent, so that many saves are one upload.
+    public var settle = 1.0
+    /// The most bytes of content kept here; nil for no limit.
+    public var cacheLimit: Int64?
+    /// The least bytes to leave free on the filesystem below; nil for none.
+    public var minimumFree: Int64?
+    /// Seconds after which a fetch without progress is given up.
+    public var stallTimeout = 60.0
+
+    /// Whether calls are made one after the other, for a simulator that decides what happens when.
+    var isSequential = false
+
+    public init() {}
+}

@@ -1,0 +1,32 @@
+import Glibc
+
+/// A value that one thread at a time may touch.
+///
+/// Not `Synchronization.Mutex`: that one convoys under contention and confuses ThreadSanitizer (platform.md §4).
+/// Keep the sections short and never suspend or call out within one.
+// The pthread mutex guards `value`, so sharing the object between threads is right.
+package final class Locked<Value>: @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private var value: Value
+
+    /// Guards `value`.
+    package init(_ value: Value) {
+        self.value = value
+        mutex = .allocate(capacity: 1)
+        pthread_mutex_init(mutex, nil)
+    }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    /// Runs `body` with the value while no other thread has it.
+    package func withLock<Result, Failure>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return try body(&value)
+    }
+}

@@ -1,0 +1,54 @@
+internal import Foundation
+internal import GRDB
+
+/// What the store said and the tree does not show yet, in the database until it does.
+struct Incoming {
+    var identifier: ItemIdentifier
+    /// Nil: the item is gone from the store.
+    var item: Item?
+
+    /// Notes a batch and the anchor after it, in one transaction with `rows`.
+    static func write(_ batch: [Incoming], anchor: SyncAnchor?, to rows: Rows) throws {
+        let encoder = JSONEncoder()
+        var sequence = try Int64.fetchOne(rows, sql: "SELECT max(sequence) FROM incoming") ?? 0
+        let statement = try rows.cachedStatement(
+            sql: "INSERT OR REPLACE INTO incoming (identifier, sequence, item) VALUES (?, ?, ?)")
+        for change in batch {
+            sequence += 1
+            let text = try change.item.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
+            try statement.execute(arguments: [change.identifier.rawValue, sequence, text])
+        }
+        if let anchor {
+            try Meta.anchor.write(Data(anchor.bytes).base64EncodedString(), to: rows)
+        }
+    }
+
+    /// Up to `limit` changes after `sequence`, oldest first.
+    static func read(after sequence: Int64, limit: Int, from rows: Rows) throws -> [(Int64, Incoming)] {
+        let decoder = JSONDecoder()
+        let found = try Row.fetchAll(
+            rows, sql: "SELECT identifier, sequence, item FROM incoming WHERE sequence > ? ORDER BY sequence LIMIT ?",
+            arguments: [sequence, limit])
+        return try found.map { row in
+            let text: String? = row["item"]
+            let item = try text.map { try decoder.decode(Item.self, from: Data($0.utf8)) }
+            return (row["sequence"], Incoming(identifier: ItemIdentifier(row["identifier"]), item: item))
+        }
+    }
+
+    /// Forgets a change that was applied, unless a newer one took its place.
+    static func remove(_ identifier: ItemIdentifier, sequence: Int64, from rows: Rows) throws {
+        let statement = try rows.cachedStatement(sql: "DELETE FROM incoming WHERE identifier = ? AND sequence = ?")
+        try statement.execute(arguments: [identifier.rawValue, sequence])
+    }
+
+    static func contains(_ identifier: ItemIdentifier, in rows: Rows) throws -> Bool {
+        try Bool.fetchOne(
+            rows, sql: "SELECT EXISTS (SELECT 1 FROM incoming WHERE identifier = ?)", arguments: [identifier.rawValue])
+            ?? false
+    }
+
+    static func count(in rows: Rows) throws -> Int {
+        try Int.fetchOne(rows, sql: "SELECT count(*) FROM incoming") ?? 0
+    }
+}

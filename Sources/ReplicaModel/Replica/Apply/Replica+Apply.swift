@@ -1,0 +1,68 @@
+internal import SystemPackage
+
+/// What became of a change from the store.
+enum Applied: Hashable, Sendable {
+    case done
+    /// The name is taken by an item whose own change from the store is still to come, or the item is being sent.
+    case deferred
+    /// A whole file has a newer content in the store: it is fetched first, then applied with it.
+    case needsContent(ItemNumber)
+    /// The folder has to be listed: the store may have more in it than we know.
+    case needsListing(ItemNumber)
+    /// The store's name cannot stand in a folder here.
+    case refused(String)
+}
+
+extension Replica {
+    /// Makes the tree follow the store for one item. Called by one task at a time.
+    /// - Parameters:
+    ///   - staged: A file in staging with the newer content, to take the old one's place.
+    ///   - isForced: Whether whoever is in the way gives way now.
+    func apply(_ item: Item, staged: StagedContent? = nil, isForced: Bool = false) throws(Obstacle) -> Applied {
+        guard item.identifier != .root else { return .done }
+        guard item.filename.isValid else { return .refused(item.filename.description) }
+        let decision = try locked { (tree) throws(Obstacle) in
+            try tree.decide(item, staged: staged, isForced: isForced)
+        }
+        return try carryOut(decision, item, staged: staged, isForced: isForced)
+    }
+
+    private func carryOut(
+        _ decision: ApplyDecision, _ item: Item, staged: StagedContent?, isForced: Bool
+    ) throws(Obstacle) -> Applied {
+        switch decision {
+        case .finished(let applied): return applied
+        case .giveWay(let number):
+            try bounce(number)
+            return try apply(item, staged: staged, isForced: isForced)
+        case .takeBack(let number):
+            try takeBack(number)
+            return try apply(item, staged: staged, isForced: isForced)
+        case .removeLocally(let number):
+            _ = try removeTree(number)
+            return .done
+        case .create(let parent):
+            try create(item, in: parent)
+            return .done
+        case .update(let number, let plan, let parent):
+            guard !plan.keepsCopy else {
+                try makeConflictCopy(of: number)
+                return try apply(item)
+            }
+            return try update(number, to: item, plan: plan, parent: parent, staged: staged)
+        }
+    }
+}
+
+/// What to do with the tree; the system calls follow outside the lock, by way of the mount.
+enum ApplyDecision {
+    case finished(Applied)
+    /// The item in the way takes another name first.
+    case giveWay(ItemNumber)
+    /// The folder goes back to where the store has it.
+    case takeBack(ItemNumber)
+    /// The item left what is listed here.
+    case removeLocally(ItemNumber)
+    case create(parent: ItemNumber)
+    case update(ItemNumber, Plan, parent: ItemNumber)
+}

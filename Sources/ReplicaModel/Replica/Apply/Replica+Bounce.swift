@@ -1,0 +1,92 @@
+internal import Foundation
+internal import SystemPackage
+
+extension Replica {
+    /// Gives an item in the way another name: `stem 2.ext` (design.md §9.3).
+    func bounce(_ number: ItemNumber) throws(Obstacle) {
+        try rename(number) { (tree, node) throws(Obstacle) in
+            guard let folder = node.parent else { throw .errno(.noSuchFileOrDirectory) }
+            let name = BouncedName.free(besides: node.name) { folder.children?[$0] != nil }
+            return (folder, name)
+        }
+    }
+
+    /// Moves an item back to where the store has it, under a free name.
+    func takeBack(_ number: ItemNumber) throws(Obstacle) {
+        try rename(number) { (tree, node) throws(Obstacle) in
+            guard let base = node.base, let folder = try tree.find(base.parent), folder.kind == .folder,
+                !folder.isDeleted, !folder.isInside(node)
+            else { return (tree.root, node.name) }
+            try tree.children(of: folder)
+            guard folder.children?[base.name] != nil else { return (folder, base.name) }
+            return (folder, BouncedName.free(besides: base.name) { folder.children?[$0] != nil })
+        }
+    }
+
+    /// Leaves the local bytes of a conflict under a name of their own, as an item the store does not know yet
+    /// (design.md §9.2).
+    func makeConflictCopy(of number: ItemNumber) throws(Obstacle) {
+        let (host, day) = (Self.host, Self.day(now()))
+        try rename(number) { (tree, node) throws(Obstacle) in
+            guard let folder = node.parent else { throw .errno(.noSuchFileOrDirectory) }
+            let name = BouncedName.conflict(of: node.name, host: host, day: day) { folder.children?[$0] != nil }
+            tree.setBase(nil, of: node)
+            node.flags.insert(.conflict)
+            tree.edit(node, ItemFields.ofNew(node.kind))
+            return (folder, name)
+        }
+    }
+
+    /// Renames an item by way of the mount, to where `target` says under the lock.
+    private func rename(
+        _ number: ItemNumber, to target: (Tree, Node) throws(Obstacle) -> (folder: Node, name: FileName)
+    ) throws(Obstacle) {
+        let move = try locked { (tree) throws(Obstacle) -> LocalMove? in
+            guard let node = try tree.find(number), let parent = node.parent else { return nil }
+            let (folder, name) = try target(tree, node)
+            return LocalMove(
+                number: number, from: parent.number, oldName: node.name, into: folder.number, newName: name,
+                oldPath: tree.path(of: node), newPath: tree.path(of: folder) + [name],
+                isSeen: parent.lookups > 0 || folder.lookups > 0)
+        }
+        guard let move else { return }
+        try carryOut(move) { (tree, node, folder) throws(Obstacle) in tree.move(node, to: move.newName, in: folder) }
+    }
+
+    /// Makes the rename and then calls `note` to have it known.
+    func carryOut(
+        _ move: LocalMove, note: @escaping (Tree, Node, Node) throws(Obstacle) -> Void
+    ) throws(Obstacle) {
+        let key = Presentations.Key(folder: move.from, name: move.oldName)
+        try present(.rename(move.oldPath, move.newPath), key, isSeen: move.isSeen) { (tree) throws(Obstacle) in
+            guard let node = tree.items[move.number], let from = node.parent, from.number == move.from,
+                node.name == move.oldName, let into = tree.items[move.into]
+            else { throw .errno(.noSuchFileOrDirectory) }
+            try tree.children(of: into)
+            try tree.vacant(move.newName, in: into)
+            try tree.renameBelow(move.oldName, from, move.newName, into, RenameFlags.noReplace.rawValue)
+            try note(tree, node, into)
+            return node
+        }
+    }
+
+    private static var host: String {
+        String(ProcessInfo.processInfo.hostName.prefix { $0 != "." }.prefix(40))
+    }
+
+    private static func day(_ now: Double) -> String {
+        Date(timeIntervalSince1970: now).formatted(.iso8601.year().month().day())
+    }
+}
+
+/// A rename that the engine makes.
+struct LocalMove {
+    var number: ItemNumber
+    var from: ItemNumber
+    var oldName: FileName
+    var into: ItemNumber
+    var newName: FileName
+    var oldPath: [FileName]
+    var newPath: [FileName]
+    var isSeen: Bool
+}

@@ -1,0 +1,106 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+extension Replica {
+    /// Makes the tree follow a deletion in the store. What was edited here stays, as an item the store is to have
+    /// again (file-provider.md §14).
+    func applyDeletion(of identifier: ItemIdentifier) throws(Obstacle) -> Applied {
+        let (number, plan) = try locked { (tree) throws(Obstacle) -> (ItemNumber?, Plan) in
+            let none = Plan(down: .nothing, up: .nothing)
+            guard identifier != .root, let node = try tree.find(identifier) else { return (nil, none) }
+            if node.isInFlight { return (node.number, Plan(down: .meet, up: .nothing)) }
+            if node.isDeleted {
+                tree.drop(node)
+                return (nil, none)
+            }
+            tree.settle(node)
+            let holds = node.materialization == .whole && node.kind != .folder
+            return (node.number, ReplicaModel.plan(local: node.localChange, remote: .deleted, holdsContent: holds))
+        }
+        guard let number else { return .done }
+        switch plan.down {
+        case .meet: return .deferred
+        case .delete: _ = try removeTree(number)
+        default: look { tree in tree.items[number].map(tree.makeAnew) }
+        }
+        return .done
+    }
+
+    /// Removes a node and what is below it from the tree, but for what the store does not have: that stays, and the
+    /// folders it stands in.
+    /// - Returns: Whether all of it is gone.
+    func removeTree(_ number: ItemNumber) throws(Obstacle) -> Bool {
+        let (children, isKept) = try locked { (tree) throws(Obstacle) -> ([ItemNumber], Bool) in
+            guard let node = tree.items[number] else { return ([], false) }
+            tree.settle(node)
+            guard node.kind == .folder else {
+                return ([], node.localChange != .none || node.writers > 0 || node.isInFlight)
+            }
+            guard node.materialization == .whole else { return ([], false) }
+            return (try tree.children(of: node).values.map(\.number), node.base == nil)
+        }
+        var isEmptied = true
+        for child in children where try !removeTree(child) { isEmptied = false }
+        guard isEmptied, !isKept else {
+            look { tree in tree.items[number].map(tree.makeAnew) }
+            return false
+        }
+        do throws(Obstacle) {
+            try removeOne(number)
+            return true
+        } catch {
+            guard [.resourceBusy, .directoryNotEmpty].contains(error.errno) else { throw error }
+            look { tree in tree.items[number].map(tree.makeAnew) }
+            return false
+        }
+    }
+
+    private func removeOne(_ number: ItemNumber) throws(Obstacle) {
+        let found = try locked { (tree) throws(Obstacle) -> (PresentedCall, Presentations.Key, Bool)? in
+            guard let node = tree.items[number], let parent = node.parent else { return nil }
+            let call = PresentedCall.remove(tree.path(of: node), isFolder: node.kind == .folder)
+            return (call, Presentations.Key(folder: parent.number, name: node.name), parent.lookups > 0)
+        }
+        guard let (call, key, isSeen) = found else { return }
+        try present(call, key, isSeen: isSeen) { (tree) throws(Obstacle) in
+            guard let node = tree.items[number], let parent = node.parent, node.name == key.name else {
+                throw .errno(.noSuchFileOrDirectory)
+            }
+            let isClean = node.kind == .folder ? node.base != nil : node.localChange == .none && node.writers == 0
+            guard isClean else { throw .errno(.resourceBusy) }
+            try tree.keepReachable(node)
+            let below = try tree.descriptor(of: parent)
+            if node.kind == .folder, node.materialization != .whole { try tree.clearUnlisted(node) }
+            try errnos { () throws(Errno) in
+                try node.name.withCString { (name) throws(Errno) in
+                    try Errno.check(unlinkat(below, name, node.kind == .folder ? AT_REMOVEDIR : 0))
+                }
+            }
+            tree.setBase(nil, of: node)
+            node.flags.remove(.createSent)
+            tree.bury(node)
+            return nil
+        }
+    }
+}
+
+extension Tree {
+    /// What the store no longer has becomes a new item for it.
+    func makeAnew(_ node: Node) {
+        guard node.base != nil, node !== root, !node.isDeleted else { return }
+        setBase(nil, of: node)
+        node.flags.insert(.deletionConflicted)
+        edit(node, ItemFields.ofNew(node.kind))
+    }
+
+    /// Removes the placeholders that an unfinished listing left in a folder.
+    func clearUnlisted(_ folder: Node) throws(Obstacle) {
+        let below = try descriptor(of: folder)
+        let listing = try errnos { () throws(Errno) in try FolderListing(of: below) }
+        for line in listing.lines where line.isDataless || line.status.kind != .file {
+            let isFolder = line.status.kind == .folder
+            _ = line.name.withCString { unlinkat(below, $0, isFolder ? AT_REMOVEDIR : 0) }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+internal import Foundation
+internal import GRDB
+internal import SystemPackage
+
+extension Replica {
+    /// The store's anchor up to which all changes are noted.
+    func anchor() -> SyncAnchor? {
+        // A database that cannot be read says nothing: everything is listed anew.
+        let text = try? database.read { try Meta.anchor.read(from: $0) }
+        return text.flatMap { $0 }.flatMap { Data(base64Encoded: $0) }.map { SyncAnchor(bytes: Array($0)) }
+    }
+
+    /// Notes changes of the store, to be applied, with the anchor after them.
+    func noteIncoming(_ changes: [Incoming], anchor: SyncAnchor?) throws(RemoteStoreError) {
+        do {
+            try database.write { try Incoming.write(changes, anchor: anchor, to: $0) }
+        } catch {
+            throw .cannotSynchronize("the database cannot be written: \(error)")
+        }
+    }
+
+    func incoming(after sequence: Int64, limit: Int) throws -> [(Int64, Incoming)] {
+        try database.read { try Incoming.read(after: sequence, limit: limit, from: $0) }
+    }
+
+    /// Records the tree's state and that these changes are in it.
+    func noteApplied(_ applied: [(Int64, ItemIdentifier)]) throws {
+        try record { rows in
+            for (sequence, identifier) in applied { try Incoming.remove(identifier, sequence: sequence, from: rows) }
+        }
+    }
+
+    /// The folders whose listing is here, each after the one it is in.
+    func listedFolders() throws(RemoteStoreError) -> [(number: ItemNumber, identifier: ItemIdentifier)] {
+        do {
+            try record()
+            return try database.read { rows in
+                let found = try Row.fetchAll(
+                    rows,
+                    sql: """
+                        SELECT number, identifier FROM item
+                        WHERE kind = 1 AND materialization = 0 AND identifier IS NOT NULL AND flags & 1 = 0
+                        ORDER BY number
+                        """)
+                return found.map { (ItemNumber(UInt64(bitPattern: $0["number"])), ItemIdentifier($0["identifier"])) }
+            }
+        } catch {
+            throw .cannotSynchronize("the database cannot be read: \(error)")
+        }
+    }
+
+    /// What the store had in a folder when both were last in step.
+    func knownItems(in folder: ItemNumber) throws(RemoteStoreError) -> [ItemIdentifier] {
+        do {
+            return try database.read { rows in
+                try ItemRow.withBase(in: folder, database: rows).compactMap { $0.base?.identifier }
+            }.filter { $0 != .root }
+        } catch {
+            throw .cannotSynchronize("the database cannot be read: \(error)")
+        }
+    }
+}
+
+extension Replica {
+    /// The listed folders that the store may have more in than we know.
+    func foldersToList() -> [(ItemNumber, ItemIdentifier)] {
+        look { tree in
+            tree.needsListing.sorted().compactMap { number in
+                guard let node = tree.items[number], let base = node.base, !node.isDeleted else { return nil }
+                return (number, base.identifier)
+            }
+        }
+    }
+
+    /// Notes that a folder was listed again.
+    func noteListed(_ number: ItemNumber) {
+        look { tree in
+            tree.needsListing.remove(number)
+            guard let node = tree.items[number] else { return }
+            node.flags.remove(.needsListing)
+            tree.note(node)
+        }
+    }
+
+    /// How many items the noted deletions would take from the tree, and how many there are.
+    func countDeletions() -> (deletions: Int, items: Int) {
+        // A database that cannot be read holds nothing back: nothing can be applied either.
+        let counts = try? database.read { rows in
+            let isNeeded = try Bool.fetchOne(rows, sql: "SELECT EXISTS (SELECT 1 FROM incoming WHERE item IS NULL)")
+            guard isNeeded == true else { return (0, 0) }
+            let deletions = try Int.fetchOne(
+                rows,
+                sql: """
+                    WITH RECURSIVE gone(number) AS (
+                        SELECT number FROM item
+                        WHERE flags & 1 = 0 AND identifier IN (SELECT identifier FROM incoming WHERE item IS NULL)
+                        UNION SELECT item.number FROM item JOIN gone ON item.parent = gone.number
+                        WHERE item.flags & 1 = 0 AND item.number != gone.number)
+                    SELECT count(*) FROM gone
+                    """)
+            let items = try Int.fetchOne(rows, sql: "SELECT count(*) FROM item WHERE flags & 1 = 0")
+            return (deletions ?? 0, items ?? 0)
+        }
+        return counts ?? (0, 0)
+    }
+
+    /// Whether an import goes on that has nothing left to send; it is over then.
+    func endImport() -> Bool {
+        let isDone = look { tree in !tree.pending.values.contains { $0.flags.contains(.importing) } }
+        guard isDone else { return false }
+        do {
+            return try database.write { rows in
+                guard try Meta.importing.read(from: rows) != nil else { return false }
+                try Meta.importing.write(nil, to: rows)
+                return true
+            }
+        } catch {
+            return false  // Asked again at the next look.
+        }
+    }
+}

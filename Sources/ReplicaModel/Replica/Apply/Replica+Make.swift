@@ -1,0 +1,139 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+extension Replica {
+    /// Makes an item of the store appear: a file without its content, a folder without its listing, a symlink.
+    func create(_ item: Item, in parent: ItemNumber) throws(Obstacle) {
+        let (path, isSeen) = try locked { (tree) throws(Obstacle) in
+            guard let folder = try tree.find(parent) else { throw .errno(.noSuchFileOrDirectory) }
+            return (tree.path(of: folder) + [item.filename], folder.lookups > 0)
+        }
+        let call: PresentedCall =
+            switch item.kind {
+            case .file: .makeFile(path)
+            case .folder: .makeFolder(path)
+            case .symlink: .makeSymlink(path)
+            }
+        let key = Presentations.Key(folder: parent, name: item.filename)
+        try present(call, key, isSeen: isSeen) { (tree) throws(Obstacle) in
+            guard let folder = tree.items[parent] else { throw .errno(.noSuchFileOrDirectory) }
+            try tree.children(of: folder)
+            try tree.vacant(item.filename, in: folder)
+            return try tree.make(item, in: folder)
+        }
+    }
+}
+
+extension Tree {
+    /// Makes the file, folder or symlink of an item, and its node. The name is free.
+    @discardableResult
+    func make(_ item: Item, in folder: Node) throws(Obstacle) -> Node {
+        let below = try descriptor(of: folder)
+        try makeBelow(item, in: below)
+        let node = makeNode(in: folder, name: item.filename, kind: item.kind)
+        setBase(Base(item, parent: folder.number), of: node)
+        switch item.kind {
+        case .file: node.materialization = item.size > 0 ? .dataless : .whole
+        case .folder: node.materialization = .dataless
+        case .symlink: node.materialization = .whole
+        }
+        try applyMetadata(item.metadata, .metadata, to: node)
+        restamp(node)
+        return node
+    }
+
+    private func makeBelow(_ item: Item, in folder: Int32) throws(Obstacle) {
+        switch item.kind {
+        case .file:
+            var stamp = Stamp()
+            stamp.modified = item.metadata.modificationDate?.nanoseconds ?? Int64(now() * 1e9)
+            stamp.mode = item.metadata.mode ?? 0o644
+            try makeFile(item.filename, in: folder, size: item.size, stamp)
+        case .folder:
+            try errnos { () throws(Errno) in
+                try item.filename.withCString { (name) throws(Errno) in
+                    try Errno.check(mkdirat(folder, name, UInt32(item.metadata.mode ?? 0o755)))
+                }
+            }
+        case .symlink:
+            try errnos { () throws(Errno) in
+                try item.filename.withCString { (name) throws(Errno) in
+                    try FileName(bytes: item.target ?? []).withCString { (target) throws(Errno) in
+                        try Errno.check(symlinkat(target, folder, name))
+                    }
+                }
+            }
+        }
+        try errnos { () throws(Errno) in try Ownership.inherit(item.filename, in: folder) }
+    }
+
+    private func makeFile(_ name: FileName, in folder: Int32, size: Int64, _ stamp: Stamp) throws(Obstacle) {
+        try makePlaceholder(name, in: folder, size: size, stamp)
+        guard size == 0 else { return }
+        try errnos { () throws(Errno) in try Place(folder: folder, name: name).setXattr(OwnXattr.dataless, nil) }
+    }
+
+    /// Gives a node's file the store's metadata.
+    func applyMetadata(_ metadata: ItemMetadata, _ fields: ItemFields, to node: Node) throws(Obstacle) {
+        let place = try place(of: node)
+        try errnos { () throws(Errno) in
+            if fields.contains(.mode), let mode = metadata.mode, node.kind != .symlink {
+                try place.name.withCString { (name) throws(Errno) in
+                    try Errno.check(fchmodat(place.folder, name, UInt32(mode), 0))
+                }
+            }
+            if node.kind != .symlink { try place.setSyncedXattrs(metadata, fields) }
+            if fields.contains(.modificationDate), let date = metadata.modificationDate {
+                let times = [timespec(tv_sec: 0, tv_nsec: CL_UTIME_OMIT), date.timespec]
+                try place.name.withCString { (name) throws(Errno) in
+                    try Errno.check(utimensat(place.folder, name, times, place.noFollow))
+                }
+            }
+        }
+    }
+}
+
+extension Ownership {
+    /// Makes what the daemon made in a folder belong to the folder's owner.
+    static func inherit(_ name: FileName, in folder: Int32) throws(Errno) {
+        guard geteuid() == 0 else { return }
+        let above = try FileStatus(descriptor: folder)
+        guard above.user != 0 || above.group != 0 else { return }
+        try name.withCString { (text) throws(Errno) in
+            try Errno.check(fchownat(folder, text, above.user, above.group, AT_SYMLINK_NOFOLLOW))
+        }
+    }
+}
+
+extension Place {
+    /// Makes the replicated attributes those of the store; nil in `metadata` leaves them.
+    func setSyncedXattrs(_ metadata: ItemMetadata, _ fields: ItemFields) throws(Errno) {
+        if fields.contains(.tags), let tags = metadata.tags {
+            try put(OwnXattr.tags, tags.isEmpty ? nil : Array(tags.utf8))
+        }
+        if fields.contains(.lastUsedDate), let date = metadata.lastUsedDate {
+            try put(OwnXattr.lastUsed, Array(String(date.nanoseconds).utf8))
+        }
+        if fields.contains(.favoriteRank), let rank = metadata.favoriteRank {
+            try put(OwnXattr.favorite, Array(String(rank).utf8))
+        }
+        guard fields.contains(.extendedAttributes), let wanted = metadata.extendedAttributes else { return }
+        for name in try xattrNames() where OwnXattr.field(of: name) == .extendedAttributes && wanted[name] == nil {
+            try put(name, nil)
+        }
+        for (name, value) in wanted where OwnXattr.field(of: name) == .extendedAttributes { try put(name, value) }
+    }
+
+    private static let harmless: Set<Errno> = [.noData, .noSpace, .notSupported, .argListTooLong]
+
+    private func put(_ name: String, _ value: [UInt8]?) throws(Errno) {
+        do throws(Errno) {
+            guard let value else { return try setXattr(name, nil) }
+            try setXattr(name, to: value)
+        } catch {
+            // Nothing to remove, or a filesystem without the room: the attribute stays in the store.
+            guard Self.harmless.contains(error) else { throw error }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+/// Newer content of a file, all of it, in staging.
+struct StagedContent: Sendable {
+    var path: FilePath
+    /// The version that the bytes are of.
+    var version: String
+}
+
+extension Replica {
+    /// Gives an item that is here the store's newer state, as far as `plan` says.
+    func update(
+        _ number: ItemNumber, to item: Item, plan: Plan, parent: ItemNumber, staged: StagedContent?
+    ) throws(Obstacle) -> Applied {
+        guard case .update(let fields) = plan.down else { return .done }
+        if let staged, staged.version != item.version.content { return .needsContent(number) }
+        if !fields.isDisjoint(with: .place) { try move(number, to: item, in: parent) }
+        if fields.contains(.contents) {
+            try replaceContent(number, item, staged)
+        } else if !fields.isDisjoint(with: .metadata) {
+            try replaceMetadata(number, item, fields)
+        }
+        try locked { (tree) throws(Obstacle) in
+            guard let node = tree.items[number], let folder = tree.items[parent] else { return }
+            var left = node.dirty.subtracting(fields.intersection(.contents))
+            if case .modify(let up) = plan.up { left.formIntersection(up.union(.place)) } else { left = [] }
+            node.dirty = left
+            tree.adoptVersion(node, item, folder)
+        }
+        return .done
+    }
+
+    private func move(_ number: ItemNumber, to item: Item, in parent: ItemNumber) throws(Obstacle) {
+        let move = try locked { (tree) throws(Obstacle) -> LocalMove? in
+            guard let node = tree.items[number], let from = node.parent, let into = try tree.find(parent) else {
+                return nil
+            }
+            guard from !== into || node.name != item.filename else { return nil }
+            return LocalMove(
+                number: number, from: from.number, oldName: node.name, into: parent, newName: item.filename,
+                oldPath: tree.path(of: node), newPath: tree.path(of: into) + [item.filename],
+                isSeen: from.lookups > 0 || into.lookups > 0)
+        }
+        guard let move else { return }
+        try carryOut(move) { (tree, node, folder) throws(Obstacle) in
+            tree.setPlace(of: node, move.newName, folder)
+            tree.restamp(node)
+            tree.note(node)
+        }
+    }
+
+    private func replaceMetadata(_ number: ItemNumber, _ item: Item, _ fields: ItemFields) throws(Obstacle) {
+        try touch(number, { .touchStatus($0) }) { (tree, node) throws(Obstacle) in
+            tree.settle(node)
+            try tree.applyMetadata(item.metadata, fields, to: node)
+            tree.restamp(node)
+        }
+    }
+
+    private func replaceContent(_ number: ItemNumber, _ item: Item, _ staged: StagedContent?) throws(Obstacle) {
+        let folders = self.folders
+        let (name, parent, isOpen) = try locked { (tree) throws(Obstacle) in
+            guard let node = tree.items[number], let parent = node.parent else {
+                throw .errno(.noSuchFileOrDirectory)
+            }
+            tree.settle(node)
+            guard node.writers == 0, !node.dirty.contains(.contents) else { throw .errno(.resourceBusy) }
+            try tree.exchangeFile(of: node, item, staged, folders)
+            return (node.name, parent.number, node.opens > 0)
+        }
+        let presenter = self.presenter.withLock { $0 }
+        if isOpen { presenter?.invalidate(name, in: parent) }
+        try touch(number, { .touchContent($0, size: item.size) }) { (_, _) in }
+        presenter?.invalidate(number)
+    }
+
+    /// Changes an item by way of a system call on it, so that watchers see that it changed.
+    private func touch(
+        _ number: ItemNumber, _ call: ([FileName]) -> PresentedCall,
+        _ change: @escaping (Tree, Node) throws(Obstacle) -> Void
+    ) throws(Obstacle) {
+        let (path, shown, isSeen) = try locked { (tree) throws(Obstacle) in
+            guard let node = tree.items[number] else { throw .errno(.noSuchFileOrDirectory) }
+            let isWatched = node.lookups > 0 || (node.parent?.lookups ?? 0) > 0
+            return (tree.path(of: node), node.shown, isWatched && node.kind != .symlink)
+        }
+        let key = Presentations.Key(folder: shown, name: FileName(""))
+        try present(call(path), key, isSeen: isSeen) { (tree) throws(Obstacle) in
+            guard let node = tree.items[number] else { throw .errno(.noSuchFileOrDirectory) }
+            try change(tree, node)
+            return node
+        }
+    }
+}
+
+extension Tree {
+    /// Puts another file in the place of a node's: the staged one, or a placeholder of the store's newer content. Open
+    /// descriptors keep the old one (design.md §9.1).
+    fileprivate func exchangeFile(
+        of node: Node, _ item: Item, _ staged: StagedContent?, _ folders: StateFolders
+    ) throws(Obstacle) {
+        guard let parent = node.parent else { throw .errno(.noSuchFileOrDirectory) }
+        let below = try descriptor(of: parent)
+        let old = try entry(of: node).status
+        var stamp = Stamp(old)
+        stamp.modified = item.metadata.modificationDate?.nanoseconds ?? Int64(now() * 1e9)
+        if let mode = item.metadata.mode { stamp.mode = mode }
+        let staging = try errnos { () throws(Errno) in
+            try Errno.check(
+                folders.staging.withPlatformString { open($0, CL_O_PATH | O_DIRECTORY | O_CLOEXEC) })
+        }
+        defer { close(staging) }
+        let fresh = FileName("swap-\(node.number.rawValue)")
+        _ = fresh.withCString { unlinkat(staging, $0, 0) }
+        if let staged {
+            try errnos { () throws(Errno) in
+                try Errno.check(
+                    staged.path.withPlatformString { path in
+                        fresh.withCString { renameat(AT_FDCWD, path, staging, $0) }
+                    })
+            }
+        } else {
+            try makePlaceholder(fresh, in: staging, size: item.size, stamp)
+        }
+        try finishExchange(of: node, fresh, staging, below, old, stamp, isMarked: staged == nil && item.size > 0)
+        node.materialization = staged == nil && item.size > 0 ? .dataless : .whole
+        node.ranges = RangeSet64()
+        if node.opens > 0 { node.generation += 1 }
+        try applyMetadata(item.metadata, .metadata, to: node)
+        restamp(node)
+        note(node)
+    }
+
+    /// Makes the new file look like the old one and renames it into place.
+    private func finishExchange(
+        of node: Node, _ fresh: FileName, _ staging: Int32, _ below: Int32, _ old: FileStatus, _ stamp: Stamp,
+        isMarked: Bool
+    ) throws(Obstacle) {
+        let place = Place(folder: staging, name: fresh)
+        let former = Place(folder: below, name: node.name)
+        try errnos { () throws(Errno) in
+            if !isMarked, place.isMarked { try place.setXattr(OwnXattr.dataless, nil) }
+            for name in try former.xattrNames() where name.hasPrefix("user.") && !OwnXattr.isHidden(name) {
+                try place.setXattr(name, to: try former.xattr(name))
+            }
+            try fresh.withCString { (text) throws(Errno) in
+                if geteuid() == 0 { try Errno.check(fchownat(staging, text, old.user, old.group, 0)) }
+                try Errno.check(fchmodat(staging, text, UInt32(stamp.mode), 0))
+                let time = Timestamp(nanoseconds: stamp.modified).timespec
+                try Errno.check(utimensat(staging, text, [time, time], 0))
+                try node.name.withCString { (name) throws(Errno) in
+                    try Errno.check(renameat(staging, text, below, name))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+internal import SystemPackage
+
+extension Tree {
+    /// Decides what the store's state of an item means for the tree.
+    func decide(_ item: Item, staged: StagedContent?, isForced: Bool) throws(Obstacle) -> ApplyDecision {
+        let parent = try find(item.parent)
+        guard let node = try find(item.identifier) else {
+            guard let parent, parent.kind == .folder, parent.materialization == .whole, !parent.isDeleted else {
+                return .finished(.done)  // Its folder is listed when somebody looks.
+            }
+            return try decideNew(item, in: parent, isForced: isForced)
+        }
+        if node.isInFlight { return .finished(.deferred) }
+        guard node.kind == item.kind else { return .finished(.refused(item.filename.description)) }
+        let remote = remoteChange(node, item, parent)
+        let plan = plan(local: node.localChange, remote: remote, holdsContent: node.materialization == .whole)
+        if node.isDeleted { return try decideDeleted(node, plan, item, parent) }
+        guard let parent, parent.kind == .folder, !parent.isDeleted else {
+            return node.isPending ? .finished(.done) : .removeLocally(node.number)
+        }
+        if parent.materialization != .whole, parent !== node.parent {
+            return node.isPending ? .finished(.needsListing(parent.number)) : .removeLocally(node.number)
+        }
+        if plan.down == .nothing {
+            adoptVersion(node, item, parent)
+            return .finished(.done)
+        }
+        if case .update(let fields) = plan.down, !fields.isDisjoint(with: .place) {
+            if let blocker = try blocker(of: item, node, in: parent, isForced: isForced) { return blocker }
+        }
+        if case .update(let fields) = plan.down, fields.contains(.contents), node.kind == .file, !plan.keepsCopy,
+            node.materialization == .whole, item.size > 0, staged == nil
+        {
+            return .finished(.needsContent(node.number))
+        }
+        return .update(node.number, plan, parent: parent.number)
+    }
+
+    private func remoteChange(_ node: Node, _ item: Item, _ parent: Node?) -> Change {
+        guard let base = node.base else { return .created }
+        var fields: ItemFields = []
+        if base.version.content != item.version.content, node.kind == .file { fields.insert(.contents) }
+        if base.name != item.filename { fields.insert(.filename) }
+        if base.parent != parent?.number { fields.insert(.parent) }
+        if base.version.metadata != item.version.metadata { fields.formUnion(.metadata) }
+        return fields.isEmpty ? .none : .changed(fields)
+    }
+
+    private func decideDeleted(
+        _ node: Node, _ plan: Plan, _ item: Item, _ parent: Node?
+    ) throws(Obstacle) -> ApplyDecision {
+        guard plan.down == .bringBack else {
+            if let parent { adoptVersion(node, item, parent) }
+            return .finished(.done)
+        }
+        // With its tombstone gone it is an item that is new here.
+        drop(node)
+        return try decide(item, staged: nil, isForced: false)
+    }
+
+    /// An item that is new here, whose name may be in use.
+    private func decideNew(_ item: Item, in parent: Node, isForced: Bool) throws(Obstacle) -> ApplyDecision {
+        guard let other = try child(item.filename, of: parent) else { return .create(parent: parent.number) }
+        if other.isInFlight { return .finished(.deferred) }
+        guard other.base == nil, !other.flags.contains(.special) else {
+            return try decideOccupied(other, isForced: isForced)
+        }
+        guard other.kind == item.kind else { return .giveWay(other.number) }
+        switch item.kind {
+        case .folder:
+            meet(other, item, parent)
+            askAgain(for: other)
+            return .finished(.done)
+        case .symlink, .file:
+            // The store compares the contents when ours is sent, and answers with its item where they are equal.
+            other.flags.insert(.mayAlreadyExist)
+            note(other)
+            pendingChanged = true
+            return .finished(.done)
+        }
+    }
+
+    /// A name that an item has which the store knows elsewhere, or under the same name.
+    private func decideOccupied(_ other: Node, isForced: Bool) throws(Obstacle) -> ApplyDecision {
+        let hasMovedHere = !other.dirty.isDisjoint(with: .place)
+        if !hasMovedHere, !isForced, let base = other.base {
+            let isComing = try reading { try Incoming.contains(base.identifier, in: $0) }
+            if isComing { return .finished(.deferred) }
+        }
+        return .giveWay(other.number)
+    }
+
+    /// Why an item cannot move to the store's place for it, or nil when it can.
+    private func blocker(
+        of item: Item, _ node: Node, in parent: Node, isForced: Bool
+    ) throws(Obstacle) -> ApplyDecision? {
+        if parent.isInside(node) {
+            // Both sides moved folders into each other: the local move is taken back.
+            var here = parent
+            while here !== node, let above = here.parent {
+                if here.dirty.contains(.parent) { return .takeBack(here.number) }
+                here = above
+            }
+            return .finished(.deferred)
+        }
+        guard let other = try child(item.filename, of: parent), other !== node else { return nil }
+        if other.isInFlight { return .finished(.deferred) }
+        return other.base == nil ? .giveWay(other.number) : try decideOccupied(other, isForced: isForced)
+    }
+
+    /// A folder made on both sides is one folder.
+    private func meet(_ node: Node, _ item: Item, _ parent: Node) {
+        setBase(Base(item, parent: parent.number), of: node)
+        node.flags.subtract([.createSent, .mayAlreadyExist])
+        node.dirty.subtract([.place, .contents])
+        note(node)
+    }
+
+    /// Takes over the store's version of an item whose tree state needs no change.
+    func adoptVersion(_ node: Node, _ item: Item, _ parent: Node) {
+        guard node.base != nil else { return }
+        setBase(Base(item, parent: parent.number), of: node)
+        if !node.isDeleted { node.comparePlace() }
+        note(node)
+    }
+}
+
+extension Base {
+    init(_ item: Item, parent: ItemNumber) {
+        self.init(
+            identifier: item.identifier, parent: parent, name: item.filename, version: item.version, size: item.size,
+            capabilities: item.capabilities, isUploaded: item.isUploaded)
+    }
+}
+
+extension Node {
+    /// What happened to the item here since it was last in step.
+    var localChange: Change {
+        if isDeleted { return .deleted }
+        if base == nil { return .created }
+        return dirty.isEmpty ? .none : .changed(dirty)
+    }
+}

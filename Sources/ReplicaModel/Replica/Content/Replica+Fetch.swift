@@ -1,0 +1,87 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+/// What a fetch into a placeholder needs to know.
+struct FetchTarget: Sendable {
+    var number: ItemNumber
+    var identifier: ItemIdentifier
+    var version: String
+    var size: Int64
+    var generation: UInt32
+    /// What of the range asked for is not here, in order.
+    var missing: [Range<Int64>]
+}
+
+extension Replica {
+    /// What to fetch so that `range` of a file is here, or all of it for nil; nil when it is.
+    func fetchTarget(_ number: ItemNumber, range: Range<Int64>?) throws(Obstacle) -> FetchTarget? {
+        try locked { (tree) throws(Obstacle) in
+            guard let node = tree.shown[number] else { throw .errno(Errno(rawValue: ESTALE)) }
+            guard node.kind == .file, node.materialization != .whole, let base = node.base else { return nil }
+            let wanted = (range ?? 0..<base.size).clamped(to: 0..<base.size)
+            let missing = node.ranges.missing(in: wanted)
+            guard !missing.isEmpty || base.size == 0 else { return nil }
+            return FetchTarget(
+                number: node.number, identifier: base.identifier, version: base.version.content, size: base.size,
+                generation: node.generation, missing: missing)
+        }
+    }
+
+    /// A descriptor of the placeholder that fetched bytes go to; the caller's to close.
+    func openForFetch(_ target: FetchTarget) throws(Obstacle) -> Int32 {
+        try locked { (tree) throws(Obstacle) in
+            let node = try tree.fetched(target)
+            let place = try tree.place(of: node)
+            return try errnos { () throws(Errno) in try place.open(O_WRONLY) }
+        }
+    }
+
+    /// Notes bytes that were written into the placeholder.
+    /// - Returns: Whether the whole content is here now.
+    func received(_ range: Range<Int64>, _ target: FetchTarget) throws(Obstacle) -> Bool {
+        try locked { (tree) throws(Obstacle) in
+            let node = try tree.fetched(target)
+            node.ranges.insert(range.clamped(to: 0..<target.size))
+            node.materialization = .partial
+            return node.ranges.missing(in: 0..<target.size).isEmpty
+        }
+    }
+
+    /// Makes a file whose bytes are all here a whole one. They are on the disk before the mark goes.
+    func completeFetch(_ target: FetchTarget, descriptor: Int32) throws(Obstacle) {
+        guard fdatasync(descriptor) == 0 else { throw .errno(.last) }
+        try locked { (tree) throws(Obstacle) in
+            let node = try tree.fetched(target)
+            let place = try tree.place(of: node)
+            try errnos { () throws(Errno) in
+                try place.setXattr(OwnXattr.dataless, nil)
+                let time = Timestamp(nanoseconds: node.stamp.modified).timespec
+                try Errno.check(futimens(descriptor, [time, time]))
+            }
+            node.materialization = .whole
+            node.ranges = RangeSet64()
+            node.usedAt = tree.now()
+            tree.restamp(node)
+            tree.note(node)
+        }
+        let presenter = self.presenter.withLock { $0 }
+        presenter?.invalidate(target.number)
+    }
+
+    /// Notes the ranges fetched so far, once they are on the disk.
+    func pauseFetch(_ target: FetchTarget, descriptor: Int32) {
+        _ = fdatasync(descriptor)
+        look { tree in tree.items[target.number].map(tree.note) }
+    }
+}
+
+extension Tree {
+    /// The node that a fetch is for, still at the version that is fetched.
+    fileprivate func fetched(_ target: FetchTarget) throws(Obstacle) -> Node {
+        guard let node = items[target.number], !node.isDeleted, node.generation == target.generation,
+            node.base?.version.content == target.version, node.materialization != .whole
+        else { throw .errno(Errno(rawValue: ESTALE)) }
+        return node
+    }
+}

@@ -1,0 +1,62 @@
+internal import SystemPackage
+
+extension Replica {
+    /// What a folder is called in the store, when its listing is not here yet.
+    func listingTarget(_ number: ItemNumber) throws(Obstacle) -> ItemIdentifier? {
+        try locked { (tree) throws(Obstacle) in
+            let folder = try tree.folder(number)
+            guard folder.materialization != .whole || tree.needsListing.contains(folder.number) else { return nil }
+            return folder.base?.identifier
+        }
+    }
+
+    /// Makes the items of a first listing appear, all at once for the kernel: the folder is listed only at the end.
+    /// - Returns: The store's names that cannot stand here.
+    func fill(_ number: ItemNumber, with items: [Item]) throws(Obstacle) -> [String] {
+        var refused: [String] = []
+        try locked { (tree) throws(Obstacle) in
+            let folder = try tree.folder(number)
+            guard folder.materialization != .whole else { return }
+            if folder.children == nil { folder.children = [:] }
+            try tree.clearLeftovers(in: folder)
+        }
+        for start in stride(from: 0, to: items.count, by: Self.atOnce) {
+            try locked { (tree) throws(Obstacle) in
+                let folder = try tree.folder(number)
+                guard folder.materialization != .whole else { return }
+                for item in items[start..<min(start + Self.atOnce, items.count)] {
+                    guard item.filename.isValid, folder.children?[item.filename] == nil else {
+                        refused.append(item.filename.description)
+                        continue
+                    }
+                    // Known elsewhere: it moved here, and the change that says so is still to come.
+                    if try tree.find(item.identifier) != nil { continue }
+                    try tree.make(item, in: folder)
+                }
+            }
+        }
+        try locked { (tree) throws(Obstacle) in
+            let folder = try tree.folder(number)
+            folder.materialization = .whole
+            tree.restamp(folder)
+            tree.note(folder)
+        }
+        return refused
+    }
+
+    /// How many placeholders are made before others get their turn.
+    private static let atOnce = 256
+}
+
+extension Tree {
+    /// Clears what an unfinished listing left.
+    fileprivate func clearLeftovers(in folder: Node) throws(Obstacle) {
+        try clearUnlisted(folder)
+        let rows = try reading { try ItemRow.children(of: folder.number, in: $0) }
+        for row in rows where items[ItemNumber(row.number)] == nil { removed.insert(ItemNumber(row.number)) }
+        for node in (folder.children ?? [:]).values {
+            setBase(nil, of: node)
+            drop(node)
+        }
+    }
+}

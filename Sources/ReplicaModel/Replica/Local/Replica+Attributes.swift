@@ -1,0 +1,117 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+/// What setattr changes; nil leaves as it is.
+public struct AttributeChange: Sendable {
+    /// The twelve permission bits.
+    public var mode: UInt16?
+    public var user: UInt32?
+    public var group: UInt32?
+    /// In bytes.
+    public var size: Int64?
+    public var accessed: TimeChange?
+    public var modified: TimeChange?
+    /// Whether set-user-ID and set-group-ID go, as after a write by somebody else.
+    public var clearsSetID = false
+
+    public init() {}
+
+    public enum TimeChange: Sendable, Hashable {
+        case now
+        case to(Timestamp)
+
+        var timespec: Glibc.timespec {
+            switch self {
+            case .now: Glibc.timespec(tv_sec: 0, tv_nsec: CL_UTIME_NOW)
+            case .to(let time): time.timespec
+            }
+        }
+    }
+}
+
+extension Replica {
+    /// chmod, chown, truncate and utimensat(2). None fetches content; a size other than 0 needs it here.
+    public func setAttributes(_ change: AttributeChange, of number: ItemNumber) throws(Obstacle) -> Entry {
+        try locked { (tree) throws(Obstacle) in
+            let node = try tree.node(number)
+            if let size = change.size, size != 0, node.kind == .file, node.materialization != .whole {
+                throw .needsContent(number)
+            }
+            let place = try tree.place(of: node)
+            tree.settle(node)
+            try errnos { () throws(Errno) in try place.apply(change) }
+            if change.size != nil { tree.becomeWhole(node, place) }
+            let status = try errnos { () throws(Errno) in try place.status() }
+            let fields = ItemFields(change)
+            for name in tree.names(of: node) {
+                name.stamp = Stamp(status)
+                fields.isEmpty ? tree.note(name) : tree.edit(name, fields.intersection(.ofNew(name.kind)))
+            }
+            return tree.entry(of: node, status)
+        }
+    }
+}
+
+extension ItemFields {
+    fileprivate init(_ change: AttributeChange) {
+        self = []
+        if change.mode != nil || change.clearsSetID { insert(.mode) }
+        if change.size != nil { formUnion([.contents, .modificationDate]) }
+        if change.modified != nil { insert(.modificationDate) }
+    }
+}
+
+extension Place {
+    fileprivate func apply(_ change: AttributeChange) throws(Errno) {
+        if change.user != nil || change.group != nil {
+            let (user, group) = (change.user ?? .max, change.group ?? .max)
+            try name.withCString { (text) throws(Errno) in
+                try Errno.check(fchownat(folder, text, user, group, noFollow))
+            }
+        }
+        if let size = change.size {
+            let file = try open(O_WRONLY)
+            defer { close(file) }
+            try Errno.check(ftruncate(file, Int(size)))
+        }
+        if let mode = try newMode(change) {
+            try name.withCString { (text) throws(Errno) in try Errno.check(fchmodat(folder, text, mode, 0)) }
+        }
+        try setTimes(change.accessed, change.modified)
+    }
+
+    private func newMode(_ change: AttributeChange) throws(Errno) -> UInt32? {
+        guard change.mode != nil || change.clearsSetID else { return nil }
+        let status = try status()
+        guard status.kind != .symlink else {
+            if change.clearsSetID { return nil }
+            throw .notSupported
+        }
+        var mode = UInt32(change.mode ?? status.permissions)
+        if change.clearsSetID, status.kind == .file {
+            mode &= ~UInt32(S_ISUID)
+            if mode & UInt32(S_IXGRP) != 0 { mode &= ~UInt32(S_ISGID) }
+        }
+        return mode
+    }
+
+    private func setTimes(
+        _ accessed: AttributeChange.TimeChange?, _ modified: AttributeChange.TimeChange?
+    ) throws(Errno) {
+        guard accessed != nil || modified != nil else { return }
+        let leave = timespec(tv_sec: 0, tv_nsec: CL_UTIME_OMIT)
+        let times = [accessed?.timespec ?? leave, modified?.timespec ?? leave]
+        try name.withCString { (text) throws(Errno) in try Errno.check(utimensat(folder, text, times, noFollow)) }
+    }
+}
+
+extension Tree {
+    /// All names of the node's file: itself, but for hard links.
+    func names(of node: Node) -> [Node] {
+        guard let others = linked[node.shown] else { return [node] }
+        let first = items[node.shown].map { [$0] } ?? []
+        let all = (first + others).filter { !$0.isDeleted }
+        return all.contains { $0 === node } ? all : all + [node]
+    }
+}

@@ -1,0 +1,133 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+extension Replica {
+    /// mkdir(2).
+    public func makeFolder(
+        _ name: FileName, in parent: ItemNumber, mode: UInt16, caller: Caller
+    ) throws(Obstacle) -> Entry {
+        try create(name, in: parent, .folder, caller) { (folder, masked) throws(Errno) in
+            try name.withCString { (text) throws(Errno) in
+                try Errno.check(mkdirat(folder, text, UInt32(masked(mode))))
+            }
+        }
+    }
+
+    /// symlink(2).
+    public func makeSymlink(
+        _ name: FileName, in parent: ItemNumber, target: [UInt8], caller: Caller
+    ) throws(Obstacle) -> Entry {
+        try create(name, in: parent, .symlink, caller) { (folder, _) throws(Errno) in
+            try name.withCString { (text) throws(Errno) in
+                try FileName(bytes: target).withCString { (target) throws(Errno) in
+                    try Errno.check(symlinkat(target, folder, text))
+                }
+            }
+        }
+    }
+
+    /// mknod(2): a file, or a device, socket or fifo, which stays local (design.md §9.7).
+    public func makeNode(
+        _ name: FileName, in parent: ItemNumber, mode: UInt32, device: UInt64, caller: Caller
+    ) throws(Obstacle) -> Entry {
+        let type = mode & UInt32(S_IFMT)
+        let isFile = type == UInt32(S_IFREG) || type == 0
+        return try create(name, in: parent, .file, caller, isSpecial: !isFile) { (folder, masked) throws(Errno) in
+            let mode = type | UInt32(masked(UInt16(mode & 0o7777)))
+            try name.withCString { (text) throws(Errno) in
+                try Errno.check(mknodat(folder, text, mode, UInt(device)))
+            }
+        }
+    }
+
+    /// open(2) with `O_CREAT` of a name that is not there.
+    /// - Returns: The descriptor is the caller's; ``closed(_:isWriter:)`` is owed.
+    public func createFile(
+        _ name: FileName, in parent: ItemNumber, mode: UInt16, flags: Int32, caller: Caller
+    ) throws(Obstacle) -> (Entry, OpenFile) {
+        var descriptor: Int32 = -1
+        let isWriter = flags & O_ACCMODE != O_RDONLY
+        do throws(Obstacle) {
+            let entry = try create(name, in: parent, .file, caller, opening: isWriter) {
+                (folder, masked) throws(Errno) in
+                let kept = flags & (O_ACCMODE | O_APPEND | CL_O_DIRECT | O_SYNC | O_DSYNC)
+                try name.withCString { (text) throws(Errno) in
+                    descriptor = try Errno.check(
+                        openat(folder, text, kept | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, UInt32(masked(mode))))
+                }
+            }
+            return (entry, OpenFile(descriptor: descriptor, isWhole: true, isWriter: isWriter, generation: 0))
+        } catch {
+            if descriptor >= 0 { Glibc.close(descriptor) }
+            throw error
+        }
+    }
+
+    /// Makes an entry by the system call in `make`, and the item for it.
+    private func create(
+        _ name: FileName, in parent: ItemNumber, _ kind: ItemKind, _ caller: Caller, isSpecial: Bool = false,
+        opening isWriter: Bool? = nil, _ make: (Int32, (UInt16) -> UInt16) throws(Errno) -> Void
+    ) throws(Obstacle) -> Entry {
+        try locked { (tree) throws(Obstacle) in
+            let folder = try tree.listed(parent)
+            try tree.vacant(name, in: folder)
+            let below = try tree.descriptor(of: folder)
+            let ignoresUmask = tree.hasDefaultACL(folder, below)
+            let status = try errnos { () throws(Errno) in
+                try make(below) { ignoresUmask ? $0 : $0 & ~caller.umask }
+                return try Ownership.give(name, in: below, to: caller)
+            }
+            let node = tree.makeNode(in: folder, name: name, kind: kind)
+            node.stamp = Stamp(status)
+            if isSpecial { node.flags.insert(.special) }
+            node.lookups += 1
+            if let isWriter {
+                node.opens += 1
+                if isWriter { tree.addWriter(node) }
+            }
+            tree.edit(node, ItemFields.ofNew(kind))
+            return tree.entry(of: node, status)
+        }
+    }
+}
+
+extension ItemFields {
+    /// What a new item of this kind brings.
+    static func ofNew(_ kind: ItemKind) -> ItemFields {
+        switch kind {
+        case .file: [.contents, .place, .mode, .modificationDate, .extendedAttributes, .tags]
+        case .folder: [.place, .mode, .modificationDate, .extendedAttributes, .tags]
+        case .symlink: [.place, .modificationDate]
+        }
+    }
+}
+
+extension Tree {
+    /// Whether entries made in the folder take their mode from an ACL and not from the umask (acl(5)).
+    fileprivate func hasDefaultACL(_ folder: Node, _ descriptor: Int32) -> Bool {
+        if let known = folder.hasDefaultACL { return known }
+        let has = getxattr("/proc/self/fd/\(descriptor)", "system.posix_acl_default", nil, 0) > 0
+        folder.hasDefaultACL = has
+        return has
+    }
+}
+
+/// Whose a new file is.
+enum Ownership {
+    /// Makes `name` the caller's, as if the caller had made it, and says what became of it.
+    static func give(_ name: FileName, in folder: Int32, to caller: Caller) throws(Errno) -> FileStatus {
+        let made = try FileStatus(name, in: folder)
+        let above = try FileStatus(descriptor: folder)
+        let group = above.mode & UInt32(S_ISGID) != 0 ? made.group : caller.group
+        guard made.user != caller.user || made.group != group else { return made }
+        guard geteuid() == 0 else { return made }
+        try name.withCString { (text) throws(Errno) in
+            try Errno.check(fchownat(folder, text, caller.user, group, AT_SYMLINK_NOFOLLOW))
+            if made.kind != .symlink, made.mode & 0o6000 != 0 {
+                try Errno.check(fchmodat(folder, text, made.mode & 0o7777, 0))
+            }
+        }
+        return try FileStatus(name, in: folder)
+    }
+}

@@ -1,0 +1,36 @@
+internal import Glibc
+internal import SystemPackage
+
+extension Replica {
+    /// link(2): another name of a file, an item of its own that shows the same inode number (design.md §9.6).
+    public func link(_ number: ItemNumber, as name: FileName, in parent: ItemNumber) throws(Obstacle) -> Entry {
+        try locked { (tree) throws(Obstacle) in
+            let source = try tree.node(number)
+            guard source.kind != .folder else { throw .errno(.notPermitted) }
+            guard source.materialization == .whole else { throw .needsContent(number) }
+            let folder = try tree.listed(parent)
+            try tree.vacant(name, in: folder)
+            let place = try tree.place(of: source)
+            let below = try tree.descriptor(of: folder)
+            try errnos { () throws(Errno) in
+                try place.name.withCString { (from) throws(Errno) in
+                    try name.withCString { (to) throws(Errno) in
+                        try Errno.check(linkat(place.folder, from, below, to, place.isOrphan ? AT_SYMLINK_FOLLOW : 0))
+                    }
+                }
+            }
+            let node = Node(number: ItemNumber(tree.nextNumber), parent: folder, name: name, kind: source.kind)
+            tree.nextNumber += 1
+            node.shown = source.shown
+            node.flags.formUnion(source.flags.intersection(.special))
+            folder.children?[name] = node
+            tree.insert(node)
+            let status = try errnos { () throws(Errno) in try FileStatus(name, in: below) }
+            node.stamp = Stamp(status)
+            source.stamp = node.stamp
+            source.lookups += 1
+            tree.edit(node, ItemFields.ofNew(node.kind))
+            return tree.entry(of: source, status)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+internal import SystemPackage
+
+extension Replica {
+    /// The entry `name` of a folder. Counts as one reference of the kernel, to be given back by ``forget(_:count:)``.
+    public func lookup(_ name: FileName, in parent: ItemNumber) throws(Obstacle) -> Entry {
+        try locked { (tree) throws(Obstacle) in
+            let folder = try tree.listed(parent)
+            return try tree.refer(to: try tree.existing(name, in: folder))
+        }
+    }
+
+    /// What ``lookup(_:in:)`` says of each of `names`; nil for those that are gone.
+    public func lookup(_ names: ArraySlice<FileName>, in parent: ItemNumber) throws(Obstacle) -> [Entry?] {
+        try locked { (tree) throws(Obstacle) in
+            let folder = try tree.listed(parent)
+            var entries: [Entry?] = []
+            entries.reserveCapacity(names.count)
+            for name in names {
+                guard let node = folder.children?[name] else {
+                    entries.append(nil)
+                    continue
+                }
+                do throws(Obstacle) {
+                    entries.append(try tree.refer(to: node))
+                } catch {
+                    entries.append(nil)
+                }
+            }
+            return entries
+        }
+    }
+
+    /// Gives back `count` references of the kernel.
+    public func forget(_ number: ItemNumber, count: UInt64) {
+        look { tree in
+            guard let node = tree.shown[number] else { return }
+            node.lookups -= min(count, node.lookups)
+            guard node.lookups == 0, node.opens == 0 else { return }
+            if node.isDeleted || tree.items[node.number] == nil {
+                tree.shown[number] = nil
+                tree.closeDescriptor(of: node)
+            } else if let parent = node.parent {
+                tree.unload(node)
+                if parent.lookups == 0 { tree.unload(parent) }
+            }
+        }
+    }
+
+    /// What stat(2) says of an item.
+    public func attributes(of number: ItemNumber) throws(Obstacle) -> Entry {
+        try locked { (tree) throws(Obstacle) in try tree.entry(of: try tree.node(number)) }
+    }
+
+    /// The root, as the mount begins with it.
+    public func rootEntry() throws(Obstacle) -> Entry {
+        try attributes(of: .root)
+    }
+
+    /// The entries of a folder at this moment, in an order that stays.
+    public func entries(of number: ItemNumber) throws(Obstacle) -> [FolderEntry] {
+        try locked { (tree) throws(Obstacle) in
+            let folder = try tree.listed(number)
+            folder.usedAt = tree.now()
+            return (folder.children ?? [:]).values.map { node in
+                FolderEntry(name: node.name, number: node.shown, type: node.flags.contains(.special) ? nil : node.kind)
+            }
+        }
+    }
+
+    /// The folder above, for `..`; the root is above itself.
+    public func parent(of number: ItemNumber) throws(Obstacle) -> ItemNumber {
+        try locked { (tree) throws(Obstacle) in try tree.node(number).parent?.number ?? .root }
+    }
+
+    /// What a symlink points to.
+    public func target(of number: ItemNumber) throws(Obstacle) -> [UInt8] {
+        try locked { (tree) throws(Obstacle) in
+            let node = try tree.node(number)
+            guard node.kind == .symlink else { throw .errno(.invalidArgument) }
+            let place = try tree.place(of: node)
+            return try errnos { () throws(Errno) in try place.target() }
+        }
+    }
+}
+
+/// A line of a folder's listing.
+public struct FolderEntry: Sendable {
+    public let name: FileName
+    public let number: ItemNumber
+    /// Nil for devices, sockets and fifos.
+    public let type: ItemKind?
+}
+
+extension Tree {
+    /// The node's entry, with one more reference of the kernel.
+    func refer(to node: Node) throws(Obstacle) -> Entry {
+        let entry = try entry(of: node)
+        node.lookups += 1
+        return entry
+    }
+}

@@ -1,0 +1,136 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+/// A file opened below.
+public struct OpenFile: Sendable {
+    /// The receiver's to close.
+    public let descriptor: Int32
+    /// Whether all content is here: the kernel may read and write the file itself.
+    public let isWhole: Bool
+    public let isWriter: Bool
+    /// The item's generation then; see ``Replica/presence(of:range:since:)``.
+    public let generation: UInt32
+}
+
+/// Whether bytes of a file can be read from its descriptor.
+public enum Presence: Sendable, Hashable {
+    case here
+    /// They have to be fetched: ``Domain/hydrate(_:range:)``.
+    case absent
+    /// The file was replaced by a newer version since it was opened, before these bytes were here: ESTALE.
+    case stale
+}
+
+extension Replica {
+    /// open(2) without `O_CREAT`.
+    /// - Returns: ``closed(_:isWriter:)`` is owed for it.
+    /// - Throws: ``Obstacle/needsContent(_:)`` when it is opened for writing, not truncating, and not all is here.
+    public func open(_ number: ItemNumber, flags: Int32) throws(Obstacle) -> OpenFile {
+        let isWriter = flags & O_ACCMODE != O_RDONLY
+        return try locked { (tree) throws(Obstacle) in
+            let node = try tree.node(number)
+            let truncates = flags & O_TRUNC != 0
+            if isWriter, !truncates, node.materialization != .whole { throw .needsContent(number) }
+            let place = try tree.place(of: node)
+            let kept = flags & (O_ACCMODE | O_TRUNC | O_APPEND | CL_O_DIRECT | CL_O_NOATIME | O_SYNC | O_DSYNC)
+            let descriptor = try errnos { () throws(Errno) in try place.open(kept | O_NONBLOCK) }
+            _ = fcntl(descriptor, F_SETFL, kept & ~O_ACCMODE & ~O_TRUNC)
+            node.usedAt = tree.now()
+            node.opens += 1
+            if isWriter { tree.addWriter(node) }
+            if truncates {
+                tree.becomeWhole(node, place)
+                for name in tree.names(of: node) { tree.edit(name, [.contents, .modificationDate]) }
+            }
+            return OpenFile(
+                descriptor: descriptor, isWhole: node.materialization == .whole, isWriter: isWriter,
+                generation: node.generation)
+        }
+    }
+
+    /// Whether `range` of a file can be read from a descriptor that was opened in `generation`.
+    public func presence(of number: ItemNumber, range: Range<Int64>, since generation: UInt32) -> Presence {
+        look { tree in
+            guard let node = tree.shown[number] else { return .stale }
+            guard node.generation == generation else { return .stale }
+            guard node.materialization != .whole else { return .here }
+            let end = min(range.upperBound, node.base?.size ?? 0)
+            guard range.lowerBound < end else { return .here }
+            return node.ranges.missing(in: range.lowerBound..<end).isEmpty ? .here : .absent
+        }
+    }
+
+    /// The other end of an open: when the last writer goes, what it wrote becomes known.
+    public func closed(_ number: ItemNumber, isWriter: Bool) {
+        try? locked { (tree) throws(Obstacle) in  // Nothing here throws; the lock's signature does.
+            guard let node = tree.shown[number] else { return }
+            node.opens -= 1
+            if isWriter {
+                node.writers -= 1
+                if node.writers == 0 { tree.removeWriter(node) }
+            }
+            guard node.opens == 0, node.isDeleted || tree.items[node.number] == nil else { return }
+            tree.closeDescriptor(of: node)
+            if node.lookups == 0 { tree.shown[number] = nil }
+        }
+    }
+
+    /// Notes that a file was written through a descriptor that the kernel does not let us see the end of.
+    public func settleWriters() {
+        try? locked { (tree) throws(Obstacle) in  // Nothing here throws; the lock's signature does.
+            for node in tree.writing.values { tree.settle(node) }
+        }
+    }
+
+    /// Another descriptor of a file that is open, for calls that the kernel's own passthrough does not serve.
+    public func reopen(_ number: ItemNumber, flags: Int32) throws(Obstacle) -> Int32 {
+        try locked { (tree) throws(Obstacle) in
+            let place = try tree.place(of: try tree.node(number))
+            return try errnos { () throws(Errno) in try place.open(flags) }
+        }
+    }
+}
+
+extension Tree {
+    func addWriter(_ node: Node) {
+        node.writers += 1
+        writing[node.number] = node
+        if node.writers == 1 { note(node) }
+    }
+
+    func removeWriter(_ node: Node) {
+        settle(node)
+        writing[node.number] = nil
+        node.flags.remove(.writing)
+        note(node)
+    }
+
+    /// Finds out whether a file that is or was open for writing has other content than before.
+    func settle(_ node: Node) {
+        guard writing[node.number] != nil, node.kind == .file, !node.isDeleted, node.parent != nil else { return }
+        do throws(Obstacle) {
+            let place = try place(of: node)
+            let stamp = Stamp(try errnos { () throws(Errno) in try place.status() })
+            guard stamp.hasOtherContent(than: node.stamp) || stamp.changed != node.stamp.changed else { return }
+            for name in names(of: node) {
+                name.stamp = stamp
+                edit(name, [.contents, .modificationDate])
+            }
+        } catch {
+            // The file is gone below; a scan tells what that means.
+        }
+    }
+
+    /// A file that was truncated has nothing left to fetch.
+    func becomeWhole(_ node: Node, _ place: Place) {
+        guard node.materialization != .whole else { return }
+        node.materialization = .whole
+        node.ranges = RangeSet64()
+        do throws(Errno) {
+            try place.setXattr(OwnXattr.dataless, nil)
+        } catch {
+            // The mark was not there; a mark that stays would only cost a fetch.
+        }
+    }
+}

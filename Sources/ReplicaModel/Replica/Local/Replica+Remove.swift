@@ -1,0 +1,57 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+extension Replica {
+    /// unlink(2), or rmdir(2) for `isFolder`.
+    public func remove(_ name: FileName, in parent: ItemNumber, isFolder: Bool) throws(Obstacle) {
+        try locked { (tree) throws(Obstacle) in
+            let folder = try tree.listed(parent)
+            let node = try tree.existing(name, in: folder)
+            guard isFolder == (node.kind == .folder) else {
+                throw .errno(isFolder ? .notDirectory : .isDirectory)
+            }
+            if isFolder {
+                guard node.materialization == .whole else { throw .needsListing(node.shown) }
+                try tree.children(of: node)
+            }
+            try tree.keepReachable(node)
+            let below = try tree.descriptor(of: folder)
+            try errnos { () throws(Errno) in
+                try name.withCString { (text) throws(Errno) in
+                    try Errno.check(unlinkat(below, text, isFolder ? AT_REMOVEDIR : 0))
+                }
+            }
+            tree.bury(node)
+        }
+    }
+}
+
+extension Tree {
+    /// Sees to it that an open file can be reached after its name is gone.
+    func keepReachable(_ node: Node) throws(Obstacle) {
+        guard node.kind == .file, node.opens > 0, node.descriptor < 0, linked[node.shown] == nil else { return }
+        let place = try place(of: node)
+        node.descriptor = try errnos { () throws(Errno) in try place.open(CL_O_PATH) }
+    }
+
+    /// Notes that a node is gone from the tree: nothing is left of it when the store never heard of it, else a
+    /// tombstone until the store knows.
+    func bury(_ node: Node) {
+        unlink(node)
+        if node.kind == .folder { closeDescriptor(of: node) }
+        guard node.base != nil || node.flags.contains(.createSent), !node.flags.contains(.excluded) else {
+            return drop(node)
+        }
+        node.parent = nil
+        node.flags.insert(.deleted)
+        node.flags.remove(.writing)
+        node.dirty = []
+        node.failure = nil
+        node.edits += 1
+        node.changedAt = now()
+        writing[node.number] = nil
+        pendingChanged = true
+        note(node)
+    }
+}

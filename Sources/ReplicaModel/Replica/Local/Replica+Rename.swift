@@ -1,0 +1,135 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+/// The flags of renameat2(2).
+public struct RenameFlags: OptionSet, Sendable {
+    public let rawValue: UInt32
+
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    public static let noReplace = RenameFlags(rawValue: 1)
+    public static let exchange = RenameFlags(rawValue: 2)
+}
+
+extension Replica {
+    /// rename(2) and renameat2(2). A file renamed over another becomes the newer state of that other's item, as
+    /// programs mean it that save by writing beside and renaming (design.md §4, "safe save").
+    public func rename(
+        _ name: FileName, in parent: ItemNumber, to newName: FileName, in newParent: ItemNumber, flags: RenameFlags
+    ) throws(Obstacle) {
+        guard flags.isSubset(of: [.noReplace, .exchange]), flags != [.noReplace, .exchange] else {
+            throw .errno(.invalidArgument)
+        }
+        try locked { (tree) throws(Obstacle) in
+            let from = try tree.listed(parent)
+            let into = try tree.listed(newParent)
+            let node = try tree.existing(name, in: from)
+            guard newName.bytes.count <= 255 else { throw .errno(.fileNameTooLong) }
+            let other = into.children?[newName]
+            if let other, other.kind == .folder, !flags.contains(.exchange) {
+                guard other.materialization == .whole else { throw .needsListing(other.shown) }
+                try tree.children(of: other)
+            }
+            if let other, other !== node, flags.isEmpty { try tree.keepReachable(other) }
+            try tree.renameBelow(name, from, newName, into, flags.rawValue)
+            guard node !== other else { return }
+            if flags.contains(.exchange), let other {
+                tree.swapPlaces(node, other)
+            } else if let other, node.shown == other.shown {
+                return  // Two names of one file: rename(2) does nothing.
+            } else {
+                if let other { tree.replace(other, by: node) }
+                tree.move(node, to: newName, in: into)
+            }
+        }
+    }
+}
+
+extension Tree {
+    /// Renames in the backing tree.
+    func renameBelow(
+        _ name: FileName, _ folder: Node, _ newName: FileName, _ newFolder: Node, _ flags: UInt32
+    ) throws(Obstacle) {
+        let from = try descriptor(of: folder)
+        let into = try descriptor(of: newFolder)
+        try errnos { () throws(Errno) in
+            try name.withCString { (old) throws(Errno) in
+                try newName.withCString { (new) throws(Errno) in
+                    try Errno.check(renameat2(from, old, into, new, flags))
+                }
+            }
+        }
+    }
+
+    /// Notes that a node now stands elsewhere by the user's will.
+    func move(_ node: Node, to name: FileName, in folder: Node) {
+        setPlace(of: node, name, folder)
+        node.edits += 1
+        node.changedAt = now()
+        node.failure = nil
+        node.comparePlace()
+        restamp(node)
+        pendingChanged = true
+        note(node)
+    }
+
+    /// Puts a node where its file already is.
+    func setPlace(of node: Node, _ name: FileName, _ folder: Node) {
+        if let old = node.parent, old.children?[node.name] === node { old.children?[node.name] = nil }
+        node.parent = folder
+        node.name = name
+        folder.children?[name] = node
+    }
+
+    fileprivate func swapPlaces(_ left: Node, _ right: Node) {
+        guard let leftFolder = left.parent, let rightFolder = right.parent else { return }
+        let leftName = left.name
+        setPlace(of: left, right.name, rightFolder)
+        right.parent = leftFolder
+        right.name = leftName
+        leftFolder.children?[leftName] = right
+        for node in [left, right] { move(node, to: node.name, in: node.parent ?? root) }
+    }
+
+    /// What becomes of `old`, whose file was renamed over: `new` inherits its place in the store when both are of a
+    /// kind that has content; else it is gone like after unlink(2).
+    fileprivate func replace(_ old: Node, by new: Node) {
+        guard old.kind == new.kind, old.kind != .folder, let heritage = old.base, !old.flags.contains(.excluded) else {
+            return bury(old)
+        }
+        setBase(nil, of: old)
+        if new.base != nil { leaveTombstone(of: new) }
+        setBase(heritage, of: new)
+        if new.pin == .inherited { new.pin = old.pin }
+        new.flags.formUnion(old.flags.intersection(.conflict))
+        new.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted])
+        new.dirty.formUnion(ItemFields.ofNew(new.kind).subtracting(.place))
+        bury(old)
+    }
+
+    /// Makes a tombstone for what a node was in the store, so that it can become something else.
+    private func leaveTombstone(of node: Node) {
+        let grave = Node(number: ItemNumber(nextNumber), parent: nil, name: node.name, kind: node.kind)
+        nextNumber += 1
+        grave.flags = .deleted
+        let base = node.base
+        setBase(nil, of: node)
+        insert(grave)
+        setBase(base, of: grave)
+        grave.changedAt = now()
+    }
+
+    /// Takes over what the filesystem below says of a node after a change that is no content's.
+    func restamp(_ node: Node) {
+        do throws(Obstacle) {
+            let place = try place(of: node)
+            let status = try errnos { () throws(Errno) in try place.status() }
+            if node.writers == 0 { node.stamp = Stamp(status) }
+        } catch {
+            // The old stamp stands: the next look finds a difference and sends the content once more.
+        }
+    }
+}

@@ -1,0 +1,126 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+/// The extended attributes that the replica itself keeps on files.
+enum OwnXattr {
+    /// On a file whose content is not all here.
+    static let dataless = "user.replica.dataless"
+    /// On the tree's root: the run in which the tree was last used.
+    static let epoch = "user.replica.epoch"
+    static let tags = "user.xdg.tags"
+    static let lastUsed = "user.replica.lastused"
+    static let favorite = "user.replica.favorite"
+    private static let own = "user.replica."
+
+    /// Whether programs may not see or set it.
+    static func isHidden(_ name: String) -> Bool {
+        name.hasPrefix(own) && name != lastUsed && name != favorite
+    }
+
+    /// The field that a change of the attribute changes, or nil for what stays local.
+    static func field(of name: String) -> ItemFields? {
+        switch name {
+        case tags: .tags
+        case lastUsed: .lastUsedDate
+        case favorite: .favoriteRank
+        default: name.hasPrefix("user.") && !isHidden(name) ? .extendedAttributes : nil
+        }
+    }
+}
+
+extension Replica {
+    /// getxattr(2).
+    public func xattr(_ name: String, of number: ItemNumber) throws(Obstacle) -> [UInt8] {
+        guard !OwnXattr.isHidden(name) else { throw .errno(Errno(rawValue: ENODATA)) }
+        return try locked { (tree) throws(Obstacle) in
+            let place = try tree.place(of: try tree.node(number))
+            return try errnos { () throws(Errno) in try place.xattr(name) }
+        }
+    }
+
+    /// listxattr(2), without the replica's own.
+    public func xattrNames(of number: ItemNumber) throws(Obstacle) -> [String] {
+        try locked { (tree) throws(Obstacle) in
+            let place = try tree.place(of: try tree.node(number))
+            return try errnos { () throws(Errno) in try place.xattrNames() }.filter { !OwnXattr.isHidden($0) }
+        }
+    }
+
+    /// setxattr(2); nil removes. Never fetches content.
+    public func setXattr(
+        _ name: String, _ value: UnsafeRawBufferPointer?, flags: Int32, of number: ItemNumber
+    ) throws(Obstacle) {
+        guard !OwnXattr.isHidden(name) else { throw .errno(.notPermitted) }
+        try locked { (tree) throws(Obstacle) in
+            let node = try tree.node(number)
+            let place = try tree.place(of: node)
+            tree.settle(node)
+            try errnos { () throws(Errno) in try place.setXattr(name, value, flags: flags) }
+            if name == "system.posix_acl_default" { node.hasDefaultACL = nil }
+            for other in tree.names(of: node) {
+                tree.restamp(other)
+                OwnXattr.field(of: name).map { tree.edit(other, $0) } ?? tree.note(other)
+            }
+            if name == "system.posix_acl_access" { tree.edit(node, .mode) }
+        }
+    }
+}
+
+extension Place {
+    func xattr(_ name: String) throws(Errno) -> [UInt8] {
+        try withPath { (path) throws(Errno) in
+            var size = try Errno.check(get(path, name, nil, 0))
+            while true {
+                var value = [UInt8](repeating: 0, count: size)
+                let got = get(path, name, &value, size)
+                if got >= 0 { return Array(value.prefix(got)) }
+                guard Errno.last == .outOfRange else { throw .last }
+                size = try Errno.check(get(path, name, nil, 0))
+            }
+        }
+    }
+
+    func xattrNames() throws(Errno) -> [String] {
+        try withPath { (path) throws(Errno) in
+            let size = try Errno.check(isOrphan ? listxattr(path, nil, 0) : llistxattr(path, nil, 0))
+            var list = [CChar](repeating: 0, count: size + 1024)
+            let got = isOrphan ? listxattr(path, &list, list.count) : llistxattr(path, &list, list.count)
+            return list.prefix(try Errno.check(got)).split(separator: 0).map {
+                String(decoding: $0.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            }
+        }
+    }
+
+    /// Sets an attribute; nil removes it.
+    func setXattr(_ name: String, _ value: UnsafeRawBufferPointer?, flags: Int32 = 0) throws(Errno) {
+        try withPath { (path) throws(Errno) in
+            let result: Int32
+            if let value {
+                result =
+                    isOrphan
+                    ? setxattr(path, name, value.baseAddress, value.count, flags)
+                    : lsetxattr(path, name, value.baseAddress, value.count, flags)
+            } else {
+                result = isOrphan ? removexattr(path, name) : lremovexattr(path, name)
+            }
+            try Errno.check(result)
+        }
+    }
+
+    /// Sets an attribute, new or not.
+    func setXattr(_ name: String, to value: [UInt8]) throws(Errno) {
+        try withPath { (path) throws(Errno) in
+            let result =
+                isOrphan
+                ? setxattr(path, name, value, value.count, 0) : lsetxattr(path, name, value, value.count, 0)
+            try Errno.check(result)
+        }
+    }
+
+    private func get(_ path: UnsafePointer<CChar>, _ name: String, _ value: UnsafeMutableRawPointer?, _ size: Int)
+        -> Int
+    {
+        isOrphan ? getxattr(path, name, value, size) : lgetxattr(path, name, value, size)
+    }
+}

@@ -1,0 +1,64 @@
+internal import SystemPackage
+
+/// One writer at a time brings the database up to the tree.
+struct Recording {
+    /// Whether the last attempt failed, and why; said in the domain's status.
+    var failure: String?
+}
+
+extension Replica {
+    /// Writes what changed since the last call to the database, in one transaction.
+    /// - Parameter together: Written in the same transaction.
+    func record(together: @escaping (Rows) throws -> Void = { _ in }) throws {
+        try recording.withLock { (recording: inout Recording) throws in
+            let (rows, removed, next) = look { $0.takeChanges() }
+            do {
+                try database.write { transaction in
+                    for row in rows { try row.write(to: transaction) }
+                    for number in removed { try ItemRow.delete(number, from: transaction) }
+                    if let next { try Meta.nextNumber.write(String(next), to: transaction) }
+                    try together(transaction)
+                }
+            } catch {
+                look { $0.putBack(rows, removed) }
+                recording.failure = String(describing: error)
+                throw error
+            }
+            recording.failure = nil
+            look { $0.closeFolders() }
+        }
+    }
+
+    /// Like ``record(together:)``, and what it wrote survives a power cut: fsync(2) promises it.
+    public func recordDurably() throws {
+        try record()
+        try database.makeDurable()
+    }
+}
+
+extension Tree {
+    /// How many numbers are set aside at a time: after a crash that many are skipped, so that none is used twice.
+    private static let reserve: UInt64 = 1 << 20
+
+    fileprivate func takeChanges() -> ([ItemRow], Set<ItemNumber>, UInt64?) {
+        let rows = changed.values.map { node in
+            node.isRecorded = true
+            return ItemRow(node)
+        }
+        let gone = removed
+        changed.removeAll(keepingCapacity: changed.count < 4096)
+        removed.removeAll()
+        guard nextNumber + Self.reserve / 2 > reservedNumber else { return (rows, gone, nil) }
+        reservedNumber = nextNumber + Self.reserve
+        return (rows, gone, reservedNumber)
+    }
+
+    fileprivate func putBack(_ rows: [ItemRow], _ gone: Set<ItemNumber>) {
+        for row in rows {
+            guard let node = items[ItemNumber(row.number)], !removed.contains(node.number) else { continue }
+            note(node)
+        }
+        removed.formUnion(gone)
+        reservedNumber = 0
+    }
+}

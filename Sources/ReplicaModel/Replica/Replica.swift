@@ -1,0 +1,77 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+/// The local side of a domain: the backing tree and what is known about it.
+///
+/// Every method may be called from any thread. Those of the filesystem return after system calls on the backing tree,
+/// never after the network; what they change is known to the engine when they return, and found again after a crash by
+/// comparing tree and database (docs/decisions/no-intent-log.md).
+public final class Replica: Sendable {
+    let tree: Locked<Tree>
+    let database: ReplicaDatabase
+    /// Where the domain's folders are.
+    public let folders: StateFolders
+    let recording = Locked(Recording())
+    let presentations = Locked(Presentations())
+    let presenter = Locked<(any Presenter)?>(nil)
+    /// Called after local changes; must return at once.
+    let wake: @Sendable () -> Void
+    let now: @Sendable () -> Double
+    /// Unique to this replica, so that template identifiers are.
+    let templatePrefix: String
+
+    init(
+        folders: StateFolders, tree: Tree, database: ReplicaDatabase, templatePrefix: String,
+        now: @escaping @Sendable () -> Double, wake: @escaping @Sendable () -> Void
+    ) {
+        self.folders = folders
+        self.tree = Locked(tree)
+        self.database = database
+        self.templatePrefix = templatePrefix
+        self.now = now
+        self.wake = wake
+    }
+
+    /// Runs `body` with the tree, alone, and wakes the engine when that left something to send.
+    func locked<Result>(_ body: (Tree) throws(Obstacle) -> Result) throws(Obstacle) -> Result {
+        var isNews = false
+        defer { if isNews { wake() } }
+        return try tree.withLock { (tree) throws(Obstacle) in
+            defer {
+                isNews = tree.pendingChanged
+                tree.pendingChanged = false
+            }
+            return try body(tree)
+        }
+    }
+
+    /// Runs `body` with the tree, alone; for what can't fail.
+    func look<Result>(_ body: (Tree) -> Result) -> Result {
+        tree.withLock { body($0) }
+    }
+}
+
+extension Tree {
+    /// A folder whose listing is here, its entries loaded.
+    func listed(_ number: ItemNumber) throws(Obstacle) -> Node {
+        let folder = try folder(number)
+        guard folder.materialization == .whole else { throw .needsListing(number) }
+        try children(of: folder)
+        return folder
+    }
+
+    /// The entry `name` of a listed folder.
+    func existing(_ name: FileName, in folder: Node) throws(Obstacle) -> Node {
+        guard name.bytes.count <= 255 else { throw .errno(.fileNameTooLong) }
+        guard let node = folder.children?[name] else { throw .errno(.noSuchFileOrDirectory) }
+        return node
+    }
+
+    /// Makes sure that `folder` has no entry `name` and can have one.
+    func vacant(_ name: FileName, in folder: Node) throws(Obstacle) {
+        guard name.bytes.count <= 255 else { throw .errno(.fileNameTooLong) }
+        guard folder.children?[name] == nil else { throw .errno(.fileExists) }
+        guard !folder.isDeleted else { throw .errno(.noSuchFileOrDirectory) }
+    }
+}

@@ -1,0 +1,83 @@
+internal import GRDB
+
+extension ItemRow {
+    /// The rows of the entries of `folder`, deleted ones not.
+    static func children(of folder: ItemNumber, in database: Database) throws -> [ItemRow] {
+        try all("parent = ? AND flags & 1 = 0", [folder.argument], database)
+    }
+
+    static func of(_ number: ItemNumber, in database: Database) throws -> ItemRow? {
+        try all("number = ?", [number.argument], database).first
+    }
+
+    static func of(_ identifier: ItemIdentifier, in database: Database) throws -> ItemRow? {
+        try all("identifier = ?", [identifier.rawValue], database).first
+    }
+
+    /// The rows whose file had this inode number when last looked at.
+    static func withInode(_ inode: UInt64, in database: Database) throws -> [ItemRow] {
+        try all("inode = ? AND flags & 1 = 0", [Int64(bitPattern: inode)], database)
+    }
+
+    /// Everything the store does not know yet, deletions with it.
+    static func pending(in database: Database) throws -> [ItemRow] {
+        try all("dirty != 0 OR flags & 1057 != 0", [], database)
+    }
+
+    /// What stood directly in `folder` when it was last in step.
+    static func withBase(in folder: ItemNumber, database: Database) throws -> [ItemRow] {
+        try all("baseParent = ?", [folder.argument], database)
+    }
+
+    private static func all(
+        _ condition: String, _ arguments: StatementArguments, _ database: Database
+    ) throws -> [ItemRow] {
+        let statement = try database.cachedStatement(sql: "SELECT * FROM item WHERE \(condition)")
+        let rows = try Row.fetchCursor(statement, arguments: arguments)
+        var found: [ItemRow] = []
+        while let row = try rows.next() { found.append(ItemRow(row)) }
+        return found
+    }
+}
+
+extension ItemNumber {
+    /// The number as the database takes it.
+    var argument: Int64 { Int64(bitPattern: rawValue) }
+}
+
+/// Single values beside the items.
+enum Meta: String {
+    /// The anchor that all incoming changes were asked from.
+    case anchor
+    /// `clean` after an orderly stop.
+    case state
+    /// How often the replica was started; also in the tree, so that an exchanged tree or database shows.
+    case epoch
+    /// The boot in which the replica last ran.
+    case boot
+    /// The next item number.
+    case nextNumber
+    /// What the template identifiers of this replica begin with.
+    case templatePrefix
+    /// Set while an import goes on.
+    case importing
+    /// Why the domain is disconnected.
+    case disconnected
+    /// The codes of errors that hold back everything.
+    case throttled
+    /// Set when a mass deletion was approved.
+    case approved
+
+    func read(from database: Database) throws -> String? {
+        try String.fetchOne(database, sql: "SELECT value FROM meta WHERE key = ?", arguments: [rawValue])
+    }
+
+    func write(_ value: String?, to database: Database) throws {
+        if let value {
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", arguments: [rawValue, value])
+        } else {
+            try database.execute(sql: "DELETE FROM meta WHERE key = ?", arguments: [rawValue])
+        }
+    }
+}

@@ -1,0 +1,42 @@
+internal import Foundation
+internal import GRDB
+
+extension ItemRow {
+    /// Writes the row, in place of an older one of the same number.
+    func write(to database: Database) throws {
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO item (number, shown, parent, name, kind, inode, born, size, modified, changed,
+                    mode, materialization, pin, flags, dirty, usedAt, identifier, baseParent, baseName, baseContent,
+                    baseMetadata, baseSize, capabilities, uploaded, errorCode, errorMessage, attempts, retryAt, ranges)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        statement.setUncheckedArguments([
+            Int64(bitPattern: number), Int64(bitPattern: shown), Int64(bitPattern: parent), Data(name.bytes),
+            kind.rawValue, Int64(bitPattern: stamp.inode), stamp.born, stamp.size, stamp.modified, stamp.changed,
+            stamp.mode, materialization.rawValue, pin.rawValue, flags.rawValue, dirty.rawValue, usedAt,
+            base?.identifier.rawValue, (base?.parent ?? sent?.parent)?.argument,
+            (base?.name ?? sent?.name).map { Data($0.bytes) }, base?.version.content, base?.version.metadata,
+            base?.size,
+            base?.capabilities.rawValue, base?.isUploaded, failure?.code, failure?.message, failure?.attempts,
+            failure?.retryAt, rangesBlob,
+        ])
+        try statement.execute()
+    }
+
+    /// Removes the row of this number.
+    static func delete(_ number: ItemNumber, from database: Database) throws {
+        let statement = try database.cachedStatement(sql: "DELETE FROM item WHERE number = ?")
+        try statement.execute(arguments: [Int64(bitPattern: number.rawValue)])
+    }
+
+    private var rangesBlob: Data? {
+        guard !ranges.isEmpty else { return nil }
+        var blob = Data(capacity: ranges.ranges.count * 16)
+        for range in ranges.ranges {
+            withUnsafeBytes(of: range.lowerBound) { blob.append(contentsOf: $0) }
+            withUnsafeBytes(of: range.upperBound) { blob.append(contentsOf: $0) }
+        }
+        return blob
+    }
+}

@@ -1,0 +1,108 @@
+internal import Foundation
+internal import GRDB
+
+/// A node as the database keeps it.
+struct ItemRow {
+    var number: UInt64
+    var shown: UInt64
+    var parent: UInt64
+    var name: FileName
+    var kind: ItemKind
+    var stamp: Stamp
+    var materialization: Materialization
+    var pin: Pin
+    var flags: NodeFlags
+    var dirty: ItemFields
+    var usedAt: Double
+    var base: Base?
+    var failure: Failure?
+    var sent: SentPlace?
+    var ranges: RangeSet64
+
+    /// The row that says what `node` is now.
+    init(_ node: Node) {
+        number = node.number.rawValue
+        shown = node.shown.rawValue
+        parent = node.parent?.number.rawValue ?? 0
+        name = node.name
+        kind = node.kind
+        stamp = node.stamp
+        materialization = node.materialization
+        pin = node.pin
+        flags = node.flags
+        dirty = node.dirty
+        usedAt = node.usedAt
+        base = node.base
+        failure = node.failure
+        sent = node.base == nil ? node.sent : nil
+        ranges = node.ranges
+        if node.writers > 0 { flags.insert(.writing) }
+    }
+
+    init(_ row: Row) {
+        number = UInt64(bitPattern: row["number"])
+        shown = UInt64(bitPattern: row["shown"])
+        parent = UInt64(bitPattern: row["parent"])
+        name = FileName(bytes: Self.bytes(row["name"]))
+        kind = ItemKind(rawValue: row["kind"]) ?? .file
+        stamp = Stamp()
+        stamp.inode = UInt64(bitPattern: row["inode"])
+        stamp.born = row["born"]
+        stamp.size = row["size"]
+        stamp.modified = row["modified"]
+        stamp.changed = row["changed"]
+        stamp.mode = row["mode"]
+        materialization = Materialization(rawValue: row["materialization"]) ?? .dataless
+        pin = Pin(rawValue: row["pin"]) ?? .inherited
+        flags = NodeFlags(rawValue: row["flags"])
+        dirty = ItemFields(rawValue: row["dirty"])
+        usedAt = row["usedAt"]
+        base = Self.base(row)
+        if let code: String = row["errorCode"] {
+            failure = Failure(
+                code: code, message: row["errorMessage"], attempts: row["attempts"], retryAt: row["retryAt"])
+        }
+        if base == nil, let parent: Int64 = row["baseParent"] {
+            sent = SentPlace(
+                parent: ItemNumber(UInt64(bitPattern: parent)), name: FileName(bytes: Self.bytes(row["baseName"])))
+        }
+        ranges = RangeSet64(Self.ranges(row["ranges"]))
+    }
+
+    /// A node of this row; its parent is the caller's to give.
+    func makeNode(parent: Node?) -> Node {
+        let node = Node(number: ItemNumber(number), parent: parent, name: name, kind: kind)
+        node.shown = ItemNumber(shown)
+        node.stamp = stamp
+        node.materialization = materialization
+        node.pin = pin
+        node.flags = flags
+        node.dirty = dirty
+        node.usedAt = usedAt
+        node.base = base
+        node.failure = failure
+        node.sent = sent
+        node.ranges = ranges
+        node.isRecorded = true
+        return node
+    }
+
+    private static func bytes(_ blob: Data) -> [UInt8] { [UInt8](blob) }
+
+    private static func base(_ row: Row) -> Base? {
+        guard let identifier: String = row["identifier"] else { return nil }
+        return Base(
+            identifier: ItemIdentifier(identifier), parent: ItemNumber(UInt64(bitPattern: row["baseParent"])),
+            name: FileName(bytes: bytes(row["baseName"])),
+            version: ItemVersion(content: row["baseContent"], metadata: row["baseMetadata"]), size: row["baseSize"],
+            capabilities: Capabilities(rawValue: row["capabilities"]), isUploaded: row["uploaded"])
+    }
+
+    private static func ranges(_ blob: Data?) -> [Range<Int64>] {
+        guard let blob else { return [] }
+        let numbers = blob.withUnsafeBytes { raw in
+            (0..<raw.count / 8).map { raw.loadUnaligned(fromByteOffset: $0 * 8, as: Int64.self) }
+        }
+        return stride(from: 0, to: numbers.count - 1, by: 2).map { numbers[$0]..<max(numbers[$0], numbers[$0 + 1]) }
+    }
+}

@@ -1,0 +1,68 @@
+internal import GRDB
+
+/// A transaction.
+typealias Rows = Database
+
+/// What the replica knows about its tree, in SQLite. The tree is what the user has; this may be behind it.
+///
+/// Safe from any thread; never called under the tree's lock but to load a folder.
+final class ReplicaDatabase: Sendable {
+    private let queue: DatabasePool
+
+    /// Opens or makes the database at `path`.
+    init(path: String) throws {
+        var configuration = Configuration()
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA synchronous = NORMAL")
+        }
+        queue = try DatabasePool(path: path, configuration: configuration)
+        try Self.migrations.migrate(queue)
+    }
+
+    /// Reads in one transaction.
+    func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try queue.unsafeRead(body)
+    }
+
+    /// Writes in one transaction.
+    func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try queue.write(body)
+    }
+
+    /// Makes everything written so far survive a power cut.
+    func makeDurable() throws {
+        try queue.writeWithoutTransaction { _ = try $0.checkpoint(.full) }
+    }
+
+    /// Closes the file; nothing can be read or written after it.
+    func close() throws {
+        try queue.close()
+    }
+
+    private static var migrations: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("items") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE item (
+                        number INTEGER PRIMARY KEY, shown INTEGER NOT NULL, parent INTEGER NOT NULL, name BLOB NOT NULL,
+                        kind INTEGER NOT NULL, inode INTEGER NOT NULL, born INTEGER NOT NULL, size INTEGER NOT NULL,
+                        modified INTEGER NOT NULL, changed INTEGER NOT NULL, mode INTEGER NOT NULL,
+                        materialization INTEGER NOT NULL, pin INTEGER NOT NULL, flags INTEGER NOT NULL,
+                        dirty INTEGER NOT NULL, usedAt REAL NOT NULL,
+                        identifier TEXT, baseParent INTEGER, baseName BLOB, baseContent TEXT, baseMetadata TEXT,
+                        baseSize INTEGER, capabilities INTEGER, uploaded INTEGER,
+                        errorCode TEXT, errorMessage TEXT, attempts INTEGER, retryAt REAL, ranges BLOB
+                    );
+                    CREATE INDEX itemByParent ON item (parent, name);
+                    CREATE INDEX itemByInode ON item (inode);
+                    CREATE INDEX itemByIdentifier ON item (identifier) WHERE identifier IS NOT NULL;
+                    CREATE INDEX itemByBaseParent ON item (baseParent) WHERE baseParent IS NOT NULL;
+                    CREATE INDEX itemPending ON item (number) WHERE dirty != 0 OR flags & 1057 != 0;
+                    CREATE TABLE incoming (identifier TEXT PRIMARY KEY, sequence INTEGER NOT NULL, item TEXT);
+                    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+                    """)
+        }
+        return migrator
+    }
+}

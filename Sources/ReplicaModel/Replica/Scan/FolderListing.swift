@@ -1,0 +1,48 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+/// What a folder below holds, read in one go.
+struct FolderListing {
+    struct Line {
+        var name: FileName
+        var status: FileStatus
+        /// Whether the file bears the mark of content that is not here.
+        var isDataless: Bool
+    }
+    var lines: [Line] = []
+
+    /// Reads the folder behind an `O_PATH` descriptor. What vanishes meanwhile is left out.
+    init(of folder: Int32) throws(Errno) {
+        let opened = try Errno.check(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+        guard let stream = fdopendir(opened) else {
+            close(opened)
+            throw .last
+        }
+        defer { closedir(stream) }
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { FileName(cString: $0) }
+            }
+            guard name.isValid else { continue }
+            do throws(Errno) {
+                let status = try FileStatus(name, in: folder)
+                let place = Place(folder: folder, name: name)
+                lines.append(Line(name: name, status: status, isDataless: status.kind == .file && place.isMarked))
+            } catch {
+                guard error == .noSuchFileOrDirectory else { throw error }
+            }
+        }
+    }
+}
+
+extension Place {
+    /// Whether the file bears the mark of content that is not all here.
+    var isMarked: Bool {
+        do throws(Errno) {
+            return try withPath { (path) throws(Errno) in lgetxattr(path, OwnXattr.dataless, nil, 0) >= 0 }
+        } catch {
+            return false  // Never thrown: the body does not.
+        }
+    }
+}

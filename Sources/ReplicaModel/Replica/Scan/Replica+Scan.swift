@@ -1,0 +1,31 @@
+internal import SystemPackage
+
+extension Replica {
+    /// Compares the whole tree with the database, folder by folder, other work in between; then says what is gone.
+    /// Does nothing after an orderly stop. Blocks its thread for as long as it takes.
+    /// - Parameter isStopped: Asked between folders; true ends the scan unfinished.
+    public func scan(isStopped: () -> Bool = { false }) throws {
+        guard look({ $0.scan != .none }) else { return }
+        var waiting: [ItemNumber] = [.root]
+        while let next = waiting.popLast() {
+            if isStopped() { return }
+            let folders = try locked { (tree) throws(Obstacle) -> [ItemNumber] in
+                guard let folder = try tree.find(next), tree.missing[next] == nil else { return [] }
+                return try tree.children(of: folder).values.filter { $0.kind == .folder }.map(\.number)
+            }
+            waiting.append(contentsOf: folders)
+            if look({ $0.changed.count > Self.mostUnrecorded }) { try record() }
+        }
+        try locked { (tree) throws(Obstacle) in
+            tree.finishScan()
+            tree.pendingChanged = true
+        }
+        try record()
+    }
+
+    /// How many changes a scan leaves unrecorded.
+    private static let mostUnrecorded = 20_000
+
+    /// Whether the tree is still being compared: nothing is sent until it is not.
+    public var isScanning: Bool { look { $0.scan != .none } }
+}

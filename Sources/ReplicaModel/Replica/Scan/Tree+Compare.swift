@@ -1,0 +1,114 @@
+internal import Glibc
+internal import SystemPackage
+
+/// The backing tree is what the user has; the database is what we know about it. Comparing makes the second follow.
+extension Tree {
+    /// Compares a loaded folder with what is below.
+    func compare(_ folder: Node) throws(Obstacle) {
+        guard folder.materialization == .whole else { return }
+        let below = try descriptor(of: folder)
+        let listing = try errnos { () throws(Errno) in try FolderListing(of: below) }
+        var strangers: [FolderListing.Line] = []
+        var found: Set<FileName> = []
+        for line in listing.lines {
+            if let node = folder.children?[line.name], isStill(node, line) {
+                found.insert(line.name)
+                refresh(node, line)
+            } else {
+                strangers.append(line)
+            }
+        }
+        // First all that is not where it was, so that it is recognised where it went.
+        for (name, node) in folder.children ?? [:] where !found.contains(name) { lose(node) }
+        for line in strangers { try adopt(line, in: folder) }
+    }
+
+    /// Whether the entry below is the node's file, though perhaps written anew.
+    private func isStill(_ node: Node, _ line: FolderListing.Line) -> Bool {
+        guard node.flags.contains(.special) == (line.status.kind == nil) else { return false }
+        guard let kind = line.status.kind else { return true }
+        guard node.kind == kind else { return false }
+        // A file written beside and renamed over is the file; a folder is another folder.
+        return kind == .file || node.stamp.isSameFile(as: Stamp(line.status))
+    }
+
+    private func lose(_ node: Node) {
+        if let parent = node.parent, parent.children?[node.name] === node { parent.children?[node.name] = nil }
+        missing[node.number] = node
+        missingByInode[node.stamp.inode] = node
+    }
+
+    private func refresh(_ node: Node, _ line: FolderListing.Line) {
+        let stamp = Stamp(line.status)
+        defer {
+            node.stamp = stamp
+            note(node)
+        }
+        guard node.kind == .file, !node.flags.contains(.special) else {
+            if node.kind == .folder, stamp.mode != node.stamp.mode { edit(node, .mode) }
+            return
+        }
+        if line.isDataless {
+            if node.base == nil { return }
+            if node.materialization == .whole || scan == .afterPowerCut { node.ranges = RangeSet64() }
+            if node.ranges.isEmpty { node.materialization = .dataless }
+            node.dirty.remove(.contents)
+            return
+        }
+        let wasDataless = node.materialization != .whole
+        node.materialization = .whole
+        node.ranges = RangeSet64()
+        let isOther = stamp.hasOtherContent(than: node.stamp) || stamp.changed != node.stamp.changed
+        guard isOther, !(wasDataless && stamp.size == node.stamp.size) else { return }
+        edit(node, [.contents, .modificationDate, .mode])
+    }
+
+    /// Finds out which item an entry is that is not known by its name.
+    private func adopt(_ line: FolderListing.Line, in folder: Node) throws(Obstacle) {
+        let kind = line.status.kind
+        // Before an import nothing is known, but the other names of a file.
+        let owner = scan == .importing && line.status.links < 2 ? nil : try owner(of: Stamp(line.status), kind: kind)
+        if let owner, missing[owner.number] != nil {
+            missing[owner.number] = nil
+            move(owner, to: line.name, in: folder)
+            refresh(owner, line)
+            return
+        }
+        if line.isDataless {
+            // A placeholder that was never recorded: nothing of the user's is in it.
+            let below = try descriptor(of: folder)
+            _ = line.name.withCString { unlinkat(below, $0, 0) }
+            return
+        }
+        let node = makeNode(in: folder, name: line.name, kind: kind ?? .file)
+        node.stamp = Stamp(line.status)
+        if kind == nil { node.flags.insert(.special) }
+        if let owner, kind == .file { link(node, to: owner) }
+        if line.status.links > 1, kind == .file { linkedBelow[line.status.inode] = node }
+        if scan != .afterCrash { node.flags.insert(.mayAlreadyExist) }
+        if scan == .importing { node.flags.insert(.importing) }
+        edit(node, ItemFields.ofNew(node.kind))
+    }
+
+    private func link(_ node: Node, to owner: Node) {
+        if shown[node.shown] === node { shown[node.shown] = nil }
+        node.shown = owner.shown
+        linked[node.shown, default: []].append(node)
+    }
+
+    /// The item whose file below this was when last looked at.
+    private func owner(of stamp: Stamp, kind: ItemKind?) throws(Obstacle) -> Node? {
+        if let lost = missingByInode[stamp.inode], lost.stamp.isSameFile(as: stamp), lost.kind == kind,
+            missing[lost.number] != nil
+        {
+            return lost
+        }
+        if let other = linkedBelow[stamp.inode], other.stamp.isSameFile(as: stamp) { return other }
+        let rows = try reading { try ItemRow.withInode(stamp.inode, in: $0) }
+        for row in rows where row.stamp.isSameFile(as: stamp) && row.kind == kind {
+            if let node = try find(ItemNumber(row.number)), node.stamp.isSameFile(as: stamp) { return node }
+            if let node = missing[ItemNumber(row.number)] { return node }
+        }
+        return nil
+    }
+}

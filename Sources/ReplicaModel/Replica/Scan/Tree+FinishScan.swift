@@ -1,0 +1,106 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+extension Tree {
+    /// All folders were compared: what is still missing is gone, and `scan` says what that means.
+    func finishScan() {
+        for node in missing.values.sorted(by: { depth($0) < depth($1) }) where missing[node.number] != nil {
+            if scan == .afterPowerCut, node.base != nil {
+                bringBack(node)
+            } else {
+                buryAll(node)
+            }
+        }
+        missing.removeAll()
+        missingByInode.removeAll()
+        linkedBelow.removeAll()
+        scan = .none
+        scanned.removeAll()
+    }
+
+    private func depth(_ node: Node) -> Int {
+        var count = 0
+        var here = node.parent
+        while let parent = here {
+            count += 1
+            here = parent.parent
+        }
+        return count
+    }
+
+    /// Buries a node and all that was below it.
+    func buryAll(_ node: Node) {
+        if node.kind == .folder {
+            do throws(Obstacle) {
+                let children = try children(of: node)
+                for child in children.values { buryAll(child) }
+            } catch {
+                // Below a folder that cannot be loaded nothing is said to be deleted.
+                return
+            }
+        }
+        bury(node)
+    }
+
+    /// Absence is never taken for deletion (tenet 2): what power loss took is fetched again.
+    private func bringBack(_ node: Node) {
+        missing[node.number] = nil
+        guard let folder = node.parent, folder.children?[node.name] == nil, node.kind != .symlink else {
+            return forgetUntilListed(node)
+        }
+        do throws(Obstacle) {
+            let below = try descriptor(of: folder)
+            if node.kind == .folder {
+                try errnos { () throws(Errno) in
+                    try node.name.withCString { (name) throws(Errno) in try Errno.check(mkdirat(below, name, 0o755)) }
+                }
+                node.children = [:]
+            } else {
+                try makePlaceholder(node.name, in: below, size: node.base?.size ?? 0, node.stamp)
+            }
+            folder.children?[node.name] = node
+            node.materialization = .dataless
+            node.ranges = RangeSet64()
+            node.dirty.remove(.contents)
+            restamp(node)
+            note(node)
+        } catch {
+            forgetUntilListed(node)
+        }
+    }
+
+    /// Lets go of an item without a word to the store, and has its folder listed anew.
+    private func forgetUntilListed(_ node: Node) {
+        if let folder = node.parent { askAgain(for: folder) }
+        drop(node)
+    }
+
+    /// Has a listed folder listed again.
+    func askAgain(for folder: Node) {
+        folder.flags.insert(.needsListing)
+        needsListing.insert(folder.number)
+        pendingChanged = true
+        note(folder)
+    }
+
+    /// Makes a file that stands for content that is not here: marked first, so that its zeros are never served.
+    func makePlaceholder(_ name: FileName, in folder: Int32, size: Int64, _ stamp: Stamp) throws(Obstacle) {
+        try errnos { () throws(Errno) in
+            let file = try name.withCString { (text) throws(Errno) in
+                try Errno.check(openat(folder, text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
+            }
+            defer { close(file) }
+            do throws(Errno) {
+                try Errno.check(fsetxattr(file, OwnXattr.dataless, "", 0, 0))
+                try Errno.check(ftruncate(file, Int(size)))
+                try Errno.check(fchmod(file, UInt32(stamp.mode == 0 ? 0o644 : stamp.mode)))
+                let time = Timestamp(nanoseconds: stamp.modified).timespec
+                try Errno.check(futimens(file, [time, time]))
+            } catch {
+                _ = name.withCString { unlinkat(folder, $0, 0) }
+                throw error
+            }
+        }
+    }
+}

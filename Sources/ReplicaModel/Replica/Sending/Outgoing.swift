@@ -1,0 +1,37 @@
+internal import SystemPackage
+
+/// One call of the store, as the tree was when it began.
+struct Outgoing: Sendable {
+    enum Call: Sendable, Hashable {
+        case create(CreateOptions)
+        case modify(base: ItemVersion)
+        case delete(base: ItemVersion)
+        /// Asks whether an earlier create arrived.
+        case resolve
+    }
+
+    var number: ItemNumber
+    /// ``Node/edits`` when it began.
+    var edits: UInt64
+    var call: Call
+    var template: ItemTemplate
+    var fields: ItemFields
+    /// Where the item was to be, in the replica's numbers.
+    var parent: ItemNumber
+    /// An open file with the content, the engine's to close; nil when no content is sent.
+    var source: Int32?
+    var stamp = Stamp()
+}
+
+extension Replica {
+    /// The identifier of an item that the store has not named yet: the same at every attempt (statements 71 to 73).
+    func templateIdentifier(of number: ItemNumber) -> ItemIdentifier {
+        ItemIdentifier("\(templatePrefix)-\(number.rawValue)")
+    }
+}
+
+/// What the engine may do about an item now.
+enum Step: Sendable {
+    case send(Outgoing)
+    case wait(Readiness)
+}

@@ -1,0 +1,118 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+extension Replica {
+    /// The numbers of all items that have something to send.
+    func pendingNumbers() -> [ItemNumber] { look { Array($0.pending.keys) } }
+
+    /// The numbers of what became pending or was edited since the last call.
+    func takeNews() -> [ItemNumber] {
+        look { tree in
+            defer { tree.news.removeAll(keepingCapacity: true) }
+            return tree.news
+        }
+    }
+
+    /// Begins to move an item that is in another's way, and itself in a ring of such, to a passing name in the store.
+    func beginDisplacing(_ number: ItemNumber) throws(Obstacle) -> Outgoing? {
+        try locked { (tree) throws(Obstacle) in
+            guard let node = tree.pending[number], let base = node.base, !node.isInFlight, !node.isDeleted else {
+                return nil
+            }
+            let passing = BouncedName.free(besides: FileName(".\(base.name) moving \(number.rawValue)")) { _ in false }
+            node.isInFlight = true
+            node.dirtySinceSent = node.dirty
+            let template = ItemTemplate(
+                identifier: base.identifier, parent: try tree.find(base.parent)?.base?.identifier ?? .root,
+                filename: passing, kind: node.kind)
+            return Outgoing(
+                number: number, edits: node.edits, call: .modify(base: base.version), template: template,
+                fields: .filename, parent: base.parent)
+        }
+    }
+
+    /// Begins to send an item when it can be sent now: it is busy then until ``finish(_:_:)`` or ``fail(_:_:)``.
+    func begin(_ number: ItemNumber, settle: Double) throws(Obstacle) -> Step {
+        try locked { (tree) throws(Obstacle) in
+            guard let node = tree.pending[number] else { return .wait(.nothing) }
+            tree.settle(node)
+            let view = try tree.pendingView(of: node, settle: settle)
+            let readiness = readiness(of: view, now: tree.now())
+            let call: Outgoing.Call
+            let fields: ItemFields
+            switch readiness {
+            case .nothing, .busy, .waits, .later: return .wait(readiness)
+            case .resolveCreate: (call, fields) = (.resolve, [])
+            case .create(let options): (call, fields) = (.create(options), node.dirty)
+            case .modify(let changed): (call, fields) = (.modify(base: node.base?.version ?? .beforeFirstSync), changed)
+            case .delete: (call, fields) = (.delete(base: node.base?.version ?? .beforeFirstSync), [])
+            }
+            return try self.begin(node, call, fields, in: tree)
+        }
+    }
+
+    private func begin(
+        _ node: Node, _ call: Outgoing.Call, _ fields: ItemFields, in tree: Tree
+    ) throws(Obstacle) -> Step {
+        var outgoing = Outgoing(
+            number: node.number, edits: node.edits, call: call, template: try template(of: node, in: tree),
+            fields: fields,
+            parent: node.parent?.number ?? node.base?.parent ?? .root)
+        if !node.isDeleted, node.parent != nil {
+            let place = try tree.place(of: node)
+            try errnos { () throws(Errno) in
+                outgoing.template.metadata = try place.metadata(fields, node.kind)
+                if node.kind == .symlink { outgoing.template.target = try place.target() }
+                outgoing.stamp = Stamp(try place.status())
+                if fields.contains(.contents), node.kind == .file {
+                    outgoing.source = try place.open(O_RDONLY | CL_O_NOATIME)
+                }
+            }
+        }
+        node.isInFlight = true
+        node.dirtySinceSent = []
+        if case .create = call {
+            node.flags.insert(.createSent)
+            node.sent = SentPlace(parent: outgoing.parent, name: node.name)
+            tree.note(node)
+        }
+        return .send(outgoing)
+    }
+
+    private func template(of node: Node, in tree: Tree) throws(Obstacle) -> ItemTemplate {
+        let sent = node.base == nil && node.flags.contains(.createSent) ? node.sent : nil
+        let parent = try sent.map { (sent) throws(Obstacle) in try tree.find(sent.parent) } ?? node.parent
+        return ItemTemplate(
+            identifier: node.base?.identifier ?? templateIdentifier(of: node.number),
+            parent: parent?.base?.identifier ?? .root, filename: sent?.name ?? node.name, kind: node.kind)
+    }
+}
+
+extension Place {
+    /// The replicated metadata of the file here, as far as `fields` says.
+    func metadata(_ fields: ItemFields, _ kind: ItemKind) throws(Errno) -> ItemMetadata {
+        var metadata = ItemMetadata()
+        let status = try status()
+        if fields.contains(.mode), kind != .symlink { metadata.mode = status.permissions }
+        if fields.contains(.modificationDate) { metadata.modificationDate = status.modified }
+        guard kind != .symlink else { return metadata }
+        let names = try xattrNames()
+        if fields.contains(.tags) { metadata.tags = try text(OwnXattr.tags, names) ?? "" }
+        if fields.contains(.lastUsedDate), let text = try text(OwnXattr.lastUsed, names) {
+            metadata.lastUsedDate = Int64(text).map(Timestamp.init(nanoseconds:))
+        }
+        if fields.contains(.favoriteRank), let text = try text(OwnXattr.favorite, names) {
+            metadata.favoriteRank = UInt64(text)
+        }
+        guard fields.contains(.extendedAttributes) else { return metadata }
+        var values: [String: [UInt8]] = [:]
+        for name in names where OwnXattr.field(of: name) == .extendedAttributes { values[name] = try xattr(name) }
+        metadata.extendedAttributes = values
+        return metadata
+    }
+
+    private func text(_ name: String, _ names: [String]) throws(Errno) -> String? {
+        names.contains(name) ? String(decoding: try xattr(name), as: UTF8.self) : nil
+    }
+}

@@ -1,0 +1,111 @@
+internal import SystemPackage
+
+/// What follows from an error of the store, beside that the item is not in step.
+enum Aftermath: Sendable, Hashable {
+    case nothing
+    /// This state of an item is to be applied: it explains the error.
+    case apply(Item)
+    /// The store's present state of this item is to be asked for and applied.
+    case ask(ItemIdentifier)
+    /// The item is gone from the store.
+    case deleted(ItemIdentifier)
+    /// The whole domain has this trouble: nothing else is sent for a while.
+    case holdBack
+}
+
+extension Replica {
+    /// Records that a call failed (file-provider.md §13).
+    /// - Parameter backoff: Seconds until the item is tried again, where trying again can help.
+    func fail(_ outgoing: Outgoing, _ error: RemoteStoreError, backoff: (Int) -> Double) throws(Obstacle) -> Aftermath {
+        if case .filenameCollision(let other) = error { return try collide(outgoing, with: other) }
+        return try locked { (tree) throws(Obstacle) in
+            guard let node = tree.items[outgoing.number] else { return .nothing }
+            tree.endFlight(node)
+            if error.isCertain { node.flags.remove(.createSent) }
+            tree.note(node)
+            switch error {
+            case .noSuchItem(let missing): return try tree.missing(missing, for: node, outgoing)
+            case .versionConflict(let current):
+                guard let base = node.base else { return .nothing }
+                return current.map(Aftermath.apply) ?? .ask(base.identifier)
+            case .deletionRejected(let current):
+                guard let base = node.base else { return .nothing }
+                tree.drop(node)
+                return current.map(Aftermath.apply) ?? .ask(base.identifier)
+            case .directoryNotEmpty:
+                guard let base = node.base else { return .nothing }
+                tree.drop(node)
+                return .ask(base.identifier)
+            case .excludedFromSync:
+                node.flags.insert(.excluded)
+                tree.note(node)
+                return .nothing
+            case .cannotSynchronize(let why), .unsupported(let why):
+                tree.fail(node, code: error.code, why, retryAt: nil)
+                return .nothing
+            default:
+                let attempts = (node.failure?.attempts ?? 0) + 1
+                tree.fail(node, code: error.code, error.code, retryAt: tree.now() + backoff(attempts))
+                return error.holdsBackAll ? .holdBack : .nothing
+            }
+        }
+    }
+
+    /// Another item has the name: the one that the store does not know yet gives way.
+    private func collide(_ outgoing: Outgoing, with other: Item?) throws(Obstacle) -> Aftermath {
+        let isStillThere = look { tree -> Bool in
+            guard let node = tree.items[outgoing.number] else { return false }
+            tree.endFlight(node)
+            node.flags.subtract([.createSent, .mayAlreadyExist])
+            tree.note(node)
+            return !node.isDeleted && node.name == outgoing.template.filename
+        }
+        if isStillThere { try bounce(outgoing.number) }
+        return other.map(Aftermath.apply) ?? .nothing
+    }
+}
+
+extension RemoteStoreError {
+    /// Whether the error proves that the call did nothing.
+    fileprivate var isCertain: Bool {
+        switch self {
+        case .serverUnreachable, .cancelled: false
+        default: true
+        }
+    }
+
+    /// Whether other items would meet the same error.
+    fileprivate var holdsBackAll: Bool {
+        switch self {
+        case .notAuthenticated, .insufficientQuota, .serverUnreachable: true
+        default: false
+        }
+    }
+}
+
+extension Tree {
+    /// Notes why an item is not in step.
+    func fail(_ node: Node, code: String, _ message: String, retryAt: Double?) {
+        node.failure = Failure(
+            code: code, message: message, attempts: (node.failure?.attempts ?? 0) + 1, retryAt: retryAt)
+        note(node)
+    }
+
+    /// The store has no item of this identifier: the item sent, or the folder it was to be in.
+    fileprivate func missing(
+        _ identifier: ItemIdentifier, for node: Node, _ outgoing: Outgoing
+    ) throws(Obstacle) -> Aftermath {
+        if node.isDeleted {
+            drop(node)
+            return .nothing
+        }
+        if node.base?.identifier == identifier { return .deleted(identifier) }
+        // The folder is made anew first, then the item again (statements 83 and 84).
+        guard let folder = try find(identifier) ?? node.parent, folder !== root else {
+            fail(node, code: "noSuchItem", "the store does not have the root folder", retryAt: now() + 60)
+            return .nothing
+        }
+        if folder.isDeleted { drop(folder) } else { makeAnew(folder) }
+        return .nothing
+    }
+}

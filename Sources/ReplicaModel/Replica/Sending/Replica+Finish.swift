@@ -1,0 +1,128 @@
+internal import SystemPackage
+
+extension Replica {
+    /// Records the store's answer to a create or a modify.
+    /// - Returns: A state of an item to apply next: the store's own where it differs from what was sent.
+    func finish(_ outgoing: Outgoing, _ result: StoreResult) throws(Obstacle) -> Item? {
+        try locked { (tree) throws(Obstacle) in
+            guard let node = tree.items[outgoing.number] else { return nil }
+            tree.endFlight(node)
+            guard let item = result.item else {
+                tree.refuse(node)
+                return nil
+            }
+            guard item.kind == node.kind else {
+                tree.fail(
+                    node, code: "cannotSynchronize", "the store answered with an item of another kind", retryAt: nil)
+                return nil
+            }
+            try tree.yield(item.identifier, to: node)
+            let isNew = node.base == nil
+            tree.bind(node, item, outgoing)
+            node.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted, .importing])
+            node.sent = nil
+            node.failure = nil
+            guard !node.isDeleted else {
+                tree.note(node)
+                return nil
+            }
+            node.dirty = outgoing.stillDirty(after: result, since: node.dirtySinceSent)
+            node.comparePlace()
+            if result.shouldFetchContent { node.base?.version.content = "" }
+            if isNew, case .create(let options) = outgoing.call, options.contains(.mayAlreadyExist),
+                node.kind == .folder
+            {
+                tree.askAgain(for: node)
+            }
+            tree.note(node)
+            return outgoing.isAnswered(by: item, result) ? nil : item
+        }
+    }
+
+    /// Records the answer to the question whether an earlier create arrived.
+    func finishResolving(_ outgoing: Outgoing, _ item: Item?) throws(Obstacle) -> Item? {
+        if let item {
+            var asCreated = outgoing
+            asCreated.fields = []
+            return try finish(asCreated, StoreResult(item: item, stillPending: []))
+        }
+        look { tree in
+            guard let node = tree.items[outgoing.number] else { return }
+            tree.endFlight(node)
+            node.flags.remove(.createSent)
+            node.sent = nil
+            if node.isDeleted { tree.drop(node) } else { tree.note(node) }
+        }
+        return nil
+    }
+
+    /// Records that the store has deleted an item.
+    func finishDeletion(_ outgoing: Outgoing) {
+        look { tree in
+            guard let node = tree.items[outgoing.number] else { return }
+            tree.endFlight(node)
+            guard node.isDeleted else {
+                // Brought back meanwhile: a new item for the store.
+                return tree.makeAnew(node)
+            }
+            tree.drop(node)
+        }
+    }
+}
+
+extension Outgoing {
+    /// Whether the store made exactly what was sent.
+    fileprivate func isAnswered(by item: Item, _ result: StoreResult) -> Bool {
+        item.filename == template.filename && item.parent == template.parent && !result.shouldFetchContent
+    }
+
+    /// What is left to send after an answer. What the store cannot keep is given up: it stays here.
+    fileprivate func stillDirty(after result: StoreResult, since edited: ItemFields) -> ItemFields {
+        if call == .resolve { return ItemFields.ofNew(template.kind).subtracting(.place) }
+        let pending = result.stillPending == fields ? [] : result.stillPending
+        return edited.union(pending)
+    }
+}
+
+extension Tree {
+    func endFlight(_ node: Node) {
+        node.isInFlight = false
+        if node.isPending { news.append(node.number) }
+        pendingChanged = true
+    }
+
+    /// Makes `item` what the node was last in step with, at the place that was sent: what the store made otherwise
+    /// then shows as a change of the store.
+    fileprivate func bind(_ node: Node, _ item: Item, _ outgoing: Outgoing) {
+        var base = Base(item, parent: outgoing.parent)
+        let isPlaced: Bool
+        switch outgoing.call {
+        case .create, .resolve: isPlaced = true
+        case .modify, .delete: isPlaced = !outgoing.fields.isDisjoint(with: .place)
+        }
+        if isPlaced {
+            base.name = outgoing.template.filename
+        } else if let old = node.base {
+            (base.parent, base.name) = (old.parent, old.name)
+        }
+        if outgoing.call == .resolve { base.version = ItemVersion(content: item.version.content, metadata: "") }
+        setBase(base, of: node)
+    }
+
+    /// Takes an identifier from another node that has it: the store says that both are one (statement 76). What was
+    /// edited there becomes an item of its own.
+    fileprivate func yield(_ identifier: ItemIdentifier, to node: Node) throws(Obstacle) {
+        guard let other = try find(identifier), other !== node, other !== root else { return }
+        makeAnew(other)
+        if other.isDeleted { drop(other) }
+    }
+
+    /// The store will not have the item: it stays here, and its state says so.
+    fileprivate func refuse(_ node: Node) {
+        if node.isDeleted { return drop(node) }
+        setBase(nil, of: node)
+        node.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted, .importing])
+        node.flags.insert(.refused)
+        note(node)
+    }
+}

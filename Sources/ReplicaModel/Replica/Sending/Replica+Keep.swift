@@ -1,0 +1,72 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+extension Replica {
+    /// Ends a call that was not made.
+    func abandon(_ outgoing: Outgoing) {
+        look { tree in
+            guard let node = tree.items[outgoing.number] else { return }
+            tree.endFlight(node)
+            node.changedAt = tree.now()
+        }
+    }
+
+    /// Lets everything that waits after a failure be tried again.
+    func forgiveFailures() -> [ItemNumber] {
+        look { tree in
+            var numbers: [ItemNumber] = []
+            for node in tree.pending.values where node.failure != nil {
+                node.failure?.retryAt = 0
+                numbers.append(node.number)
+            }
+            return numbers
+        }
+    }
+
+    /// Takes what the store refused out of the tree, into `kept/` (design.md §8): nil answers delete, bytes never.
+    func keepRefused(_ number: ItemNumber) {
+        let folders = self.folders
+        let found = look { tree -> (PresentedCall, Presentations.Key, Bool)? in
+            guard let node = tree.items[number], node.flags.contains(.refused), let parent = node.parent else {
+                return nil
+            }
+            guard node.kind != .folder || node.children?.isEmpty == true else { return nil }
+            let call = PresentedCall.remove(tree.path(of: node), isFolder: node.kind == .folder)
+            return (call, Presentations.Key(folder: parent.number, name: node.name), parent.lookups > 0)
+        }
+        guard let (call, key, isSeen) = found else { return }
+        do throws(Obstacle) {
+            try present(call, key, isSeen: isSeen) { (tree) throws(Obstacle) in
+                guard let node = tree.items[number] else { throw .errno(.noSuchFileOrDirectory) }
+                try tree.moveToKept(node, folders)
+                tree.bury(node)
+                return nil
+            }
+        } catch {
+            // It stays where it is, local: nothing is lost.
+        }
+    }
+}
+
+extension Tree {
+    /// Moves a node's file into `kept/`, under its name and number; a placeholder has nothing to keep.
+    fileprivate func moveToKept(_ node: Node, _ folders: StateFolders) throws(Obstacle) {
+        let place = try place(of: node)
+        try errnos { () throws(Errno) in
+            let kept = try Errno.check(
+                folders.kept.withPlatformString { open($0, CL_O_PATH | O_DIRECTORY | O_CLOEXEC) })
+            defer { close(kept) }
+            let name = FileName(bytes: Array("\(node.number.rawValue) ".utf8) + node.name.bytes.prefix(230))
+            try place.name.withCString { (old) throws(Errno) in
+                try name.withCString { (new) throws(Errno) in
+                    if node.materialization == .dataless {
+                        try Errno.check(unlinkat(place.folder, old, node.kind == .folder ? AT_REMOVEDIR : 0))
+                    } else {
+                        try Errno.check(renameat(place.folder, old, kept, new))
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+internal import SystemPackage
+
+extension Tree {
+    /// What decides whether a node can be sent.
+    /// - Parameter settle: For how long an edit rests before it is sent, in seconds.
+    func pendingView(of node: Node, settle: Double) throws(Obstacle) -> PendingView {
+        let change = node.localChange
+        let isMove = !node.dirty.isDisjoint(with: .place) || change == .created
+        return PendingView(
+            local: change,
+            unknownParent: change == .deleted ? nil : unknownParent(of: node),
+            movingAncestor: isMove && change != .deleted ? movingAncestor(of: node) : nil,
+            occupant: isMove && change != .deleted ? try occupant(of: node) : nil,
+            remainingChild: change == .deleted && node.kind == .folder ? try remainingChild(of: node) : nil,
+            isBusy: node.isInFlight || (node.writers > 0 && isFresh(node)),
+            notBefore: notBefore(node, settle: settle),
+            isCreateUnanswered: node.flags.contains(.createSent) && node.base == nil,
+            options: options(of: node))
+    }
+
+    /// Seconds after which a file that stays open for writing is sent as it is.
+    private static let longestOpen = 30.0
+
+    private func isFresh(_ node: Node) -> Bool { now() - node.changedAt < Self.longestOpen }
+
+    private func notBefore(_ node: Node, settle: Double) -> Double {
+        if let failure = node.failure { return failure.retryAt ?? .infinity }
+        return node.changedAt == 0 ? 0 : node.changedAt + settle
+    }
+
+    private func options(of node: Node) -> CreateOptions {
+        var options: CreateOptions = []
+        if node.flags.contains(.mayAlreadyExist) { options.insert(.mayAlreadyExist) }
+        if node.flags.contains(.deletionConflicted) { options.insert(.deletionConflicted) }
+        return options
+    }
+
+    private func unknownParent(of node: Node) -> ItemNumber? {
+        guard let parent = node.parent, parent.base == nil else { return nil }
+        return parent.number
+    }
+
+    private func movingAncestor(of node: Node) -> ItemNumber? {
+        var here = node.parent
+        while let folder = here {
+            if !folder.dirty.isDisjoint(with: .place), folder.base != nil { return folder.number }
+            here = folder.parent
+        }
+        return nil
+    }
+
+    /// Who still has the node's place in the store.
+    private func occupant(of node: Node) throws(Obstacle) -> ItemNumber? {
+        guard let parent = node.parent else { return nil }
+        return departed[Presentations.Key(folder: parent.number, name: node.name)].flatMap { number in
+            guard number != node.number, let other = pending[number], let base = other.base,
+                base.parent == parent.number, base.name == node.name
+            else { return nil }
+            return number
+        }
+    }
+
+    /// A deleted or moved item that the store still has in the folder.
+    private func remainingChild(of folder: Node) throws(Obstacle) -> ItemNumber? {
+        while let number = departedFrom[folder.number]?.first {
+            if let other = pending[number], other.base?.parent == folder.number { return number }
+            departedFrom[folder.number]?.remove(number)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,32 @@
+internal import Glibc
+public import SystemPackage
+
+/// Where a domain keeps its things (design.md §3): one folder, mode 0700, on the filesystem of the tree.
+public struct StateFolders: Sendable, Hashable {
+    /// The domain's folder.
+    public let root: FilePath
+
+    public init(root: FilePath) {
+        self.root = root
+    }
+
+    /// The backing tree, under the user's own names.
+    public var tree: FilePath { root.appending("tree") }
+    public var database: FilePath { root.appending("replica.db") }
+    /// Downloads and snapshots on their way; emptied at start.
+    public var staging: FilePath { root.appending("staging") }
+    /// What was preserved from a deletion.
+    public var kept: FilePath { root.appending("kept") }
+    public var controlSocket: FilePath { root.appending("control.sock") }
+    public var settings: FilePath { root.appending("domain.json") }
+    /// Locked by the one process that serves the domain.
+    public var lock: FilePath { root.appending("lock") }
+
+    /// Makes what is missing but the tree.
+    public func make() throws(Errno) {
+        for folder in [root, staging, kept] {
+            let made = folder.withPlatformString { mkdir($0, 0o700) }
+            guard made == 0 || Errno.last == .fileExists else { throw .last }
+        }
+    }
+}

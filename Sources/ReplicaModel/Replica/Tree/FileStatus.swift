@@ -1,0 +1,100 @@
+internal import CLinux
+internal import Glibc
+public import SystemPackage
+
+/// What statx(2) says about a file.
+public struct FileStatus: Sendable, Hashable {
+    /// Device and inode number on the filesystem below.
+    public var device: UInt64
+    public var inode: UInt64
+    /// Type and permission bits.
+    public var mode: UInt32
+    public var links: UInt32
+    public var user: UInt32
+    public var group: UInt32
+    /// The device that a device file stands for.
+    public var special: UInt64
+    /// In bytes.
+    public var size: Int64
+    /// In units of 512 bytes.
+    public var blocks: Int64
+    public var blockSize: UInt32
+    public var accessed: Timestamp
+    public var modified: Timestamp
+    public var changed: Timestamp
+    /// Zero where the filesystem below keeps none.
+    public var born: Timestamp
+
+    /// What can be replicated, or nil for devices, sockets and fifos.
+    public var kind: ItemKind? {
+        switch mode & UInt32(S_IFMT) {
+        case UInt32(S_IFREG): .file
+        case UInt32(S_IFDIR): .folder
+        case UInt32(S_IFLNK): .symlink
+        default: nil
+        }
+    }
+
+    /// The twelve permission bits.
+    public var permissions: UInt16 { UInt16(mode & 0o7777) }
+
+    /// The status of `name` in `folder`, never of what a symlink points to.
+    init(_ name: FileName, in folder: Int32) throws(Errno) {
+        self = try name.withCString { (text) throws(Errno) in
+            try FileStatus(folder, text, AT_SYMLINK_NOFOLLOW)
+        }
+    }
+
+    /// The status of an open file; `O_PATH` descriptors too.
+    public init(descriptor: Int32) throws(Errno) {
+        try self.init(descriptor, "", CL_AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)
+    }
+
+    private init(_ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32) throws(Errno) {
+        var raw = cl_statx()
+        guard cl_statx_of(folder, path, flags, CL_STATX_ALL, &raw) == 0 else { throw .last }
+        device = UInt64(raw.dev_major) << 32 | UInt64(raw.dev_minor)
+        inode = raw.ino
+        mode = UInt32(raw.mode)
+        links = raw.nlink
+        user = raw.uid
+        group = raw.gid
+        special = Self.device(raw.rdev_major, raw.rdev_minor)
+        size = Int64(raw.size)
+        blocks = Int64(raw.blocks)
+        blockSize = raw.blksize
+        accessed = Timestamp(raw.atime)
+        modified = Timestamp(raw.mtime)
+        changed = Timestamp(raw.ctime)
+        born = Timestamp(raw.btime)
+    }
+
+    /// makedev(3), which is a macro.
+    private static func device(_ major: UInt32, _ minor: UInt32) -> UInt64 {
+        let (major, minor) = (UInt64(major), UInt64(minor))
+        return (major & 0xFFFF_F000) << 32 | (major & 0xFFF) << 8 | (minor & 0xFFFF_FF00) << 12 | (minor & 0xFF)
+    }
+}
+
+extension Timestamp {
+    fileprivate init(_ raw: cl_statx_time) {
+        self.init(seconds: raw.seconds, nanoseconds: Int64(raw.nanoseconds))
+    }
+
+    /// The time as a system call takes it.
+    var timespec: Glibc.timespec {
+        Glibc.timespec(tv_sec: Int(seconds), tv_nsec: Int(subsecond))
+    }
+}
+
+extension Errno {
+    /// The calling thread's errno.
+    static var last: Errno { Errno(rawValue: Glibc.errno) }
+
+    /// The result of a system call, or its errno.
+    @discardableResult
+    static func check<Number: SignedInteger>(_ result: Number) throws(Errno) -> Number {
+        guard result >= 0 else { throw .last }
+        return result
+    }
+}

@@ -1,0 +1,184 @@
+internal import SystemPackage
+
+/// How much of an item's content is here. A folder's content is its listing.
+enum Materialization: UInt8 {
+    case whole = 0
+    /// Some ranges of a file are here.
+    case partial = 1
+    case dataless = 2
+}
+
+/// What a person asked to be kept here.
+enum Pin: UInt8 {
+    /// As the folder above says.
+    case inherited = 0
+    case pinned = 1
+    case unpinned = 2
+}
+
+/// What else is true of an item.
+struct NodeFlags: OptionSet {
+    let rawValue: UInt32
+
+    /// Gone from the tree; its deletion is still to be sent.
+    static let deleted = NodeFlags(rawValue: 1)
+    /// A createItem was sent whose answer is not recorded: the store may have the item (statement 73).
+    static let createSent = NodeFlags(rawValue: 2)
+    /// The next createItem says that the store may have the item already (statement 15).
+    static let mayAlreadyExist = NodeFlags(rawValue: 4)
+    /// The next createItem follows a deletion in the store (file-provider.md §14).
+    static let deletionConflicted = NodeFlags(rawValue: 8)
+    /// The store will not have it.
+    static let excluded = NodeFlags(rawValue: 16)
+    /// Open for writing when last recorded: whoever holds it may go on after a crash of the daemon.
+    static let writing = NodeFlags(rawValue: 32)
+    /// A copy of the local side of a conflict.
+    static let conflict = NodeFlags(rawValue: 64)
+    /// The item is of an import that has not finished.
+    static let importing = NodeFlags(rawValue: 128)
+    /// The store answered that the item shall not be there: it stays local until it is edited.
+    static let refused = NodeFlags(rawValue: 512)
+    /// A listed folder that the store may have more in than we know.
+    static let needsListing = NodeFlags(rawValue: 1024)
+    /// Neither file, folder nor symlink: local only.
+    static let special = NodeFlags(rawValue: 256)
+}
+
+/// What the filesystem below says of an item when it was last looked at.
+struct Stamp: Hashable {
+    var inode: UInt64 = 0
+    var born: Int64 = 0
+    var size: Int64 = 0
+    var modified: Int64 = 0
+    var changed: Int64 = 0
+    var mode: UInt16 = 0
+
+    init() {}
+
+    init(_ status: FileStatus) {
+        inode = status.inode
+        born = status.born.nanoseconds
+        size = status.size
+        modified = status.modified.nanoseconds
+        changed = status.changed.nanoseconds
+        mode = status.permissions
+    }
+
+    /// Whether both are of one file, whatever happened to it between.
+    func isSameFile(as other: Stamp) -> Bool { inode == other.inode && born == other.born }
+    /// Whether the content may differ.
+    func hasOtherContent(than other: Stamp) -> Bool {
+        inode != other.inode || size != other.size || modified != other.modified
+    }
+}
+
+/// The state in which an item was last in step with the store.
+struct Base: Hashable {
+    var identifier: ItemIdentifier
+    var parent: ItemNumber
+    var name: FileName
+    var version: ItemVersion
+    /// The size of the store's content.
+    var size: Int64
+    var capabilities: Capabilities = .all
+    var isUploaded = true
+}
+
+/// Where an item was when it was sent.
+struct SentPlace: Hashable {
+    var parent: ItemNumber
+    var name: FileName
+}
+
+/// Why an item is not in step, and when it is tried again.
+struct Failure: Hashable {
+    /// A ``RemoteStoreError/code``.
+    var code: String
+    /// For a person; may name paths, never secrets.
+    var message: String
+    var attempts: Int
+    /// Seconds since 1970; nil when it waits for a person or an edit.
+    var retryAt: Double?
+}
+
+/// An item in memory. Only touched under the tree's lock.
+final class Node {
+    let number: ItemNumber
+    /// The inode number that programs see: ``number``, but for the later names of a hard-linked file.
+    var shown: ItemNumber
+    /// Nil for the root and for what is deleted.
+    var parent: Node?
+    var name: FileName
+    let kind: ItemKind
+    var stamp = Stamp()
+    var materialization = Materialization.whole
+    var pin = Pin.inherited
+    var flags: NodeFlags = []
+    /// What the store does not know yet.
+    var dirty: ItemFields = []
+    var base: Base?
+    var failure: Failure?
+    /// Where a createItem whose answer is unknown was to make it.
+    var sent: SentPlace?
+
+    // What follows is only in memory.
+
+    /// The entries of a folder; nil until they are loaded.
+    var children: [FileName: Node]?
+    /// An `O_PATH` descriptor of a folder, or of a file that is open and has lost its name; -1 for none.
+    var descriptor: Int32 = -1
+    /// How often the kernel was told of it (FUSE's lookup count).
+    var lookups: UInt64 = 0
+    var opens = 0
+    var writers = 0
+    /// Raised when another file below takes this one's place while the kernel knows it.
+    var generation: UInt32 = 0
+    /// Raised by every local change: an answer of the store counts for the edit it was sent for.
+    var edits: UInt64 = 0
+    /// Whether a call of the store is under way for it.
+    var isInFlight = false
+    /// What was edited since that call began.
+    var dirtySinceSent: ItemFields = []
+    /// When it was last changed or used, on the replica's clock.
+    var changedAt = 0.0
+    var usedAt = 0.0
+    /// The ranges that are here, of a partial file.
+    var ranges = RangeSet64()
+    /// Whether a folder has a default ACL; nil when not looked up.
+    var hasDefaultACL: Bool?
+    /// Whether the database has this node's present state.
+    var isRecorded = false
+
+    init(number: ItemNumber, parent: Node?, name: FileName, kind: ItemKind) {
+        self.number = number
+        self.shown = number
+        self.parent = parent
+        self.name = name
+        self.kind = kind
+    }
+
+    var isDeleted: Bool { flags.contains(.deleted) }
+    /// Whether the engine has something to send for it.
+    var isPending: Bool {
+        if !flags.isDisjoint(with: [.special, .excluded, .refused]) { return false }
+        return isDeleted ? (base != nil || flags.contains(.createSent)) : !dirty.isEmpty
+    }
+
+    /// Sets the bits of ``dirty`` that say whether the item stands elsewhere than in the store.
+    func comparePlace() {
+        guard let base, let parent else { return }
+        dirty.remove(.place)
+        if base.parent != parent.number { dirty.insert(.parent) }
+        if base.name != name { dirty.insert(.filename) }
+    }
+
+    /// Whether `other` is this node or above it.
+    func isInside(_ other: Node) -> Bool {
+        var node: Node? = self
+        while let here = node {
+            if here === other { return true }
+            node = here.parent
+        }
+        return false
+    }
+}

@@ -1,0 +1,94 @@
+internal import Glibc
+internal import SystemPackage
+
+extension Tree {
+    /// The entry `name` of `folder`, loaded.
+    func child(_ name: FileName, of folder: Node) throws(Obstacle) -> Node? {
+        try children(of: folder)[name]
+    }
+
+    /// The entries of a folder, all loaded; compared with the backing tree first when a scan is due.
+    @discardableResult
+    func children(of folder: Node) throws(Obstacle) -> [FileName: Node] {
+        if let children = folder.children, scan == .none || scanned.contains(folder.number) { return children }
+        if folder.children == nil { try load(folder) }
+        if scan != .none, scanned.insert(folder.number).inserted { try compare(folder) }
+        return folder.children ?? [:]
+    }
+
+    private func load(_ folder: Node) throws(Obstacle) {
+        let rows = try reading { try ItemRow.children(of: folder.number, in: $0) }
+        folder.children = Dictionary(minimumCapacity: rows.count)
+        for row in rows where row.number != folder.number.rawValue {
+            guard items[ItemNumber(row.number)] == nil, !removed.contains(ItemNumber(row.number)) else { continue }
+            let node = row.makeNode(parent: folder)
+            folder.children?[node.name] = node
+            insert(node)
+        }
+    }
+
+    /// The node of this number, its folders loaded with it; nil when there is none.
+    func find(_ number: ItemNumber) throws(Obstacle) -> Node? {
+        if let node = items[number] { return node }
+        guard !removed.contains(number), let row = try reading({ try ItemRow.of(number, in: $0) }) else { return nil }
+        return try find(row)
+    }
+
+    /// The node that the store calls `identifier`; nil when there is none.
+    func find(_ identifier: ItemIdentifier) throws(Obstacle) -> Node? {
+        if identifier == .root { return root }
+        if let node = byIdentifier[identifier] { return node }
+        guard let row = try reading({ try ItemRow.of(identifier, in: $0) }) else { return nil }
+        let node = try find(row)
+        return node?.base?.identifier == identifier ? node : nil
+    }
+
+    private func find(_ row: ItemRow) throws(Obstacle) -> Node? {
+        let number = ItemNumber(row.number)
+        if let node = items[number] { return node }
+        guard !removed.contains(number) else { return nil }
+        if row.flags.contains(.deleted) {
+            let node = row.makeNode(parent: nil)
+            insert(node)
+            return node
+        }
+        guard let parent = try find(ItemNumber(row.parent)) else { return nil }
+        try children(of: parent)
+        return items[number]
+    }
+
+    /// Loads everything that waits to be sent, and what was open for writing.
+    func loadPending() throws(Obstacle) {
+        let rows = try reading { try ItemRow.pending(in: $0) }
+        for row in rows { _ = try find(row) }
+    }
+
+    /// Reads the database; what goes wrong there is EIO to the caller.
+    func reading<Result>(_ body: (Rows) throws -> Result) throws(Obstacle) -> Result {
+        do {
+            return try database.read(body)
+        } catch {
+            throw .errno(.ioError)
+        }
+    }
+
+    /// Lets go of the entries of folders that nobody uses. Only when everything is recorded.
+    func unload(_ folder: Node) {
+        guard changed.isEmpty, removed.isEmpty, scan == .none || scanned.contains(folder.number) else { return }
+        guard let children = folder.children, children.values.allSatisfy(isIdle) else { return }
+        for node in children.values {
+            items[node.number] = nil
+            shown[node.shown] = nil
+            linked[node.shown] = nil
+            if let base = node.base { byIdentifier[base.identifier] = nil }
+            if node.descriptor >= 0 { closeDescriptor(of: node) }
+        }
+        folder.children = nil
+    }
+
+    private func isIdle(_ node: Node) -> Bool {
+        node.lookups == 0 && node.opens == 0 && node.writers == 0 && !node.isPending && node.failure == nil
+            && (node.children?.isEmpty ?? true) && writing[node.number] == nil && missing[node.number] == nil
+            && node.shown == node.number && linked[node.shown] == nil
+    }
+}

@@ -1,0 +1,217 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+/// The replica's items in memory, over the backing tree. Only touched under the replica's lock.
+///
+/// An item is loaded exactly when its folder's entries are, so that no name is ever half known.
+final class Tree {
+    let root: Node
+    let database: ReplicaDatabase
+    /// All loaded nodes, tombstones with them.
+    var items: [ItemNumber: Node] = [:]
+    /// A node for each inode number that the kernel may name.
+    var shown: [ItemNumber: Node] = [:]
+    /// The nodes of hard-linked files that share an inode number, but for the one that gave it.
+    var linked: [ItemNumber: [Node]] = [:]
+    var byIdentifier: [ItemIdentifier: Node] = [:]
+    var nextNumber: UInt64
+    /// The database says that all numbers below this one may be in use.
+    var reservedNumber: UInt64 = 0
+    /// What the database does not know yet.
+    var changed: [ItemNumber: Node] = [:]
+    var removed: Set<ItemNumber> = []
+    /// What the engine has to look at.
+    var pending: [ItemNumber: Node] = [:]
+    /// Pending items by the place that the store still has them at, though they left it here.
+    var departed: [Presentations.Key: ItemNumber] = [:]
+    var departedFrom: [ItemNumber: Set<ItemNumber>] = [:]
+    /// Items with a file below that is open for writing, or was when the daemon died.
+    var writing: [ItemNumber: Node] = [:]
+    /// What a scan did not find where it was; found again elsewhere or, after the scan, gone.
+    var missing: [ItemNumber: Node] = [:]
+    var missingByInode: [UInt64: Node] = [:]
+    /// Files with several names that a scan met, by inode number below.
+    var linkedBelow: [UInt64: Node] = [:]
+    /// How folders are looked at when they are loaded.
+    var scan = ScanMode.none
+    /// Loaded folders with ``NodeFlags/needsListing``.
+    var needsListing: Set<ItemNumber> = []
+    /// What became pending or was edited since the engine last asked.
+    var news: [ItemNumber] = []
+    /// The folders already compared with the tree in this run.
+    var scanned: Set<ItemNumber> = []
+    private var openFolders: [Node] = []
+    let now: () -> Double
+    /// Called once for each item that became pending.
+    var pendingChanged = false
+
+    init(
+        root descriptor: Int32, rootRow: ItemRow?, nextNumber: UInt64, database: ReplicaDatabase,
+        now: @escaping () -> Double
+    ) {
+        root = rootRow?.makeNode(parent: nil) ?? Node(number: .root, parent: nil, name: FileName(""), kind: .folder)
+        root.descriptor = descriptor
+        self.nextNumber = nextNumber
+        self.database = database
+        self.now = now
+        insert(root)
+    }
+
+    deinit {
+        for node in items.values where node.descriptor >= 0 { close(node.descriptor) }
+    }
+
+    // MARK: Nodes
+
+    /// The loaded node that the kernel calls `number`.
+    func node(_ number: ItemNumber) throws(Obstacle) -> Node {
+        guard let node = shown[number] else { throw .errno(Errno(rawValue: ESTALE)) }
+        return node
+    }
+
+    func folder(_ number: ItemNumber) throws(Obstacle) -> Node {
+        let node = try node(number)
+        guard node.kind == .folder else { throw .errno(.notDirectory) }
+        return node
+    }
+
+    /// A new item in `parent`, in the tree of nodes already.
+    func makeNode(in parent: Node, name: FileName, kind: ItemKind) -> Node {
+        let node = Node(number: ItemNumber(nextNumber), parent: parent, name: name, kind: kind)
+        nextNumber += 1
+        if kind == .folder { node.children = [:] }
+        insert(node)
+        parent.children?[name] = node
+        return node
+    }
+
+    func insert(_ node: Node) {
+        items[node.number] = node
+        if !node.isDeleted {
+            if shown[node.shown] == nil { shown[node.shown] = node }
+            if node.shown != node.number { linked[node.shown, default: []].append(node) }
+        }
+        if let base = node.base { byIdentifier[base.identifier] = node }
+        if node.isPending {
+            pending[node.number] = node
+            noteDeparture(node)
+        }
+        if node.flags.contains(.writing) { writing[node.number] = node }
+        if node.flags.contains(.needsListing) { needsListing.insert(node.number) }
+    }
+
+    /// Says that the database has to learn the node's present state.
+    func note(_ node: Node) {
+        node.isRecorded = false
+        changed[node.number] = node
+        guard node.isPending else {
+            pending[node.number] = nil
+            return
+        }
+        if pending.updateValue(node, forKey: node.number) == nil {
+            pendingChanged = true
+            news.append(node.number)
+        }
+        noteDeparture(node)
+    }
+
+    private func noteDeparture(_ node: Node) {
+        guard let base = node.base, node.isDeleted || !node.dirty.isDisjoint(with: .place) else { return }
+        departed[Presentations.Key(folder: base.parent, name: base.name)] = node.number
+        departedFrom[base.parent, default: []].insert(node.number)
+    }
+
+    /// Notes a local change of `fields`: an edit the store has to learn of.
+    func edit(_ node: Node, _ fields: ItemFields) {
+        guard !node.flags.contains(.special) else { return note(node) }
+        node.dirty.formUnion(fields)
+        if node.isInFlight { node.dirtySinceSent.formUnion(fields) }
+        node.edits += 1
+        node.changedAt = now()
+        node.failure = nil
+        node.flags.subtract([.excluded, .refused])
+        pendingChanged = true
+        note(node)
+    }
+
+    func setBase(_ base: Base?, of node: Node) {
+        if let old = node.base, byIdentifier[old.identifier] === node { byIdentifier[old.identifier] = nil }
+        node.base = base
+        if let base { byIdentifier[base.identifier] = node }
+        note(node)
+    }
+
+    /// Forgets an item for good.
+    func drop(_ node: Node) {
+        unlink(node)
+        setBase(nil, of: node)
+        pending[node.number] = nil
+        changed[node.number] = nil
+        writing[node.number] = nil
+        items[node.number] = nil
+        removed.insert(node.number)
+    }
+
+    /// Takes a node out of its folder. What the kernel still holds stays reachable by its inode number.
+    func unlink(_ node: Node) {
+        if let parent = node.parent, parent.children?[node.name] === node { parent.children?[node.name] = nil }
+        missing[node.number] = nil
+        guard shown[node.shown] === node else { return }
+        linked[node.shown]?.removeAll { $0 === node }
+        if let other = linked[node.shown]?.first {
+            shown[node.shown] = other
+        } else if node.lookups == 0 && node.opens == 0 {
+            shown[node.shown] = nil
+        }
+    }
+
+    // MARK: Descriptors
+
+    /// An `O_PATH` descriptor of a folder; valid until the lock is given back.
+    func descriptor(of folder: Node) throws(Obstacle) -> Int32 {
+        if folder.descriptor >= 0 { return folder.descriptor }
+        guard let parent = folder.parent else { throw .errno(.noSuchFileOrDirectory) }
+        let above = try descriptor(of: parent)
+        let opened = folder.name.withCString {
+            openat(above, $0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        }
+        guard opened >= 0 else { throw .errno(.last) }
+        folder.descriptor = opened
+        openFolders.append(folder)
+        return opened
+    }
+
+    /// How many folders stay open; each costs a descriptor.
+    private static let mostOpenFolders = 1024
+
+    /// Closes what a node holds open.
+    func closeDescriptor(of node: Node) {
+        guard node.descriptor >= 0, node !== root else { return }
+        close(node.descriptor)
+        node.descriptor = -1
+    }
+
+    /// Closes the folders opened longest ago when there are too many.
+    func closeFolders() {
+        guard openFolders.count > Self.mostOpenFolders else { return }
+        let surplus = openFolders.count - Self.mostOpenFolders / 2
+        for folder in openFolders.prefix(surplus) where folder.descriptor >= 0 && folder.parent != nil {
+            close(folder.descriptor)
+            folder.descriptor = -1
+        }
+        openFolders.removeFirst(surplus)
+    }
+}
+
+/// Whether folders are compared with the backing tree when they are loaded.
+enum ScanMode {
+    /// The last stop was orderly.
+    case none
+    /// The daemon died: what is gone from the tree was removed.
+    case afterCrash
+    /// Nothing was known before: what is in the tree may be in the store already.
+    case importing
+    /// Power failed, or the tree or the database was exchanged: what is gone from the tree is brought back.
+    case afterPowerCut
+}

@@ -1,0 +1,49 @@
+internal import Glibc
+
+/// Wakes whoever waits for news. Ringing costs little and may be done from any thread.
+final class Bell: Sendable {
+    private struct State {
+        var count: UInt64 = 0
+        var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        var nextWaiter: UInt64 = 0
+    }
+    private let state = Locked(State())
+
+    /// How often it rang.
+    var mark: UInt64 { state.withLock { $0.count } }
+
+    func ring() {
+        let waiting = state.withLock { state in
+            state.count += 1
+            defer { state.waiting.removeAll() }
+            return Array(state.waiting.values)
+        }
+        for one in waiting { one.resume() }
+    }
+
+    /// Returns when the bell rang after `mark`, when the time has come, or when the task is cancelled.
+    func wait(since mark: UInt64, until time: Double?, now: @escaping @Sendable () -> Double) async {
+        let alarm = time.map { time in
+            Task {
+                let seconds = min(max(0, time - now()), 3600)
+                // Cancelled when the bell rang first.
+                try? await Task.sleep(for: .seconds(seconds))
+                if !Task.isCancelled { self.ring() }
+            }
+        }
+        defer { alarm?.cancel() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isLate = state.withLock { state in
+                    guard state.count == mark, !Task.isCancelled else { return true }
+                    state.waiting[state.nextWaiter] = continuation
+                    state.nextWaiter += 1
+                    return false
+                }
+                if isLate { continuation.resume() }
+            }
+        } onCancel: {
+            ring()
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import SystemPackage
+
+/// Fetched bytes go into the placeholder; each range is known as soon as it is there.
+final class PlaceholderSink: ContentSink {
+    private struct State {
+        var isComplete = false
+        var failure: Errno?
+        var received: Int64 = 0
+    }
+    private let engine: SyncEngine
+    private let target: FetchTarget
+    let descriptor: Int32
+    private let state = Locked(State())
+
+    init(engine: SyncEngine, target: FetchTarget, descriptor: Int32) {
+        self.engine = engine
+        self.target = target
+        self.descriptor = descriptor
+    }
+
+    /// Whether all content of the file is here.
+    var isComplete: Bool { state.withLock { $0.isComplete } }
+    /// Why bytes could not be put where they belong.
+    var failure: Errno? { state.withLock { $0.failure } }
+    /// Bytes taken so far.
+    var received: Int64 { state.withLock { $0.received } }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
+        // A store that sends more than the file has must not make it grow.
+        let count = min(Int64(bytes.count), max(0, target.size - offset))
+        guard count > 0, offset >= 0 else { return }
+        do throws(Errno) {
+            try FileSink.write(UnsafeRawBufferPointer(rebasing: bytes[0..<Int(count)]), to: descriptor, at: offset)
+        } catch {
+            state.withLock { $0.failure = error }
+            throw .cancelled
+        }
+        do throws(Obstacle) {
+            let isComplete = try engine.replica.received(offset..<offset + count, target)
+            state.withLock { state in
+                state.isComplete = isComplete
+                state.received += count
+            }
+        } catch {
+            state.withLock { $0.failure = error.errno }
+            throw .cancelled
+        }
+        engine.arrived(offset..<offset + count, of: target)
+    }
+}
+
+extension SyncEngine {
+    /// Gives a fetch up that brings nothing for the domain's stall timeout.
+    func withWatchdog<Value: Sendable>(
+        _ sink: PlaceholderSink, _ fetch: @escaping @Sendable () async throws(RemoteStoreError) -> Value
+    ) async throws(RemoteStoreError) -> Value {
+        guard !options.isSequential else { return try await fetch() }
+        let limit = options.stallTimeout
+        let work = Task { () -> Result<Value, RemoteStoreError> in
+            do throws(RemoteStoreError) {
+                return .success(try await fetch())
+            } catch {
+                return .failure(error)
+            }
+        }
+        let watchdog = Task {
+            var last: Int64 = -1
+            while !Task.isCancelled, sink.received != last {
+                last = sink.received
+                try? await Task.sleep(for: .seconds(limit))  // Cancelled when the fetch has ended.
+            }
+            work.cancel()
+        }
+        defer { watchdog.cancel() }
+        return try await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            work.cancel()
+        }.get()
+    }
+}

@@ -1,0 +1,39 @@
+/// Names for what has to give way (design.md §9).
+enum BouncedName {
+    /// `stem 2.ext`, `stem 3.ext`, ...: the first that is free, at most 255 bytes.
+    static func free(besides name: FileName, isTaken: (FileName) -> Bool) -> FileName {
+        free(name, isTaken: isTaken) { " \($0 + 1)" }
+    }
+
+    /// `stem (conflict HOST YYYY-MM-DD).ext`, with a number where that is taken.
+    static func conflict(of name: FileName, host: String, day: String, isTaken: (FileName) -> Bool) -> FileName {
+        free(name, isTaken: isTaken) { $0 == 1 ? " (conflict \(host) \(day))" : " (conflict \(host) \(day) \($0))" }
+    }
+
+    private static func free(
+        _ name: FileName, isTaken: (FileName) -> Bool, suffix: (Int) -> String
+    ) -> FileName {
+        var count = 1
+        while true {
+            let candidate = insert(suffix(count), into: name)
+            if !isTaken(candidate) { return candidate }
+            count += 1
+        }
+    }
+
+    /// Puts `suffix` before the extension; the stem is cut, at a character's end, where the name grows too long.
+    private static func insert(_ suffix: String, into name: FileName) -> FileName {
+        let bytes = name.bytes
+        let dot = bytes.lastIndex(of: 0x2E) ?? 0
+        let hasExtension = dot > 0 && bytes.count - dot <= 17
+        let end = hasExtension ? Array(bytes[dot...]) : []
+        var stem = hasExtension ? Array(bytes[..<dot]) : bytes
+        let room = 255 - suffix.utf8.count - end.count
+        if stem.count > room {
+            stem = Array(stem.prefix(room))
+            while let last = stem.last, last & 0xC0 == 0x80 { stem.removeLast() }
+            if let last = stem.last, last >= 0xC0 { stem.removeLast() }
+        }
+        return FileName(bytes: stem + Array(suffix.utf8) + end)
+    }
+}

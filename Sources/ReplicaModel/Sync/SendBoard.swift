@@ -1,0 +1,65 @@
+internal import HeapModule
+
+/// Which pending items are looked at next. Each is in one place at a time, so draining is linear.
+struct SendBoard {
+    private struct Alarm: Comparable {
+        var time: Double
+        var number: ItemNumber
+
+        static func < (left: Alarm, right: Alarm) -> Bool { left.time < right.time }
+    }
+    private var queue: [ItemNumber] = []
+    private var next = 0
+    private var queued: Set<ItemNumber> = []
+    private var waiting: [ItemNumber: [ItemNumber]] = [:]
+    private var alarms = Heap<Alarm>()
+    var inFlight = 0
+    /// Whether anything happened since the board last ran dry.
+    private var hasMoved = false
+
+    /// When the next item may be looked at again, in seconds since 1970.
+    var nextAlarm: Double? { alarms.min?.time }
+
+    mutating func add(_ numbers: some Sequence<ItemNumber>) {
+        for number in numbers where queued.insert(number).inserted { queue.append(number) }
+    }
+
+    mutating func addDue(at now: Double) {
+        while let alarm = alarms.min, alarm.time <= now {
+            alarms.removeMin()
+            add(CollectionOfOne(alarm.number))
+        }
+    }
+
+    mutating func pop() -> ItemNumber? {
+        guard next < queue.count else {
+            queue.removeAll(keepingCapacity: true)
+            next = 0
+            return nil
+        }
+        defer { next += 1 }
+        queued.remove(queue[next])
+        return queue[next]
+    }
+
+    mutating func wait(_ number: ItemNumber, for blocker: ItemNumber) { waiting[blocker, default: []].append(number) }
+    mutating func wait(_ number: ItemNumber, until time: Double) { alarms.insert(Alarm(time: time, number: number)) }
+
+    /// A call for the item ended: whoever waited for it is looked at again.
+    mutating func ended(_ number: ItemNumber) {
+        hasMoved = true
+        if let waiters = waiting.removeValue(forKey: number) { add(waiters) }
+        add(CollectionOfOne(number))
+    }
+
+    /// Nothing is under way and nothing can be: looks at all waiters once more, or names one that others wait for.
+    mutating func runDry() -> ItemNumber? {
+        guard inFlight == 0, !waiting.isEmpty else { return nil }
+        let blockers = waiting
+        waiting.removeAll()
+        for waiters in blockers.values { add(waiters) }
+        defer { hasMoved = false }
+        guard !hasMoved else { return nil }
+        return blockers.keys.min()
+    }
+}

@@ -1,0 +1,149 @@
+internal import Logging
+internal import SystemPackage
+
+extension SyncEngine {
+    /// Applies all changes of the store that are noted, in passes: what one change frees, the next takes.
+    func applyIncoming() async {
+        await listAgain()
+        guard mayDelete() else { return }
+        var isForced = false
+        while true {
+            let pass = await applyAll(isForced: isForced)
+            guard pass.deferred > 0 else { break }
+            if pass.applied > 0 {
+                isForced = false
+            } else if isForced {
+                break
+            } else {
+                isForced = true
+            }
+        }
+    }
+
+    /// How many changes are applied before the database learns of them.
+    private static let atOnce = 256
+
+    private func applyAll(isForced: Bool) async -> (applied: Int, deferred: Int) {
+        var (applied, deferred) = (0, 0)
+        var last: Int64 = 0
+        do {
+            while !Task.isCancelled {
+                let changes = try replica.incoming(after: last, limit: Self.atOnce)
+                guard let end = changes.last?.0 else { break }
+                var done: [(Int64, ItemIdentifier)] = []
+                for (sequence, change) in changes {
+                    if await apply(change, isForced: isForced) {
+                        done.append((sequence, change.identifier))
+                    } else {
+                        deferred += 1
+                    }
+                }
+                try replica.noteApplied(done)
+                applied += done.count
+                last = end
+            }
+        } catch {
+            log.error("the database cannot be used", metadata: ["error": "\(error)"])
+        }
+        if applied > 0 { bell.ring() }
+        return (applied, deferred)
+    }
+
+    /// - Returns: Whether the change is dealt with.
+    private func apply(_ change: Incoming, isForced: Bool) async -> Bool {
+        do throws(Obstacle) {
+            let outcome: Applied
+            if let item = change.item {
+                outcome = try replica.apply(item, isForced: isForced)
+            } else {
+                outcome = try replica.applyDeletion(of: change.identifier)
+            }
+            switch outcome {
+            case .done: return true
+            case .deferred: return false
+            case .refused(let name):
+                state.withLock { _ = $0.refused.insert(name) }
+                log.warning("a name of the store cannot stand here", metadata: ["name": "\(name)"])
+                return true
+            case .needsContent(let number):
+                if let item = change.item { return await fetchUpdate(of: number, item) }
+                return true
+            case .needsListing(let number):
+                do throws(Errno) {
+                    try await list(number)
+                } catch {
+                    log.info("a folder cannot be listed", metadata: ["item": "\(number)", "errno": "\(error)"])
+                }
+                return false
+            }
+        } catch {
+            if error.errno == .noSpace { noteFullDisk() }
+            log.warning("a change cannot be applied", metadata: ["errno": "\(error.errno)"])
+            return false
+        }
+    }
+
+    /// Fetches the newer content of a whole file beside the old one, which stands until it is all here.
+    private func fetchUpdate(of number: ItemNumber, _ item: Item) async -> Bool {
+        guard !options.isSequential else { return await fetchAndApply(item) }
+        let isNew = state.withLock { $0.updating.insert(item.identifier).inserted }
+        guard isNew else { return false }
+        Task {
+            let isDone = await self.fetchAndApply(item)
+            self.state.withLock { _ = $0.updating.remove(item.identifier) }
+            if isDone { self.bell.ring() }
+        }
+        return false
+    }
+
+    private func fetchAndApply(_ item: Item) async -> Bool {
+        do throws(RemoteStoreError) {
+            let staged = try await stage(item)
+            defer { staged.discard() }
+            do throws(Obstacle) {
+                return try replica.apply(item, staged: staged.content) == .done
+            } catch {
+                if error.errno == .noSpace { noteFullDisk() }
+                return false
+            }
+        } catch {
+            if error == .versionNoLongerAvailable || error == .noSuchItem(item.identifier) {
+                await ask(item.identifier)
+            } else {
+                noteTrouble(error)
+            }
+            return false
+        }
+    }
+
+    /// Lists the folders again that the store may have more in than we know.
+    private func listAgain() async {
+        for (number, identifier) in replica.foldersToList() {
+            do throws(RemoteStoreError) {
+                let items = try await wholeListing(of: identifier)
+                try replica.noteIncoming(items.map { Incoming(identifier: $0.identifier, item: $0) }, anchor: nil)
+                replica.noteListed(number)
+            } catch {
+                if error == .noSuchItem(identifier) { replica.noteListed(number) }
+                return noteTrouble(error)
+            }
+        }
+    }
+
+    /// Holds back when more than half of a domain would go at once (design.md §8).
+    private func mayDelete() -> Bool {
+        let count = replica.countDeletions()
+        let isHeld = state.withLock { state in
+            guard count.deletions > Self.mostDeletions, count.deletions * 2 > count.items else {
+                state.heldDeletions = 0
+                state.isApproved = false
+                return false
+            }
+            state.heldDeletions = state.isApproved ? 0 : count.deletions
+            return !state.isApproved
+        }
+        return !isHeld
+    }
+
+    private static let mostDeletions = 100
+}

@@ -1,0 +1,132 @@
+internal import Glibc
+internal import SystemPackage
+
+/// The fetches under way, and who waits for which bytes.
+struct FetchBoard {
+    struct Waiter {
+        var range: Range<Int64>
+        var continuation: CheckedContinuation<Errno?, Never>
+    }
+    var running: [ItemNumber: [Range<Int64>]] = [:]
+    var waiters: [ItemNumber: [UInt64: Waiter]] = [:]
+    var nextWaiter: UInt64 = 0
+}
+
+extension SyncEngine {
+    /// Brings bytes of a file. Readers of bytes that are on their way wait for those.
+    func hydrate(_ number: ItemNumber, range: Range<Int64>?) async throws(Errno) {
+        while true {
+            let target: FetchTarget?
+            do throws(Obstacle) { target = try replica.fetchTarget(number, range: range) } catch { throw error.errno }
+            guard let target else { return }
+            try checkConnected()
+            if Task.isCancelled { throw .interrupted }
+            guard let first = target.missing.first else {
+                return try await complete(target)  // An empty content needs no fetch, only the mark gone.
+            }
+            let wanted = widened(first, of: target)
+            let isShared = fetches.withLock { board in
+                if board.running[target.number, default: []].contains(where: { $0.overlaps(first) }) { return true }
+                board.running[target.number, default: []].append(wanted)
+                return false
+            }
+            if isShared {
+                try await waitForFetch(of: target, first)
+            } else {
+                try await fetch(wanted, target)
+            }
+        }
+    }
+
+    /// Fetches begin and end at blocks, and small ones bring what is likely to be read next.
+    private func widened(_ range: Range<Int64>, of target: FetchTarget) -> Range<Int64> {
+        guard store.properties.fetchesRanges else { return 0..<target.size }
+        let start = range.lowerBound & ~(Self.block - 1)
+        let end = (range.upperBound + Self.block - 1) & ~(Self.block - 1)
+        return start..<min(end, target.size)
+    }
+
+    private static let block: Int64 = 128 * 1024
+
+    private func fetch(_ range: Range<Int64>, _ target: FetchTarget) async throws(Errno) {
+        defer { endFetch(range, target.number) }
+        let sink: PlaceholderSink
+        do throws(Obstacle) {
+            sink = PlaceholderSink(engine: self, target: target, descriptor: try replica.openForFetch(target))
+        } catch {
+            throw error.errno
+        }
+        defer { close(sink.descriptor) }
+        do throws(RemoteStoreError) {
+            let version = target.version.isEmpty ? nil : target.version
+            _ = try await withWatchdog(sink) { () async throws(RemoteStoreError) in
+                try await self.store.fetchContents(
+                    of: target.identifier, version: version, range: range, into: sink)
+            }
+        } catch {
+            replica.pauseFetch(target, descriptor: sink.descriptor)
+            if let errno = sink.failure { throw errno }
+            switch error {
+            case .noSuchItem, .versionNoLongerAvailable: await ask(target.identifier)
+            default: break
+            }
+            throw error.errno
+        }
+        if sink.isComplete { return try await complete(target) }
+        replica.pauseFetch(target, descriptor: sink.descriptor)
+    }
+
+    private func complete(_ target: FetchTarget) async throws(Errno) {
+        do throws(Obstacle) {
+            let descriptor = try replica.openForFetch(target)
+            defer { close(descriptor) }
+            try replica.completeFetch(target, descriptor: descriptor)
+        } catch {
+            // Whoever else completed it did the same.
+            if error.errno != Errno(rawValue: ESTALE) { throw error.errno }
+        }
+    }
+
+    private func endFetch(_ range: Range<Int64>, _ number: ItemNumber) {
+        let waiters = fetches.withLock { board in
+            board.running[number]?.removeAll { $0 == range }
+            if board.running[number]?.isEmpty == true { board.running[number] = nil }
+            return board.waiters.removeValue(forKey: number) ?? [:]
+        }
+        // Each looks again whether its bytes are here; if not, it fetches them itself.
+        for waiter in waiters.values { waiter.continuation.resume(returning: nil) }
+    }
+
+    private func waitForFetch(of target: FetchTarget, _ range: Range<Int64>) async throws(Errno) {
+        let key = fetches.withLock { board in
+            board.nextWaiter += 1
+            return board.nextWaiter
+        }
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isRunning = fetches.withLock { board in
+                    guard board.running[target.number] != nil, !Task.isCancelled else { return false }
+                    board.waiters[target.number, default: [:]][key] = FetchBoard.Waiter(
+                        range: range, continuation: continuation)
+                    return true
+                }
+                if !isRunning { continuation.resume(returning: nil) }
+            }
+        } onCancel: {
+            let waiter = fetches.withLock { $0.waiters[target.number]?.removeValue(forKey: key) }
+            waiter?.continuation.resume(returning: .interrupted)
+        }
+        if let outcome { throw outcome }
+    }
+
+    /// Wakes those whose bytes have come while their fetch goes on.
+    func arrived(_ range: Range<Int64>, of target: FetchTarget) {
+        let served = fetches.withLock { board -> [FetchBoard.Waiter] in
+            guard let waiters = board.waiters[target.number] else { return [] }
+            let ready = waiters.filter { $0.value.range.overlaps(range) || $0.value.range.isEmpty }
+            for key in ready.keys { board.waiters[target.number]?[key] = nil }
+            return Array(ready.values)
+        }
+        for waiter in served { waiter.continuation.resume(returning: nil) }
+    }
+}

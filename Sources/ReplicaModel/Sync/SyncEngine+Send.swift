@@ -1,0 +1,110 @@
+internal import Glibc
+internal import Logging
+internal import SystemPackage
+
+extension SyncEngine {
+    /// Sends what can be sent now.
+    /// - Returns: When to look again, in seconds since 1970; nil when only news can change anything.
+    func send() async -> Double? {
+        guard !replica.isScanning else { return replica.now() + 0.1 }
+        if let time = heldBack() { return time.isFinite ? time : nil }
+        let now = replica.now()
+        board.withLock { board in
+            board.add(replica.takeNews())
+            board.addDue(at: now)
+        }
+        while let calls = gather() {
+            guard !calls.isEmpty else { break }
+            await perform(calls)
+            if heldBack() != nil { break }
+        }
+        await finishImport()
+        return board.withLock { $0.nextAlarm }
+    }
+
+    /// Until when nothing is sent, and why not.
+    private func heldBack() -> Double? {
+        state.withLock { state in
+            if state.disconnected != nil { return .infinity }
+            guard let trouble = state.trouble else { return nil }
+            let time = trouble.retryAt ?? .infinity
+            return time > replica.now() ? time : nil
+        }
+    }
+
+    /// Begins as many calls as the store serves at a time, and has them recorded before they are made (statement 73).
+    private func gather() -> [Outgoing]? {
+        var calls: [Outgoing] = []
+        let limit = max(1, store.properties.concurrency)
+        while true {
+            let number = board.withLock { board -> ItemNumber? in
+                guard board.inFlight + calls.count < limit else { return nil }
+                return board.pop()
+            }
+            guard let number else { break }
+            if let call = begin(number) { calls.append(call) }
+        }
+        if calls.isEmpty, let stuck = board.withLock({ $0.runDry() }), let call = displace(stuck) {
+            calls.append(call)
+        }
+        guard !calls.isEmpty else { return nil }
+        do {
+            try replica.record()
+        } catch {
+            // Without a record a create could be made twice after a crash: wait for the database.
+            log.error("the database cannot be written", metadata: ["error": "\(error)"])
+            for call in calls {
+                call.source.map { _ = close($0) }
+                replica.abandon(call)
+            }
+            return nil
+        }
+        board.withLock { $0.inFlight += calls.count }
+        return calls
+    }
+
+    private func begin(_ number: ItemNumber) -> Outgoing? {
+        do throws(Obstacle) {
+            switch try replica.begin(number, settle: options.settle) {
+            case .send(let outgoing): return outgoing
+            case .wait(.waits(let blocker)): board.withLock { $0.wait(number, for: blocker) }
+            case .wait(.later(let time)): if time.isFinite { board.withLock { $0.wait(number, until: time) } }
+            case .wait(.busy): board.withLock { $0.wait(number, until: replica.now() + max(options.settle, 0.05)) }
+            case .wait: break
+            }
+        } catch {
+            log.warning("an item cannot be read", metadata: ["item": "\(number)", "errno": "\(error.errno)"])
+            board.withLock { $0.wait(number, until: replica.now() + 5) }
+        }
+        return nil
+    }
+
+    private func displace(_ number: ItemNumber) -> Outgoing? {
+        do throws(Obstacle) {
+            return try replica.beginDisplacing(number)
+        } catch {
+            return nil  // It changed meanwhile; the next look decides anew.
+        }
+    }
+
+    private func perform(_ calls: [Outgoing]) async {
+        guard !options.isSequential else {
+            for call in calls { await perform(call) }
+            return
+        }
+        for call in calls {
+            Task {
+                await self.perform(call)
+                self.bell.ring()
+            }
+        }
+    }
+
+    private func perform(_ call: Outgoing) async {
+        await carry(call)
+        board.withLock { board in
+            board.inFlight -= 1
+            board.ended(call.number)
+        }
+    }
+}

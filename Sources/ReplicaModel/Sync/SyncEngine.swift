@@ -1,0 +1,94 @@
+internal import Logging
+internal import SystemPackage
+
+/// Keeps tree and store in step: one loop takes the store's changes in, another sends the tree's.
+final class SyncEngine: Sendable {
+    let replica: Replica
+    let store: any RemoteStore
+    let options: DomainOptions
+    let log: Logger
+    let state = Locked(EngineState())
+    let board = Locked(SendBoard())
+    let fetches = Locked(FetchBoard())
+    let listings = Locked<[ItemNumber: Task<Errno?, Never>]>([:])
+    let bell: Bell
+    let random: @Sendable () -> Double
+
+    init(
+        replica: Replica, store: any RemoteStore, options: DomainOptions, bell: Bell, log: Logger,
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
+    ) {
+        self.replica = replica
+        self.store = store
+        self.options = options
+        self.bell = bell
+        self.log = log
+        self.random = random
+    }
+
+    /// Runs until the task is cancelled.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.runReceiving() }
+            group.addTask { await self.runSending() }
+            group.addTask {
+                for await _ in self.store.signals() {
+                    self.state.withLock { $0.isPullWanted = true }
+                    self.bell.ring()
+                }
+            }
+            for await _ in group {}
+        }
+    }
+
+    private static let lookInterval = 20
+
+    private func runReceiving() async {
+        while !Task.isCancelled {
+            let mark = bell.mark
+            await receive()
+            let next = state.withLock { $0.nextPull }
+            await bell.wait(since: mark, until: next, now: replica.now)
+            try? await Task.sleep(for: .milliseconds(Self.lookInterval))  // As above.
+        }
+    }
+
+    private func runSending() async {
+        while !Task.isCancelled {
+            let mark = bell.mark
+            let next = await send()
+            await bell.wait(since: mark, until: next, now: replica.now)
+            // Under a stream of edits one look every now and then is enough. Cancelled only at the end.
+            try? await Task.sleep(for: .milliseconds(Self.lookInterval))
+        }
+    }
+}
+
+/// What the engine knows beside the replica.
+struct EngineState {
+    var isPullWanted = true
+    /// When the store is asked again without a signal, in seconds since 1970.
+    var nextPull = 0.0
+    /// Why nothing is exchanged with the store, by a person's will.
+    var disconnected: String?
+    /// Trouble of the whole domain, and when it is looked at again.
+    var trouble: Failure?
+    /// Deletions that wait for `replica approve`.
+    var heldDeletions = 0
+    var isApproved = false
+    /// Names of the store that cannot stand here, and other changes that could not be applied.
+    var refused: Set<String> = []
+    /// Bytes of the calls under way: done and all.
+    var uploads: [ItemNumber: (done: Int64, size: Int64)] = [:]
+    /// Whether the end of an import is still to be told.
+    var isImporting = false
+    /// Whole files whose newer content is on its way.
+    var updating: Set<ItemIdentifier> = []
+    private var lastStaged = 0
+
+    /// A number for a file in staging.
+    mutating func nextStaged() -> Int {
+        lastStaged += 1
+        return lastStaged
+    }
+}

@@ -1,0 +1,73 @@
+import CLinux
+import Glibc
+public import ReplicaModel
+import SystemPackage
+
+/// A ``ContentSink`` that keeps what it is given, for tests.
+public final class ContentBuffer: ContentSink {
+    private let content = Locked<[UInt8]>([])
+
+    /// An empty buffer.
+    public init() {}
+
+    /// Everything written so far; zero where nothing was written.
+    public var bytes: [UInt8] { content.withLock { $0 } }
+
+    public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
+        content.withLock {
+            let end = Int(offset) + bytes.count
+            if $0.count < end { $0 += [UInt8](repeating: 0, count: end - $0.count) }
+            $0.replaceSubrange(Int(offset)..<end, with: bytes)
+        }
+    }
+}
+
+extension ItemContents {
+    /// Reads the whole snapshot, telling the progress.
+    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` when it cannot be read, or is shorter than its size.
+    public func allBytes() throws(RemoteStoreError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: Int(size))
+        var done = 0
+        while done < bytes.count {
+            let count: Int
+            do {
+                count = try bytes.withUnsafeMutableBytes {
+                    try file.read(
+                        fromAbsoluteOffset: Int64(done), into: UnsafeMutableRawBufferPointer(rebasing: $0[done...]))
+                }
+            } catch {
+                throw .cannotSynchronize("the snapshot cannot be read: \(error)")
+            }
+            guard count > 0 else { throw .cannotSynchronize("the snapshot is shorter than it says") }
+            done += count
+            progress(Int64(done))
+        }
+        return bytes
+    }
+
+    /// Calls `body` with contents of these bytes, in a file without a name that is closed afterwards.
+    public static func with<Result: Sendable>(
+        _ bytes: [UInt8], _ body: (ItemContents) async throws(RemoteStoreError) -> Result
+    ) async throws(RemoteStoreError) -> Result {
+        let file: FileDescriptor
+        do {
+            file = try FileDescriptor.unnamedFile(holding: bytes)
+        } catch {
+            throw .cannotSynchronize("no temporary file: \(error)")
+        }
+        // Nothing was written through a cache of this descriptor, so a failed close loses nothing.
+        defer { try? file.close() }
+        return try await body(ItemContents(file: file, size: Int64(bytes.count)))
+    }
+}
+
+extension FileDescriptor {
+    /// A file in memory, with no name, that holds `bytes`.
+    static func unnamedFile(holding bytes: [UInt8]) throws -> FileDescriptor {
+        let raw = memfd_create("contents", CL_MFD_CLOEXEC)
+        guard raw >= 0 else { throw Errno(rawValue: errno) }
+        let file = FileDescriptor(rawValue: raw)
+        try file.writeAll(toAbsoluteOffset: 0, bytes)
+        return file
+    }
+}

@@ -1,0 +1,106 @@
+public import ReplicaModel
+
+/// A store in memory: deterministic, honest to every promise of ``RemoteStore``, and full of knobs for tests.
+///
+/// Identifiers and versions are counters, so the same calls in the same order give the same answers. Everything may
+/// be called from any thread.
+public final class MemoryStore: RemoteStore {
+    /// Runs before or after a call is executed. What it throws is the call's answer: thrown before, nothing was
+    /// done; thrown after, it was done and the answer is lost. Runs after successes only.
+    public typealias Hook = @Sendable (StoreCall) async throws(RemoteStoreError) -> Void
+
+    struct Controls {
+        var calls: [StoreCall] = []
+        var before: Hook?
+        var after: Hook?
+        var pageSize = 1_000
+        var batchSize = 1_000
+        var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
+        var listenerCount = 0
+    }
+
+    let tree = Locked(MemoryTree())
+    let controls = Locked(Controls())
+
+    /// An empty store.
+    public init() {}
+
+    /// What the store says it can keep, and keeps. Set it before the first call.
+    public var properties: StoreProperties {
+        get { tree.withLock { $0.properties } }
+        set { tree.withLock { $0.properties = newValue } }
+    }
+
+    /// Whether the store has a trash; short for the property.
+    public var keepsTrash: Bool {
+        get { properties.keepsTrash }
+        set { tree.withLock { $0.properties.keepsTrash = newValue } }
+    }
+
+    /// The most items of one page of a listing, at least 1.
+    public var pageSize: Int {
+        get { controls.withLock { $0.pageSize } }
+        set { controls.withLock { $0.pageSize = max(1, newValue) } }
+    }
+
+    /// The most items of one batch of changes, at least 1.
+    public var batchSize: Int {
+        get { controls.withLock { $0.batchSize } }
+        set { controls.withLock { $0.batchSize = max(1, newValue) } }
+    }
+
+    /// Sets what runs before and after each call; nil for nothing.
+    public func setHooks(before: Hook? = nil, after: Hook? = nil) {
+        controls.withLock {
+            $0.before = before
+            $0.after = after
+        }
+    }
+
+    /// Every call so far, also those that failed, in the order they came.
+    public var calls: [StoreCall] { controls.withLock { $0.calls } }
+
+    /// The calls of one method.
+    public func calls(of method: StoreCall.Method) -> [StoreCall] { calls.filter { $0.method == method } }
+
+    /// Forgets the calls so far.
+    public func clearCalls() { controls.withLock { $0.calls = [] } }
+
+    /// Makes every anchor given out so far unknown to the store.
+    public func expireAnchors() { tree.withLock { $0.feed.expire() } }
+
+    /// Gives every item but the root a new identifier, and expires the anchors (statement 29).
+    public func reassignIdentifiers() { tree.withLock { $0.reassignIdentifiers() } }
+
+    /// Tells those who listen to ``signals()`` that something may have changed.
+    public func signal() {
+        for listener in controls.withLock({ Array($0.listeners.values) }) { listener.yield() }
+    }
+
+    public func signals() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let number = controls.withLock {
+            $0.listenerCount += 1
+            $0.listeners[$0.listenerCount] = continuation
+            return $0.listenerCount
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.controls.withLock { _ = $0.listeners.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    /// Logs the call, then runs it between the hooks.
+    func serve<Result>(
+        _ call: StoreCall, _ body: (inout MemoryTree) throws(RemoteStoreError) -> Result
+    ) async throws(RemoteStoreError) -> Result {
+        let (before, after) = controls.withLock {
+            $0.calls.append(call)
+            return ($0.before, $0.after)
+        }
+        if let before { try await before(call) }
+        let result = try tree.withLock(body)
+        if let after { try await after(call) }
+        return result
+    }
+}

@@ -1,0 +1,121 @@
+import ReplicaModel
+
+/// What a ``MemoryStore`` holds, without locks, calls or hooks. Deterministic: versions and identifiers are counters.
+struct MemoryTree {
+    struct Node {
+        var item: Item
+        var content: [UInt8] = []
+    }
+
+    /// Invariant: every node but the root and the trash is in `children` of its parent, under its name.
+    var nodes: [ItemIdentifier: Node] = [:]
+    var children: [ItemIdentifier: [FileName: ItemIdentifier]] = [.root: [:], .trash: [:]]
+    /// The items made from each template, also those that are gone.
+    var templates: [ItemIdentifier: ItemIdentifier] = [:]
+    /// Every content a file ever had.
+    var contentHistory: Set<[UInt8]> = []
+    var properties = StoreProperties()
+    var feed = MemoryFeed()
+    var counter = 0
+
+    init() {
+        nodes[.root] = Node(item: special(.root))
+        nodes[.trash] = Node(item: special(.trash))
+    }
+
+    private func special(_ identifier: ItemIdentifier) -> Item {
+        Item(
+            identifier: identifier, parent: .root, filename: FileName(identifier == .root ? "/" : "trash"),
+            kind: .folder, version: ItemVersion(content: "", metadata: "m0"))
+    }
+
+    mutating func next() -> Int {
+        counter += 1
+        return counter
+    }
+
+    /// The node, or proof that there is none.
+    func node(_ identifier: ItemIdentifier) throws(RemoteStoreError) -> Node {
+        if identifier == .trash, !properties.keepsTrash { throw .unsupported("this store keeps no trash") }
+        guard let node = nodes[identifier] else { throw .noSuchItem(identifier) }
+        return node
+    }
+
+    func folder(_ identifier: ItemIdentifier) throws(RemoteStoreError) -> [FileName: ItemIdentifier] {
+        guard try node(identifier).item.kind == .folder else {
+            throw .cannotSynchronize("\(identifier) is not a folder")
+        }
+        return children[identifier] ?? [:]
+    }
+
+    /// The entry of `parent` that stands in the way of `name`, by the store's idea of case.
+    func occupant(
+        of parent: ItemIdentifier, _ name: FileName, except own: ItemIdentifier?
+    ) throws(RemoteStoreError) -> Node? {
+        let entries = try folder(parent)
+        if properties.isCaseSensitive {
+            return entries[name].flatMap { $0 == own ? nil : nodes[$0] }
+        }
+        let wanted = name.description.lowercased()
+        let found = entries.sorted { $0.key < $1.key }.first {
+            $0.value != own && $0.key.description.lowercased() == wanted
+        }
+        return found.flatMap { nodes[$0.value] }
+    }
+
+    /// Puts a new node into its parent and reports it.
+    mutating func insert(_ node: Node) {
+        let identifier = node.item.identifier
+        nodes[identifier] = node
+        children[node.item.parent, default: [:]][node.item.filename] = identifier
+        if node.item.kind == .folder { children[identifier] = [:] }
+        if node.item.kind == .file { contentHistory.insert(node.content) }
+        feed.report(identifier)
+    }
+
+    /// Takes a node and everything below it away and reports each.
+    mutating func remove(_ identifier: ItemIdentifier) {
+        for child in (children[identifier] ?? [:]).sorted(by: { $0.key < $1.key }) { remove(child.value) }
+        children[identifier] = nil
+        guard let node = nodes.removeValue(forKey: identifier) else { return }
+        children[node.item.parent]?[node.item.filename] = nil
+        feed.report(identifier)
+    }
+
+    /// Changes name, parent or both; the caller has looked for an occupant.
+    mutating func place(_ identifier: ItemIdentifier, in parent: ItemIdentifier, as name: FileName) {
+        guard let old = nodes[identifier]?.item else { return }
+        children[old.parent]?[old.filename] = nil
+        children[parent, default: [:]][name] = identifier
+        nodes[identifier]?.item.parent = parent
+        nodes[identifier]?.item.filename = name
+        touch(identifier)
+    }
+
+    /// Gives a file new content and a new content version.
+    mutating func setContent(_ content: [UInt8], of identifier: ItemIdentifier) {
+        let version = "c\(next())"
+        nodes[identifier]?.content = content
+        nodes[identifier]?.item.size = Int64(content.count)
+        nodes[identifier]?.item.version.content = version
+        contentHistory.insert(content)
+        feed.report(identifier)
+    }
+
+    /// Gives an item a new metadata version.
+    mutating func touch(_ identifier: ItemIdentifier) {
+        let version = "m\(next())"
+        nodes[identifier]?.item.version.metadata = version
+        feed.report(identifier)
+    }
+
+    /// Whether `identifier` is `folder` or lies somewhere below it.
+    func isWithin(_ identifier: ItemIdentifier, _ folder: ItemIdentifier) -> Bool {
+        var current = identifier
+        while current != folder {
+            guard current != .root, current != .trash, let node = nodes[current] else { return false }
+            current = node.item.parent
+        }
+        return true
+    }
+}

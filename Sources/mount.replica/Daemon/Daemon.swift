@@ -1,0 +1,91 @@
+import FuseMount
+import Glibc
+import Logging
+import ReplicaControl
+import ReplicaFileSystem
+import ReplicaModel
+import SystemPackage
+
+/// The one process that serves a domain: its replica, its exchange with the store, its mount and its socket.
+final class Daemon: Sendable {
+    private struct State {
+        var mount: LiveMount?
+        /// How it was started decides whether it outlives its mount.
+        var servesUnmounted: Bool
+    }
+    let location: DomainLocation
+    let domain: Domain
+    let log: Logger
+    private let state: Locked<State>
+    private let end = Latch()
+
+    /// Opens the domain and begins to exchange changes with the store.
+    init(_ location: DomainLocation, _ options: MountOptions, store: any RemoteStore, log: Logger) throws {
+        self.location = location
+        self.log = log
+        state = Locked(State(mount: nil, servesUnmounted: true))
+        var domainOptions = ReplicaModel.DomainOptions()
+        let recorded = try DomainOptions(texts: location.record.options + options.domain.texts)
+        domainOptions.cacheLimit = recorded.cacheMax.map { Int64(clamping: $0) }
+        domainOptions.minimumFree = recorded.cacheMinFree.map { Int64(clamping: $0) }
+        domain = try Domain.open(
+            StateFolders(root: location.state), store: store, options: domainOptions, log: log)
+        domain.start()
+    }
+
+    /// Where the domain is mounted now.
+    var mountpoint: FilePath? { state.withLock { $0.mount?.path } }
+
+    /// Mounts the domain; it answers when this returns.
+    /// - Parameter isOnlyReason: Whether the daemon ends with this mount.
+    func mount(at path: FilePath, _ options: MountOptions, isOnlyReason: Bool) throws {
+        guard mountpoint == nil else {
+            throw ControlFailure(.busy, "the domain is mounted at \(mountpoint.map(\.string) ?? "") already")
+        }
+        let recorded = try DomainOptions(texts: location.record.options + options.domain.texts)
+        let mount = try LiveMount(
+            domain, at: path, options, source: location.name.text, noHydrate: recorded.noHydrate)
+        state.withLock { state in
+            state.mount = mount
+            if isOnlyReason { state.servesUnmounted = false }
+        }
+        mount.run { [self] in
+            let ends = state.withLock { state in
+                state.mount = nil
+                return !state.servesUnmounted
+            }
+            if ends { end.open() }
+        }
+    }
+
+    /// Takes the mount away; busy is an error unless `isLazy`.
+    func unmount(isLazy: Bool = false) throws(Errno) {
+        guard let mount = state.withLock({ $0.mount }) else { return }
+        try mount.unmount(isLazy: isLazy)
+    }
+
+    /// Ends the daemon soon; whoever runs it then stops the rest.
+    func finish() { end.open() }
+
+    /// Waits for the end, then stops everything in order. Blocks.
+    func runUntilEnd(stopServing: () -> Void) {
+        end.wait()
+        do throws(Errno) {
+            try unmount(isLazy: true)
+        } catch {
+            log.error("the mount stays", metadata: ["errno": "\(error)"])
+        }
+        state.withLock { $0.mount }?.waitForEnd()
+        stopServing()
+        let stopped = Latch()
+        Task { [domain, log] in
+            do {
+                try await domain.stop()
+            } catch {
+                log.error("not everything is recorded", metadata: ["error": "\(error)"])
+            }
+            stopped.open()
+        }
+        stopped.wait()
+    }
+}

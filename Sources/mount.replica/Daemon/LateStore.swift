@@ -1,0 +1,95 @@
+import ReplicaModel
+
+/// A store that is opened when it can be: a domain mounts at once, whether its store is there or not.
+final class LateStore: RemoteStore {
+    private let opening: @Sendable () throws(RemoteStoreError) -> any RemoteStore
+    private let opened: Locked<(any RemoteStore)?>
+    private let listeners = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let properties: StoreProperties
+
+    /// - Parameters:
+    ///   - properties: Those of the store; they are asked for before it is open.
+    ///   - opening: Opens it; called again at later calls until it succeeds.
+    init(properties: StoreProperties, opening: @escaping @Sendable () throws(RemoteStoreError) -> any RemoteStore) {
+        self.properties = properties
+        self.opening = opening
+        opened = Locked(nil)
+    }
+
+    /// The store, opened now if it was not.
+    private func store() throws(RemoteStoreError) -> any RemoteStore {
+        if let store = opened.withLock({ $0 }) { return store }
+        let store: any RemoteStore
+        do throws(RemoteStoreError) {
+            store = try opening()
+        } catch {
+            throw .serverUnreachable
+        }
+        let isFirst = opened.withLock { opened in
+            if opened != nil { return false }
+            opened = store
+            return true
+        }
+        if isFirst {
+            Task { [listeners] in
+                for await _ in store.signals() { listeners.continuation.yield() }
+                listeners.continuation.finish()
+            }
+        }
+        return store
+    }
+
+    func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
+        try await store().item(identifier)
+    }
+
+    func enumerateItems(
+        in folder: ItemIdentifier, from page: EnumerationPage?
+    ) async throws(RemoteStoreError) -> ItemPage {
+        try await store().enumerateItems(in: folder, from: page)
+    }
+
+    func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor {
+        try await store().currentAnchor()
+    }
+
+    func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
+        try await store().enumerateChanges(from: anchor)
+    }
+
+    func fetchContents(
+        of identifier: ItemIdentifier, version: String?, range: Range<Int64>?, into sink: any ContentSink
+    ) async throws(RemoteStoreError) -> Item {
+        try await store().fetchContents(of: identifier, version: version, range: range, into: sink)
+    }
+
+    func createItem(
+        basedOn template: ItemTemplate, fields: ItemFields, contents: ItemContents?, options: CreateOptions
+    ) async throws(RemoteStoreError) -> StoreResult {
+        try await store().createItem(basedOn: template, fields: fields, contents: contents, options: options)
+    }
+
+    func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
+        try await store().itemCreated(from: template)
+    }
+
+    func modifyItem(
+        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?,
+        options: ModifyOptions
+    ) async throws(RemoteStoreError) -> StoreResult {
+        try await store().modifyItem(
+            template, base: base, changedFields: changedFields, contents: contents, options: options)
+    }
+
+    func deleteItem(
+        _ identifier: ItemIdentifier, base: ItemVersion, options: DeleteOptions
+    ) async throws(RemoteStoreError) {
+        try await store().deleteItem(identifier, base: base, options: options)
+    }
+
+    func signals() -> AsyncStream<Void> { listeners.stream }
+
+    func importDidFinish() async {
+        await opened.withLock { $0 }?.importDidFinish()
+    }
+}

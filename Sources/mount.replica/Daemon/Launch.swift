@@ -1,0 +1,63 @@
+import FuseMount
+import Glibc
+import Logging
+import ReplicaControl
+import ReplicaModel
+import SystemPackage
+
+/// Carries a plan out in this process, which then is the domain's daemon.
+enum Launch {
+    /// Serves until the end; says over `background` when it is ready, or why it is not.
+    static func run(_ plan: DaemonPlan, _ background: Background) -> Never {
+        TerminationSignals.block()
+        umask(0)
+        raiseDescriptorLimit()
+        var logger = Logger(label: "replica") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = plan.isVerbose ? .debug : .warning
+        do {
+            let (location, store) = try prepare(plan)
+            let daemon = try Daemon(location, plan.options, store: store, log: logger)
+            let server = try ControlServer(state: location.state, service: ControlService(daemon))
+            if case .mount(let path) = plan.task {
+                try daemon.mount(at: path, plan.options, isOnlyReason: true)
+            }
+            TerminationSignals.handle { _ in daemon.finish() }
+            background.isReady(
+                .daemon(
+                    DaemonStatus(
+                        name: location.name.text, pid: getpid(),
+                        mountpoint: daemon.mountpoint.map(ControlFilePath.init))),
+                log: location.state.appending("daemon.log"))
+            daemon.runUntilEnd { server.stop() }
+            exit(0)
+        } catch {
+            background.failed(ControlFailure(error))
+        }
+    }
+
+    /// Finds or makes the domain.
+    private static func prepare(_ plan: DaemonPlan) throws -> (DomainLocation, any RemoteStore) {
+        switch plan.selection {
+        case .existing(let location):
+            return (location, StoreFactory.reopen(try StoreURL(location.record.store)))
+        case .new(let name, let store, let root):
+            let directory: FilePath? =
+                if case .importDirectory(let path) = plan.task { path } else { plan.options.importDirectory }
+            let location =
+                if let directory {
+                    try DomainSetup.importDirectory(directory, name, store, plan.options, in: root)
+                } else {
+                    try DomainSetup.add(name, store, plan.options, in: root)
+                }
+            return (location, try StoreFactory.openNew(store))
+        }
+    }
+
+    /// As many open files as the system lets us have: an unprivileged mount needs one for each that is open in it.
+    private static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+}

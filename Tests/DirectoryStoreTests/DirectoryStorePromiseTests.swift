@@ -1,0 +1,19 @@
+import ReplicaTestSupport
+import Testing
+
+@testable import DirectoryStore
+
+/// One at a time: each store takes one of the user's 128 inotify instances, which others use as well.
+@Suite(.serialized) struct DirectoryStorePromiseTests {
+    @Test(arguments: StorePromises.all)
+    func keepsPromise(_ promise: StorePromise) async throws {
+        let scratch = try Scratch()
+        try await promise.check(try scratch.subject())
+    }
+
+    @Test(arguments: StorePromises.all)
+    func keepsPromiseInMemory(_ promise: StorePromise) async throws {
+        let scratch = try Scratch(in: "/dev/shm")
+        try await promise.check(try scratch.subject())
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+
+@testable import DirectoryStore
+
+/// Directories that are away, full or closed.
+@Suite(.serialized) struct FailingDiskTests {
+    static let isRoot = geteuid() == 0
+    let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+    }
+
+    @Test func theDirectoryIsMadeButNotItsParents() async throws {
+        let store = try DirectoryStore(path: scratch.root)
+        #expect(try await store.all().isEmpty)
+        await expectFailure("cannotSynchronize") { _ = try DirectoryStore(path: "\(scratch.path)/none/store") }
+        try Data().write(to: URL(fileURLWithPath: "\(scratch.path)/file"))
+        await expectFailure("cannotSynchronize") { _ = try DirectoryStore(path: "\(scratch.path)/file") }
+    }
+
+    @Test func aRootThatIsAwayIsUnreachableAndHeals() async throws {
+        let store = try DirectoryStore(path: scratch.root)
+        let file = try await store.make("file", "text")
+        _ = try await store.all()
+        let anchor = try await store.currentAnchor()
+        #expect(rename(scratch.root, "\(scratch.path)/away") == 0)
+        await expectFailure("serverUnreachable") { _ = try await store.enumerateChanges(from: anchor) }
+        await expectFailure("serverUnreachable") { _ = try await store.item(file.identifier) }
+        await expectFailure("serverUnreachable") { _ = try await store.all() }
+        await expectFailure("serverUnreachable") { try await store.make("new", "text") }
+        await expectFailure("serverUnreachable") {
+            try await store.deleteItem(file.identifier, base: file.version, options: [])
+        }
+        let signals = store.signals()
+        #expect(rename("\(scratch.path)/away", scratch.root) == 0)
+        for await _ in signals { break }
+        #expect(try await store.item(file.identifier) == file)
+        await expectFailure("syncAnchorExpired") { _ = try await store.enumerateChanges(from: anchor) }
+    }
+
+    @Test func anotherDirectoryInItsPlaceExpiresTheAnchor() async throws {
+        let store = try DirectoryStore(path: scratch.root)
+        try await store.make("file", "text")
+        _ = try await store.all()
+        let anchor = try await store.currentAnchor()
+        #expect(rename(scratch.root, "\(scratch.path)/old") == 0)
+        #expect(mkdir(scratch.root, 0o755) == 0)
+        await expectFailure("syncAnchorExpired") { _ = try await store.enumerateChanges(from: anchor) }
+        #expect(try await store.all().isEmpty)
+    }
+
+    @Test(.enabled(if: isRoot)) func aMountOverTheRootIsUnreachable() async throws {
+        let store = try DirectoryStore(path: scratch.root)
+        let file = try await store.make("file", "text")
+        _ = try await store.all()
+        try #require(try run("mount", "-t", "tmpfs", "tmpfs", scratch.root) == 0)
+        await expectFailure("serverUnreachable") { _ = try await store.all() }
+        try #require(try run("umount", scratch.root) == 0)
+        #expect(try await store.all() == [file])
+    }
+
+    @Test(.enabled(if: isRoot)) func aStoreInUseDoesNotKeepItsFileSystemMounted() async throws {
+        #expect(mkdir(scratch.root, 0o755) == 0)
+        try #require(try run("mount", "-t", "tmpfs", "tmpfs", scratch.root) == 0)
+        let store = try DirectoryStore(path: scratch.root)
+        try await store.make("folder")
+        let file = try await store.make("file", "text")
+        _ = try await store.all()
+        let unmounted = try run("umount", scratch.root) == 0
+        if !unmounted { try run("umount", "-l", scratch.root) }
+        #expect(unmounted)
+        await expectFailure("serverUnreachable") { _ = try await store.item(file.identifier) }
+    }
+
+    @Test(.enabled(if: isRoot)) func aFullDiskIsInsufficientQuotaAndDamagesNothing() async throws {
+        #expect(mkdir(scratch.root, 0o755) == 0)
+        try #require(try run("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", scratch.root) == 0)
+        let path = scratch.root
+        defer { #expect(throws: Never.self) { try run("umount", path) } }
+        let store = try DirectoryStore(path: scratch.root)
+        let file = try await store.make("file", "text")
+        let large = String(repeating: "x", count: 2 << 20)
+        await expectFailure("insufficientQuota") { try await store.make("large", large) }
+        await expectFailure("insufficientQuota") { try await store.rewrite(file, large) }
+        #expect(try await store.text(file) == "text")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.root) == ["file"])
+        try await store.rewrite(file, "there is room for this")
+    }
+
+    @Test(.enabled(if: isRoot)) func aReadOnlyDiskSaysWhy() async throws {
+        #expect(mkdir(scratch.root, 0o755) == 0)
+        try #require(try run("mount", "-t", "tmpfs", "tmpfs", scratch.root) == 0)
+        let path = scratch.root
+        defer { #expect(throws: Never.self) { try run("umount", path) } }
+        let store = try DirectoryStore(path: scratch.root)
+        let file = try await store.make("file", "text")
+        try #require(try run("mount", "-o", "remount,ro", scratch.root) == 0)
+        let error = await #expect(throws: RemoteStoreError.self) { try await store.make("new", "text") }
+        guard case .cannotSynchronize(let text) = error else {
+            Issue.record("it was \(String(describing: error))")
+            return
+        }
+        #expect(text.contains(scratch.root) && text.lowercased().contains("read-only"))
+        await expectFailure("cannotSynchronize") { try await store.rewrite(file, "new") }
+        await expectFailure("cannotSynchronize") {
+            try await store.deleteItem(file.identifier, base: file.version, options: [])
+        }
+        #expect(try await store.text(file) == "text")
+        try #require(try run("mount", "-o", "remount,rw", scratch.root) == 0)
+        try await store.rewrite(file, "new")
+    }
+}

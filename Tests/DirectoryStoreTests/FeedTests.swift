@@ -1,0 +1,156 @@
+import Foundation
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+
+@testable import DirectoryStore
+
+@Suite(.serialized) struct FeedTests {
+    let scratch: Scratch
+    let store: DirectoryStore
+    let other: ShellClient
+
+    init() throws {
+        scratch = try Scratch()
+        store = try DirectoryStore(path: scratch.root)
+        other = ShellClient(root: scratch.root)
+    }
+
+    @Test func ownChangesMakeNoNoise() async throws {
+        _ = try await store.all()
+        let anchor = try await store.currentAnchor()
+        let folder = try await store.make("folder")
+        for number in 0..<50 {
+            var item = try await store.make("\(number)", "text", in: folder.identifier)
+            item = try await store.rewrite(item, "other text")
+            if number % 2 == 0 {
+                try await store.deleteItem(item.identifier, base: item.version, options: [])
+            }
+        }
+        let gone = try await store.make("gone")
+        try await store.make("inner", "text", in: gone.identifier)
+        try await store.deleteItem(gone.identifier, base: gone.version, options: .recursive)
+        let told = try await store.changes(from: anchor, marker: "marker")
+        #expect(told.updated.isEmpty, "\(told.updated.values.map(\.filename))")
+        #expect(told.deleted.isEmpty)
+    }
+
+    @Test func changesBelowOwnFoldersAreTold() async throws {
+        _ = try await store.all()
+        let folder = try await store.make("folder")
+        let anchor = try await store.currentAnchor()
+        try await other.write([1], to: "folder/theirs")
+        let told = try await store.changes(from: anchor) { updated, _ in !updated.isEmpty }
+        #expect(told.updated.values.map(\.parent) == [folder.identifier])
+    }
+
+    @Test func moveToUnlistedFolderIsNoDelete() async throws {
+        try await other.makeFolder("unlisted")
+        try await other.write([1], to: "file")
+        let file = try await store.child("file")
+        let unlisted = try await store.child("unlisted")
+        let anchor = try await store.currentAnchor()
+        try await other.move("file", to: "unlisted/file")
+        let told = try await store.changes(from: anchor) { updated, deleted in
+            updated[file.identifier]?.parent == unlisted.identifier || !deleted.isEmpty
+        }
+        #expect(told.deleted.isEmpty)
+        #expect(try await store.item(file.identifier).parent == unlisted.identifier)
+    }
+
+    @Test func moveOutOfTheTreeIsADelete() async throws {
+        let folder = try await store.make("folder")
+        let file = try await store.make("file", "text", in: folder.identifier)
+        _ = try await store.all()
+        let anchor = try await store.currentAnchor()
+        try FileManager.default.moveItem(atPath: "\(scratch.root)/folder", toPath: "\(scratch.path)/outside")
+        let told = try await store.changes(from: anchor) { _, deleted in
+            deleted.isSuperset(of: [folder.identifier, file.identifier])
+        }
+        #expect(told.updated.isEmpty)
+        await expectFailure("noSuchItem") { _ = try await store.item(file.identifier) }
+    }
+
+    @Test func folderMovesWithItsListedContent() async throws {
+        let folder = try await store.make("folder")
+        let file = try await store.make("file", "text", in: folder.identifier)
+        _ = try await store.all()
+        let anchor = try await store.currentAnchor()
+        try await other.move("folder", to: "renamed")
+        try await other.write(Array("newer".utf8), to: "renamed/new")
+        let told = try await store.changes(from: anchor) { updated, _ in
+            updated[folder.identifier] != nil && updated.count >= 2
+        }
+        #expect(told.updated[folder.identifier]?.filename == FileName("renamed"))
+        #expect(told.deleted.isEmpty)
+        #expect(try await store.text(try await store.item(file.identifier)) == "text")
+    }
+
+    @Test func safeSaveIsTold() async throws {
+        let file = try await store.make("file", "old")
+        _ = try await store.all()
+        let anchor = try await store.currentAnchor()
+        try await other.write(Array("new".utf8), to: "file~")
+        #expect(rename("\(scratch.root)/file~", "\(scratch.root)/file") == 0)
+        let told = try await store.changes(from: anchor) { updated, deleted in
+            deleted.contains(file.identifier) && updated.values.contains { $0.filename == FileName("file") }
+        }
+        let new = try #require(told.updated.values.first { $0.filename == FileName("file") })
+        #expect(try await store.text(new) == "new")
+    }
+
+    @Test func eachNameOfAHardLinkedFileIsAnItem() async throws {
+        try await other.write(Array("text".utf8), to: "one")
+        #expect(link("\(scratch.root)/one", "\(scratch.root)/two") == 0)
+        let items = try await store.all()
+        #expect(Set(items.map(\.identifier)).count == 2)
+        let one = try await store.child("one")
+        try await store.rewrite(one, "changed")
+        #expect(try await other.content(at: "two") == Array("text".utf8))
+        #expect(try await other.content(at: "one") == Array("changed".utf8))
+    }
+
+    @Test func rsyncIntoTheDirectoryIsTold() async throws {
+        let source = "\(scratch.path)/source"
+        for folder in 0..<5 {
+            let path = "\(source)/folder \(folder)"
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            for file in 0..<20 { try Data("\(file)".utf8).write(to: URL(fileURLWithPath: "\(path)/\(file)")) }
+        }
+        _ = try await store.all()
+        let anchor = try await store.currentAnchor()
+        #expect(try run("rsync", "-a", "\(source)/", "\(scratch.root)/") == 0)
+        let told = try await store.changes(from: anchor) { updated, _ in updated.count >= 5 }
+        #expect(told.deleted.isEmpty)
+        var count = 0
+        for folder in told.updated.values { count += try await store.all(in: folder.identifier).count }
+        #expect(count == 100)
+        let second = try await store.currentAnchor()
+        try Data("changed".utf8).write(to: URL(fileURLWithPath: "\(source)/folder 3/7"))
+        #expect(try run("rsync", "-a", "\(source)/", "\(scratch.root)/") == 0)
+        let changed = try await store.changes(from: second) { updated, _ in
+            updated.values.contains { $0.filename == FileName("7") && $0.size == 7 }
+        }
+        let file = try #require(changed.updated.values.first { $0.filename == FileName("7") })
+        #expect(try await store.text(file) == "changed")
+    }
+
+    @Test func lostEventsExpireTheAnchor() async throws {
+        try await store.make("file", "text")
+        _ = try await store.all()
+        let anchor = try await store.currentAnchor()
+        store.tree.index.withLock { $0.expire() }
+        await expectFailure("syncAnchorExpired") { _ = try await store.enumerateChanges(from: anchor) }
+        let file = try await store.child("file")
+        let next = try await store.currentAnchor()
+        try await other.delete("file")
+        _ = try await store.changes(from: next) { _, deleted in deleted == [file.identifier] }
+    }
+
+    @Test func signalsComeWithoutAsking() async throws {
+        _ = try await store.all()
+        let signals = store.signals()
+        try await other.write([1], to: "file")
+        for await _ in signals { break }
+    }
+}

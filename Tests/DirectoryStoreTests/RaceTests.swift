@@ -1,0 +1,108 @@
+import Foundation
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+
+@testable import DirectoryStore
+
+/// What others do in the middle of a call: the progress of a copy and the writes to a sink are the moments.
+@Suite(.serialized) struct RaceTests {
+    let scratch: Scratch
+    let store: DirectoryStore
+
+    init() throws {
+        scratch = try Scratch()
+        store = try DirectoryStore(path: scratch.root)
+    }
+
+    private func writeTheirs(_ text: String = "them") {
+        let file = URL(fileURLWithPath: "\(scratch.root)/file")
+        #expect(throws: Never.self) { try Data(text.utf8).write(to: file) }
+    }
+
+    private func content() -> String {
+        String(decoding: FileManager.default.contents(atPath: "\(scratch.root)/file") ?? Data(), as: UTF8.self)
+    }
+
+    @Test func aNameTakenDuringTheCopyIsACollision() async throws {
+        await expectFailure("filenameCollision") { try await store.make("file", "ours") { writeTheirs() } }
+        #expect(content() == "them")
+    }
+
+    @Test func aWriteDuringTheCopyIsAConflict() async throws {
+        let base = try await store.make("file", "base")
+        await expectFailure("versionConflict") { try await store.rewrite(base, "ours") { writeTheirs() } }
+        #expect(content() == "them")
+        #expect(try await store.all().count == 1)
+    }
+
+    @Test func aSafeSaveDuringTheCopyIsAConflict() async throws {
+        let base = try await store.make("file", "base")
+        let path = scratch.root
+        await expectFailure("versionConflict") {
+            try await store.rewrite(base, "ours") {
+                #expect(throws: Never.self) { try Data("them".utf8).write(to: URL(fileURLWithPath: "\(path)/new")) }
+                #expect(rename("\(path)/new", "\(path)/file") == 0)
+            }
+        }
+        #expect(content() == "them")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["file"])
+    }
+
+    @Test func aDeleteDuringTheCopyIsNoSuchItem() async throws {
+        let base = try await store.make("file", "base")
+        let path = scratch.root
+        await expectFailure("noSuchItem") {
+            try await store.rewrite(base, "ours") { #expect(unlink("\(path)/file") == 0) }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
+    }
+
+    @Test func aFolderDeletedDuringTheCopyIsAnError() async throws {
+        let folder = try await store.make("folder")
+        let path = scratch.root
+        await #expect(throws: RemoteStoreError.self) {
+            try await store.make("file", "ours", in: folder.identifier) {
+                #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: "\(path)/folder") }
+            }
+        }
+        #expect(try await store.all().isEmpty)
+    }
+
+    @Test func aWriteDuringAFetchIsSeen() async throws {
+        let file = try await store.make("file", "ours")
+        let sink = ActingSink { writeTheirs() }
+        await expectFailure("versionNoLongerAvailable") {
+            _ = try await store.fetchContents(of: file.identifier, version: nil, range: nil, into: sink)
+        }
+    }
+
+    @Test func newContentsKeepWhatTheOldFileHad() async throws {
+        var metadata = ItemMetadata()
+        metadata.mode = 0o751
+        metadata.tags = "red"
+        metadata.favoriteRank = 7
+        metadata.extendedAttributes = ["user.note": [1, 2, 3]]
+        let fields: ItemFields = [.place, .mode, .tags, .favoriteRank, .extendedAttributes]
+        let old = try await store.make("file", "old", fields: fields, metadata: metadata)
+        let new = try await store.rewrite(old, "new")
+        metadata.modificationDate = new.metadata.modificationDate
+        #expect(new.metadata == metadata)
+    }
+
+    @Test func aCancelledCallEnds() async throws {
+        let file = try await store.make("file", "text")
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await store.text(file)
+        }
+        await expectFailure("cancelled") { _ = try await task.value }
+    }
+}
+
+/// A sink that does something when bytes arrive.
+private struct ActingSink: ContentSink {
+    let act: @Sendable () -> Void
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) { act() }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+
+@testable import DirectoryStore
+
+/// A store that begins anew on a directory it has served before.
+@Suite(.serialized) struct RestartTests {
+    let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+    }
+
+    @Test func anchorsOfAnEarlierProcessHaveExpired() async throws {
+        let anchor = try await DirectoryStore(path: scratch.root).currentAnchor()
+        let store = try DirectoryStore(path: scratch.root)
+        await expectFailure("syncAnchorExpired") { _ = try await store.enumerateChanges(from: anchor) }
+    }
+
+    @Test func identifiersAndVersionsStay() async throws {
+        let first = try DirectoryStore(path: scratch.root)
+        let folder = try await first.make("folder")
+        try await first.make("file", "text", in: folder.identifier)
+        let before = try await first.all() + first.all(in: folder.identifier)
+        let second = try DirectoryStore(path: scratch.root)
+        let after = try await second.all() + second.all(in: folder.identifier)
+        #expect(before.map(\.identifier) == after.map(\.identifier))
+        #expect(before.map(\.version) == after.map(\.version))
+    }
+
+    @Test func itemsAreFoundWithoutAListing() async throws {
+        let first = try DirectoryStore(path: scratch.root)
+        let folder = try await first.make("folder")
+        let inner = try await first.make("inner", in: folder.identifier)
+        let file = try await first.make("file", "text", in: inner.identifier)
+        let store = try DirectoryStore(path: scratch.root)
+        let changed = try await store.rewrite(file, "changed")
+        #expect(try await store.text(changed) == "changed")
+        try await store.make("second", "text", in: inner.identifier)
+        try await store.deleteItem(changed.identifier, base: changed.version, options: [])
+        #expect(try await store.all(in: inner.identifier).map(\.filename) == [FileName("second")])
+    }
+
+    @Test func anItemMovedMeanwhileIsFound() async throws {
+        let first = try DirectoryStore(path: scratch.root)
+        let folder = try await first.make("folder")
+        let file = try await first.make("file", "text")
+        try await ShellClient(root: scratch.root).move("file", to: "folder/elsewhere")
+        let store = try DirectoryStore(path: scratch.root)
+        let found = try await store.item(file.identifier)
+        #expect(found.parent == folder.identifier)
+        #expect(found.filename == FileName("elsewhere"))
+    }
+
+    @Test func whatATemplateMadeIsFound() async throws {
+        let first = try DirectoryStore(path: scratch.root)
+        let file = try await first.make("file", "text")
+        let changed = try await first.rewrite(file, "changed by the next call")
+        let template = ItemTemplate(
+            identifier: ItemIdentifier("template of file"), parent: .root, filename: FileName("file"), kind: .file)
+        let store = try DirectoryStore(path: scratch.root)
+        #expect(try await store.itemCreated(from: template)?.identifier == changed.identifier)
+    }
+
+    @Test func oldTemporaryFilesAreTakenAway() async throws {
+        _ = try DirectoryStore(path: scratch.root)
+        let left = "\(scratch.root)/.replica-tmp-left"
+        try FileManager.default.createDirectory(atPath: "\(left)/inner", withIntermediateDirectories: true)
+        let careful = try DirectoryStore(path: scratch.root)
+        #expect(try await careful.all().isEmpty)
+        #expect(FileManager.default.fileExists(atPath: left))
+        let store = try DirectoryStore(path: scratch.root, temporaryLife: .zero)
+        #expect(try await store.all().isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: left))
+    }
+
+    @Test func nothingOfOursStays() async throws {
+        let store = try DirectoryStore(path: scratch.root)
+        let file = try await store.make("file", "text")
+        let changed = try await store.rewrite(file, "changed")
+        try await store.make("folder")
+        await expectFailure("filenameCollision") { try await store.make("file", "again") }
+        await expectFailure("versionConflict") { try await store.rewrite(self.stale(changed), "stale") }
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.root).sorted()
+        #expect(names == ["file", "folder"])
+    }
+
+    private func stale(_ item: Item) -> Item {
+        var item = item
+        item.version.content = "stale"
+        return item
+    }
+}

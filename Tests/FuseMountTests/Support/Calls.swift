@@ -1,0 +1,19 @@
+@testable import FuseMount
+
+/// Counts how often the kernel asked for what.
+final class Calls: Sendable {
+    private let counts = Gate<[String: Int]>([:])
+
+    func note(_ name: String) {
+        counts.withLock { $0[name, default: 0] += 1 }
+    }
+
+    subscript(name: String) -> Int {
+        counts.withLock { $0[name, default: 0] }
+    }
+
+    /// Waits until it was asked for that often.
+    func wait(_ name: String, atLeast count: Int = 1) {
+        counts.wait { $0[name, default: 0] >= count }
+    }
+}

@@ -1,0 +1,31 @@
+import ReplicaFileSystem
+import Testing
+
+/// Each call ends on the mount as it does on the disk below: result, errno, and what stat(2) says after it.
+@Suite struct LikeNativeTests {
+    private static var uncached: FileSystemOptions {
+        var options = FileSystemOptions()
+        options.usesPassthrough = false
+        return options
+    }
+
+    @Test func names() async throws {
+        try await withMount { Scenario.compare(NameScenarios.all, $0, $1) }
+    }
+
+    @Test func attributes() async throws {
+        try await withMount { Scenario.compare(AttributeScenarios.all, $0, $1) }
+    }
+
+    @Test func data() async throws {
+        try await withMount { Scenario.compare(DataScenarios.all, $0, $1) }
+    }
+
+    @Test("attributes, served by the daemon") func attributesWithoutPassthrough() async throws {
+        try await withMount(Self.uncached) { Scenario.compare(AttributeScenarios.all, $0, $1) }
+    }
+
+    @Test("data, served by the daemon") func dataWithoutPassthrough() async throws {
+        try await withMount(Self.uncached) { Scenario.compare(DataScenarios.all, $0, $1) }
+    }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import Glibc
+import Logging
+import ReplicaTestSupport
+import SystemPackage
+
+@testable import ReplicaModel
+
+/// A replica with its engine over a memory store, driven step by step on a clock of its own.
+final class Bench {
+    let folder: FilePath
+    let folders: StateFolders
+    let store: MemoryStore
+    let clock = Locked(1_000_000.0)
+    private(set) var replica: Replica
+    private(set) var engine: SyncEngine
+    let bell = Bell()
+    let options: DomainOptions
+
+    init(store: MemoryStore = MemoryStore(), importing: ((String) throws -> Void)? = nil) throws {
+        let template = "/var/tmp/replica-test-\(getpid())-XXXXXX"
+        var path = Array(template.utf8CString)
+        guard mkdtemp(&path) != nil else { throw Errno(rawValue: errno) }
+        folder = FilePath(String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+        folders = StateFolders(root: folder.appending("state"))
+        self.store = store
+        var options = DomainOptions()
+        options.settle = 1
+        options.isSequential = true
+        self.options = options
+        if let importing {
+            let source = folder.appending("source").string
+            try FileManager.default.createDirectory(atPath: source, withIntermediateDirectories: true)
+            try importing(source)
+            try folders.importDomain(from: FilePath(source))
+        } else {
+            try folders.makeDomain()
+        }
+        (replica, engine) = try Self.open(folders, store, options, clock, bell)
+        try replica.scan()
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: folder.string)  // What can't be removed is in /var/tmp.
+    }
+
+    private static func open(
+        _ folders: StateFolders, _ store: MemoryStore, _ options: DomainOptions, _ clock: Locked<Double>, _ bell: Bell
+    ) throws -> (Replica, SyncEngine) {
+        let replica = try Replica.open(folders, now: { clock.withLock { $0 } }, wake: { bell.ring() })
+        let engine = SyncEngine(
+            replica: replica, store: store, options: options, bell: bell,
+            log: Logger(label: "test") { _ in
+                SwiftLogNoOpLogHandler()
+            }, random: { 0.5 })
+        engine.restore()
+        return (replica, engine)
+    }
+
+    /// Ends the replica without a word, as a crash does, and opens it anew.
+    func crash() throws {
+        (replica, engine) = try Self.open(folders, store, options, clock, bell)
+        try replica.scan()
+    }
+
+    /// Stops in good order and starts again.
+    func restart() throws {
+        try replica.close()
+        (replica, engine) = try Self.open(folders, store, options, clock, bell)
+        try replica.scan()
+    }
+
+    func pass(_ seconds: Double) { clock.withLock { $0 += seconds } }
+
+    /// Exchanges changes until both sides have nothing more to say.
+    func settle() async throws {
+        engine.askNow()
+        for _ in 0..<40 {
+            pass(400)
+            await engine.receive()
+            _ = await engine.send()
+            try replica.record()
+            if engine.isQuiet() { return }
+        }
+        struct NeverQuiet: Error, CustomStringConvertible { var description: String }
+        let pending = replica.look { tree in
+            tree.pending.values.map {
+                "\($0.number) \($0.name) \($0.dirty.rawValue) \($0.flags.rawValue) \(String(describing: $0.failure))"
+            }
+        }
+        throw NeverQuiet(description: "pending \(pending) state \(engine.state.withLock { "\($0)" })")
+    }
+
+    // MARK: Local operations, by path
+
+    static let caller = Caller(user: geteuid(), group: getegid())
+
+    func number(_ path: String) throws -> ItemNumber {
+        var number = ItemNumber.root
+        for part in path.split(separator: "/") {
+            number = try replica.lookup(FileName(String(part)), in: number).number
+        }
+        return number
+    }
+
+    private func split(_ path: String) throws -> (ItemNumber, FileName) {
+        let parts = path.split(separator: "/")
+        return (try number(parts.dropLast().joined(separator: "/")), FileName(String(parts.last ?? "")))
+    }
+
+    func write(_ text: String, to path: String) throws {
+        let (parent, name) = try split(path)
+        let (number, file) = try openForWriting(name, in: parent)
+        let bytes = Array(text.utf8)
+        _ = Glibc.write(file.descriptor, bytes, bytes.count)
+        close(file.descriptor)
+        replica.closed(number, isWriter: true)
+    }
+
+    private func openForWriting(_ name: FileName, in parent: ItemNumber) throws -> (ItemNumber, OpenFile) {
+        let isThere = try replica.entries(of: parent).contains { $0.name == name }
+        guard isThere else {
+            let made = try replica.createFile(name, in: parent, mode: 0o644, flags: O_WRONLY, caller: Self.caller)
+            return (made.0.number, made.1)
+        }
+        let number = try replica.lookup(name, in: parent).number
+        return (number, try replica.open(number, flags: O_WRONLY | O_TRUNC))
+    }
+
+    func makeFolder(_ path: String) throws {
+        let (parent, name) = try split(path)
+        _ = try replica.makeFolder(name, in: parent, mode: 0o755, caller: Self.caller)
+    }
+
+    func rename(_ path: String, to target: String, _ flags: RenameFlags = []) throws {
+        let (parent, name) = try split(path)
+        let (into, newName) = try split(target)
+        try replica.rename(name, in: parent, to: newName, in: into, flags: flags)
+    }
+
+    func remove(_ path: String, isFolder: Bool = false) throws {
+        let (parent, name) = try split(path)
+        try replica.remove(name, in: parent, isFolder: isFolder)
+    }
+
+    /// The content, fetched when it is not here.
+    func read(_ path: String) async throws -> String {
+        let number = try await find(path)
+        try await engine.hydrate(number, range: nil)
+        let file = try replica.open(number, flags: O_RDONLY)
+        defer {
+            close(file.descriptor)
+            replica.closed(number, isWriter: false)
+        }
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = Glibc.read(file.descriptor, &bytes, bytes.count)
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
+    }
+
+    /// Looks a path up, listing folders on the way.
+    func find(_ path: String) async throws -> ItemNumber {
+        while true {
+            do {
+                return try number(path)
+            } catch Obstacle.needsListing(let folder) {
+                try await engine.list(folder)
+            }
+        }
+    }
+
+    /// All paths and file contents below, dataless ones as `nil`, folders with a `/`.
+    func tree() throws -> [String: String?] {
+        var found: [String: String?] = [:]
+        func walk(_ number: ItemNumber, _ path: String) throws {
+            for entry in try replica.entries(of: number) {
+                let here = path + entry.name.description
+                switch entry.type {
+                case .folder:
+                    found[here + "/"] = .some(nil)
+                    do { try walk(entry.number, here + "/") } catch Obstacle.needsListing {}
+                case .symlink: found[here] = String(decoding: try replica.target(of: entry.number), as: UTF8.self)
+                default:
+                    let isWhole = replica.look { $0.shown[entry.number]?.materialization == .whole }
+                    found[here] =
+                        isWhole ? try? String(contentsOfFile: folders.tree.string + "/" + here, encoding: .utf8) : nil
+                }
+            }
+        }
+        try walk(.root, "")
+        return found
+    }
+}

@@ -1,0 +1,90 @@
+import ReplicaTestSupport
+import Testing
+
+@testable import ReplicaModel
+
+/// The engine over a memory store, one step after the other.
+@Suite struct EngineTests {
+    @Test func whatIsMadeHereArrives() async throws {
+        let bench = try Bench()
+        try bench.makeFolder("a")
+        try bench.write("one", to: "a/x")
+        try await bench.settle()
+        #expect(bench.store.text(at: "a/x") == "one")
+        try bench.write("two", to: "a/x")
+        try bench.rename("a/x", to: "y")
+        try await bench.settle()
+        #expect(bench.store.text(at: "y") == "two")
+        #expect(bench.store.item(at: "a/x") == nil)
+        try bench.remove("y")
+        try bench.remove("a", isFolder: true)
+        try await bench.settle()
+        #expect(bench.store.entries.isEmpty)
+    }
+
+    @Test func whatIsMadeThereAppears() async throws {
+        let bench = try Bench()
+        bench.store.makeFolder("a")
+        bench.store.write("one", to: "a/x")
+        bench.store.write("top", to: "t")
+        try await bench.settle()
+        #expect(try await bench.read("a/x") == "one")
+        #expect(try await bench.read("t") == "top")
+        bench.store.write("newer", to: "t")
+        bench.store.move("a/x", to: "z")
+        try await bench.settle()
+        #expect(try bench.tree()["t"] == "newer")
+        #expect(try bench.tree()["z"] == "one")
+        bench.store.delete("z")
+        try await bench.settle()
+        #expect(try bench.tree()["z"] == nil)
+    }
+
+    @Test func editsOnBothSidesAreBothKept() async throws {
+        let bench = try Bench()
+        bench.store.write("base", to: "f.txt")
+        try await bench.settle()
+        #expect(try await bench.read("f.txt") == "base")
+        try bench.write("ours", to: "f.txt")
+        bench.store.write("theirs", to: "f.txt")
+        try await bench.settle()
+        #expect(bench.store.text(at: "f.txt") == "theirs")
+        let texts = bench.store.entries.values.map { String(decoding: $0.content, as: UTF8.self) }
+        #expect(texts.sorted() == ["ours", "theirs"])
+    }
+
+    @Test func importIsOneMoveAndMatchesWhatIsThere() async throws {
+        let store = MemoryStore()
+        store.makeFolder("d")
+        store.write("same", to: "d/same")
+        store.write("other", to: "d/differs")
+        store.write("only there", to: "d/theirs")
+        let bench = try Bench(store: store) { path in
+            try FileTree.make(path, ["d/same": "same", "d/differs": "ours", "e/new": "new"])
+        }
+        try await bench.settle()
+        #expect(store.text(at: "d/same") == "same")
+        #expect(store.text(at: "d/differs") == "other")
+        #expect(store.text(at: "d/differs 2") == "ours")
+        #expect(store.text(at: "e/new") == "new")
+        #expect(try await bench.read("d/theirs") == "only there")
+    }
+
+    @Test func aCrashLosesNothing() async throws {
+        let bench = try Bench()
+        try bench.makeFolder("a")
+        try bench.write("one", to: "a/x")
+        try await bench.settle()
+        try bench.write("two", to: "a/x")
+        try bench.write("three", to: "a/new")
+        try bench.crash()
+        try await bench.settle()
+        #expect(bench.store.text(at: "a/x") == "two")
+        #expect(bench.store.text(at: "a/new") == "three")
+        try bench.remove("a/new")
+        try bench.rename("a", to: "b")
+        try bench.crash()
+        try await bench.settle()
+        #expect(bench.store.entries.keys.sorted() == ["b", "b/x"])
+    }
+}

@@ -1,0 +1,128 @@
+import ReplicaModel
+import ReplicaTestSupport
+
+/// A memory store that breaks one promise on purpose, to show that the suite finds it out.
+struct Saboteur: RemoteStore {
+    enum Deed: String, CaseIterable, Sendable {
+        case endsListingsEarly, repeatsItems, listsUnknownFoldersAsEmpty, doubtsUnknownItems, givesForeignParents
+        case echoesTemplateIdentifiers, replacesOnCollision, adoptsAnyContent, adoptsWithoutContents
+        case losesLastByte, makesEmptyFileFirst, tellsNoProgress, namesItemForParent
+        case forgetsTemplates, findsByNameAlone
+        case ignoresBase, keepsContentVersions, renamesSilentlyNot, appliesAllMetadata, hidesPending
+        case deletesChangedFiles, deletesFullFolders, failsOnUnknownDeletes, deletesOnlyOnPaper
+        case ignoresRangeOffsets, fetchesAnyVersion, swallowsRefusals
+        case tellsMovesAsDeletes, hidesDeletes, trustsAnyAnchor, dropsLaterBatches, neverSignals
+    }
+
+    let store: MemoryStore
+    let deed: Deed
+
+    var properties: StoreProperties { store.properties }
+
+    func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
+        do {
+            return try await store.item(identifier)
+        } catch {
+            throw deed == .doubtsUnknownItems ? .serverUnreachable : error
+        }
+    }
+
+    func enumerateItems(
+        in folder: ItemIdentifier, from page: EnumerationPage?
+    ) async throws(RemoteStoreError) -> ItemPage {
+        var answer: ItemPage
+        do {
+            answer = try await store.enumerateItems(in: folder, from: page)
+        } catch {
+            guard deed == .listsUnknownFoldersAsEmpty else { throw error }
+            return ItemPage(items: [])
+        }
+        switch deed {
+        case .endsListingsEarly: answer.next = nil
+        case .repeatsItems: answer.items += answer.items.suffix(1)
+        case .givesForeignParents: for index in answer.items.indices { answer.items[index].parent = .root }
+        default: break
+        }
+        return answer
+    }
+
+    func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor { try await store.currentAnchor() }
+
+    func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
+        var batch: ChangeBatch
+        do {
+            batch = try await store.enumerateChanges(from: anchor)
+        } catch {
+            guard deed == .trustsAnyAnchor else { throw error }
+            return ChangeBatch(updated: [], deleted: [], anchor: anchor)
+        }
+        switch deed {
+        case .tellsMovesAsDeletes: batch.deleted += batch.updated.map(\.identifier)
+        case .hidesDeletes: batch.deleted = []
+        case .dropsLaterBatches where batch.moreComing:
+            batch.anchor = try await store.currentAnchor()
+            batch.moreComing = false
+        default: break
+        }
+        return batch
+    }
+
+    func fetchContents(
+        of identifier: ItemIdentifier, version: String?, range: Range<Int64>?, into sink: any ContentSink
+    ) async throws(RemoteStoreError) -> Item {
+        let buffer = ContentBuffer()
+        let item = try await store.fetchContents(
+            of: identifier, version: deed == .fetchesAnyVersion ? nil : version, range: range, into: buffer)
+        let start = range?.lowerBound ?? 0
+        var bytes = Array(buffer.bytes.dropFirst(Int(start)))
+        if deed == .losesLastByte, !bytes.isEmpty { bytes.removeLast() }
+        do {
+            try bytes.withUnsafeBufferPointer { bytes throws(RemoteStoreError) in
+                try sink.write(UnsafeRawBufferPointer(bytes), at: deed == .ignoresRangeOffsets ? 0 : start)
+            }
+        } catch  where deed == .swallowsRefusals {
+            return item
+        }
+        return item
+    }
+
+    func createItem(
+        basedOn template: ItemTemplate, fields: ItemFields, contents: ItemContents?, options: CreateOptions
+    ) async throws(RemoteStoreError) -> StoreResult {
+        try await create(template, fields, contents, options)
+    }
+
+    func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
+        switch deed {
+        case .forgetsTemplates: nil
+        case .findsByNameAlone: store.item(at: template.filename.description)
+        default: try await store.itemCreated(from: template)
+        }
+    }
+
+    func modifyItem(
+        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?,
+        options: ModifyOptions
+    ) async throws(RemoteStoreError) -> StoreResult {
+        try await modify(template, base, changedFields, contents, options)
+    }
+
+    func deleteItem(
+        _ identifier: ItemIdentifier, base: ItemVersion, options: DeleteOptions
+    ) async throws(RemoteStoreError) {
+        var base = base
+        var options = options
+        switch deed {
+        case .deletesOnlyOnPaper: return
+        case .deletesFullFolders: options = .recursive
+        case .failsOnUnknownDeletes: _ = try await store.item(identifier)
+        case .deletesChangedFiles: if let present = try? await store.item(identifier) { base = present.version }
+        default: break
+        }
+        try await store.deleteItem(identifier, base: base, options: options)
+    }
+
+    func signals() -> AsyncStream<Void> { deed == .neverSignals ? AsyncStream { _ in } : store.signals() }
+
+    func importDidFinish() async {}
+}

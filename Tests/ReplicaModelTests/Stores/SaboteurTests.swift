@@ -1,0 +1,30 @@
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+
+/// The promises are worth something only when they find out each store that breaks one.
+@Suite struct SaboteurTests {
+    @Test(arguments: Saboteur.Deed.allCases)
+    func isFoundOut(_ deed: Saboteur.Deed) async {
+        for promise in StorePromises.all where !(await Self.keeps(promise, deed)) { return }
+        Issue.record("\(deed) breaks no promise")
+    }
+
+    private static func keeps(_ promise: StorePromise, _ deed: Saboteur.Deed) async -> Bool {
+        let store = MemoryStore()
+        var properties = StoreProperties()
+        if deed == .hidesPending { properties.fields.subtract(.tags) }
+        store.properties = properties
+        store.pageSize = 7
+        store.batchSize = 3
+        do {
+            // The memory store tells of changes at once, so a short wait is enough to be sure.
+            let subject = StoreSubject(
+                Saboteur(store: store, deed: deed), other: MemoryClient(store), patience: .milliseconds(50))
+            try await promise.check(subject)
+            return true
+        } catch {
+            return false
+        }
+    }
+}
