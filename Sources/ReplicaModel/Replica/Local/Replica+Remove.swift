@@ -30,7 +30,7 @@ extension Replica {
 extension Tree {
     /// Sees to it that an open file can be reached after its name is gone.
     func keepReachable(_ node: Node) throws(Obstacle) {
-        guard node.kind == .file, node.opens > 0, node.descriptor < 0, linked[node.shown] == nil else { return }
+        guard node.kind == .file, node.opens > 0, node.descriptor < 0, names(of: node).count == 1 else { return }
         let place = try place(of: node)
         node.descriptor = try errnos { () throws(Errno) in try place.open(CL_O_PATH) }
     }
@@ -43,7 +43,6 @@ extension Tree {
         guard node.base != nil || node.flags.contains(.createSent), !node.flags.contains(.excluded) else {
             return drop(node)
         }
-        node.parent = nil
         node.flags.insert(.deleted)
         node.flags.remove(.writing)
         node.dirty = []

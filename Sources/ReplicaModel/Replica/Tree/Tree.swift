@@ -156,14 +156,26 @@ final class Tree {
     /// Takes a node out of its folder. What the kernel still holds stays reachable by its inode number.
     func unlink(_ node: Node) {
         if let parent = node.parent, parent.children?[node.name] === node { parent.children?[node.name] = nil }
+        node.parent = nil
         missing[node.number] = nil
         guard shown[node.shown] === node else { return }
         linked[node.shown]?.removeAll { $0 === node }
-        if let other = linked[node.shown]?.first {
+        if let other = linked[node.shown]?.first ?? items[node.shown].flatMap({ $0 === node ? nil : $0 }) {
             shown[node.shown] = other
+            handOver(from: node, to: other)
         } else if node.lookups == 0 && node.opens == 0 {
             shown[node.shown] = nil
         }
+    }
+
+    /// What the kernel holds of a hard-linked file goes over to another of its names.
+    private func handOver(from node: Node, to other: Node) {
+        other.lookups += node.lookups
+        other.opens += node.opens
+        other.writers += node.writers
+        other.generation = max(other.generation, node.generation)
+        if node.writers > 0 { writing[other.number] = other }
+        (node.lookups, node.opens, node.writers) = (0, 0, 0)
     }
 
     // MARK: Descriptors
