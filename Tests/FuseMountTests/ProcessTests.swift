@@ -33,7 +33,8 @@ import Testing
 
     @Test func terminationSignalsAreHandled() async {
         await #expect(processExitsWith: .exitCode(0)) {
-            // The child has no other threads that could take the signal.
+            // The forked process has no other threads that could take the signal. ThreadSanitizer needs
+            // TSAN_OPTIONS=die_after_fork=0 for it.
             let daemon = try Daemon.fork(failure: 9)
             TerminationSignals.block()
             let caught = Gate(Int32(0))

@@ -16,7 +16,16 @@ final class SyntheticFileSystem: FileSystem {
     let parksLate: Bool
     private let openFlags: OpenedFile.Flags
 
-    init(parksLate: Bool = false, openFlags: OpenedFile.Flags = .directIO) {
+    let features: Features
+    /// How many files a listing shows.
+    private let entries: Int64
+
+    init(
+        features: Features = [], entries: Int64 = 0, parksLate: Bool = false,
+        openFlags: OpenedFile.Flags = .directIO
+    ) {
+        self.features = features
+        self.entries = entries
         self.parksLate = parksLate
         self.openFlags = openFlags
     }
@@ -68,7 +77,25 @@ final class SyntheticFileSystem: FileSystem {
         _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, size: Int,
         reply: consuming DirectoryReply
     ) {
-        reply.send(DirectoryBuffer(capacity: size))
+        calls.note("readdir")
+        var buffer = DirectoryBuffer(capacity: size)
+        for number in offset..<entries {
+            let fits = buffer.add(name: "\(number)", ino: 100 + UInt64(number), mode: S_IFREG, next: number + 1)
+            if !fits { break }
+        }
+        reply.send(buffer)
+    }
+
+    func readdirplus(
+        _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, size: Int,
+        reply: consuming DirectoryReply
+    ) {
+        calls.note("readdirplus")
+        var buffer = DirectoryBuffer(capacity: size)
+        for number in offset..<entries {
+            guard buffer.add(name: "\(number)", entry: entry(100 + UInt64(number)), next: number + 1) else { break }
+        }
+        reply.send(buffer)
     }
 
     func read(
