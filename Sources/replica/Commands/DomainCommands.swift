@@ -102,7 +102,7 @@ struct List: ParsableCommand {
         for domain in try Domains().all() {
             // A daemon that is stuck must not hide the other domains.
             do {
-                let status = try DomainReport.status(of: domain, timeout: 30)
+                let status = try DomainReport.status(of: domain, timeout: 60)
                 try output.show(status, [StatusText.line(status)])
             } catch let error as ControlFailure {
                 Output.complain("\(domain.name): \(error.message)")
