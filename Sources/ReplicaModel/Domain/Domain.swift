@@ -7,7 +7,7 @@ public final class Domain: Sendable {
     public let replica: Replica
     let engine: SyncEngine
     let store: any RemoteStore
-    private let bell: Bell
+    let bell: Bell
     private let running = Locked<Running?>(nil)
     private let lock: Int32
     private let isStopping = Locked(false)

@@ -19,6 +19,7 @@ extension SyncEngine {
             if heldBack() != nil { break }
         }
         await finishImport()
+        if replica.look({ $0.pending.isEmpty }) { ledger.withLock { $0.endSending() } }
         return board.withLock { $0.nextAlarm }
     }
 

@@ -10,6 +10,7 @@ final class SyncEngine: Sendable {
     let state = Locked(EngineState())
     let board = Locked(SendBoard())
     let fetches = Locked(FetchBoard())
+    let ledger = Locked(Ledger())
     let listings = Locked<[ItemNumber: Task<Errno?, Never>]>([:])
     let bell: Bell
     let random: @Sendable () -> Double
@@ -31,6 +32,7 @@ final class SyncEngine: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.runReceiving() }
             group.addTask { await self.runSending() }
+            group.addTask { await self.runKeeping() }
             group.addTask {
                 for await _ in self.store.signals() {
                     self.state.withLock { $0.isPullWanted = true }
@@ -82,6 +84,8 @@ struct EngineState {
     var uploads: [ItemNumber: (done: Int64, size: Int64)] = [:]
     /// Whether the end of an import is still to be told.
     var isImporting = false
+    /// Reimports whose items are still being gathered.
+    var reimports = 0
     /// Whole files whose newer content is on its way.
     var updating: Set<ItemIdentifier> = []
     private var lastStaged = 0

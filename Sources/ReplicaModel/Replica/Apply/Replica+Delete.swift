@@ -21,7 +21,9 @@ extension Replica {
         guard let number else { return .done }
         switch plan.down {
         case .meet: return .deferred
-        case .delete: _ = try removeTree(number)
+        case .delete:
+            let path = events.isHeard ? look { tree in tree.items[number].map(tree.path(of:)) } : nil
+            if try removeTree(number) { post(.remoteDeletion, path: path) }
         default: look { tree in tree.items[number].map(tree.makeAnew) }
         }
         return .done

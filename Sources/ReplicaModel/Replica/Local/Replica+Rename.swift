@@ -82,6 +82,7 @@ extension Tree {
         node.parent = folder
         node.name = name
         folder.children?[name] = node
+        wantBelow(node)
     }
 
     fileprivate func swapPlaces(_ left: Node, _ right: Node) {
@@ -105,6 +106,7 @@ extension Tree {
         setBase(heritage, of: new)
         if new.pin == .inherited { new.pin = old.pin }
         new.flags.formUnion(old.flags.intersection(.conflict))
+        new.conflict = old.conflict ?? new.conflict
         new.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted])
         new.dirty.formUnion(ItemFields.ofNew(new.kind).subtracting(.place))
         bury(old)
