@@ -111,6 +111,8 @@ final class Tree {
 
     /// Says that the database has to learn the node's present state.
     func note(_ node: Node) {
+        // What was dropped may still be open; it must not come back.
+        guard items[node.number] === node else { return }
         node.isRecorded = false
         changed[node.number] = node
         guard node.isPending else {
@@ -158,20 +160,37 @@ final class Tree {
         changed[node.number] = nil
         writing[node.number] = nil
         items[node.number] = nil
+        // Who still has it open finds it by its descriptor, never by a name that may be another's by now.
+        node.parent = nil
         removed.insert(node.number)
     }
 
     /// Takes a node out of its folder. What the kernel still holds stays reachable by its inode number.
     func unlink(_ node: Node) {
         if let parent = node.parent, parent.children?[node.name] === node { parent.children?[node.name] = nil }
+        node.parent = nil
         missing[node.number] = nil
         guard shown[node.shown] === node else { return }
         linked[node.shown]?.removeAll { $0 === node }
-        if let other = linked[node.shown]?.first {
+        if let other = linked[node.shown]?.first ?? items[node.shown].flatMap({ $0 === node ? nil : $0 }) {
             shown[node.shown] = other
+            handOver(node, to: other)
         } else if node.lookups == 0 && node.opens == 0 {
             shown[node.shown] = nil
         }
+    }
+
+    /// Moves what the kernel holds of a file to another of its names.
+    private func handOver(_ node: Node, to other: Node) {
+        other.lookups += node.lookups
+        other.opens += node.opens
+        other.writers += node.writers
+        other.generation = max(other.generation, node.generation)
+        if node.writers > 0 {
+            writing[node.number] = nil
+            writing[other.number] = other
+        }
+        (node.lookups, node.opens, node.writers) = (0, 0, 0)
     }
 
     // MARK: Descriptors
