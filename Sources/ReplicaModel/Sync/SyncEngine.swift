@@ -10,6 +10,8 @@ final class SyncEngine: Sendable {
     let state = Locked(EngineState())
     let board = Locked(SendBoard())
     let fetches = Locked(FetchBoard())
+    /// Set when the domain stops: work that blocks ends then.
+    let isStopping = Locked(false)
     let ledger = Locked(Ledger())
     let listings = Locked<[ItemNumber: Task<Errno?, Never>]>([:])
     let bell: Bell
@@ -69,6 +71,9 @@ final class SyncEngine: Sendable {
 /// What the engine knows beside the replica.
 struct EngineState {
     var isPullWanted = true
+    /// How many times the store was asked for its changes, and the last of these that succeeded.
+    var pullsBegun = 0
+    var pullsDone = 0
     /// When the store is asked again without a signal, in seconds since 1970.
     var nextPull = 0.0
     /// Why nothing is exchanged with the store, by a person's will.

@@ -20,7 +20,8 @@ extension Replica {
     func fetchTarget(_ number: ItemNumber, range: Range<Int64>?) throws(Obstacle) -> FetchTarget? {
         try locked { (tree) throws(Obstacle) in
             guard let node = tree.shown[number] else { throw .errno(Errno(rawValue: ESTALE)) }
-            guard node.kind == .file, node.materialization != .whole, let base = node.base else { return nil }
+            guard node.kind == .file, node.materialization != .whole else { return nil }
+            guard let base = node.base else { throw .errno(Errno(rawValue: ESTALE)) }
             let wanted = (range ?? 0..<base.size).clamped(to: 0..<base.size)
             let missing = node.ranges.missing(in: wanted)
             guard !missing.isEmpty || base.size == 0 else { return nil }
@@ -82,7 +83,8 @@ extension Tree {
     /// The node that a fetch is for, still at the version that is fetched.
     fileprivate func fetched(_ target: FetchTarget) throws(Obstacle) -> Node {
         guard let node = items[target.number], !node.isDeleted, node.generation == target.generation,
-            node.evictions == target.evictions, node.base?.version.content == target.version, node.materialization != .whole
+            node.evictions == target.evictions, node.base?.version.content == target.version,
+            node.materialization != .whole
         else { throw .errno(Errno(rawValue: ESTALE)) }
         return node
     }

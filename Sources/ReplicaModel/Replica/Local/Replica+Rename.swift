@@ -85,6 +85,16 @@ extension Tree {
         wantBelow(node)
     }
 
+    /// Renames a file over another, if there is one, in the tree below and here.
+    func replaceByRename(_ node: Node, _ from: Node, _ newName: FileName, _ into: Node) throws(Obstacle) {
+        try children(of: into)
+        let other = into.children?[newName]
+        if let other { try keepReachable(other) }
+        try renameBelow(node.name, from, newName, into, 0)
+        if let other { replace(other, by: node) }
+        move(node, to: newName, in: into)
+    }
+
     fileprivate func swapPlaces(_ left: Node, _ right: Node) {
         guard let leftFolder = left.parent, let rightFolder = right.parent else { return }
         let leftName = left.name
