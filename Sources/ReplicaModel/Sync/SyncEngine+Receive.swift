@@ -18,10 +18,17 @@ extension SyncEngine {
     private static let pullInterval = 60.0
 
     private func pull() async {
+        let number = state.withLock { state in
+            state.pullsBegun += 1
+            return state.pullsBegun
+        }
         do throws(RemoteStoreError) {
             try await pullChanges()
             clearTrouble()
-            state.withLock { $0.nextPull = replica.now() + Self.pullInterval }
+            state.withLock { state in
+                state.nextPull = replica.now() + Self.pullInterval
+                state.pullsDone = number
+            }
         } catch {
             noteTrouble(error)
             state.withLock { state in

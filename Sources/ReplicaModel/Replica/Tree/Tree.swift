@@ -37,6 +37,14 @@ final class Tree {
     var scan = ScanMode.none
     /// Loaded folders with ``NodeFlags/needsListing``.
     var needsListing: Set<ItemNumber> = []
+    /// Whether anything is pinned.
+    var hasPins = false
+    /// What is to be kept here and is not all here.
+    var wanted: Set<ItemNumber> = []
+    /// Folders below which such may be.
+    var wantedTrees: Set<ItemNumber> = []
+    /// Whether it is recorded when files are used.
+    var keepsUse = false
     /// What became pending or was edited since the engine last asked.
     var news: [ItemNumber] = []
     /// The folders already compared with the tree in this run.
