@@ -28,7 +28,7 @@ final class ControlServer: @unchecked Sendable {
         }
     }
 
-    /// Takes no new request, lets those under way end and their answers go out (10 s at most for both; then they are
+    /// Takes no new request, lets those under way end and their answers go out (30 s at most for both; then they are
     /// cancelled), and removes the socket. Blocks: not to be called from a task. Call it once.
     func stop() {
         inbox.post(.stop)

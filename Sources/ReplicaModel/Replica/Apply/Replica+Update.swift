@@ -52,7 +52,7 @@ extension Replica {
     }
 
     private func replaceMetadata(_ number: ItemNumber, _ item: Item, _ fields: ItemFields) throws(Obstacle) {
-        try touch(number, { .touchStatus($0) }) { (tree, node) throws(Obstacle) in
+        try touch(number, PresentedCall.touchStatus) { (tree, node) throws(Obstacle) in
             tree.settle(node)
             try tree.applyMetadata(item.metadata, fields, to: node)
             tree.restamp(node)
@@ -72,7 +72,9 @@ extension Replica {
         }
         let presenter = self.presenter.withLock { $0 }
         if isOpen { presenter?.invalidate(name, in: parent) }
-        try touch(number, { .touchContent($0, size: item.size) }) { (_, _) in }
+        let size = item.size
+        let call: ([FileName]) -> PresentedCall = { .touchContent($0, size: size) }
+        try touch(number, call) { (_, _) in }
         presenter?.invalidate(number)
     }
 

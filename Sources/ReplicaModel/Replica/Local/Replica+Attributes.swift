@@ -17,6 +17,7 @@ public struct AttributeChange: Sendable {
 
     public init() {}
 
+    /// A new time of a file: utimensat(2)'s `UTIME_NOW` or a given one.
     public enum TimeChange: Sendable, Hashable {
         case now
         case to(Timestamp)

@@ -44,7 +44,6 @@ extension Tree {
         guard node.base != nil || node.flags.contains(.createSent), !node.flags.contains(.excluded) else {
             return drop(node)
         }
-        node.parent = nil
         node.flags.insert(.deleted)
         node.flags.remove(.writing)
         node.dirty = []

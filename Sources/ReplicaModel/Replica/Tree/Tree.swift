@@ -160,10 +160,11 @@ final class Tree {
     /// Takes a node out of its folder. What the kernel still holds stays reachable by its inode number.
     func unlink(_ node: Node) {
         if let parent = node.parent, parent.children?[node.name] === node { parent.children?[node.name] = nil }
+        node.parent = nil
         missing[node.number] = nil
         guard shown[node.shown] === node else { return }
         linked[node.shown]?.removeAll { $0 === node }
-        if let other = linked[node.shown]?.first {
+        if let other = linked[node.shown]?.first ?? items[node.shown].flatMap({ $0 === node ? nil : $0 }) {
             shown[node.shown] = other
             handOver(node, to: other)
         } else if node.lookups == 0 && node.opens == 0 {
