@@ -1,5 +1,6 @@
 import Foundation
 import ReplicaControl
+import ReplicaModel
 import SystemPackage
 import Testing
 

@@ -57,7 +57,8 @@ extension DirectoryTree {
     /// Takes in all events there are. One thread at a time.
     /// - Throws: ``RemoteStoreError/serverUnreachable`` while the root is away.
     func drain() throws(RemoteStoreError) {
-        try draining.withLock { _ throws(RemoteStoreError) in
+        try draining.withLock { count throws(RemoteStoreError) in
+            count += 1
             let batch = watches.take()
             let top = try openRoot()
             if batch.hasGap { index.withLock { $0.expire() } }

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import ReplicaControl
+import ReplicaModel
 import SystemPackage
 
 /// Serves a domain's control socket. One thread does all its input and output and sleeps when there is none; requests

@@ -1,5 +1,6 @@
 import Foundation
 import ReplicaControl
+import ReplicaModel
 import SystemPackage
 
 @testable import mount_replica
