@@ -57,6 +57,38 @@ import Testing
             checks.call(close(file))
         }
     }
+
+    /// A program's request holds a folder's lock while it waits for the store, and the store's next change in that
+    /// folder needs the lock: the change goes on without the mount.
+    @Test func aHeldFolderStopsNothing() async throws {
+        let store = MemoryStore()
+        store.makeFolder("d")
+        store.write("x", to: "d/x")
+        try await withDomain(store) { mounted, checks in
+            checks.expect(eventually { status(mounted.mount + "/d") != nil }, "listed")
+            let late = mounted.tree + "/late"
+            let asked = Flag()
+            store.setHooks(before: { call in
+                guard call.method == .enumerateItems else { return }
+                asked.raise()
+                for _ in 0..<3000 where status(late) == nil {
+                    try? await Task.sleep(for: .milliseconds(10))  // Cancelled, it polls without a pause.
+                }
+            })
+            let removed = Flag()
+            startThread {
+                checks.refused(rmdir(mounted.mount + "/d"), ENOTEMPTY)
+                removed.raise()
+            }
+            asked.wait()
+            store.write("came", to: "late")
+            store.signal()
+            checks.expect(eventually { status(late) != nil }, "applied")
+            removed.wait()
+            store.setHooks()
+            checks.equal(readFile(mounted.mount + "/late"), "came")
+        }
+    }
 }
 
 /// An inotify watch of one folder, with all that it saw.
