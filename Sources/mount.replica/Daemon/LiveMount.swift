@@ -20,7 +20,6 @@ final class LiveMount: Sendable {
         fileSystemOptions.programsThatDoNotHydrate = Set(noHydrate)
         let fileSystem = DomainFileSystem(
             replica: domain.replica, source: domain, status: VirtualAttributes(domain: domain),
-            status: VirtualAttributes(domain: domain),
             mountpoint: path.string, options: fileSystemOptions)
         var mountOptions = FuseMount.MountOptions(fsName: source, subtype: "replica")
         mountOptions.readOnly = options.readOnly
