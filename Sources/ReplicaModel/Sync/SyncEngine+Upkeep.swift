@@ -5,12 +5,14 @@ extension SyncEngine {
     /// Records what changed, ten times a second while anything does, and looks after files that stay open.
     func runUpkeep() async {
         var round = 0
+        var told: ToldState?
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(100))  // Cancelled at the end.
             round += 1
             recordChanges()
             if round % 20 == 0 { replica.settleWriters() }
             if round % 10 == 0 { trimCache() }
+            told = tellState(after: told)
         }
     }
 
