@@ -14,6 +14,8 @@ struct SendBoard {
     private var waiting: [ItemNumber: [ItemNumber]] = [:]
     private var alarms = Heap<Alarm>()
     var inFlight = 0
+    /// How many tasks make calls.
+    var workers = 0
     /// Whether anything happened since the board last ran dry.
     private var hasMoved = false
 
@@ -29,6 +31,14 @@ struct SendBoard {
             alarms.removeMin()
             add(CollectionOfOne(alarm.number))
         }
+    }
+
+    /// Whether one more task may make calls, and has calls to make.
+    mutating func takeWorker(_ limit: Int) -> Bool {
+        let hasWork = next < queue.count || (inFlight == 0 && workers == 0 && !waiting.isEmpty)
+        guard workers < limit, hasWork, queue.count - next > workers * 4 || workers == 0 else { return false }
+        workers += 1
+        return true
     }
 
     mutating func pop() -> ItemNumber? {

@@ -107,7 +107,7 @@ extension SyncEngine {
         state.withLock { state in
             let attempts = (state.trouble?.attempts ?? 0) + 1
             let retryAt = replica.now() + Backoff.delay(attempts: attempts, jitter: jitter)
-            state.trouble = Failure(code: error.code, message: error.code, attempts: attempts, retryAt: retryAt)
+            state.trouble = Failure(code: error.code, message: error.message, attempts: attempts, retryAt: retryAt)
         }
     }
 

@@ -46,7 +46,7 @@ extension SyncEngine {
             do throws(RemoteStoreError) {
                 batch = try await store.enumerateChanges(from: anchor)
             } catch {
-                guard error == .syncAnchorExpired else { throw error }
+                guard error == .syncAnchorExpired || isAllowed(error) else { throw error }
                 return try await listAnew()
             }
             let changes =
@@ -55,6 +55,12 @@ extension SyncEngine {
             try replica.noteIncoming(changes, anchor: batch.anchor)
             if !batch.moreComing { return }
         }
+    }
+
+    /// Whether a person said that what the store has now is to be taken for its content.
+    private func isAllowed(_ error: RemoteStoreError) -> Bool {
+        guard case .cannotSynchronize = error else { return false }
+        return state.withLock { $0.isApproved }
     }
 
     /// Lists every folder that is listed here and compares: what is in no listing is gone, once all listings are

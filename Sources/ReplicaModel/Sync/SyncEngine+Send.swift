@@ -13,14 +13,28 @@ extension SyncEngine {
             board.add(replica.takeNews())
             board.addDue(at: now)
         }
-        while let calls = gather() {
-            guard !calls.isEmpty else { break }
-            await perform(calls)
-            if heldBack() != nil { break }
+        guard !options.isSequential else {
+            await work()
+            return board.withLock { $0.nextAlarm }
+        }
+        let limit = max(1, store.properties.concurrency)
+        while board.withLock({ $0.takeWorker(limit) }) {
+            Task {
+                await self.work()
+                self.board.withLock { $0.workers -= 1 }
+                self.bell.ring()
+            }
+        }
+        return board.withLock { $0.nextAlarm }
+    }
+
+    /// Makes calls as long as there are any to make.
+    private func work() async {
+        while heldBack() == nil, let calls = gather() {
+            for call in calls { await perform(call) }
         }
         await finishImport()
         if replica.look({ $0.pending.isEmpty }) { ledger.withLock { $0.endSending() } }
-        return board.withLock { $0.nextAlarm }
     }
 
     /// Until when nothing is sent, and why not.
@@ -33,17 +47,19 @@ extension SyncEngine {
         }
     }
 
-    /// Begins as many calls as the store serves at a time, and has them recorded before they are made (statement 73).
+    /// How many calls, and bytes of content, are begun together.
+    private static let mostCalls = 16
+    private static let mostBytes: Int64 = 4 << 20
+
+    /// Begins some calls, and has them recorded before they are made (statement 73).
     private func gather() -> [Outgoing]? {
         var calls: [Outgoing] = []
-        let limit = max(1, store.properties.concurrency)
-        while true {
-            let number = board.withLock { board -> ItemNumber? in
-                guard board.inFlight + calls.count < limit else { return nil }
-                return board.pop()
-            }
-            guard let number else { break }
-            if let call = begin(number) { calls.append(call) }
+        var bytes: Int64 = 0
+        while calls.count < Self.mostCalls, bytes < Self.mostBytes {
+            guard let number = board.withLock({ $0.pop() }) else { break }
+            guard let call = begin(number) else { continue }
+            calls.append(call)
+            if call.source != nil { bytes += call.stamp.size }
         }
         if calls.isEmpty, let stuck = board.withLock({ $0.runDry() }), let call = displace(stuck) {
             calls.append(call)
@@ -88,21 +104,13 @@ extension SyncEngine {
         }
     }
 
-    private func perform(_ calls: [Outgoing]) async {
-        guard !options.isSequential else {
-            for call in calls { await perform(call) }
-            return
-        }
-        for call in calls {
-            Task {
-                await self.perform(call)
-                self.bell.ring()
-            }
-        }
-    }
-
     private func perform(_ call: Outgoing) async {
-        await carry(call)
+        if heldBack() == nil {
+            await carry(call)
+        } else {
+            call.source.map { _ = close($0) }
+            replica.abandon(call)
+        }
         board.withLock { board in
             board.inFlight -= 1
             board.ended(call.number)

@@ -17,9 +17,15 @@ extension Daemon: DaemonControl {
     func remove(keep: RemovalMode) async throws -> RemovalResult {
         try unmount(isLazy: false)
         let removal = try await domain.remove(keep: RemovalKeep(keep), name: location.name.text)
+        Self.removeLinks(to: location.name)
+        finish()
+        return RemovalResult(preserved: removal.preserved.map(ControlFilePath.init), files: removal.files)
+    }
+
+    /// The state beside an imported directory has a link at the usual place; it goes with the state.
+    static func removeLinks(to name: DomainName) {
         for directory in DomainDirectory.searchPath(environment: ProcessInfo.processInfo.environment) {
-            // The state beside an imported directory has a link at the usual place.
-            let entry = directory.root.appending(location.name.text)
+            let entry = directory.root.appending(name.text)
             var status = stat()
             if lstat(entry.string, &status) == 0, status.st_mode & S_IFMT == S_IFLNK,
                 access(entry.string, F_OK) != 0
@@ -27,8 +33,6 @@ extension Daemon: DaemonControl {
                 unlink(entry.string)
             }
         }
-        finish()
-        return RemovalResult(preserved: removal.preserved.map(ControlFilePath.init), files: removal.files)
     }
 }
 

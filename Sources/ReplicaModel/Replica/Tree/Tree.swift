@@ -103,6 +103,7 @@ final class Tree {
         if let base = node.base { byIdentifier[base.identifier] = node }
         if node.isPending {
             pending[node.number] = node
+            news.append(node.number)
             noteDeparture(node)
         }
         if node.flags.contains(.writing) { writing[node.number] = node }
@@ -139,6 +140,7 @@ final class Tree {
         if node.isInFlight { node.dirtySinceSent.formUnion(fields) }
         node.edits += 1
         node.changedAt = now()
+        if node.failure != nil { news.append(node.number) }
         node.failure = nil
         node.flags.subtract([.excluded, .refused])
         pendingChanged = true
