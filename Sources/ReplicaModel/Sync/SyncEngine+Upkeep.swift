@@ -6,8 +6,10 @@ extension SyncEngine {
     /// the room that content takes. Sleeps while nothing happens.
     func runUpkeep() async {
         var nextLook = replica.now()
+        var told: ToldState?
         while !Task.isCancelled {
             let mark = bell.mark
+            told = tellState(after: told)
             if replica.hasChanges {
                 try? await Task.sleep(for: .milliseconds(100))  // Cancelled at the end.
                 recordChanges()
