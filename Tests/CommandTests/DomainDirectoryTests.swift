@@ -147,17 +147,3 @@ import Testing
         }
     }
 }
-
-/// One daemon a domain.
-@Suite struct DomainLockTests {
-    @Test func oneHasItUntilItLetsGo() throws {
-        let folder = try TemporaryFolder()
-        var first: DomainLock? = try DomainLock(state: folder.path)
-        #expect(throws: ControlFailure(.busy, "another daemon serves \(folder.path)")) {
-            try DomainLock(state: folder.path)
-        }
-        withExtendedLifetime(first) {}
-        first = nil
-        _ = try DomainLock(state: folder.path)
-    }
-}

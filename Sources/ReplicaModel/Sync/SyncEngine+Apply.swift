@@ -59,7 +59,9 @@ extension SyncEngine {
                 outcome = try replica.applyDeletion(of: change.identifier)
             }
             switch outcome {
-            case .done: return true
+            case .done:
+                tell(change)
+                return true
             case .deferred: return false
             case .refused(let name):
                 state.withLock { _ = $0.refused.insert(name) }
@@ -81,6 +83,12 @@ extension SyncEngine {
             log.warning("a change cannot be applied", metadata: ["errno": "\(error.errno)"])
             return false
         }
+    }
+
+    private func tell(_ change: Incoming) {
+        guard replica.events.isHeard, change.item != nil else { return }
+        let number = replica.look { $0.byIdentifier[change.identifier]?.number }
+        if let number { replica.post(.remoteChange, number) }
     }
 
     /// Fetches the newer content of a whole file beside the old one, which stands until it is all here.

@@ -25,12 +25,19 @@ extension SyncEngine {
                 try await store.deleteItem(call.template.identifier, base: base, options: [])
                 replica.finishDeletion(call)
             }
+            noteSent(call)
             replica.keepRefused(call.number)
             clearTrouble()
         } catch {
             await failed(call, error)
         }
         state.withLock { $0.uploads[call.number] = nil }
+    }
+
+    private func noteSent(_ call: Outgoing) {
+        let bytes = call.source == nil ? 0 : call.stamp.size
+        ledger.withLock { $0.sent(bytes: bytes, now: replica.now()) }
+        replica.post(.uploaded, call.number)
     }
 
     /// Has the store's own state of an item applied where it differs from what was sent.
@@ -50,6 +57,7 @@ extension SyncEngine {
     }
 
     private func failed(_ call: Outgoing, _ error: RemoteStoreError) async {
+        replica.post(.error, call.number, detail: error.code)
         log.info("not sent", metadata: ["item": "\(call.number)", "error": "\(error.code)"])
         do throws(Obstacle) {
             let jitter = random()
@@ -99,7 +107,7 @@ extension SyncEngine {
         state.withLock { state in
             let attempts = (state.trouble?.attempts ?? 0) + 1
             let retryAt = replica.now() + Backoff.delay(attempts: attempts, jitter: jitter)
-            state.trouble = Failure(code: error.code, message: error.code, attempts: attempts, retryAt: retryAt)
+            state.trouble = Failure(code: error.code, message: error.message, attempts: attempts, retryAt: retryAt)
         }
     }
 

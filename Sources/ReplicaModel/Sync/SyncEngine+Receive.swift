@@ -18,10 +18,17 @@ extension SyncEngine {
     private static let pullInterval = 60.0
 
     private func pull() async {
+        let number = state.withLock { state in
+            state.pullsBegun += 1
+            return state.pullsBegun
+        }
         do throws(RemoteStoreError) {
             try await pullChanges()
             clearTrouble()
-            state.withLock { $0.nextPull = replica.now() + Self.pullInterval }
+            state.withLock { state in
+                state.nextPull = replica.now() + Self.pullInterval
+                state.pullsDone = number
+            }
         } catch {
             noteTrouble(error)
             state.withLock { state in
@@ -39,7 +46,7 @@ extension SyncEngine {
             do throws(RemoteStoreError) {
                 batch = try await store.enumerateChanges(from: anchor)
             } catch {
-                guard error == .syncAnchorExpired else { throw error }
+                guard error == .syncAnchorExpired || isAllowed(error) else { throw error }
                 return try await listAnew()
             }
             let changes =
@@ -48,6 +55,12 @@ extension SyncEngine {
             try replica.noteIncoming(changes, anchor: batch.anchor)
             if !batch.moreComing { return }
         }
+    }
+
+    /// Whether a person said that what the store has now is to be taken for its content.
+    private func isAllowed(_ error: RemoteStoreError) -> Bool {
+        guard case .cannotSynchronize = error else { return false }
+        return state.withLock { $0.isApproved }
     }
 
     /// Lists every folder that is listed here and compares: what is in no listing is gone, once all listings are

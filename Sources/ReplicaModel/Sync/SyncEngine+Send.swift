@@ -34,6 +34,7 @@ extension SyncEngine {
             for call in calls { await perform(call) }
         }
         await finishImport()
+        if replica.look({ $0.pending.isEmpty }) { ledger.withLock { $0.endSending() } }
     }
 
     /// Until when nothing is sent, and why not.

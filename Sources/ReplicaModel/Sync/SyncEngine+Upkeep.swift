@@ -10,6 +10,7 @@ extension SyncEngine {
             round += 1
             recordChanges()
             if round % 20 == 0 { replica.settleWriters() }
+            if round % 10 == 0 { trimCache() }
         }
     }
 
@@ -24,6 +25,8 @@ extension SyncEngine {
 
     /// Takes over what a person said in an earlier run.
     func restore() {
+        replica.recallPins()
+        if options.cacheLimit != nil || options.minimumFree != nil { replica.look { $0.keepsUse = true } }
         let (reason, isImporting) = replica.standingOrders()
         state.withLock { state in
             state.disconnected = reason

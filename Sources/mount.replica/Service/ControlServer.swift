@@ -7,7 +7,7 @@ import SystemPackage
 /// Serves a domain's control socket. One thread does all its input and output and sleeps when there is none; requests
 /// run as tasks, so a slow client holds up nobody.
 ///
-/// Whoever makes one holds the domain's ``DomainLock``.
+/// Whoever makes one serves the domain: ``Domain/open(_:store:options:log:)`` lets one process do that.
 // `inbox` is behind a lock; `loop` is touched by the server's thread only, once it runs.
 final class ControlServer: @unchecked Sendable {
     private let inbox: ControlInbox

@@ -14,6 +14,8 @@ extension Replica {
                 tree.drop(node)
                 return (nil, none)
             }
+            // Its identifier no longer counts.
+            if node.flags.contains(.reimport) { return (nil, none) }
             tree.settle(node)
             let holds = node.materialization == .whole && node.kind != .folder
             return (node.number, ReplicaModel.plan(local: node.localChange, remote: .deleted, holdsContent: holds))
@@ -21,7 +23,9 @@ extension Replica {
         guard let number else { return .done }
         switch plan.down {
         case .meet: return .deferred
-        case .delete: _ = try removeTree(number)
+        case .delete:
+            let path = events.isHeard ? look { tree in tree.items[number].map(tree.path(of:)) } : nil
+            if try removeTree(number) { post(.remoteDeletion, path: path) }
         default: look { tree in tree.items[number].map(tree.makeAnew) }
         }
         return .done
@@ -38,7 +42,7 @@ extension Replica {
                 return ([], node.localChange != .none || node.writers > 0 || node.isInFlight)
             }
             guard node.materialization == .whole else { return ([], false) }
-            return (try tree.children(of: node).values.map(\.number), node.base == nil)
+            return (try tree.children(of: node).values.map(\.number), node.isNew)
         }
         var isEmptied = true
         for child in children where try !removeTree(child) { isEmptied = false }
@@ -67,7 +71,7 @@ extension Replica {
             guard let node = tree.items[number], let parent = node.parent, node.name == key.name else {
                 throw .errno(.noSuchFileOrDirectory)
             }
-            let isClean = node.kind == .folder ? node.base != nil : node.localChange == .none && node.writers == 0
+            let isClean = node.kind == .folder ? !node.isNew : node.localChange == .none && node.writers == 0
             guard isClean else { throw .errno(.resourceBusy) }
             try tree.keepReachable(node)
             let below = try tree.descriptor(of: parent)

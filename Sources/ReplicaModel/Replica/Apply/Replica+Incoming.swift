@@ -93,7 +93,7 @@ extension Replica {
                 sql: """
                     WITH RECURSIVE gone(number) AS (
                         SELECT number FROM item
-                        WHERE flags & 1 = 0 AND identifier IN (SELECT identifier FROM incoming WHERE item IS NULL)
+                        WHERE flags & 2049 = 0 AND identifier IN (SELECT identifier FROM incoming WHERE item IS NULL)
                         UNION SELECT item.number FROM item JOIN gone ON item.parent = gone.number
                         WHERE item.flags & 1 = 0 AND item.number != gone.number)
                     SELECT count(*) FROM gone

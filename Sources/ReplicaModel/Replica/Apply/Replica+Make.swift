@@ -40,6 +40,7 @@ extension Tree {
         }
         try applyMetadata(item.metadata, .metadata, to: node)
         restamp(node)
+        want(node)
         return node
     }
 

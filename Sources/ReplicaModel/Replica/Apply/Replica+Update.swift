@@ -133,6 +133,7 @@ extension Tree {
         try applyMetadata(item.metadata, .metadata, to: node)
         restamp(node)
         note(node)
+        want(node)
     }
 
     /// Makes the new file look like the old one and renames it into place.

@@ -62,7 +62,7 @@ extension Tree {
     private func decideNew(_ item: Item, in parent: Node, isForced: Bool) throws(Obstacle) -> ApplyDecision {
         guard let other = try child(item.filename, of: parent) else { return .create(parent: parent.number) }
         if other.isInFlight { return .finished(.deferred) }
-        guard other.base == nil, !other.flags.contains(.special) else {
+        guard other.isNew, !other.flags.contains(.special) else {
             return try decideOccupied(other, isForced: isForced)
         }
         guard other.kind == item.kind else { return .giveWay(other.number) }
@@ -105,13 +105,13 @@ extension Tree {
         }
         guard let other = try child(item.filename, of: parent), other !== node else { return nil }
         if other.isInFlight { return .finished(.deferred) }
-        return other.base == nil ? .giveWay(other.number) : try decideOccupied(other, isForced: isForced)
+        return other.isNew ? .giveWay(other.number) : try decideOccupied(other, isForced: isForced)
     }
 
     /// A folder made on both sides is one folder.
     private func meet(_ node: Node, _ item: Item, _ parent: Node) {
         setBase(Base(item, parent: parent.number), of: node)
-        node.flags.subtract([.createSent, .mayAlreadyExist])
+        node.flags.subtract([.createSent, .mayAlreadyExist, .reimport])
         node.dirty.subtract([.place, .contents])
         note(node)
     }
@@ -137,7 +137,7 @@ extension Node {
     /// What happened to the item here since it was last in step.
     var localChange: Change {
         if isDeleted { return .deleted }
-        if base == nil { return .created }
+        if isNew { return .created }
         return dirty.isEmpty ? .none : .changed(dirty)
     }
 }

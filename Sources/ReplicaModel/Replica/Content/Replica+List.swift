@@ -49,8 +49,8 @@ extension Replica {
 }
 
 extension Tree {
-    /// Clears what an unfinished listing left.
-    fileprivate func clearLeftovers(in folder: Node) throws(Obstacle) {
+    /// Clears what an unfinished listing left, or one that is dropped.
+    func clearLeftovers(in folder: Node) throws(Obstacle) {
         try clearUnlisted(folder)
         let rows = try reading { try ItemRow.children(of: folder.number, in: $0) }
         for row in rows where items[ItemNumber(row.number)] == nil { removed.insert(ItemNumber(row.number)) }

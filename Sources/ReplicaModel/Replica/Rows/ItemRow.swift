@@ -17,6 +17,7 @@ struct ItemRow {
     var base: Base?
     var failure: Failure?
     var sent: SentPlace?
+    var conflict: ConflictOrigin?
     var ranges: RangeSet64
 
     /// The row that says what `node` is now.
@@ -35,6 +36,7 @@ struct ItemRow {
         base = node.base
         failure = node.failure
         sent = node.base == nil ? node.sent : nil
+        conflict = node.conflict
         ranges = node.ranges
         if node.writers > 0 { flags.insert(.writing) }
     }
@@ -67,6 +69,15 @@ struct ItemRow {
                 parent: ItemNumber(UInt64(bitPattern: parent)), name: FileName(bytes: Self.bytes(row["baseName"])))
         }
         ranges = RangeSet64(Self.ranges(row["ranges"]))
+        if let original: String = row["conflictOf"] {
+            conflict = ConflictOrigin(original: ItemIdentifier(original), date: row["conflictAt"])
+        }
+    }
+
+    /// Bytes of content on this disk; a file of several names counts once.
+    var here: Int64 {
+        guard kind == .file, shown == number, flags.isDisjoint(with: [.special, .deleted]) else { return 0 }
+        return materialization == .whole ? stamp.size : ranges.count
     }
 
     /// A node of this row; its parent is the caller's to give.
@@ -82,6 +93,7 @@ struct ItemRow {
         node.base = base
         node.failure = failure
         node.sent = sent
+        node.conflict = conflict
         node.ranges = ranges
         node.isRecorded = true
         return node

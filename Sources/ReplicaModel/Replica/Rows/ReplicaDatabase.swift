@@ -14,6 +14,8 @@ final class ReplicaDatabase: Sendable {
         var configuration = Configuration()
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA synchronous = NORMAL")
+            // The counts follow rows that are written in place of others, too.
+            try database.execute(sql: "PRAGMA recursive_triggers = ON")
         }
         queue = try DatabasePool(path: path, configuration: configuration)
         try Self.migrations.migrate(queue)
@@ -52,7 +54,8 @@ final class ReplicaDatabase: Sendable {
                         dirty INTEGER NOT NULL, usedAt REAL NOT NULL,
                         identifier TEXT, baseParent INTEGER, baseName BLOB, baseContent TEXT, baseMetadata TEXT,
                         baseSize INTEGER, capabilities INTEGER, uploaded INTEGER,
-                        errorCode TEXT, errorMessage TEXT, attempts INTEGER, retryAt REAL, ranges BLOB
+                        errorCode TEXT, errorMessage TEXT, attempts INTEGER, retryAt REAL, ranges BLOB,
+                        here INTEGER NOT NULL, conflictOf TEXT, conflictAt REAL
                     );
                     CREATE INDEX itemByParent ON item (parent, name);
                     CREATE INDEX itemByInode ON item (inode);
@@ -61,7 +64,10 @@ final class ReplicaDatabase: Sendable {
                     CREATE INDEX itemPending ON item (number) WHERE dirty != 0 OR flags & 1057 != 0;
                     CREATE TABLE incoming (identifier TEXT PRIMARY KEY, sequence INTEGER NOT NULL, item TEXT);
                     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+                    CREATE INDEX itemConflict ON item (number) WHERE flags & 65 = 64;
+                    CREATE INDEX itemPin ON item (number) WHERE pin = 1;
                     """)
+            try database.execute(sql: Counts.schema)
         }
         return migrator
     }

@@ -28,6 +28,14 @@ extension Replica {
     func templateIdentifier(of number: ItemNumber) -> ItemIdentifier {
         ItemIdentifier("\(templatePrefix)-\(number.rawValue)")
     }
+
+    /// The identifier that goes into a template: the store's own, or one that stands for it until it has one. A
+    /// reimported item has another than when it was new.
+    func templateIdentifier(of node: Node) -> ItemIdentifier {
+        guard let base = node.base else { return templateIdentifier(of: node.number) }
+        guard node.flags.contains(.reimport), !node.isDeleted else { return base.identifier }
+        return ItemIdentifier("\(templatePrefix)-\(node.number.rawValue)-again")
+    }
 }
 
 /// What the engine may do about an item now.

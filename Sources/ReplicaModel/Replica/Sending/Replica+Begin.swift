@@ -40,14 +40,16 @@ extension Replica {
             let view = try tree.pendingView(of: node, settle: settle)
             let readiness = readiness(of: view, now: tree.now())
             let call: Outgoing.Call
-            let fields: ItemFields
+            var fields: ItemFields
             switch readiness {
             case .nothing, .busy, .waits, .later: return .wait(readiness)
             case .resolveCreate: (call, fields) = (.resolve, [])
-            case .create(let options): (call, fields) = (.create(options), node.dirty)
+            case .create(let options): (call, fields) = (.create(options), node.dirty.union(.place))
             case .modify(let changed): (call, fields) = (.modify(base: node.base?.version ?? .beforeFirstSync), changed)
             case .delete: (call, fields) = (.delete(base: node.base?.version ?? .beforeFirstSync), [])
             }
+            // What is not here is never sent as if it were.
+            if node.kind == .file, node.materialization != .whole { fields.remove(.contents) }
             return try self.begin(node, call, fields, in: tree)
         }
     }
@@ -81,10 +83,10 @@ extension Replica {
     }
 
     private func template(of node: Node, in tree: Tree) throws(Obstacle) -> ItemTemplate {
-        let sent = node.base == nil && node.flags.contains(.createSent) ? node.sent : nil
+        let sent = node.isNew && node.flags.contains(.createSent) ? node.sent : nil
         let parent = try sent.map { (sent) throws(Obstacle) in try tree.find(sent.parent) } ?? node.parent
         return ItemTemplate(
-            identifier: node.base?.identifier ?? templateIdentifier(of: node.number),
+            identifier: templateIdentifier(of: node),
             parent: parent?.base?.identifier ?? .root, filename: sent?.name ?? node.name, kind: node.kind)
     }
 }

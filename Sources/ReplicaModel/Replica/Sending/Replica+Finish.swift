@@ -17,9 +17,13 @@ extension Replica {
                 return nil
             }
             try tree.yield(item.identifier, to: node)
-            let isNew = node.base == nil
+            let isNew = node.isNew
+            let former = node.base
             tree.bind(node, item, outgoing)
-            node.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted, .importing])
+            // A change that was under way when a reimport began does not stand for it.
+            if !node.flags.contains(.reimport) || outgoing.isCreate {
+                node.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted, .importing, .reimport])
+            }
             node.sent = nil
             node.failure = nil
             guard !node.isDeleted else {
@@ -28,6 +32,13 @@ extension Replica {
             }
             node.dirty = outgoing.stillDirty(after: result, since: node.dirtySinceSent)
             node.comparePlace()
+            var isOther = false
+            if node.kind == .file, node.materialization != .whole {
+                node.dirty.remove(.contents)
+                isOther = former?.version.content != item.version.content
+                // The placeholder stands for another content: it is made anew.
+                if isOther { node.base?.version.content = "" }
+            }
             if result.shouldFetchContent { node.base?.version.content = "" }
             if isNew, case .create(let options) = outgoing.call, options.contains(.mayAlreadyExist),
                 node.kind == .folder
@@ -35,7 +46,7 @@ extension Replica {
                 tree.askAgain(for: node)
             }
             tree.note(node)
-            return outgoing.isAnswered(by: item, result) ? nil : item
+            return outgoing.isAnswered(by: item, result) && !isOther ? nil : item
         }
     }
 
@@ -71,6 +82,14 @@ extension Replica {
 }
 
 extension Outgoing {
+    /// Whether it makes the item in the store, or asks for one that was made.
+    var isCreate: Bool {
+        switch call {
+        case .create, .resolve: true
+        case .modify, .delete: false
+        }
+    }
+
     /// Whether the store made exactly what was sent.
     fileprivate func isAnswered(by item: Item, _ result: StoreResult) -> Bool {
         item.filename == template.filename && item.parent == template.parent && !result.shouldFetchContent
@@ -113,6 +132,10 @@ extension Tree {
     /// edited there becomes an item of its own.
     fileprivate func yield(_ identifier: ItemIdentifier, to node: Node) throws(Obstacle) {
         guard let other = try find(identifier), other !== node, other !== root else { return }
+        if other.flags.contains(.reimport), var base = other.base {
+            base.identifier = ItemIdentifier("replica:stale-\(other.number.rawValue)")
+            return setBase(base, of: other)
+        }
         makeAnew(other)
         if other.isDeleted { drop(other) }
     }
@@ -121,7 +144,7 @@ extension Tree {
     fileprivate func refuse(_ node: Node) {
         if node.isDeleted { return drop(node) }
         setBase(nil, of: node)
-        node.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted, .importing])
+        node.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted, .importing, .reimport])
         node.flags.insert(.refused)
         note(node)
     }

@@ -14,7 +14,7 @@ extension Tree {
             remainingChild: change == .deleted && node.kind == .folder ? try remainingChild(of: node) : nil,
             isBusy: node.isInFlight || (node.writers > 0 && isFresh(node)),
             notBefore: notBefore(node, settle: settle),
-            isCreateUnanswered: node.flags.contains(.createSent) && node.base == nil,
+            isCreateUnanswered: node.flags.contains(.createSent) && node.isNew,
             options: options(of: node))
     }
 
@@ -36,7 +36,7 @@ extension Tree {
     }
 
     private func unknownParent(of node: Node) -> ItemNumber? {
-        guard let parent = node.parent, parent.base == nil else { return nil }
+        guard let parent = node.parent, parent.isNew else { return nil }
         return parent.number
     }
 

@@ -37,6 +37,14 @@ final class Tree {
     var scan = ScanMode.none
     /// Loaded folders with ``NodeFlags/needsListing``.
     var needsListing: Set<ItemNumber> = []
+    /// Whether anything is pinned.
+    var hasPins = false
+    /// What is to be kept here and is not all here.
+    var wanted: Set<ItemNumber> = []
+    /// Folders below which such may be.
+    var wantedTrees: Set<ItemNumber> = []
+    /// Whether it is recorded when files are used.
+    var keepsUse = false
     /// What became pending or was edited since the engine last asked.
     var news: [ItemNumber] = []
     /// The folders already compared with the tree in this run.
@@ -95,6 +103,7 @@ final class Tree {
         if let base = node.base { byIdentifier[base.identifier] = node }
         if node.isPending {
             pending[node.number] = node
+            news.append(node.number)
             noteDeparture(node)
         }
         if node.flags.contains(.writing) { writing[node.number] = node }
@@ -131,6 +140,7 @@ final class Tree {
         if node.isInFlight { node.dirtySinceSent.formUnion(fields) }
         node.edits += 1
         node.changedAt = now()
+        if node.failure != nil { news.append(node.number) }
         node.failure = nil
         node.flags.subtract([.excluded, .refused])
         pendingChanged = true
