@@ -130,3 +130,24 @@ import Testing
         #expect(bench.store.text(at: "f") == "newer and longer")
     }
 }
+
+/// What is in memory.
+@Suite struct LoadingTests {
+    @Test func whatNobodyUsesIsLetGoAndComesBack() async throws {
+        let bench = try Bench()
+        for folder in ["a", "a/b"] { try bench.makeFolder(folder) }
+        for index in 0..<20 { try bench.write("\(index)", to: "a/b/f\(index)") }
+        try await bench.settle()
+        bench.replica.look { tree in
+            for node in tree.items.values where node !== tree.root { node.lookups = 0 }
+            tree.unloadIdle(limit: 1000)
+        }
+        #expect(bench.replica.look { $0.items.count } < 5)
+        #expect(try bench.tree()["a/b/f7"] == "7")
+        try bench.write("new", to: "a/b/f7")
+        bench.store.write("theirs", to: "a/b/f8")
+        try await bench.settle()
+        #expect(bench.store.text(at: "a/b/f7") == "new")
+        #expect(try bench.tree()["a/b/f8"] == "theirs")
+    }
+}
