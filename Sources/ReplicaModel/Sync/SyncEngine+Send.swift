@@ -25,6 +25,8 @@ extension SyncEngine {
                 self.bell.ring()
             }
         }
+        // An import of what the store had already, or of nothing, leaves nothing to send.
+        if board.withLock({ $0.workers == 0 }) { await finishImport() }
         return board.withLock { $0.nextAlarm }
     }
 
