@@ -18,7 +18,7 @@ extension Replica {
             if node.flags.contains(.reimport) { return (nil, none) }
             tree.settle(node)
             let holds = node.materialization == .whole && node.kind != .folder
-            return (node.number, ReplicaModel.plan(local: node.localChange, remote: .deleted, holdsContent: holds))
+            return (node.number, ReplicaModel.plan(local: node.changeToKeep, remote: .deleted, holdsContent: holds))
         }
         guard let number else { return .done }
         switch plan.down {

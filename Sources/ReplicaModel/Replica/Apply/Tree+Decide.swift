@@ -13,7 +13,7 @@ extension Tree {
         if node.isInFlight { return .finished(.deferred) }
         guard node.kind == item.kind else { return .finished(.refused(item.filename.description)) }
         let remote = remoteChange(node, item, parent)
-        let plan = plan(local: node.localChange, remote: remote, holdsContent: node.materialization == .whole)
+        let plan = plan(local: node.changeToKeep, remote: remote, holdsContent: node.materialization == .whole)
         if node.isDeleted { return try decideDeleted(node, plan, item, parent) }
         guard let parent, parent.kind == .folder, !parent.isDeleted else {
             return node.isPending ? .finished(.done) : .removeLocally(node.number)
@@ -134,6 +134,15 @@ extension Base {
 }
 
 extension Node {
+    /// ``localChange`` without the cut of a file whose bytes are not here: the store's newer content goes before it.
+    var changeToKeep: Change {
+        guard case .changed(let fields) = localChange, kind == .file, materialization != .whole else {
+            return localChange
+        }
+        let kept = fields.subtracting(.contents)
+        return kept.isEmpty ? .none : .changed(kept)
+    }
+
     /// What happened to the item here since it was last in step.
     var localChange: Change {
         if isDeleted { return .deleted }

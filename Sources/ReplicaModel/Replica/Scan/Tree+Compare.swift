@@ -52,7 +52,8 @@ extension Tree {
             if node.base == nil { return }
             if node.materialization == .whole || scan == .afterPowerCut { node.ranges = RangeSet64() }
             if node.ranges.isEmpty { node.materialization = .dataless }
-            node.dirty.remove(.contents)
+            // Cut before all of it was here: that is an edit, though nothing was written.
+            if stamp.size < (node.base?.size ?? 0) { edit(node, [.contents, .modificationDate]) }
             return
         }
         let wasDataless = node.materialization != .whole

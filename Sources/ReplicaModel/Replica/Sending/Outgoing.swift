@@ -42,4 +42,6 @@ extension Replica {
 enum Step: Sendable {
     case send(Outgoing)
     case wait(Readiness)
+    /// The file was cut while not all of it was here: what is left of it has to come first.
+    case fetch
 }

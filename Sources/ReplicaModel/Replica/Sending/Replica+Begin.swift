@@ -48,6 +48,11 @@ extension Replica {
             case .modify(let changed): (call, fields) = (.modify(base: node.base?.version ?? .beforeFirstSync), changed)
             case .delete: (call, fields) = (.delete(base: node.base?.version ?? .beforeFirstSync), [])
             }
+            if case .modify(let changed) = readiness, changed.contains(.contents), node.kind == .file,
+                node.materialization != .whole
+            {
+                return .fetch
+            }
             // What is not here is never sent as if it were.
             if node.kind == .file, node.materialization != .whole { fields.remove(.contents) }
             return try self.begin(node, call, fields, in: tree)

@@ -86,6 +86,22 @@ extension Tree {
         folder.children = nil
     }
 
+    /// Lets go of what nobody uses, from the leaves up, looking at about `limit` nodes.
+    func unloadIdle(limit: Int) {
+        guard changed.isEmpty, removed.isEmpty, scan == .none else { return }
+        var left = limit
+        unloadIdle(below: root, left: &left)
+    }
+
+    private func unloadIdle(below folder: Node, left: inout Int) {
+        for child in (folder.children ?? [:]).values where child.children?.isEmpty == false {
+            guard left > 0 else { return }
+            unloadIdle(below: child, left: &left)
+            left -= child.children?.count ?? 0
+            unload(child)
+        }
+    }
+
     private func isIdle(_ node: Node) -> Bool {
         node.lookups == 0 && node.opens == 0 && node.writers == 0 && !node.isPending && node.failure == nil
             && (node.children?.isEmpty ?? true) && writing[node.number] == nil && missing[node.number] == nil
