@@ -112,6 +112,7 @@ extension Tree {
     private func meet(_ node: Node, _ item: Item, _ parent: Node) {
         setBase(Base(item, parent: parent.number), of: node)
         node.flags.subtract([.createSent, .mayAlreadyExist])
+        node.sent = nil
         node.dirty.subtract([.place, .contents])
         note(node)
     }

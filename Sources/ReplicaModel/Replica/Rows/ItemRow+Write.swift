@@ -8,8 +8,8 @@ extension ItemRow {
             sql: """
                 INSERT OR REPLACE INTO item (number, shown, parent, name, kind, inode, born, size, modified, changed,
                     mode, materialization, pin, flags, dirty, usedAt, identifier, baseParent, baseName, baseContent,
-                    baseMetadata, baseSize, capabilities, uploaded, errorCode, errorMessage, attempts, retryAt, ranges)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    baseMetadata, baseSize, capabilities, uploaded, errorCode, errorMessage, attempts, retryAt, ranges, template)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         statement.setUncheckedArguments([
             Int64(bitPattern: number), Int64(bitPattern: shown), Int64(bitPattern: parent), Data(name.bytes),
@@ -19,7 +19,7 @@ extension ItemRow {
             (base?.name ?? sent?.name).map { Data($0.bytes) }, base?.version.content, base?.version.metadata,
             base?.size,
             base?.capabilities.rawValue, base?.isUploaded, failure?.code, failure?.message, failure?.attempts,
-            failure?.retryAt, rangesBlob,
+            failure?.retryAt, rangesBlob, sent?.template.rawValue,
         ])
         try statement.execute()
     }

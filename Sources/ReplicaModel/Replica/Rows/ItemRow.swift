@@ -62,9 +62,10 @@ struct ItemRow {
             failure = Failure(
                 code: code, message: row["errorMessage"], attempts: row["attempts"], retryAt: row["retryAt"])
         }
-        if base == nil, let parent: Int64 = row["baseParent"] {
+        if base == nil, let parent: Int64 = row["baseParent"], let template: String = row["template"] {
             sent = SentPlace(
-                parent: ItemNumber(UInt64(bitPattern: parent)), name: FileName(bytes: Self.bytes(row["baseName"])))
+                parent: ItemNumber(UInt64(bitPattern: parent)), name: FileName(bytes: Self.bytes(row["baseName"])),
+                template: ItemIdentifier(template))
         }
         ranges = RangeSet64(Self.ranges(row["ranges"]))
     }

@@ -52,7 +52,8 @@ final class ReplicaDatabase: Sendable {
                         dirty INTEGER NOT NULL, usedAt REAL NOT NULL,
                         identifier TEXT, baseParent INTEGER, baseName BLOB, baseContent TEXT, baseMetadata TEXT,
                         baseSize INTEGER, capabilities INTEGER, uploaded INTEGER,
-                        errorCode TEXT, errorMessage TEXT, attempts INTEGER, retryAt REAL, ranges BLOB
+                        errorCode TEXT, errorMessage TEXT, attempts INTEGER, retryAt REAL, ranges BLOB,
+                        template TEXT
                     );
                     CREATE INDEX itemByParent ON item (parent, name);
                     CREATE INDEX itemByInode ON item (inode);

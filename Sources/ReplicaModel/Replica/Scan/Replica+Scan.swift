@@ -11,7 +11,7 @@ extension Replica {
             if isStopped() { return }
             let folders = try locked { (tree) throws(Obstacle) -> [ItemNumber] in
                 guard let folder = try tree.find(next), tree.missing[next] == nil else { return [] }
-                return try tree.children(of: folder).values.filter { $0.kind == .folder }.map(\.number)
+                return try tree.children(of: folder).values.filter { $0.kind == .folder }.map(\.number).sorted()
             }
             waiting.append(contentsOf: folders)
             if look({ $0.changed.count > Self.mostUnrecorded }) { try record() }

@@ -19,8 +19,9 @@ extension Tree {
             }
         }
         // First all that is not where it was, so that it is recognised where it went.
-        for (name, node) in folder.children ?? [:] where !found.contains(name) { lose(node) }
-        for line in strangers { try adopt(line, in: folder) }
+        let lost = (folder.children ?? [:]).values.filter { !found.contains($0.name) }
+        for node in lost.sorted(by: { $0.number < $1.number }) { lose(node) }
+        for line in strangers.sorted(by: { $0.name < $1.name }) { try adopt(line, in: folder) }
     }
 
     /// Whether the entry below is the node's file, though perhaps written anew.

@@ -23,13 +23,6 @@ struct Outgoing: Sendable {
     var stamp = Stamp()
 }
 
-extension Replica {
-    /// The identifier of an item that the store has not named yet: the same at every attempt (statements 71 to 73).
-    func templateIdentifier(of number: ItemNumber) -> ItemIdentifier {
-        ItemIdentifier("\(templatePrefix)-\(number.rawValue)")
-    }
-}
-
 /// What the engine may do about an item now.
 enum Step: Sendable {
     case send(Outgoing)

@@ -3,9 +3,6 @@ internal import Glibc
 internal import SystemPackage
 
 extension Replica {
-    /// The numbers of all items that have something to send.
-    func pendingNumbers() -> [ItemNumber] { look { Array($0.pending.keys) } }
-
     /// The numbers of what became pending or was edited since the last call.
     func takeNews() -> [ItemNumber] {
         look { tree in
@@ -74,7 +71,7 @@ extension Replica {
         node.dirtySinceSent = []
         if case .create = call {
             node.flags.insert(.createSent)
-            node.sent = SentPlace(parent: outgoing.parent, name: node.name)
+            node.sent = SentPlace(parent: outgoing.parent, name: node.name, template: outgoing.template.identifier)
             tree.note(node)
         }
         return .send(outgoing)
@@ -84,8 +81,15 @@ extension Replica {
         let sent = node.base == nil && node.flags.contains(.createSent) ? node.sent : nil
         let parent = try sent.map { (sent) throws(Obstacle) in try tree.find(sent.parent) } ?? node.parent
         return ItemTemplate(
-            identifier: node.base?.identifier ?? templateIdentifier(of: node.number),
+            identifier: node.base?.identifier ?? node.sent?.template ?? freshTemplateIdentifier(in: tree),
             parent: parent?.base?.identifier ?? .root, filename: sent?.name ?? node.name, kind: node.kind)
+    }
+}
+
+extension Replica {
+    fileprivate func freshTemplateIdentifier(in tree: Tree) -> ItemIdentifier {
+        defer { tree.nextNumber += 1 }
+        return ItemIdentifier("\(templatePrefix)-\(tree.nextNumber)")
     }
 }
 

@@ -50,7 +50,6 @@ extension Replica {
             guard let node = tree.items[outgoing.number] else { return }
             tree.endFlight(node)
             node.flags.remove(.createSent)
-            node.sent = nil
             if node.isDeleted { tree.drop(node) } else { tree.note(node) }
         }
         return nil
@@ -95,6 +94,10 @@ extension Tree {
     /// then shows as a change of the store.
     fileprivate func bind(_ node: Node, _ item: Item, _ outgoing: Outgoing) {
         var base = Base(item, parent: outgoing.parent)
+        if case .modify(let sent) = outgoing.call, let old = node.base, !outgoing.fields.contains(.contents) {
+            // Another client's newer content did not come with the answer: it still is to be taken in.
+            (base.version.content, base.size) = (sent.content, old.size)
+        }
         let isPlaced: Bool
         switch outgoing.call {
         case .create, .resolve: isPlaced = true

@@ -84,10 +84,12 @@ struct Base: Hashable {
     var isUploaded = true
 }
 
-/// Where an item was when it was sent.
+/// Where an item was when it was sent, and what the template was called: the same at every attempt (statements 71 to
+/// 73), and never again after the store has made an item of it.
 struct SentPlace: Hashable {
     var parent: ItemNumber
     var name: FileName
+    var template: ItemIdentifier
 }
 
 /// Why an item is not in step, and when it is tried again.
