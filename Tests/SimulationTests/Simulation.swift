@@ -78,7 +78,8 @@ enum Simulation {
     static func kind(of outcome: Outcome) -> String {
         let failure = outcome.failure ?? ""
         let known = [
-            "lost:", "without an end", "only the store", "only the tree", "no rest", "nobody removed", "created again", "the restart",
+            "lost:", "without an end", "only the store", "only the tree", "no rest", "nobody removed", "created again",
+            "the restart",
             "the tree has", "mode ", "two kinds", "cannot be", "not here",
         ]
         return known.first { failure.contains($0) } ?? "other"

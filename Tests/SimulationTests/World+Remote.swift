@@ -55,6 +55,9 @@ extension World {
             rules.settle(remoteLoss(at: path))
         }
         let item = store.write(content.bytes, to: path)
+        store.update(path) {
+            $0.modificationDate = Timestamp(seconds: 2_000_000 + Int64(content.serial), nanoseconds: 7)
+        }
         rules.owe(content.bytes, "store:\(path)")
         say("  remote: write \(path) (\(item.identifier)): \(Describe.content(content.bytes))")
     }

@@ -8,8 +8,9 @@ extension ItemRow {
             sql: """
                 INSERT OR REPLACE INTO item (number, shown, parent, name, kind, inode, born, size, modified, changed,
                     mode, materialization, pin, flags, dirty, usedAt, identifier, baseParent, baseName, baseContent,
-                    baseMetadata, baseSize, capabilities, uploaded, errorCode, errorMessage, attempts, retryAt, ranges, template)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    baseMetadata, baseSize, capabilities, uploaded, errorCode, errorMessage, attempts, retryAt, ranges, template, sentSize,
+                    sentModified)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         statement.setUncheckedArguments([
             Int64(bitPattern: number), Int64(bitPattern: shown), Int64(bitPattern: parent), Data(name.bytes),
@@ -20,6 +21,7 @@ extension ItemRow {
             base?.size,
             base?.capabilities.rawValue, base?.isUploaded, failure?.code, failure?.message, failure?.attempts,
             failure?.retryAt, rangesBlob, sent?.template.rawValue,
+            sentContent?.size, sentContent?.modified,
         ])
         try statement.execute()
     }

@@ -17,6 +17,7 @@ struct ItemRow {
     var base: Base?
     var failure: Failure?
     var sent: SentPlace?
+    var sentContent: SentContent?
     var ranges: RangeSet64
 
     /// The row that says what `node` is now.
@@ -35,6 +36,7 @@ struct ItemRow {
         base = node.base
         failure = node.failure
         sent = node.base == nil ? node.sent : nil
+        sentContent = node.sentContent
         ranges = node.ranges
         if node.writers > 0 { flags.insert(.writing) }
     }
@@ -67,6 +69,7 @@ struct ItemRow {
                 parent: ItemNumber(UInt64(bitPattern: parent)), name: FileName(bytes: Self.bytes(row["baseName"])),
                 template: ItemIdentifier(template))
         }
+        if let size: Int64 = row["sentSize"] { sentContent = SentContent(size: size, modified: row["sentModified"]) }
         ranges = RangeSet64(Self.ranges(row["ranges"]))
     }
 
@@ -83,6 +86,7 @@ struct ItemRow {
         node.base = base
         node.failure = failure
         node.sent = sent
+        node.sentContent = sentContent
         node.ranges = ranges
         node.isRecorded = true
         return node

@@ -5,9 +5,15 @@ internal import SystemPackage
 extension Tree {
     /// Compares a loaded folder with what is below.
     func compare(_ folder: Node) throws(Obstacle) {
-        guard folder.materialization == .whole else { return }
+        guard folder.materialization == .whole || scan == .afterPowerCut else { return }
         let below = try descriptor(of: folder)
         let listing = try errnos { () throws(Errno) in try FolderListing(of: below) }
+        if folder.materialization != .whole {
+            guard !listing.lines.isEmpty else { return }
+            // It was listed later than the database knows: what is in it may be the user's.
+            folder.materialization = .whole
+            askAgain(for: folder)
+        }
         var strangers: [FolderListing.Line] = []
         var found: Set<FileName> = []
         for line in listing.lines {
@@ -46,11 +52,12 @@ extension Tree {
             note(node)
         }
         guard node.kind == .file, !node.flags.contains(.special) else {
-            if node.kind == .folder, stamp.mode != node.stamp.mode { edit(node, .mode) }
+            if node.kind == .folder { refreshAttributes(node, stamp) }
             return
         }
         if line.isDataless {
             if node.base == nil { return }
+            refreshAttributes(node, stamp)
             if node.materialization == .whole || scan == .afterPowerCut { node.ranges = RangeSet64() }
             if node.ranges.isEmpty { node.materialization = .dataless }
             node.dirty.remove(.contents)
@@ -59,9 +66,21 @@ extension Tree {
         let wasDataless = node.materialization != .whole
         node.materialization = .whole
         node.ranges = RangeSet64()
-        let isOther = stamp.hasOtherContent(than: node.stamp) || stamp.changed != node.stamp.changed
-        guard isOther, !(wasDataless && stamp.size == node.stamp.size) else { return }
-        edit(node, [.contents, .modificationDate, .mode])
+        // A fetch leaves size and modification time as they were, and every other change of content does not.
+        if stamp.hasOtherContent(than: node.stamp) || !wasDataless && stamp.changed != node.stamp.changed {
+            edit(node, ItemFields.ofNew(.file).subtracting(.place))
+        } else {
+            refreshAttributes(node, stamp)
+        }
+    }
+
+    /// Whether attributes that have no stamp of their own may have changed since the last record.
+    private func refreshAttributes(_ node: Node, _ stamp: Stamp) {
+        // A new entry changes both times of a folder.
+        let mayDiffer = stamp.changed != node.stamp.changed && (node.kind == .file || stamp.changed != stamp.modified)
+        if stamp.mode != node.stamp.mode || mayDiffer && scan == .afterCrash {
+            edit(node, [.mode, .extendedAttributes, .tags])
+        }
     }
 
     /// Finds out which item an entry is that is not known by its name.
@@ -71,7 +90,9 @@ extension Tree {
         let owner = scan == .importing && line.status.links < 2 ? nil : try owner(of: Stamp(line.status), kind: kind)
         if let owner, missing[owner.number] != nil {
             missing[owner.number] = nil
+            let known = owner.stamp
             move(owner, to: line.name, in: folder)
+            owner.stamp = known
             refresh(owner, line)
             return
         }

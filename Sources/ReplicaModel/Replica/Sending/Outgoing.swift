@@ -6,7 +6,7 @@ struct Outgoing: Sendable {
         case create(CreateOptions)
         case modify(base: ItemVersion)
         case delete(base: ItemVersion)
-        /// Asks whether an earlier create arrived.
+        /// Asks whether an earlier, unanswered call arrived.
         case resolve
     }
 
@@ -18,6 +18,8 @@ struct Outgoing: Sendable {
     var fields: ItemFields
     /// Where the item was to be, in the replica's numbers.
     var parent: ItemNumber
+    /// Whether the store has named the item already.
+    var isOfKnownItem = false
     /// An open file with the content, the engine's to close; nil when no content is sent.
     var source: Int32?
     var stamp = Stamp()

@@ -40,7 +40,7 @@ extension Replica {
             let fields: ItemFields
             switch readiness {
             case .nothing, .busy, .waits, .later: return .wait(readiness)
-            case .resolveCreate: (call, fields) = (.resolve, [])
+            case .resolve: (call, fields) = (.resolve, [])
             case .create(let options): (call, fields) = (.create(options), node.dirty)
             case .modify(let changed): (call, fields) = (.modify(base: node.base?.version ?? .beforeFirstSync), changed)
             case .delete: (call, fields) = (.delete(base: node.base?.version ?? .beforeFirstSync), [])
@@ -56,6 +56,7 @@ extension Replica {
             number: node.number, edits: node.edits, call: call, template: try template(of: node, in: tree),
             fields: fields,
             parent: node.parent?.number ?? node.base?.parent ?? .root)
+        outgoing.isOfKnownItem = node.base != nil
         if !node.isDeleted, node.parent != nil {
             let place = try tree.place(of: node)
             try errnos { () throws(Errno) in
@@ -69,6 +70,10 @@ extension Replica {
         }
         node.isInFlight = true
         node.dirtySinceSent = []
+        if outgoing.source != nil {
+            node.sentContent = SentContent(size: outgoing.stamp.size, modified: outgoing.stamp.modified)
+            tree.note(node)
+        }
         if case .create = call {
             node.flags.insert(.createSent)
             node.sent = SentPlace(parent: outgoing.parent, name: node.name, template: outgoing.template.identifier)

@@ -14,7 +14,7 @@ extension Tree {
             remainingChild: change == .deleted && node.kind == .folder ? try remainingChild(of: node) : nil,
             isBusy: node.isInFlight || (node.writers > 0 && isFresh(node)),
             notBefore: notBefore(node, settle: settle),
-            isCreateUnanswered: node.flags.contains(.createSent) && node.base == nil,
+            isUnanswered: node.base == nil ? node.flags.contains(.createSent) : node.sentContent != nil,
             options: options(of: node))
     }
 

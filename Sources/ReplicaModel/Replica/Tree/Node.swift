@@ -92,6 +92,23 @@ struct SentPlace: Hashable {
     var template: ItemIdentifier
 }
 
+/// What is known of content that was sent, and whose arrival was not answered.
+struct SentContent: Hashable {
+    var size: Int64
+    var modified: Int64
+
+    /// Whether the store's item has this content: another writer would have left another time.
+    func isContent(of item: Item) -> Bool {
+        guard item.size == size else { return false }
+        guard let date = item.metadata.modificationDate else { return true }
+        return date.nanoseconds == modified
+            || date.subsecond == 0 && date.seconds == Timestamp(nanoseconds: modified).seconds
+    }
+
+    /// Whether a file still has this content.
+    func isContent(of stamp: Stamp) -> Bool { stamp.size == size && stamp.modified == modified }
+}
+
 /// Why an item is not in step, and when it is tried again.
 struct Failure: Hashable {
     /// A ``RemoteStoreError/code``.
@@ -122,6 +139,8 @@ final class Node {
     var failure: Failure?
     /// Where a createItem whose answer is unknown was to make it.
     var sent: SentPlace?
+    /// The content of a call whose answer is unknown.
+    var sentContent: SentContent?
 
     // What follows is only in memory.
 

@@ -102,8 +102,9 @@ final class Tree {
         if node.flags.contains(.needsListing) { needsListing.insert(node.number) }
     }
 
-    /// Says that the database has to learn the node's present state.
+    /// Says that the database has to learn the node's present state. Nothing is said of a node that was dropped.
     func note(_ node: Node) {
+        guard items[node.number] === node else { return }
         node.isRecorded = false
         changed[node.number] = node
         guard node.isPending else {
@@ -151,6 +152,7 @@ final class Tree {
         changed[node.number] = nil
         writing[node.number] = nil
         items[node.number] = nil
+        node.parent = nil
         removed.insert(node.number)
     }
 
