@@ -42,7 +42,7 @@ extension Replica {
                 return ([], node.localChange != .none || node.writers > 0 || node.isInFlight)
             }
             guard node.materialization == .whole else { return ([], false) }
-            return (try tree.children(of: node).values.map(\.number), node.isNew)
+            return (try tree.children(of: node).values.map(\.number).sorted(), node.isNew)
         }
         var isEmptied = true
         for child in children where try !removeTree(child) { isEmptied = false }
