@@ -89,7 +89,8 @@ private struct LastRun {
         }
         epoch = max(recorded ?? 0, inTree ?? 0)
         nextNumber = number ?? 2
-        templatePrefix = prefix ?? fresh
+        // Another database did not know all templates that were sent.
+        templatePrefix = recorded == inTree ? prefix ?? fresh : fresh
         switch (recorded, inTree) {
         case (nil, _): scanMode = .importing
         case (let recorded, let inTree) where recorded != inTree: scanMode = .afterPowerCut
@@ -105,6 +106,7 @@ private struct LastRun {
             try Meta.state.write("running", to: rows)
             try Meta.boot.write(Self.currentBoot, to: rows)
             try Meta.templatePrefix.write(templatePrefix, to: rows)
+            try Incoming.carryOver(isClean: scanMode == .none, in: rows)
             if isImport { try Meta.importing.write("yes", to: rows) }
         }
         let place = Place(folder: root, name: FileName("."))

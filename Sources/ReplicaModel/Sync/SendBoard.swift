@@ -69,7 +69,7 @@ struct SendBoard {
         guard inFlight == 0, !waiting.isEmpty else { return nil }
         let blockers = waiting
         waiting.removeAll()
-        for waiters in blockers.values { add(waiters) }
+        for blocker in blockers.keys.sorted() { add(blockers[blocker] ?? []) }
         defer { hasMoved = false }
         guard !hasMoved else { return nil }
         return blockers.keys.min()

@@ -112,6 +112,7 @@ extension Tree {
     private func meet(_ node: Node, _ item: Item, _ parent: Node) {
         setBase(Base(item, parent: parent.number), of: node)
         node.flags.subtract([.createSent, .mayAlreadyExist, .reimport])
+        node.sent = nil
         node.dirty.subtract([.place, .contents])
         note(node)
     }
@@ -119,6 +120,7 @@ extension Tree {
     /// Takes over the store's version of an item whose tree state needs no change.
     func adoptVersion(_ node: Node, _ item: Item, _ parent: Node) {
         guard node.base != nil else { return }
+        node.failure = nil
         setBase(Base(item, parent: parent.number), of: node)
         if !node.isDeleted { node.comparePlace() }
         note(node)

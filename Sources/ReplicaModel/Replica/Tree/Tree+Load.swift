@@ -12,8 +12,26 @@ extension Tree {
     func children(of folder: Node) throws(Obstacle) -> [FileName: Node] {
         if let children = folder.children, scan == .none || scanned.contains(folder.number) { return children }
         if folder.children == nil { try load(folder) }
-        if scan != .none, scanned.insert(folder.number).inserted { try compare(folder) }
+        if scan != .none, !isAway(folder), scanned.insert(folder.number).inserted {
+            do throws(Obstacle) {
+                try compare(folder)
+            } catch {
+                // It is compared where it turns up, or not at all.
+                scanned.remove(folder.number)
+                throw error
+            }
+        }
         return folder.children ?? [:]
+    }
+
+    /// Whether a scan has not found the folder, or one above it, where it was: it is compared where it is found again.
+    private func isAway(_ folder: Node) -> Bool {
+        var here: Node? = folder
+        while let node = here {
+            if missing[node.number] != nil { return true }
+            here = node.parent
+        }
+        return false
     }
 
     private func load(_ folder: Node) throws(Obstacle) {
