@@ -62,13 +62,17 @@ struct DaemonPlan {
     func answerOfRunningDaemon() throws -> ControlAnswer? {
         guard case .existing(let domain) = selection, let client = try ControlClient.ifRunning(state: domain.state)
         else { return nil }
-        switch task {
-        case .mount(let mountpoint):
-            return try client.request(
-                .mount(mountpoint: ControlFilePath(mountpoint), options: options.textsForDaemon))
-        case .remove(let keep): return try client.request(.remove(keep: keep))
-        case .serve: return try client.request(.hello)
-        case .add, .importDirectory: return nil
+        do {
+            switch task {
+            case .mount(let mountpoint):
+                return try client.request(
+                    .mount(mountpoint: ControlFilePath(mountpoint), options: options.textsForDaemon))
+            case .remove(let keep): return try client.request(.remove(keep: keep))
+            case .serve: return try client.request(.hello)
+            case .add, .importDirectory: return nil
+            }
+        } catch let failure as ControlFailure where failure.code == .notRunning {
+            return nil  // It is ending: this process follows it.
         }
     }
 }
