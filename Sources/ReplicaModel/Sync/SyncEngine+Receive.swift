@@ -23,8 +23,10 @@ extension SyncEngine {
             state.pullsBegun += 1
             return state.pullsBegun
         }
+        let asked = replica.answers
         do throws(RemoteStoreError) {
             try await pullChanges()
+            state.withLock { $0.lastAsked = asked }
             clearTrouble()
             state.withLock { state in
                 state.nextPull = replica.now() + Self.pullInterval

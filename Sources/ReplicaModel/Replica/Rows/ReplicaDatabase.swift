@@ -56,7 +56,7 @@ final class ReplicaDatabase: Sendable {
                         baseSize INTEGER, capabilities INTEGER, uploaded INTEGER,
                         errorCode TEXT, errorMessage TEXT, attempts INTEGER, retryAt REAL, ranges BLOB,
                         here INTEGER NOT NULL, conflictOf TEXT, conflictAt REAL, template TEXT, sentSize INTEGER,
-                        sentModified INTEGER
+                        sentModified INTEGER, sentParent INTEGER, sentName BLOB
                     );
                     CREATE INDEX itemByParent ON item (parent, name);
                     CREATE INDEX itemByInode ON item (inode);

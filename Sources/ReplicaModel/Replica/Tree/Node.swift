@@ -98,6 +98,9 @@ struct SentPlace: Hashable {
 struct SentContent: Hashable {
     var size: Int64
     var modified: Int64
+    /// Where the store was to put it.
+    var parent: ItemNumber
+    var name: FileName
 
     /// Whether the store's item has this content: another writer would have left another time.
     func isContent(of item: Item) -> Bool {
