@@ -7,12 +7,14 @@ extension SyncEngine {
     /// - Returns: When to look again, in seconds since 1970; nil when only news can change anything.
     func send() async -> Double? {
         guard !replica.isScanning else { return replica.now() + 0.1 }
-        if let time = heldBack() { return time.isFinite ? time : nil }
         let now = replica.now()
+        let news = replica.takeNews()
+        if replica.events.isHeard { for number in news { replica.post(.localChange, number) } }
         board.withLock { board in
-            board.add(replica.takeNews())
+            board.add(news)
             board.addDue(at: now)
         }
+        if let time = heldBack() { return time.isFinite ? time : nil }
         guard !options.isSequential else {
             await work()
             return board.withLock { $0.nextAlarm }
@@ -25,6 +27,8 @@ extension SyncEngine {
                 self.bell.ring()
             }
         }
+        // An import of nothing has an end, too.
+        if board.withLock({ $0.workers == 0 }) { await finishImport() }
         return board.withLock { $0.nextAlarm }
     }
 
