@@ -186,8 +186,8 @@ import Testing
         store.setHooks(before: { call throws(RemoteStoreError) in
             if call.method == .createItem { try await gate.pass() }
         })
-        let files = ["a": "a", "d/b": "b"]
-        try await DomainBench.run(store: store, importing: { try FileTree.make($0, files) }) { bench in
+        let importing: (String) throws -> Void = { try FileTree.make($0, ["a": "a", "d/b": "b"]) }
+        try await DomainBench.run(store: store, importing: importing) { bench in
             try await bench.until("the first create") { !store.calls(of: .createItem).isEmpty }
             try await bench.domain.reimport(below: [])
             gate.open()
