@@ -16,6 +16,7 @@ import Testing
             let report = try bench.domain.report()
             #expect(report.state == .disconnected)
             #expect(report.reason == "on a train")
+            #expect(report.uploads == nil)
             bench.store.clearCalls()
             try await bench.makeFolder("d")
             try await bench.write("offline", to: "d/g")
