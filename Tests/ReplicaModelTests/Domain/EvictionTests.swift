@@ -110,6 +110,7 @@ import Testing
             try await bench.write("one", to: "d/one")
             try await bench.write("two", to: "d/e/two")
             try await bench.settle()
+            let number = try await bench.item("d/e/two").number
             #expect(try await evict("d", bench).refused == [])
             #expect(try await bench.item("d").materialization == .dataless)
             #expect(access(bench.backing("d/one"), F_OK) != 0)
@@ -117,6 +118,10 @@ import Testing
             bench.store.clearCalls()
             #expect(try await bench.read("d/e/two") == "two")
             #expect(try await bench.read("d/new") == "new")
+            // Inode numbers outlive the eviction.
+            #expect(try await bench.item("d/e/two").number == number)
+            #expect(
+                Set([number, try await bench.item("d/new").number, try await bench.item("d/one").number]).count == 3)
             #expect(!bench.store.calls(of: .enumerateItems).isEmpty)
             #expect(bench.store.calls(of: .deleteItem).isEmpty)
             #expect(bench.store.entries.count == 5)
