@@ -66,6 +66,7 @@ final class ReplicaDatabase: Sendable {
                     CREATE TABLE incoming (identifier TEXT PRIMARY KEY, sequence INTEGER NOT NULL, item TEXT,
                         asked INTEGER NOT NULL);
                     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+                    CREATE TABLE former (identifier TEXT PRIMARY KEY, number INTEGER NOT NULL);
                     CREATE INDEX itemConflict ON item (number) WHERE flags & 65 = 64;
                     CREATE INDEX itemPin ON item (number) WHERE pin = 1;
                     """)

@@ -43,6 +43,8 @@ final class Tree {
     var scan = ScanMode.none
     /// Loaded folders with ``NodeFlags/needsListing``.
     var needsListing: Set<ItemNumber> = []
+    /// Whether items may come back that had a number before.
+    var hasFormer = false
     /// Whether anything is pinned.
     var hasPins = false
     /// What is to be kept here and is not all here.
@@ -91,9 +93,10 @@ final class Tree {
     }
 
     /// A new item in `parent`, in the tree of nodes already.
-    func makeNode(in parent: Node, name: FileName, kind: ItemKind) -> Node {
-        let node = Node(number: ItemNumber(nextNumber), parent: parent, name: name, kind: kind)
-        nextNumber += 1
+    /// - Parameter number: One that the item had before and that nothing else has; nil for a new one.
+    func makeNode(in parent: Node, name: FileName, kind: ItemKind, number former: ItemNumber? = nil) -> Node {
+        let node = Node(number: former ?? ItemNumber(nextNumber), parent: parent, name: name, kind: kind)
+        if former == nil { nextNumber += 1 }
         if kind == .folder { node.children = [:] }
         insert(node)
         parent.children?[name] = node
