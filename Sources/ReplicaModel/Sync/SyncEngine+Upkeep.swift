@@ -6,8 +6,10 @@ extension SyncEngine {
     /// the room that content takes. Sleeps while nothing happens.
     func runUpkeep() async {
         var nextLook = replica.now()
+        var told: ToldState?
         while !Task.isCancelled {
             let mark = bell.mark
+            told = tellState(after: told)
             if replica.hasChanges {
                 try? await Task.sleep(for: .milliseconds(100))  // Cancelled at the end.
                 recordChanges()
@@ -17,6 +19,7 @@ extension SyncEngine {
             guard replica.now() >= nextLook else { continue }
             replica.settleWriters()
             trimCache()
+            replica.unloadIdle()
             nextLook = replica.now() + (replica.hasWriters ? 2 : 5)
         }
     }
@@ -57,6 +60,16 @@ extension SyncEngine {
 extension Replica {
     /// Whether the database is behind the tree.
     var hasChanges: Bool { look { !$0.changed.isEmpty || !$0.removed.isEmpty } }
+
+    /// Lets go of items in memory that nobody uses, when there are many.
+    func unloadIdle() {
+        look { tree in
+            guard tree.items.count > Self.mostIdle else { return }
+            tree.unloadIdle(limit: Self.mostIdle)
+        }
+    }
+
+    private static let mostIdle = 50_000
 
     /// Whether files are open for writing.
     var hasWriters: Bool { look { !$0.writing.isEmpty } }
