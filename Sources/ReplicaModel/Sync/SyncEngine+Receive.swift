@@ -4,7 +4,7 @@ internal import SystemPackage
 extension SyncEngine {
     /// Asks the store for its changes when there is reason to, and applies all that are known.
     func receive() async {
-        guard !replica.isScanning, state.withLock({ $0.disconnected == nil }) else { return }
+        guard !replica.isScanning, state.withLock({ $0.disconnected == nil }), knowsOwnCalls() else { return }
         let isDue = state.withLock { state in
             let isDue = state.isPullWanted || state.nextPull <= replica.now()
             if isDue { state.isPullWanted = false }
@@ -12,6 +12,14 @@ extension SyncEngine {
         }
         if isDue { await pull() }
         await applyIncoming()
+    }
+
+    /// Whether all calls of the last run are answered: until then what they made would be taken for somebody else's.
+    private func knowsOwnCalls() -> Bool {
+        if state.withLock({ $0.knowsOwnCalls }) { return true }
+        guard !replica.hasUnansweredCalls else { return false }
+        state.withLock { $0.knowsOwnCalls = true }
+        return true
     }
 
     /// Seconds between questions to a store that signals nothing.
