@@ -70,7 +70,9 @@ extension SyncEngine {
             case .nothing: break
             case .holdBack: noteTrouble(error)
             case .apply(let item): note(item.identifier, item, asked: replica.answers)
-            case .deleted(let identifier): note(identifier, nil, asked: replica.answers)
+            case .deleted(let identifier):
+                guard !suspect(identifier) else { break }
+                board.withLock { $0.wait(call.number, until: replica.now() + Self.suspicion) }
             case .ask(let identifier): await ask(identifier)
             }
         } catch {
@@ -87,6 +89,26 @@ extension SyncEngine {
         bell.ring()
     }
 
+    /// A call did not find its item: its file may have been written anew under its name. The feed says so, or says
+    /// nothing; then the item is gone.
+    /// - Returns: Whether that is certain now.
+    private func suspect(_ identifier: ItemIdentifier) -> Bool {
+        let isGone = state.withLock { state in
+            if let pull = state.suspects[identifier], state.pullsDone >= pull {
+                state.suspects[identifier] = nil
+                return true
+            }
+            if state.suspects[identifier] == nil { state.suspects[identifier] = state.pullsBegun + 1 }
+            state.isPullWanted = true
+            return false
+        }
+        if isGone { note(identifier, nil, asked: replica.answers) } else { bell.ring() }
+        return isGone
+    }
+
+    /// Seconds until a call is tried again whose item was not found.
+    private static let suspicion = 0.2
+
     /// Asks the store what an item is now, and notes the answer.
     /// - Returns: False when the store did not say.
     @discardableResult
@@ -100,7 +122,7 @@ extension SyncEngine {
                 state.withLock { $0.isPullWanted = true }
                 return false
             }
-            note(identifier, nil, asked: asked)
+            return suspect(identifier)
         }
         return true
     }
