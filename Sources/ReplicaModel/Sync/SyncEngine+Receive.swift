@@ -10,7 +10,10 @@ extension SyncEngine {
             if isDue { state.isPullWanted = false }
             return isDue
         }
-        if isDue { await pull() }
+        if isDue {
+            replica.forgetSentDeletions()
+            await pull()
+        }
         await applyIncoming()
     }
 

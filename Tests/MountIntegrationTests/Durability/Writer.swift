@@ -39,7 +39,8 @@ final class Writer: @unchecked Sendable {
         do throws(FileTree.Failure) {
             found = try FileTree(readingFolder: folder)
         } catch {
-            return failures.append("\(error)")
+            let known = tree.entries.filter { error.description.contains("/\($0.key):") }.keys.sorted()
+            return failures.append("\(error); acknowledged is \(known)")
         }
         defer { doubt = nil }
         if found == tree { return }
@@ -155,7 +156,8 @@ final class Writer: @unchecked Sendable {
     }
 
     private func saveSafely(_ name: String) throws {
-        let beside = name + ".new"
+        made += 1
+        let beside = "\(name).new\(made)"
         try save(beside, O_WRONLY | O_CREAT | O_EXCL) { $0[beside] = .file([]) }
         try rename(beside, name)
     }

@@ -31,7 +31,7 @@ let shellWords = #"""
     unmount_it() { umount "$MNT"; end_daemon; }
     begin() { import_it; mount_it; }
     settle() { timeout 100 "$BIN/replica" wait d --timeout 90 >/dev/null; }
-    same() { diff -r --no-dereference "$MNT" "$STORE"; }
+    same() { diff -r --no-dereference --exclude=".replica-tmp-*" "$MNT" "$STORE"; }
     is_mounted() { awk -v at="$MNT" '$2 == at { found = 1 } END { exit !found }' /proc/self/mounts; }
     # Who holds the lock.
     daemon() { awk -v at=":$(stat -c %i "$STATE/lock")\$" '$2 == "FLOCK" && $6 ~ at { print $5 }' /proc/locks; }

@@ -27,7 +27,8 @@ extension Replica {
         guard item.identifier != .root else { return .done }
         guard item.filename.isValid else { return .refused(item.filename.description) }
         let decision = try locked { (tree) throws(Obstacle) -> ApplyDecision in
-            if let node = try tree.find(item.identifier), node.answered > asked { return .finished(.stale) }
+            let answered = try tree.find(item.identifier)?.answered ?? tree.sentDeletions[item.identifier] ?? 0
+            if answered > asked { return .finished(.stale) }
             return try tree.decide(item, staged: staged, isForced: isForced)
         }
         return try carryOut(decision, item, staged: staged, isForced: isForced)

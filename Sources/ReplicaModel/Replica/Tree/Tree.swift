@@ -56,6 +56,10 @@ final class Tree {
     /// Called once for each item that became pending.
     var pendingChanged = false
 
+    /// What was deleted in the store by our will, and when on the clock of ``answers``: a listing made before does not
+    /// bring it back.
+    var sentDeletions: [ItemIdentifier: UInt64] = [:]
+
     init(
         root descriptor: Int32, rootRow: ItemRow?, nextNumber: UInt64, database: ReplicaDatabase,
         now: @escaping () -> Double
