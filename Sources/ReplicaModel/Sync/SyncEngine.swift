@@ -71,6 +71,8 @@ final class SyncEngine: Sendable {
 /// What the engine knows beside the replica.
 struct EngineState {
     var isPullWanted = true
+    /// Whether no call of the last run is without an answer.
+    var knowsOwnCalls = false
     /// How many times the store was asked for its changes, and the last of these that succeeded.
     var pullsBegun = 0
     var pullsDone = 0
