@@ -68,6 +68,8 @@ extension Replica {
             let place = try tree.place(of: node)
             try errnos { () throws(Errno) in
                 outgoing.template.metadata = try place.metadata(fields, node.kind)
+                // A new item brings no field that it has nothing in (statement 85).
+                if case .create = call { outgoing.fields.subtract(outgoing.template.metadata.emptyFields) }
                 if node.kind == .symlink { outgoing.template.target = try place.target() }
                 outgoing.stamp = Stamp(try place.status())
                 if fields.contains(.contents), node.kind == .file {
@@ -107,6 +109,16 @@ extension Replica {
     fileprivate func freshTemplateIdentifier(in tree: Tree) -> ItemIdentifier {
         defer { tree.nextNumber += 1 }
         return ItemIdentifier("\(templatePrefix)-\(tree.nextNumber)")
+    }
+}
+
+extension ItemMetadata {
+    /// The fields that are set to nothing.
+    fileprivate var emptyFields: ItemFields {
+        var fields: ItemFields = []
+        if tags == "" { fields.insert(.tags) }
+        if extendedAttributes == [:] { fields.insert(.extendedAttributes) }
+        return fields
     }
 }
 
