@@ -34,6 +34,12 @@ extension Replica {
         try locked { (tree) throws(Obstacle) in
             guard let node = tree.pending[number] else { return .wait(.nothing) }
             tree.settle(node)
+            if node.base == nil, node.parent?.isLocalOnly == true {
+                // What is in a folder that the store will not have stays local with it.
+                node.flags.insert(.excluded)
+                tree.note(node)
+                return .wait(.nothing)
+            }
             let view = try tree.pendingView(of: node, settle: settle)
             let readiness = readiness(of: view, now: tree.now())
             let call: Outgoing.Call

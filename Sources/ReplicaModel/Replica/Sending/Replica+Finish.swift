@@ -53,6 +53,7 @@ extension Replica {
             {
                 tree.askAgain(for: node)
             }
+            if isNew, node.kind == .folder { try tree.includeChildren(of: node) }
             tree.note(node)
             return outgoing.isAnswered(by: item, result) && !isOther ? nil : item
         }
@@ -215,6 +216,13 @@ extension Tree {
         base.identifier = ItemIdentifier("replica:stale-\(other.number.rawValue)")
         setBase(base, of: other)
         return other.flags.contains(.reimport) ? nil : base.identifier
+    }
+
+    /// What stayed local because its folder did is sent now that the store has the folder.
+    fileprivate func includeChildren(of folder: Node) throws(Obstacle) {
+        for child in try children(of: folder).values where child.isLocalOnly {
+            edit(child, ItemFields.ofNew(child.kind))
+        }
     }
 
     /// The store will not have the item: it stays here, and its state says so.
