@@ -70,6 +70,8 @@ extension Tree {
         node.edits += 1
         node.changedAt = now()
         node.failure = nil
+        // A store that would not have it may have it here.
+        node.flags.subtract([.excluded, .refused])
         node.comparePlace()
         restamp(node)
         pendingChanged = true
