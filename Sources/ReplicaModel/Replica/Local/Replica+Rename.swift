@@ -111,6 +111,7 @@ extension Tree {
         guard old.kind == new.kind, old.kind != .folder, let heritage = old.base, !old.flags.contains(.excluded) else {
             return bury(old)
         }
+        untoldChanges += 1
         setBase(nil, of: old)
         if new.base != nil { leaveTombstone(of: new) }
         setBase(heritage, of: new)
