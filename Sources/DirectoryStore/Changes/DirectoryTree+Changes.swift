@@ -40,7 +40,8 @@ extension DirectoryTree {
         let changes = try index.withLock { index throws(RemoteStoreError) in
             try index.log.changes(after: anchor, limit: Self.batchSize)
         }
-        var batch = ChangeBatch(updated: [], deleted: [], anchor: signed(changes.anchor), moreComing: changes.moreComing)
+        var batch = ChangeBatch(
+            updated: [], deleted: [], anchor: signed(changes.anchor), moreComing: changes.moreComing)
         for key in changes.keys {
             let known = index.withLock { index in
                 (node: index.nodes[key], names: index.names(of: key), isOrphan: index.orphans[key] != nil)

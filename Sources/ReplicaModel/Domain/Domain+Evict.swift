@@ -66,9 +66,7 @@ extension Domain {
         }
     }
 
-    private func children(
-        of folder: ItemNumber
-    ) throws(Errno) -> [(number: ItemNumber, name: FileName, kind: ItemKind)] {
+    private func children(of folder: ItemNumber) throws(Errno) -> [ListedChild] {
         do throws(Obstacle) {
             return try replica.listedChildren(of: folder) ?? []
         } catch {

@@ -4,9 +4,7 @@ extension Domain {
     public func report() throws -> DomainReport {
         if replica.hasChanges { try replica.record() }
         let counts = try replica.database.read { try Counts.read(from: $0) }
-        let (pending, isMoving) = replica.look { tree in
-            (tree.pending.count, tree.pending.values.contains { $0.failure == nil || $0.failure?.retryAt != nil })
-        }
+        let (pending, isMoving) = replica.look { ($0.pending.count, $0.isMoving) }
         let (state, reason) = engine.standing(isMoving: isMoving)
         let refused = engine.state.withLock { $0.refused.count }
         return DomainReport(

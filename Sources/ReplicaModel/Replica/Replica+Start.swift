@@ -89,7 +89,8 @@ private struct LastRun {
         }
         epoch = max(recorded ?? 0, inTree ?? 0)
         nextNumber = number ?? 2
-        templatePrefix = prefix ?? fresh
+        // Another database did not know all templates that were sent.
+        templatePrefix = recorded == inTree ? prefix ?? fresh : fresh
         switch (recorded, inTree) {
         case (nil, _): scanMode = .importing
         case (let recorded, let inTree) where recorded != inTree: scanMode = .afterPowerCut

@@ -14,6 +14,8 @@ struct SendBoard {
     private var waiting: [ItemNumber: [ItemNumber]] = [:]
     private var alarms = Heap<Alarm>()
     var inFlight = 0
+    /// Items whose content has to come before they can be sent.
+    var fetchesFirst: [ItemNumber] = []
     /// How many tasks make calls.
     var workers = 0
     /// Whether anything happened since the board last ran dry.
@@ -67,7 +69,7 @@ struct SendBoard {
         guard inFlight == 0, !waiting.isEmpty else { return nil }
         let blockers = waiting
         waiting.removeAll()
-        for waiters in blockers.values { add(waiters) }
+        for blocker in blockers.keys.sorted() { add(blockers[blocker] ?? []) }
         defer { hasMoved = false }
         guard !hasMoved else { return nil }
         return blockers.keys.min()

@@ -19,7 +19,10 @@ extension SyncEngine {
                     call.template, base: base, changedFields: call.fields, contents: contents, options: [])
                 try take(try recorded { () throws(Obstacle) in try replica.finish(call, result) })
             case .resolve:
-                let item = try await store.itemCreated(from: call.template)
+                let item =
+                    call.isOfKnownItem
+                    ? try await store.item(call.template.identifier)
+                    : try await store.itemCreated(from: call.template)
                 try take(try recorded { () throws(Obstacle) in try replica.finishResolving(call, item) })
             case .delete(let base):
                 try await store.deleteItem(call.template.identifier, base: base, options: [])

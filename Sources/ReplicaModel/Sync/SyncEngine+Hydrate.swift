@@ -69,6 +69,8 @@ extension SyncEngine {
             }
         } catch {
             replica.pauseFetch(target, descriptor: sink.descriptor)
+            // Cut meanwhile: less is needed now.
+            if sink.failure == .resourceTemporarilyUnavailable { return }
             if let errno = sink.failure { throw errno }
             switch error {
             case .noSuchItem, .versionNoLongerAvailable: await ask(target.identifier)

@@ -17,7 +17,8 @@ extension SyncEngine {
     /// Seconds between questions to a store that signals nothing.
     private static let pullInterval = 60.0
 
-    private func pull() async {
+    /// Asks the store for its changes and notes them.
+    func pull() async {
         let number = state.withLock { state in
             state.pullsBegun += 1
             return state.pullsBegun

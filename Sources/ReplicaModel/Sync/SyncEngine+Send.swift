@@ -25,16 +25,40 @@ extension SyncEngine {
                 self.bell.ring()
             }
         }
+        // An import of what the store had already, or of nothing, leaves nothing to send.
+        if board.withLock({ $0.workers == 0 }) { await finishImport() }
         return board.withLock { $0.nextAlarm }
     }
 
     /// Makes calls as long as there are any to make.
     private func work() async {
+        BackgroundPriority.take()
         while heldBack() == nil, let calls = gather() {
-            for call in calls { await perform(call) }
+            for call in calls {
+                BackgroundPriority.take()
+                await perform(call)
+            }
         }
+        await fetchFirst()
         await finishImport()
         if replica.look({ $0.pending.isEmpty }) { ledger.withLock { $0.endSending() } }
+    }
+
+    /// Brings what is missing of files that were cut before it was here; they are sent then.
+    private func fetchFirst() async {
+        let numbers = board.withLock { board in
+            defer { board.fetchesFirst = [] }
+            return board.fetchesFirst
+        }
+        for number in numbers {
+            do throws(Errno) {
+                try await hydrate(number, range: nil)
+                board.withLock { $0.add(CollectionOfOne(number)) }
+                bell.ring()
+            } catch {
+                board.withLock { $0.wait(number, until: replica.now() + 5) }
+            }
+        }
     }
 
     /// Until when nothing is sent, and why not.
@@ -88,6 +112,7 @@ extension SyncEngine {
             case .wait(.later(let time)): if time.isFinite { board.withLock { $0.wait(number, until: time) } }
             case .wait(.busy): board.withLock { $0.wait(number, until: replica.now() + max(options.settle, 0.05)) }
             case .wait: break
+            case .fetch: board.withLock { $0.fetchesFirst.append(number) }
             }
         } catch {
             log.warning("an item cannot be read", metadata: ["item": "\(number)", "errno": "\(error.errno)"])

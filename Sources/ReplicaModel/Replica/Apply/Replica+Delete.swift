@@ -18,7 +18,7 @@ extension Replica {
             if node.flags.contains(.reimport) { return (nil, none) }
             tree.settle(node)
             let holds = node.materialization == .whole && node.kind != .folder
-            return (node.number, ReplicaModel.plan(local: node.localChange, remote: .deleted, holdsContent: holds))
+            return (node.number, ReplicaModel.plan(local: node.changeToKeep, remote: .deleted, holdsContent: holds))
         }
         guard let number else { return .done }
         switch plan.down {
@@ -42,7 +42,7 @@ extension Replica {
                 return ([], node.localChange != .none || node.writers > 0 || node.isInFlight)
             }
             guard node.materialization == .whole else { return ([], false) }
-            return (try tree.children(of: node).values.map(\.number), node.isNew)
+            return (try tree.children(of: node).values.map(\.number).sorted(), node.isNew)
         }
         var isEmptied = true
         for child in children where try !removeTree(child) { isEmptied = false }

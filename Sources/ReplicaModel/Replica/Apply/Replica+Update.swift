@@ -66,7 +66,8 @@ extension Replica {
                 throw .errno(.noSuchFileOrDirectory)
             }
             tree.settle(node)
-            guard node.writers == 0, !node.dirty.contains(.contents) else { throw .errno(.resourceBusy) }
+            let holdsEdit = node.dirty.contains(.contents) && node.materialization == .whole
+            guard node.writers == 0, !holdsEdit else { throw .errno(.resourceBusy) }
             try tree.exchangeFile(of: node, item, staged, folders)
             return (node.name, parent.number, node.opens > 0)
         }

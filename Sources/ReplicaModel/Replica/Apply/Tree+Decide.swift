@@ -13,7 +13,7 @@ extension Tree {
         if node.isInFlight { return .finished(.deferred) }
         guard node.kind == item.kind else { return .finished(.refused(item.filename.description)) }
         let remote = remoteChange(node, item, parent)
-        let plan = plan(local: node.localChange, remote: remote, holdsContent: node.materialization == .whole)
+        let plan = plan(local: node.changeToKeep, remote: remote, holdsContent: node.materialization == .whole)
         if node.isDeleted { return try decideDeleted(node, plan, item, parent) }
         guard let parent, parent.kind == .folder, !parent.isDeleted else {
             return node.isPending ? .finished(.done) : .removeLocally(node.number)
@@ -112,6 +112,7 @@ extension Tree {
     private func meet(_ node: Node, _ item: Item, _ parent: Node) {
         setBase(Base(item, parent: parent.number), of: node)
         node.flags.subtract([.createSent, .mayAlreadyExist, .reimport])
+        node.sent = nil
         node.dirty.subtract([.place, .contents])
         note(node)
     }
@@ -119,6 +120,7 @@ extension Tree {
     /// Takes over the store's version of an item whose tree state needs no change.
     func adoptVersion(_ node: Node, _ item: Item, _ parent: Node) {
         guard node.base != nil else { return }
+        node.failure = nil
         setBase(Base(item, parent: parent.number), of: node)
         if !node.isDeleted { node.comparePlace() }
         note(node)
@@ -134,6 +136,15 @@ extension Base {
 }
 
 extension Node {
+    /// ``localChange`` without the cut of a file whose bytes are not here: the store's newer content goes before it.
+    var changeToKeep: Change {
+        guard case .changed(let fields) = localChange, kind == .file, materialization != .whole else {
+            return localChange
+        }
+        let kept = fields.subtracting(.contents)
+        return kept.isEmpty ? .none : .changed(kept)
+    }
+
     /// What happened to the item here since it was last in step.
     var localChange: Change {
         if isDeleted { return .deleted }

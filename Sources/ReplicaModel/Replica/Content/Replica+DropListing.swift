@@ -1,14 +1,23 @@
 internal import Glibc
 internal import SystemPackage
 
+/// An entry of a folder.
+struct ListedChild {
+    var number: ItemNumber
+    var name: FileName
+    var kind: ItemKind
+}
+
 extension Replica {
     /// The entries of a listed folder in the order of their names; nil for what is not listed here.
-    func listedChildren(of number: ItemNumber) throws(Obstacle) -> [(number: ItemNumber, name: FileName, kind: ItemKind)]? {
+    func listedChildren(of number: ItemNumber) throws(Obstacle) -> [ListedChild]? {
         try locked { (tree) throws(Obstacle) in
             guard let folder = try tree.find(number), folder.kind == .folder, folder.materialization == .whole else {
                 return nil
             }
-            return try tree.children(of: folder).values.sorted { $0.name < $1.name }.map { ($0.number, $0.name, $0.kind) }
+            return try tree.children(of: folder).values.sorted { $0.name < $1.name }.map {
+                ListedChild(number: $0.number, name: $0.name, kind: $0.kind)
+            }
         }
     }
 

@@ -22,11 +22,13 @@ extension Replica {
             guard let node = tree.shown[number] else { throw .errno(Errno(rawValue: ESTALE)) }
             guard node.kind == .file, node.materialization != .whole else { return nil }
             guard let base = node.base else { throw .errno(Errno(rawValue: ESTALE)) }
-            let wanted = (range ?? 0..<base.size).clamped(to: 0..<base.size)
+            // Shorter than in the store when it was cut here: the rest is never fetched.
+            let size = node.stamp.size
+            let wanted = (range ?? 0..<size).clamped(to: 0..<size)
             let missing = node.ranges.missing(in: wanted)
-            guard !missing.isEmpty || base.size == 0 else { return nil }
+            guard !missing.isEmpty || node.ranges.missing(in: 0..<size).isEmpty else { return nil }
             return FetchTarget(
-                number: node.number, identifier: base.identifier, version: base.version.content, size: base.size,
+                number: node.number, identifier: base.identifier, version: base.version.content, size: size,
                 generation: node.generation, evictions: node.evictions, missing: missing)
         }
     }
@@ -86,6 +88,7 @@ extension Tree {
             node.evictions == target.evictions, node.base?.version.content == target.version,
             node.materialization != .whole
         else { throw .errno(Errno(rawValue: ESTALE)) }
+        guard node.stamp.size == target.size else { throw .errno(.resourceTemporarilyUnavailable) }
         return node
     }
 }

@@ -1,3 +1,4 @@
+internal import GRDB
 internal import SystemPackage
 
 extension Replica {
@@ -35,6 +36,7 @@ extension Replica {
                 }
             }
         }
+        try recordListed(number)
         try locked { (tree) throws(Obstacle) in
             let folder = try tree.folder(number)
             folder.materialization = .whole
@@ -42,6 +44,19 @@ extension Replica {
             tree.note(folder)
         }
         return refused
+    }
+
+    /// The database knows the listing before anybody can add to the folder: what a crash leaves in a folder that is not
+    /// listed is nobody's.
+    private func recordListed(_ number: ItemNumber) throws(Obstacle) {
+        do {
+            try record { rows in
+                try rows.execute(
+                    sql: "UPDATE item SET materialization = 0 WHERE number = ?", arguments: [number.argument])
+            }
+        } catch {
+            throw .errno(.ioError)
+        }
     }
 
     /// How many placeholders are made before others get their turn.

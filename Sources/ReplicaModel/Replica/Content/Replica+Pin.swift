@@ -63,7 +63,9 @@ extension Replica {
             for row in try database.read({ try ItemRow.children(of: folder, in: $0) }) {
                 let number = ItemNumber(row.number)
                 guard row.pin != .unpinned, number != .root else { continue }
-                if row.materialization != .whole { found.append(number) } else if row.kind == .folder {
+                if row.materialization != .whole {
+                    found.append(number)
+                } else if row.kind == .folder {
                     open.append(number)
                 }
             }

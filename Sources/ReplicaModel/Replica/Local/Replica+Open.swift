@@ -55,8 +55,8 @@ extension Replica {
             guard let node = tree.shown[number] else { return .stale }
             guard node.generation == generation else { return .stale }
             guard node.materialization != .whole else { return .here }
-            guard let base = node.base else { return .stale }
-            let end = min(range.upperBound, base.size)
+            guard node.base != nil else { return .stale }
+            let end = min(range.upperBound, node.stamp.size)
             guard range.lowerBound < end else { return .here }
             return node.ranges.missing(in: range.lowerBound..<end).isEmpty ? .here : .absent
         }

@@ -108,12 +108,12 @@ extension Tree {
     /// What becomes of `old`, whose file was renamed over: `new` inherits its place in the store when both are of a
     /// kind that has content; else it is gone like after unlink(2).
     fileprivate func replace(_ old: Node, by new: Node) {
-        guard old.kind == new.kind, old.kind != .folder, let heritage = old.base, !old.flags.contains(.excluded) else {
-            return bury(old)
-        }
+        guard old.kind == new.kind, old.kind != .folder, let heritage = old.base, !old.flags.contains(.excluded),
+            new.materialization == .whole
+        else { return bury(old) }
         untoldChanges += 1
         setBase(nil, of: old)
-        if new.base != nil { leaveTombstone(of: new) }
+        if new.base != nil || new.flags.contains(.createSent) { leaveTombstone(of: new) }
         setBase(heritage, of: new)
         if new.pin == .inherited { new.pin = old.pin }
         new.flags.formUnion(old.flags.intersection(.conflict))
@@ -127,7 +127,9 @@ extension Tree {
     private func leaveTombstone(of node: Node) {
         let grave = Node(number: ItemNumber(nextNumber), parent: nil, name: node.name, kind: node.kind)
         nextNumber += 1
-        grave.flags = .deleted
+        grave.flags = node.flags.intersection(.createSent).union(.deleted)
+        grave.sent = node.sent
+        node.sent = nil
         let base = node.base
         setBase(nil, of: node)
         insert(grave)

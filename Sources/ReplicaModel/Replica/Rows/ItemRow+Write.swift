@@ -9,9 +9,9 @@ extension ItemRow {
                 INSERT OR REPLACE INTO item (number, shown, parent, name, kind, inode, born, size, modified, changed,
                     mode, materialization, pin, flags, dirty, usedAt, identifier, baseParent, baseName, baseContent,
                     baseMetadata, baseSize, capabilities, uploaded, errorCode, errorMessage, attempts, retryAt, ranges,
-                    here, conflictOf, conflictAt)
+                    here, conflictOf, conflictAt, template, sentSize, sentModified)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-                    ?)
+                    ?, ?, ?, ?)
                 """)
         statement.setUncheckedArguments([
             Int64(bitPattern: number), Int64(bitPattern: shown), Int64(bitPattern: parent), Data(name.bytes),
@@ -21,7 +21,8 @@ extension ItemRow {
             (base?.name ?? sent?.name).map { Data($0.bytes) }, base?.version.content, base?.version.metadata,
             base?.size,
             base?.capabilities.rawValue, base?.isUploaded, failure?.code, failure?.message, failure?.attempts,
-            failure?.retryAt, rangesBlob, here, conflict?.original.rawValue, conflict?.date,
+            failure?.retryAt, rangesBlob, here, conflict?.original.rawValue, conflict?.date, sent?.template.rawValue,
+            sentContent?.size, sentContent?.modified,
         ])
         try statement.execute()
     }

@@ -18,6 +18,7 @@ struct ItemRow {
     var failure: Failure?
     var sent: SentPlace?
     var conflict: ConflictOrigin?
+    var sentContent: SentContent?
     var ranges: RangeSet64
 
     /// The row that says what `node` is now.
@@ -37,6 +38,7 @@ struct ItemRow {
         failure = node.failure
         sent = node.base == nil ? node.sent : nil
         conflict = node.conflict
+        sentContent = node.sentContent
         ranges = node.ranges
         if node.writers > 0 { flags.insert(.writing) }
     }
@@ -64,10 +66,12 @@ struct ItemRow {
             failure = Failure(
                 code: code, message: row["errorMessage"], attempts: row["attempts"], retryAt: row["retryAt"])
         }
-        if base == nil, let parent: Int64 = row["baseParent"] {
+        if base == nil, let parent: Int64 = row["baseParent"], let template: String = row["template"] {
             sent = SentPlace(
-                parent: ItemNumber(UInt64(bitPattern: parent)), name: FileName(bytes: Self.bytes(row["baseName"])))
+                parent: ItemNumber(UInt64(bitPattern: parent)), name: FileName(bytes: Self.bytes(row["baseName"])),
+                template: ItemIdentifier(template))
         }
+        if let size: Int64 = row["sentSize"] { sentContent = SentContent(size: size, modified: row["sentModified"]) }
         ranges = RangeSet64(Self.ranges(row["ranges"]))
         if let original: String = row["conflictOf"] {
             conflict = ConflictOrigin(original: ItemIdentifier(original), date: row["conflictAt"])
@@ -94,6 +98,7 @@ struct ItemRow {
         node.failure = failure
         node.sent = sent
         node.conflict = conflict
+        node.sentContent = sentContent
         node.ranges = ranges
         node.isRecorded = true
         return node

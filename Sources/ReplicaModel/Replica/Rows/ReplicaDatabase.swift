@@ -55,7 +55,8 @@ final class ReplicaDatabase: Sendable {
                         identifier TEXT, baseParent INTEGER, baseName BLOB, baseContent TEXT, baseMetadata TEXT,
                         baseSize INTEGER, capabilities INTEGER, uploaded INTEGER,
                         errorCode TEXT, errorMessage TEXT, attempts INTEGER, retryAt REAL, ranges BLOB,
-                        here INTEGER NOT NULL, conflictOf TEXT, conflictAt REAL
+                        here INTEGER NOT NULL, conflictOf TEXT, conflictAt REAL, template TEXT, sentSize INTEGER,
+                        sentModified INTEGER
                     );
                     CREATE INDEX itemByParent ON item (parent, name);
                     CREATE INDEX itemByInode ON item (inode);

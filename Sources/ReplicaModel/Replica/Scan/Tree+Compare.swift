@@ -5,9 +5,15 @@ internal import SystemPackage
 extension Tree {
     /// Compares a loaded folder with what is below.
     func compare(_ folder: Node) throws(Obstacle) {
-        guard folder.materialization == .whole else { return }
+        guard folder.materialization == .whole || scan == .afterPowerCut else { return }
         let below = try descriptor(of: folder)
         let listing = try errnos { () throws(Errno) in try FolderListing(of: below) }
+        if folder.materialization != .whole {
+            guard !listing.lines.isEmpty else { return }
+            // It was listed later than the database knows: what is in it may be the user's.
+            folder.materialization = .whole
+            askAgain(for: folder)
+        }
         var strangers: [FolderListing.Line] = []
         var found: Set<FileName> = []
         for line in listing.lines {
@@ -19,8 +25,9 @@ extension Tree {
             }
         }
         // First all that is not where it was, so that it is recognised where it went.
-        for (name, node) in folder.children ?? [:] where !found.contains(name) { lose(node) }
-        for line in strangers { try adopt(line, in: folder) }
+        let lost = (folder.children ?? [:]).values.filter { !found.contains($0.name) }
+        for node in lost.sorted(by: { $0.number < $1.number }) { lose(node) }
+        for line in strangers.sorted(by: { $0.name < $1.name }) { try adopt(line, in: folder) }
     }
 
     /// Whether the entry below is the node's file, though perhaps written anew.
@@ -45,32 +52,48 @@ extension Tree {
             note(node)
         }
         guard node.kind == .file, !node.flags.contains(.special) else {
-            if node.kind == .folder, stamp.mode != node.stamp.mode { edit(node, .mode) }
+            if node.kind == .folder { refreshAttributes(node, stamp) }
             return
         }
         if line.isDataless {
             if node.base == nil { return }
+            refreshAttributes(node, stamp)
             if node.materialization == .whole || scan == .afterPowerCut { node.ranges = RangeSet64() }
             if node.ranges.isEmpty { node.materialization = .dataless }
-            node.dirty.remove(.contents)
+            // Cut before all of it was here: that is an edit, though nothing was written.
+            if stamp.size < (node.base?.size ?? 0) { edit(node, [.contents, .modificationDate]) }
             return
         }
         let wasDataless = node.materialization != .whole
         node.materialization = .whole
         node.ranges = RangeSet64()
-        let isOther = stamp.hasOtherContent(than: node.stamp) || stamp.changed != node.stamp.changed
-        guard isOther, !(wasDataless && stamp.size == node.stamp.size) else { return }
-        edit(node, [.contents, .modificationDate, .mode])
+        // A fetch leaves size and modification time as they were, and every other change of content does not.
+        if stamp.hasOtherContent(than: node.stamp) || !wasDataless && stamp.changed != node.stamp.changed {
+            edit(node, ItemFields.ofNew(.file).subtracting(.place))
+        } else {
+            refreshAttributes(node, stamp)
+        }
+    }
+
+    /// Whether attributes that have no stamp of their own may have changed since the last record.
+    private func refreshAttributes(_ node: Node, _ stamp: Stamp) {
+        // A new entry changes both times of a folder.
+        let mayDiffer = stamp.changed != node.stamp.changed && (node.kind == .file || stamp.changed != stamp.modified)
+        if stamp.mode != node.stamp.mode || mayDiffer && scan == .afterCrash {
+            edit(node, [.mode, .extendedAttributes, .tags])
+        }
     }
 
     /// Finds out which item an entry is that is not known by its name.
     private func adopt(_ line: FolderListing.Line, in folder: Node) throws(Obstacle) {
         let kind = line.status.kind
         // Before an import nothing is known, but the other names of a file.
-        let owner = scan == .importing && line.status.links < 2 ? nil : try owner(of: Stamp(line.status), kind: kind)
+        let owner = scan == .importing && line.status.links < 2 ? nil : try owner(of: line)
         if let owner, missing[owner.number] != nil {
             missing[owner.number] = nil
+            let known = owner.stamp
             move(owner, to: line.name, in: folder)
+            owner.stamp = known
             refresh(owner, line)
             return
         }
@@ -97,7 +120,8 @@ extension Tree {
     }
 
     /// The item whose file below this was when last looked at.
-    private func owner(of stamp: Stamp, kind: ItemKind?) throws(Obstacle) -> Node? {
+    private func owner(of line: FolderListing.Line) throws(Obstacle) -> Node? {
+        let (stamp, kind) = (Stamp(line.status), line.status.kind)
         if let lost = missingByInode[stamp.inode], lost.stamp.isSameFile(as: stamp), lost.kind == kind,
             missing[lost.number] != nil
         {
@@ -106,9 +130,21 @@ extension Tree {
         if let other = linkedBelow[stamp.inode], other.stamp.isSameFile(as: stamp) { return other }
         let rows = try reading { try ItemRow.withInode(stamp.inode, in: $0) }
         for row in rows where row.stamp.isSameFile(as: stamp) && row.kind == kind {
+            if kind == .folder || line.status.links == 1 { return takeOut(row) }
             if let node = try find(ItemNumber(row.number)), node.stamp.isSameFile(as: stamp) { return node }
             if let node = missing[ItemNumber(row.number)] { return node }
         }
         return nil
+    }
+
+    /// The node of a row whose only file was met elsewhere: its old place, which may have moved too, need not be asked.
+    private func takeOut(_ row: ItemRow) -> Node? {
+        let number = ItemNumber(row.number)
+        guard !removed.contains(number), items[number] !== root else { return nil }
+        let node = items[number] ?? row.makeNode(parent: nil)
+        if items[number] == nil { insert(node) }
+        guard !node.isDeleted else { return nil }
+        lose(node)
+        return node
     }
 }

@@ -5,7 +5,8 @@ internal import SystemPackage
 extension Tree {
     /// All folders were compared: what is still missing is gone, and `scan` says what that means.
     func finishScan() {
-        for node in missing.values.sorted(by: { depth($0) < depth($1) }) where missing[node.number] != nil {
+        for node in missing.values.sorted(by: { (depth($0), $0.number) < (depth($1), $1.number) })
+        where missing[node.number] != nil {
             if scan == .afterPowerCut, node.base != nil {
                 bringBack(node)
             } else {
@@ -34,7 +35,7 @@ extension Tree {
         if node.kind == .folder {
             do throws(Obstacle) {
                 let children = try children(of: node)
-                for child in children.values { buryAll(child) }
+                for child in children.values.sorted(by: { $0.number < $1.number }) { buryAll(child) }
             } catch {
                 // Below a folder that cannot be loaded nothing is said to be deleted.
                 return

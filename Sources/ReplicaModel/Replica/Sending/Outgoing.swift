@@ -6,7 +6,7 @@ struct Outgoing: Sendable {
         case create(CreateOptions)
         case modify(base: ItemVersion)
         case delete(base: ItemVersion)
-        /// Asks whether an earlier create arrived.
+        /// Asks whether an earlier, unanswered call arrived.
         case resolve
     }
 
@@ -18,28 +18,17 @@ struct Outgoing: Sendable {
     var fields: ItemFields
     /// Where the item was to be, in the replica's numbers.
     var parent: ItemNumber
+    /// Whether the store has named the item already.
+    var isOfKnownItem = false
     /// An open file with the content, the engine's to close; nil when no content is sent.
     var source: Int32?
     var stamp = Stamp()
-}
-
-extension Replica {
-    /// The identifier of an item that the store has not named yet: the same at every attempt (statements 71 to 73).
-    func templateIdentifier(of number: ItemNumber) -> ItemIdentifier {
-        ItemIdentifier("\(templatePrefix)-\(number.rawValue)")
-    }
-
-    /// The identifier that goes into a template: the store's own, or one that stands for it until it has one. A
-    /// reimported item has another than when it was new.
-    func templateIdentifier(of node: Node) -> ItemIdentifier {
-        guard let base = node.base else { return templateIdentifier(of: node.number) }
-        guard node.flags.contains(.reimport), !node.isDeleted else { return base.identifier }
-        return ItemIdentifier("\(templatePrefix)-\(node.number.rawValue)-again")
-    }
 }
 
 /// What the engine may do about an item now.
 enum Step: Sendable {
     case send(Outgoing)
     case wait(Readiness)
+    /// The file was cut while not all of it was here: what is left of it has to come first.
+    case fetch
 }

@@ -3,9 +3,6 @@ internal import Glibc
 internal import SystemPackage
 
 extension Replica {
-    /// The numbers of all items that have something to send.
-    func pendingNumbers() -> [ItemNumber] { look { Array($0.pending.keys) } }
-
     /// The numbers of what became pending or was edited since the last call.
     func takeNews() -> [ItemNumber] {
         look { tree in
@@ -43,10 +40,15 @@ extension Replica {
             var fields: ItemFields
             switch readiness {
             case .nothing, .busy, .waits, .later: return .wait(readiness)
-            case .resolveCreate: (call, fields) = (.resolve, [])
+            case .resolve: (call, fields) = (.resolve, [])
             case .create(let options): (call, fields) = (.create(options), node.dirty.union(.place))
             case .modify(let changed): (call, fields) = (.modify(base: node.base?.version ?? .beforeFirstSync), changed)
             case .delete: (call, fields) = (.delete(base: node.base?.version ?? .beforeFirstSync), [])
+            }
+            if case .modify(let changed) = readiness, changed.contains(.contents), node.kind == .file,
+                node.materialization != .whole
+            {
+                return .fetch
             }
             // What is not here is never sent as if it were.
             if node.kind == .file, node.materialization != .whole { fields.remove(.contents) }
@@ -61,6 +63,7 @@ extension Replica {
             number: node.number, edits: node.edits, call: call, template: try template(of: node, in: tree),
             fields: fields,
             parent: node.parent?.number ?? node.base?.parent ?? .root)
+        outgoing.isOfKnownItem = storeIdentifier(of: node) != nil
         if !node.isDeleted, node.parent != nil {
             let place = try tree.place(of: node)
             try errnos { () throws(Errno) in
@@ -74,9 +77,13 @@ extension Replica {
         }
         node.isInFlight = true
         node.dirtySinceSent = []
+        if outgoing.source != nil {
+            node.sentContent = SentContent(size: outgoing.stamp.size, modified: outgoing.stamp.modified)
+            tree.note(node)
+        }
         if case .create = call {
             node.flags.insert(.createSent)
-            node.sent = SentPlace(parent: outgoing.parent, name: node.name)
+            node.sent = SentPlace(parent: outgoing.parent, name: node.name, template: outgoing.template.identifier)
             tree.note(node)
         }
         return .send(outgoing)
@@ -86,8 +93,20 @@ extension Replica {
         let sent = node.isNew && node.flags.contains(.createSent) ? node.sent : nil
         let parent = try sent.map { (sent) throws(Obstacle) in try tree.find(sent.parent) } ?? node.parent
         return ItemTemplate(
-            identifier: templateIdentifier(of: node),
+            identifier: storeIdentifier(of: node) ?? node.sent?.template ?? freshTemplateIdentifier(in: tree),
             parent: parent?.base?.identifier ?? .root, filename: sent?.name ?? node.name, kind: node.kind)
+    }
+}
+
+extension Replica {
+    /// What the store calls an item that it is to change; nil for one that it is to make.
+    fileprivate func storeIdentifier(of node: Node) -> ItemIdentifier? {
+        node.isNew && !node.isDeleted ? nil : node.base?.identifier
+    }
+
+    fileprivate func freshTemplateIdentifier(in tree: Tree) -> ItemIdentifier {
+        defer { tree.nextNumber += 1 }
+        return ItemIdentifier("\(templatePrefix)-\(tree.nextNumber)")
     }
 }
 

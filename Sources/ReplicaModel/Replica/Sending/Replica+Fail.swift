@@ -26,11 +26,18 @@ extension Replica {
         return try locked { (tree) throws(Obstacle) in
             guard let node = tree.items[outgoing.number] else { return .nothing }
             tree.endFlight(node)
-            if error.isCertain { node.flags.remove(.createSent) }
+            if error.isCertain, outgoing.call != .resolve {
+                node.flags.remove(.createSent)
+                node.sentContent = nil
+            }
             tree.note(node)
             switch error {
-            case .noSuchItem(let missing): return try tree.missing(missing, for: node, outgoing)
+            case .noSuchItem(let missing):
+                tree.fail(node, code: error.code, error.code, retryAt: tree.now() + backoff(1))
+                return try tree.missing(missing, for: node, outgoing)
             case .versionConflict(let current):
+                // Not again before the store's state is applied.
+                tree.fail(node, code: error.code, error.code, retryAt: tree.now() + backoff(1))
                 guard let base = node.base else { return .nothing }
                 return current.map(Aftermath.apply) ?? .ask(base.identifier)
             case .deletionRejected(let current):
@@ -71,6 +78,7 @@ extension Replica {
             guard let node = tree.items[outgoing.number] else { return false }
             tree.endFlight(node)
             node.flags.subtract([.createSent, .mayAlreadyExist])
+            node.sentContent = nil
             tree.note(node)
             return !node.isDeleted && node.name == outgoing.template.filename
         }

@@ -26,11 +26,18 @@ extension Replica {
             }
             node.sent = nil
             node.failure = nil
+            let sentContent = node.sentContent
+            node.sentContent = nil
             guard !node.isDeleted else {
                 tree.note(node)
                 return nil
             }
             node.dirty = outgoing.stillDirty(after: result, since: node.dirtySinceSent)
+            if outgoing.call == .resolve {
+                node.sentContent = sentContent
+                if node.base?.version.content != "" { tree.dropSentContent(of: node) }
+                node.sentContent = nil
+            }
             node.comparePlace()
             var isOther = false
             if node.kind == .file, node.materialization != .whole {
@@ -50,8 +57,22 @@ extension Replica {
         }
     }
 
-    /// Records the answer to the question whether an earlier create arrived.
+    /// Records the answer to the question whether an earlier call arrived.
     func finishResolving(_ outgoing: Outgoing, _ item: Item?) throws(Obstacle) -> Item? {
+        if let item, outgoing.isOfKnownItem {
+            look { tree in
+                guard let node = tree.items[outgoing.number] else { return }
+                tree.endFlight(node)
+                if node.sentContent?.isContent(of: item) == true {
+                    node.base?.version.content = item.version.content
+                    node.base?.size = item.size
+                    tree.dropSentContent(of: node)
+                }
+                node.sentContent = nil
+                tree.note(node)
+            }
+            return nil
+        }
         if let item {
             var asCreated = outgoing
             asCreated.fields = []
@@ -61,7 +82,7 @@ extension Replica {
             guard let node = tree.items[outgoing.number] else { return }
             tree.endFlight(node)
             node.flags.remove(.createSent)
-            node.sent = nil
+            node.sentContent = nil
             if node.isDeleted { tree.drop(node) } else { tree.note(node) }
         }
         return nil
@@ -104,6 +125,13 @@ extension Outgoing {
 }
 
 extension Tree {
+    /// The content that was sent has arrived: it is not sent again when the file still has it.
+    fileprivate func dropSentContent(of node: Node) {
+        settle(node)
+        guard node.writers == 0, node.sentContent?.isContent(of: node.stamp) == true else { return }
+        node.dirty.remove(.contents)
+    }
+
     func endFlight(_ node: Node) {
         node.isInFlight = false
         if node.isPending { news.append(node.number) }
@@ -114,6 +142,13 @@ extension Tree {
     /// then shows as a change of the store.
     fileprivate func bind(_ node: Node, _ item: Item, _ outgoing: Outgoing) {
         var base = Base(item, parent: outgoing.parent)
+        if case .modify(let sent) = outgoing.call, let old = node.base, !outgoing.fields.contains(.contents) {
+            // Another client's newer content did not come with the answer: it still is to be taken in.
+            (base.version.content, base.size) = (sent.content, old.size)
+        }
+        if case .modify(let sent) = outgoing.call, !shows(item.metadata, .metadata.subtracting(outgoing.fields), node) {
+            base.version.metadata = sent.metadata
+        }
         let isPlaced: Bool
         switch outgoing.call {
         case .create, .resolve: isPlaced = true
@@ -124,8 +159,30 @@ extension Tree {
         } else if let old = node.base {
             (base.parent, base.name) = (old.parent, old.name)
         }
-        if outgoing.call == .resolve { base.version = ItemVersion(content: item.version.content, metadata: "") }
+        if outgoing.call == .resolve {
+            // What another client wrote meanwhile is not what was sent.
+            let isOurs = node.kind != .file || node.sentContent?.isContent(of: item) != false
+            base.version = ItemVersion(content: isOurs ? item.version.content : "", metadata: "")
+        }
         setBase(base, of: node)
+    }
+
+    /// Whether the file has the store's metadata, as far as `fields` says.
+    private func shows(_ metadata: ItemMetadata, _ fields: ItemFields, _ node: Node) -> Bool {
+        guard node.kind != .symlink, !node.isDeleted else { return true }
+        do throws(Obstacle) {
+            let place = try place(of: node)
+            let own = try errnos { () throws(Errno) in try place.metadata(fields, node.kind) }
+            var theirs = own
+            if let mode = metadata.mode, fields.contains(.mode) { theirs.mode = mode }
+            if let tags = metadata.tags, fields.contains(.tags) { theirs.tags = tags }
+            if let values = metadata.extendedAttributes, fields.contains(.extendedAttributes) {
+                theirs.extendedAttributes = values
+            }
+            return own == theirs
+        } catch {
+            return false  // It is looked at again when the store's state is applied.
+        }
     }
 
     /// Takes an identifier from another node that has it: the store says that both are one (statement 76). What was

@@ -16,7 +16,7 @@ extension Replica {
     func forgiveFailures() -> [ItemNumber] {
         look { tree in
             var numbers: [ItemNumber] = []
-            for node in tree.pending.values where node.failure != nil {
+            for node in tree.pending.values.sorted(by: { $0.number < $1.number }) where node.failure != nil {
                 node.failure?.retryAt = 0
                 numbers.append(node.number)
             }

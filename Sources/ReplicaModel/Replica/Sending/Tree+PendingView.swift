@@ -14,7 +14,7 @@ extension Tree {
             remainingChild: change == .deleted && node.kind == .folder ? try remainingChild(of: node) : nil,
             isBusy: node.isInFlight || (node.writers > 0 && isFresh(node)),
             notBefore: notBefore(node, settle: settle),
-            isCreateUnanswered: node.flags.contains(.createSent) && node.isNew,
+            isUnanswered: node.isNew ? node.flags.contains(.createSent) : node.sentContent != nil,
             options: options(of: node))
     }
 
@@ -62,9 +62,9 @@ extension Tree {
 
     /// A deleted or moved item that the store still has in the folder.
     private func remainingChild(of folder: Node) throws(Obstacle) -> ItemNumber? {
-        while let number = departedFrom[folder.number]?.first {
+        while let number = departedFrom[folder.number]?.last {
             if let other = pending[number], other.base?.parent == folder.number { return number }
-            departedFrom[folder.number]?.remove(number)
+            departedFrom[folder.number]?.removeLast()
         }
         return nil
     }

@@ -86,10 +86,29 @@ struct Base: Hashable {
     var isUploaded = true
 }
 
-/// Where an item was when it was sent.
+/// Where an item was when it was sent, and what the template was called: the same at every attempt (statements 71 to
+/// 73), and never again after the store has made an item of it.
 struct SentPlace: Hashable {
     var parent: ItemNumber
     var name: FileName
+    var template: ItemIdentifier
+}
+
+/// What is known of content that was sent, and whose arrival was not answered.
+struct SentContent: Hashable {
+    var size: Int64
+    var modified: Int64
+
+    /// Whether the store's item has this content: another writer would have left another time.
+    func isContent(of item: Item) -> Bool {
+        guard item.size == size else { return false }
+        guard let date = item.metadata.modificationDate else { return true }
+        return date.nanoseconds == modified
+            || date.subsecond == 0 && date.seconds == Timestamp(nanoseconds: modified).seconds
+    }
+
+    /// Whether a file still has this content.
+    func isContent(of stamp: Stamp) -> Bool { stamp.size == size && stamp.modified == modified }
 }
 
 /// Where the local side of a conflict comes from.
@@ -132,6 +151,8 @@ final class Node {
     var sent: SentPlace?
     /// What a conflict copy is a copy of.
     var conflict: ConflictOrigin?
+    /// The content of a call whose answer is unknown.
+    var sentContent: SentContent?
 
     // What follows is only in memory.
 

@@ -25,7 +25,7 @@ final class Tree {
     var pending: [ItemNumber: Node] = [:]
     /// Pending items by the place that the store still has them at, though they left it here.
     var departed: [Presentations.Key: ItemNumber] = [:]
-    var departedFrom: [ItemNumber: Set<ItemNumber>] = [:]
+    var departedFrom: [ItemNumber: Departures] = [:]
     /// Items with a file below that is open for writing, or was when the daemon died.
     var writing: [ItemNumber: Node] = [:]
     /// What a scan did not find where it was; found again elsewhere or, after the scan, gone.
@@ -112,7 +112,7 @@ final class Tree {
         if node.flags.contains(.needsListing) { needsListing.insert(node.number) }
     }
 
-    /// Says that the database has to learn the node's present state.
+    /// Says that the database has to learn the node's present state. Nothing is said of a node that was dropped.
     func note(_ node: Node) {
         // What was dropped may still be open; it must not come back.
         guard items[node.number] === node else { return }
@@ -132,7 +132,7 @@ final class Tree {
     private func noteDeparture(_ node: Node) {
         guard let base = node.base, node.isDeleted || !node.dirty.isDisjoint(with: .place) else { return }
         departed[Presentations.Key(folder: base.parent, name: base.name)] = node.number
-        departedFrom[base.parent, default: []].insert(node.number)
+        departedFrom[base.parent, default: Departures()].insert(node.number)
     }
 
     /// Notes a local change of `fields`: an edit the store has to learn of.

@@ -13,8 +13,8 @@ struct PendingView: Hashable, Sendable {
     var isBusy: Bool
     /// When it may be sent at the earliest: edits settle first, failures are waited for. Seconds since 1970.
     var notBefore: Double
-    /// Whether an earlier create was not answered: the store is asked for its result first.
-    var isCreateUnanswered: Bool
+    /// Whether an earlier create, or a modify with content, was not answered: the store is asked for its result first.
+    var isUnanswered: Bool
     var options: CreateOptions
 }
 
@@ -24,7 +24,7 @@ enum Readiness: Hashable, Sendable {
     case busy
     case waits(for: ItemNumber)
     case later(Double)
-    case resolveCreate
+    case resolve
     case create(CreateOptions)
     case modify(ItemFields)
     case delete
@@ -35,7 +35,7 @@ enum Readiness: Hashable, Sendable {
 func readiness(of item: PendingView, now: Double) -> Readiness {
     if item.isBusy { return .busy }
     if item.notBefore > now { return .later(item.notBefore) }
-    if item.isCreateUnanswered { return .resolveCreate }
+    if item.isUnanswered { return .resolve }
     switch item.local {
     case .none: return .nothing
     case .deleted: return item.remainingChild.map(Readiness.waits) ?? .delete

@@ -1,0 +1,52 @@
+import ReplicaModel
+import ReplicaTestSupport
+
+/// What is still to happen at calls of the store.
+struct Script {
+    struct Fault {
+        var method: StoreCall.Method
+        var moment: FaultyStore.Moment
+        var error: RemoteStoreError
+        var spared: Int
+    }
+    enum Event {
+        case death
+        case local(LocalStep)
+        case remote(RemoteStep)
+    }
+    struct Alarm {
+        var spared: Int
+        var moment: FaultyStore.Moment
+        var event: Event
+    }
+    var faults: [Fault] = []
+    var alarms: [Alarm] = []
+    /// Orders the next batches of changes; nil leaves them as they are.
+    var shuffle: SeededRandom?
+    /// How many calls came in this step.
+    var calls = 0
+
+    /// The events due at a call, each only once.
+    mutating func events(at moment: FaultyStore.Moment) -> [Event] {
+        var due: [Event] = []
+        alarms = alarms.compactMap { alarm in
+            guard alarm.moment == moment else { return alarm }
+            var alarm = alarm
+            alarm.spared -= 1
+            guard alarm.spared < 0 else { return alarm }
+            due.append(alarm.event)
+            return nil
+        }
+        return due
+    }
+
+    /// The error that a call gets, if one is due.
+    mutating func fault(of method: StoreCall.Method, at moment: FaultyStore.Moment) -> RemoteStoreError? {
+        for index in faults.indices where faults[index].method == method && faults[index].moment == moment {
+            faults[index].spared -= 1
+            guard faults[index].spared < 0 else { continue }
+            return faults.remove(at: index).error
+        }
+        return nil
+    }
+}

@@ -1,0 +1,87 @@
+import SystemPackage
+
+/// Runs worlds, and makes what fails short.
+enum Simulation {
+    struct Outcome: Sendable {
+        var seed: UInt64
+        var profile: Profile
+        var steps: [Step]
+        /// What went wrong; nil when nothing did.
+        var failure: String?
+        var history: [String]
+
+        /// For a person.
+        var report: String {
+            "seed \(seed), \(profile), \(steps.count) steps: \(failure ?? "passed")\n" + history.joined(separator: "\n")
+        }
+    }
+
+    /// Which profile a seed has: every fourth the same.
+    static func profile(of seed: UInt64) -> Profile { Profile.allCases[Int(seed % UInt64(Profile.allCases.count))] }
+
+    /// Lets a world of this seed live and judges it.
+    static func run(seed: UInt64, steps count: Int = 60) async -> Outcome {
+        let profile = profile(of: seed)
+        var maker = StepMaker(seed: seed, profile: profile)
+        return await run(seed, profile, maker.steps(count))
+    }
+
+    static func run(_ seed: UInt64, _ profile: Profile, _ steps: [Step]) async -> Outcome {
+        var outcome = Outcome(seed: seed, profile: profile, steps: steps, history: [])
+        do {
+            let world = try World(profile: profile)
+            do {
+                for (index, step) in steps.enumerated() {
+                    world.say("\(index). \(step)")
+                    try await world.perform(step)
+                }
+                try await world.judge(profile)
+            } catch {
+                outcome.failure = "\(error)"
+            }
+            outcome.history = world.lines
+            await world.end()
+        } catch {
+            outcome.failure = "no world: \(error)"
+        }
+        return outcome
+    }
+
+    /// Leaves out what the failure does not need.
+    static func shrink(_ failed: Outcome) async -> Outcome {
+        var best = failed
+        var size = max(1, best.steps.count / 2)
+        while true {
+            var start = 0
+            var hasShrunk = false
+            while start < best.steps.count {
+                var steps = best.steps
+                steps.removeSubrange(start..<min(start + size, steps.count))
+                let outcome = await run(best.seed, best.profile, steps)
+                if outcome.failure != nil, isAlike(outcome, failed) {
+                    best = outcome
+                    hasShrunk = true
+                } else {
+                    start += size
+                }
+            }
+            if size == 1, !hasShrunk { return best }
+            size = max(1, size / 2)
+        }
+    }
+
+    /// Whether both went wrong in the same way, whatever the names.
+    private static func isAlike(_ left: Outcome, _ right: Outcome) -> Bool {
+        kind(of: left) == kind(of: right)
+    }
+
+    static func kind(of outcome: Outcome) -> String {
+        let failure = outcome.failure ?? ""
+        let known = [
+            "lost:", "without an end", "only the store", "only the tree", "no rest", "nobody removed", "created again",
+            "the restart",
+            "the tree has", "mode ", "two kinds", "cannot be", "not here",
+        ]
+        return known.first { failure.contains($0) } ?? "other"
+    }
+}

@@ -1,0 +1,117 @@
+import Glibc
+import SystemPackage
+
+@testable import ReplicaModel
+@testable import ReplicaTestSupport
+
+extension World {
+    private static let mostCalls = 2000
+
+    /// Whether the calls of the store in one step are still within reason.
+    func isInTime() -> Bool {
+        let count = script.withLock { script in
+            script.calls += 1
+            return script.calls
+        }
+        guard count == Self.mostCalls else { return count < Self.mostCalls }
+        rules.violate("calls of the store without an end")
+        return false
+    }
+
+    /// Makes one step happen.
+    func perform(_ step: Step) async throws {
+        script.withLock { $0.calls = 0 }
+        switch step {
+        case .local(let step): try await live { machine in await self.perform(step, machine) }
+        case .remote(let step): perform(step)
+        case .receive:
+            say("  receive")
+            try await live { machine in
+                machine.engine.askNow()
+                await machine.engine.receive()
+            }
+        case .send:
+            say("  send")
+            pass(2)
+            try await live { machine in _ = await machine.engine.send() }
+        case .record: try machine.replica.record()
+        case .pass(let seconds): pass(Double(seconds))
+        case .fault, .dieAtCall, .localDuringCall, .remoteDuringCall, .batchSize, .shuffleBatches, .expireAnchors:
+            prepare(step)
+        case .crash: try crash()
+        case .crashAfterApplying: try await crashAfterApplying()
+        case .restart:
+            say("  restart")
+            try restart()
+        case .copyDatabase:
+            say("  copy the database")
+            try copies.make("old")
+        case .oldDatabase: try startOverCopy()
+        case .evict, .fetch, .list: try await upkeep(step)
+        }
+        for violation in rules.violations { throw Violation(description: violation) }
+    }
+
+    private func prepare(_ step: Step) {
+        switch step {
+        case .fault(let method, let moment, let error, let spared):
+            script.withLock {
+                $0.faults.append(Script.Fault(method: method, moment: moment, error: error, spared: spared))
+            }
+        case .dieAtCall(let spared, let moment): alarm(spared, moment, .death)
+        case .localDuringCall(let spared, let moment, let step): alarm(spared, moment, .local(step))
+        case .remoteDuringCall(let spared, let moment, let step): alarm(spared, moment, .remote(step))
+        case .batchSize(let size): store.batchSize = size
+        case .shuffleBatches(let seed): script.withLock { $0.shuffle = SeededRandom(seed: seed) }
+        case .expireAnchors:
+            store.expireAnchors()
+            say("  anchors expire")
+        default: break
+        }
+    }
+
+    private func alarm(_ spared: Int, _ moment: FaultyStore.Moment, _ event: Script.Event) {
+        script.withLock { $0.alarms.append(Script.Alarm(spared: spared, moment: moment, event: event)) }
+    }
+
+    private func upkeep(_ step: Step) async throws {
+        switch step {
+        case .evict(let file):
+            guard let file = pickFile(file, machine) else { return }
+            do throws(EvictionRefusal) {
+                try machine.replica.evictFile(file.number)
+                say("  evict \(file.path)")
+            } catch {
+                say("  \(file.path) is not evicted: \(error)")
+            }
+        case .fetch(let file, let third):
+            guard let file = pickFile(file, machine) else { return }
+            try await live { machine in
+                do throws(Errno) {
+                    try await machine.engine.hydrate(file.number, range: third == 0 ? nil : Self.range(third))
+                    self.say("  fetch \(file.path)")
+                } catch {
+                    self.say("  \(file.path) is not fetched: \(error)")
+                }
+            }
+        case .list(let folder):
+            let folder = pickFolder(folder, machine)
+            try await live { machine in
+                do throws(Errno) {
+                    try await machine.engine.list(folder.number)
+                    self.say("  list \(folder.path)")
+                } catch {
+                    self.say("  \(folder.path) is not listed: \(error)")
+                }
+            }
+        default: break
+        }
+    }
+
+    private static func range(_ third: Int) -> Range<Int64> { Int64(third - 1) * 100_000..<Int64(third) * 100_000 }
+}
+
+/// What must never be.
+struct Violation: Error, CustomStringConvertible {
+    var description: String
+}

@@ -1,0 +1,127 @@
+import Glibc
+import SystemPackage
+
+@testable import ReplicaModel
+@testable import ReplicaTestSupport
+
+extension World {
+    /// Lets everything come to rest, and then looks whether all is as it must be.
+    func judge(_ profile: Profile) async throws {
+        say("  ---- rest")
+        script.withLock { $0 = Script() }
+        store.batchSize = 1000
+        releaseAll(isAlive: true)
+        let meant = try Disk.entries(folders.tree)
+        try await settle()
+        if profile == .alone { try checkKept(meant) }
+        try await fetchAll()
+        try await settle()
+        try check(profile)
+    }
+
+    private func settle() async throws {
+        let machine = self.machine!
+        for round in 0..<30 {
+            script.withLock { $0.calls = 0 }
+            pass(400)
+            if round % 3 == 0 { machine.engine.retryAll() }
+            try await live { machine in
+                machine.engine.askNow()
+                await machine.engine.receive()
+                _ = await machine.engine.send()
+            }
+            for violation in rules.violations { throw Violation(description: violation) }
+            try machine.replica.record()
+            if machine.engine.isQuiet() { return }
+        }
+        throw Violation(description: "there is no rest: \(unrest(machine))")
+    }
+
+    private func unrest(_ machine: Machine) -> String {
+        let pending = machine.replica.look { tree in
+            tree.pending.values.sorted { $0.number < $1.number }.map { node in
+                "\(tree.path(of: node).map(\.description).joined(separator: "/")) \(node.number)"
+                    + " \(node.base.map { "\($0.identifier)" } ?? "new") [\(Describe.fields(node.dirty))]"
+                    + " flags \(node.flags.rawValue) \(node.failure.map { $0.code } ?? "")"
+            }
+        }
+        let incoming = ((try? machine.replica.incoming(after: 0, limit: 100)) ?? []).map { "\($0.1.identifier)" }
+        let trouble = machine.engine.state.withLock { $0.trouble?.code ?? "no trouble" }
+        return "pending \(pending), incoming \(incoming), \(trouble)"
+    }
+
+    /// Alone, nothing but the user changes the tree.
+    private func checkKept(_ meant: [String: Disk.Entry]) throws {
+        let now = try Disk.entries(folders.tree)
+        for path in Set(meant.keys).union(now.keys).sorted() where meant[path] != now[path] {
+            throw Violation(
+                description: "\(path) was \(meant[path]?.text ?? "-") and is \(now[path]?.text ?? "-")")
+        }
+    }
+
+    /// Brings every listing and every content, so that all can be compared.
+    private func fetchAll() async throws {
+        let machine = self.machine!
+        var listed: Set<ItemNumber> = []
+        while let next = seen(machine).first(where: { $0.kind == .folder && !listed.contains($0.number) }) {
+            listed.insert(next.number)
+            do { try await machine.engine.list(next.number) } catch {
+                throw Violation(description: "\(next.path) cannot be listed: \(error)")
+            }
+        }
+        for file in seen(machine) where file.kind == .file {
+            do { try await machine.engine.hydrate(file.number, range: nil) } catch {
+                throw Violation(description: "\(file.path) cannot be fetched: \(error)")
+            }
+        }
+    }
+
+    private func check(_ profile: Profile) throws {
+        for violation in rules.violations { throw Violation(description: violation) }
+        let here = try Disk.entries(folders.tree)
+        let there = store.entries
+        let excluded = localOnly()
+        for path in Set(here.keys).union(there.keys).sorted() where !excluded.contains(path) {
+            try compare(path, here[path], there[path])
+        }
+        try checkOwed(here)
+    }
+
+    /// The paths of what the store would not have.
+    private func localOnly() -> Set<String> {
+        let machine = self.machine!
+        let all = seen(machine)
+        return machine.replica.look { tree in
+            let alone = all.filter { entry in
+                tree.items[entry.parent]?.children?[entry.name].map {
+                    !$0.flags.isDisjoint(with: [.excluded, .special, .refused])
+                } ?? false
+            }.map(\.path)
+            let below = all.map(\.path).filter { path in alone.contains { path.hasPrefix($0 + "/") } }
+            return Set(alone + below)
+        }
+    }
+
+    private func compare(_ path: String, _ here: Disk.Entry?, _ there: MemoryStore.Entry?) throws {
+        func fail(_ what: String) throws -> Never { throw Violation(description: "\(path): \(what)") }
+        guard let here else { try fail("only the store has it, as \(there?.item.identifier.rawValue ?? "")") }
+        guard let there else { try fail("only the tree has it") }
+        guard here.kind == there.item.kind else { try fail("two kinds") }
+        if here.isDataless { try fail("its content is not here") }
+        let bytes = there.item.kind == .symlink ? there.item.target ?? [] : there.content
+        if here.bytes != bytes {
+            try fail("the tree has \(Describe.content(here.bytes)), the store \(Describe.content(bytes))")
+        }
+        if let mode = there.item.metadata.mode, mode != here.mode, here.kind != .symlink {
+            try fail("mode \(String(here.mode, radix: 8)), in the store \(String(mode, radix: 8))")
+        }
+    }
+
+    private func checkOwed(_ here: [String: Disk.Entry]) throws {
+        let kept = try Disk.entries(folders.kept)
+        let found = Set(here.values.map(\.bytes)).union(store.contents).union(kept.values.map(\.bytes))
+        for (bytes, path) in rules.owed.sorted(by: { $0.value < $1.value }) where !found.contains(bytes) {
+            throw Violation(description: "lost: \(Describe.content(bytes)), written to \(path)")
+        }
+    }
+}

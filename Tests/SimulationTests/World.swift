@@ -1,0 +1,154 @@
+import CLinux
+import Foundation
+import Glibc
+import SystemPackage
+
+@testable import ReplicaModel
+@testable import ReplicaTestSupport
+
+/// A store, a tree and the daemon between them, on a clock of its own: everything that happens follows from the steps.
+///
+/// One thing happens at a time; the race that a store call meets happens within that call.
+// The flow of steps is one; only the pieces in `Locked` are touched from within calls, so sharing is right.
+final class World: @unchecked Sendable {
+    let store = MemoryStore()
+    let clock = Locked(1_000_000.0)
+    let script = Locked(Script())
+    let rules: RuleBook
+    let folder: FilePath
+    let folders: StateFolders
+    private(set) var machine: Machine!
+    private let history = Locked<[String]>([])
+    private let frozen = Locked<[CheckedContinuation<Void, Never>]>([])
+    private let finish = Locked<CheckedContinuation<Bool, Never>?>(nil)
+    private var flows: [Task<Void, Never>] = []
+    /// Descriptors of files that programs hold open for writing.
+    let held = Locked<[Held]>([])
+    var copies: DatabaseCopies { DatabaseCopies(folder: folder, database: folders.database) }
+
+    init(profile: Profile) throws {
+        rules = RuleBook(mayForget: profile == .restored)
+        folder = try Self.temporaryFolder()
+        folders = StateFolders(root: folder.appending("state"))
+        try folders.makeDomain()
+        machine = try Machine(folders, self)
+    }
+
+    /// On tmpfs where that keeps attributes: thousands of seeds are many files.
+    private static func temporaryFolder() throws -> FilePath {
+        var path = Array("\(keepsAttributes ? "/dev/shm" : "/var/tmp")/replica-test-\(getpid())-XXXXXX".utf8CString)
+        guard mkdtemp(&path) != nil else { throw Errno(rawValue: errno) }
+        return FilePath(String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    }
+
+    private static let keepsAttributes: Bool = {
+        var path = Array("/dev/shm/replica-test-\(getpid())-XXXXXX".utf8CString)
+        let file = mkstemp(&path)
+        guard file >= 0 else { return false }
+        defer {
+            unlink(path)
+            close(file)
+        }
+        return setxattr(path, "user.test", "", 0, 0) == 0
+    }()
+
+    func say(_ line: String) { history.withLock { $0.append(line) } }
+    var lines: [String] { history.withLock { $0 } }
+    func pass(_ seconds: Double) { clock.withLock { $0 += seconds } }
+
+    // MARK: Death and restart
+
+    /// Runs `body` until it ends, or until the daemon dies in it.
+    func live(_ body: @escaping @Sendable (Machine) async -> Void) async throws {
+        let machine = self.machine!
+        let hasDied = await withCheckedContinuation { continuation in
+            finish.withLock { $0 = continuation }
+            flows.append(
+                Task {
+                    await body(machine)
+                    self.end(hasDied: false)
+                })
+        }
+        if hasDied { try crash() }
+    }
+
+    private func end(hasDied: Bool) {
+        let waiting = finish.withLock { finish in
+            defer { finish = nil }
+            return finish
+        }
+        waiting?.resume(returning: hasDied)
+    }
+
+    /// Stops the calling flow for good: the daemon is dead. It unwinds when the world ends.
+    func freeze() async {
+        await withCheckedContinuation { continuation in
+            frozen.withLock { $0.append(continuation) }
+            end(hasDied: true)
+        }
+    }
+
+    /// The daemon ends without a word. What is in the tree then stays as it is.
+    func crash() throws {
+        machine.store.die()
+        say("  crash")
+        releaseAll(isAlive: false)
+        let before = try Disk.entries(folders.tree)
+        machine = try Machine(folders, self)
+        try checkUntouched(since: before)
+    }
+
+    private func checkUntouched(since before: [String: Disk.Entry]) throws {
+        let after = try Disk.entries(folders.tree)
+        for path in Set(before.keys).union(after.keys).sorted() where before[path] != after[path] {
+            // A placeholder that nobody recorded may go.
+            if let entry = before[path], entry.isDataless, after[path] == nil { continue }
+            rules.violate("the restart changed \(path): \(before[path]?.text ?? "-") is \(after[path]?.text ?? "-")")
+        }
+    }
+
+    func restart() throws {
+        releaseAll(isAlive: true)
+        try machine.replica.close()
+        machine.store.die()
+        machine = try Machine(folders, self)
+    }
+
+    /// The daemon stops in good order, and starts over the copy.
+    func startOverCopy() throws {
+        guard copies.exists("old") else { return }
+        say("  starts over an older database")
+        releaseAll(isAlive: true)
+        try machine.replica.close()
+        machine.store.die()
+        try copies.restore("old")
+        machine = try Machine(folders, self)
+    }
+
+    /// The daemon dies after it has applied what it noted, before it records that.
+    func crashAfterApplying() async throws {
+        let machine = self.machine!
+        try machine.replica.record()
+        try await live { machine in await machine.engine.pull() }
+        guard machine === self.machine else { return }
+        try copies.make("unapplied")
+        try await live { machine in await machine.engine.applyIncoming() }
+        guard machine === self.machine else { return }
+        machine.store.die()
+        try copies.restore("unapplied")
+        try crash()
+    }
+
+    // MARK: The end
+
+    /// Lets everything that died unwind, and removes the folder.
+    func end() async {
+        releaseAll(isAlive: false)
+        machine.store.die()
+        machine = nil
+        for continuation in frozen.withLock({ $0 }) { continuation.resume() }
+        for flow in flows { await flow.value }
+        flows = []
+        try? FileManager.default.removeItem(atPath: folder.string)  // What can't be removed is in a temporary folder.
+    }
+}
