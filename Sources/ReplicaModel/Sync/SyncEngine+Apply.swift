@@ -54,15 +54,16 @@ extension SyncEngine {
         do throws(Obstacle) {
             let outcome: Applied
             if let item = change.item {
-                outcome = try replica.apply(item, isForced: isForced)
+                outcome = try replica.apply(item, asked: change.asked, isForced: isForced)
             } else {
-                outcome = try replica.applyDeletion(of: change.identifier)
+                outcome = try replica.applyDeletion(of: change.identifier, asked: change.asked)
             }
             switch outcome {
             case .done:
                 tell(change)
                 return true
             case .deferred: return false
+            case .stale: return await ask(change.identifier)
             case .refused(let name):
                 state.withLock { _ = $0.refused.insert(name) }
                 log.warning("a name of the store cannot stand here", metadata: ["name": "\(name)"])
@@ -128,8 +129,10 @@ extension SyncEngine {
     private func listAgain() async {
         for (number, identifier) in replica.foldersToList() {
             do throws(RemoteStoreError) {
+                let asked = replica.answers
                 let items = try await wholeListing(of: identifier)
-                try replica.noteIncoming(items.map { Incoming(identifier: $0.identifier, item: $0) }, anchor: nil)
+                let changes = items.map { Incoming(identifier: $0.identifier, item: $0, asked: asked) }
+                try replica.noteIncoming(changes, anchor: nil)
                 replica.noteListed(number)
             } catch {
                 if error == .noSuchItem(identifier) { replica.noteListed(number) }

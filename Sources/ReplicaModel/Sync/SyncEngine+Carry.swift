@@ -46,7 +46,8 @@ extension SyncEngine {
     /// Has the store's own state of an item applied where it differs from what was sent.
     private func take(_ item: Item?) throws(RemoteStoreError) {
         guard let item else { return }
-        try replica.noteIncoming([Incoming(identifier: item.identifier, item: item)], anchor: nil)
+        let change = Incoming(identifier: item.identifier, item: item, asked: replica.answers)
+        try replica.noteIncoming([change], anchor: nil)
         bell.ring()
     }
 
@@ -68,8 +69,10 @@ extension SyncEngine {
             switch aftermath {
             case .nothing: break
             case .holdBack: noteTrouble(error)
-            case .apply(let item): await note(item.identifier, item)
-            case .deleted(let identifier): await note(identifier, nil)
+            case .apply(let item): note(item.identifier, item, asked: replica.answers)
+            case .deleted(let identifier):
+                guard !suspect(identifier) else { break }
+                board.withLock { $0.wait(call.number, until: replica.now() + Self.suspicion) }
             case .ask(let identifier): await ask(identifier)
             }
         } catch {
@@ -77,27 +80,51 @@ extension SyncEngine {
         }
     }
 
-    private func note(_ identifier: ItemIdentifier, _ item: Item?) async {
+    private func note(_ identifier: ItemIdentifier, _ item: Item?, asked: UInt64) {
         do throws(RemoteStoreError) {
-            try replica.noteIncoming([Incoming(identifier: identifier, item: item)], anchor: nil)
+            try replica.noteIncoming([Incoming(identifier: identifier, item: item, asked: asked)], anchor: nil)
         } catch {
             noteTrouble(error)
         }
         bell.ring()
     }
 
-    /// Asks the store what an item is now.
-    func ask(_ identifier: ItemIdentifier) async {
+    /// A call did not find its item: its file may have been written anew under its name. The feed says so, or says
+    /// nothing; then the item is gone.
+    /// - Returns: Whether that is certain now.
+    private func suspect(_ identifier: ItemIdentifier) -> Bool {
+        let isGone = state.withLock { state in
+            if let pull = state.suspects[identifier], state.pullsDone >= pull {
+                state.suspects[identifier] = nil
+                return true
+            }
+            if state.suspects[identifier] == nil { state.suspects[identifier] = state.pullsBegun + 1 }
+            state.isPullWanted = true
+            return false
+        }
+        if isGone { note(identifier, nil, asked: replica.answers) } else { bell.ring() }
+        return isGone
+    }
+
+    /// Seconds until a call is tried again whose item was not found.
+    private static let suspicion = 0.2
+
+    /// Asks the store what an item is now, and notes the answer.
+    /// - Returns: False when the store did not say.
+    @discardableResult
+    func ask(_ identifier: ItemIdentifier) async -> Bool {
+        let asked = replica.answers
         do throws(RemoteStoreError) {
-            await note(identifier, try await store.item(identifier))
+            note(identifier, try await store.item(identifier), asked: asked)
         } catch {
-            if case .noSuchItem(identifier) = error {
-                await note(identifier, nil)
-            } else {
+            guard case .noSuchItem(identifier) = error else {
                 noteTrouble(error)
                 state.withLock { $0.isPullWanted = true }
+                return false
             }
+            return suspect(identifier)
         }
+        return true
     }
 
     private func close(_ contents: ItemContents) { Glibc.close(contents.file.rawValue) }

@@ -41,19 +41,30 @@ extension SyncEngine {
 
     /// Asks for everything after the last anchor and notes it in the database.
     private func pullChanges() async throws(RemoteStoreError) {
+        var isListed = false
         while true {
-            guard let anchor = replica.anchor(), store.properties.hasChangeFeed else { return try await listAnew() }
+            guard let anchor = replica.anchor(), store.properties.hasChangeFeed else {
+                if isListed { return }
+                isListed = true
+                try await listAnew()
+                continue
+            }
+            let asked = replica.answers
             let batch: ChangeBatch
             do throws(RemoteStoreError) {
                 batch = try await store.enumerateChanges(from: anchor)
             } catch {
                 guard error == .syncAnchorExpired || isAllowed(error) else { throw error }
-                return try await listAnew()
+                if isListed { return }
+                // What moved while the listings were made is in none of them: the feed since then tells.
+                isListed = true
+                try await listAnew()
+                continue
             }
             let changes =
-                batch.updated.map { Incoming(identifier: $0.identifier, item: $0) }
-                + batch.deleted.map { Incoming(identifier: $0, item: nil) }
-            try replica.noteIncoming(changes, anchor: batch.anchor)
+                batch.updated.map { Incoming(identifier: $0.identifier, item: $0, asked: asked) }
+                + batch.deleted.map { Incoming(identifier: $0, item: nil, asked: asked) }
+            try replica.noteIncoming(try replica.recognizeSuccessors(in: changes), anchor: batch.anchor)
             if !batch.moreComing { return }
         }
     }
@@ -67,6 +78,7 @@ extension SyncEngine {
     /// Lists every folder that is listed here and compares: what is in no listing is gone, once all listings are
     /// complete (design.md §8).
     private func listAnew() async throws(RemoteStoreError) {
+        let asked = replica.answers
         let anchor = try await store.currentAnchor()
         var seen: Set<ItemIdentifier> = []
         var changes: [Incoming] = []
@@ -76,16 +88,29 @@ extension SyncEngine {
             do throws(RemoteStoreError) {
                 for item in try await wholeListing(of: folder.identifier) {
                     seen.insert(item.identifier)
-                    changes.append(Incoming(identifier: item.identifier, item: item))
+                    changes.append(Incoming(identifier: item.identifier, item: item, asked: asked))
                 }
             } catch {
                 guard error == .noSuchItem(folder.identifier), folder.number != .root else { throw error }
             }
         }
         for identifier in known where !seen.contains(identifier) {
-            changes.append(Incoming(identifier: identifier, item: nil))
+            let item = try await whereabouts(of: identifier)
+            changes.append(Incoming(identifier: identifier, item: item, asked: asked))
         }
-        try replica.noteIncoming(changes, anchor: anchor)
+        try replica.noteIncoming(try replica.recognizeSuccessors(in: changes), anchor: anchor)
+    }
+
+    /// What became of an item that is in no listing: gone, unless it is edited here and the store still has it, where
+    /// nobody has looked yet. Without a feed that would tell of moves, the store is always asked.
+    private func whereabouts(of identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item? {
+        guard !store.properties.hasChangeFeed || replica.isPending(identifier) else { return nil }
+        do throws(RemoteStoreError) {
+            return try await store.item(identifier)
+        } catch {
+            guard error == .noSuchItem(identifier) else { throw error }
+            return nil
+        }
     }
 
     /// All items of a folder, from a listing that did not fail.

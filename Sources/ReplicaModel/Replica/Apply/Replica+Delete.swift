@@ -5,11 +5,16 @@ internal import SystemPackage
 extension Replica {
     /// Makes the tree follow a deletion in the store. What was edited here stays, as an item the store is to have
     /// again (file-provider.md §14).
-    func applyDeletion(of identifier: ItemIdentifier) throws(Obstacle) -> Applied {
+    func applyDeletion(of identifier: ItemIdentifier, asked: UInt64 = .max) throws(Obstacle) -> Applied {
+        var isStale = false
         let (number, plan) = try locked { (tree) throws(Obstacle) -> (ItemNumber?, Plan) in
             let none = Plan(down: .nothing, up: .nothing)
             guard identifier != .root, let node = try tree.find(identifier) else { return (nil, none) }
             if node.isInFlight { return (node.number, Plan(down: .meet, up: .nothing)) }
+            if node.answered > asked {
+                isStale = true
+                return (nil, none)
+            }
             if node.isDeleted {
                 tree.drop(node)
                 return (nil, none)
@@ -20,7 +25,7 @@ extension Replica {
             let holds = node.materialization == .whole && node.kind != .folder
             return (node.number, ReplicaModel.plan(local: node.changeToKeep, remote: .deleted, holdsContent: holds))
         }
-        guard let number else { return .done }
+        guard let number else { return isStale ? .stale : .done }
         switch plan.down {
         case .meet: return .deferred
         case .delete:

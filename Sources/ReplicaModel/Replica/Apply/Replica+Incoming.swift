@@ -10,6 +10,14 @@ extension Replica {
         return text.flatMap { $0 }.flatMap { Data(base64Encoded: $0) }.map { SyncAnchor(bytes: Array($0)) }
     }
 
+    /// How many calls were answered so far: what the store is asked now knows of them.
+    var answers: UInt64 { look { $0.answers } }
+
+    /// Whether an item was edited here.
+    func isPending(_ identifier: ItemIdentifier) -> Bool {
+        look { $0.byIdentifier[identifier]?.isPending ?? false }
+    }
+
     /// Notes changes of the store, to be applied, with the anchor after them.
     func noteIncoming(_ changes: [Incoming], anchor: SyncAnchor?) throws(RemoteStoreError) {
         do {

@@ -11,6 +11,8 @@ extension Tree {
             return try decideNew(item, in: parent, isForced: isForced)
         }
         if node.isInFlight { return .finished(.deferred) }
+        // It is what we sent and were not told of: the store is asked about that first.
+        if node.sentContent?.isContent(of: item) == true, !node.isDeleted { return .finished(.deferred) }
         guard node.kind == item.kind else { return .finished(.refused(item.filename.description)) }
         let remote = remoteChange(node, item, parent)
         let plan = plan(local: node.changeToKeep, remote: remote, holdsContent: node.materialization == .whole)

@@ -63,7 +63,8 @@ final class ReplicaDatabase: Sendable {
                     CREATE INDEX itemByIdentifier ON item (identifier) WHERE identifier IS NOT NULL;
                     CREATE INDEX itemByBaseParent ON item (baseParent) WHERE baseParent IS NOT NULL;
                     CREATE INDEX itemPending ON item (number) WHERE dirty != 0 OR flags & 1057 != 0;
-                    CREATE TABLE incoming (identifier TEXT PRIMARY KEY, sequence INTEGER NOT NULL, item TEXT);
+                    CREATE TABLE incoming (identifier TEXT PRIMARY KEY, sequence INTEGER NOT NULL, item TEXT,
+                        asked INTEGER NOT NULL);
                     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
                     CREATE INDEX itemConflict ON item (number) WHERE flags & 65 = 64;
                     CREATE INDEX itemPin ON item (number) WHERE pin = 1;

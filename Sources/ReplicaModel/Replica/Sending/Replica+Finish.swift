@@ -134,6 +134,8 @@ extension Tree {
 
     func endFlight(_ node: Node) {
         node.isInFlight = false
+        answers += 1
+        node.answered = answers
         if node.isPending { news.append(node.number) }
         pendingChanged = true
     }

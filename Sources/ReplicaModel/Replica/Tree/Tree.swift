@@ -26,6 +26,8 @@ final class Tree {
     /// Pending items by the place that the store still has them at, though they left it here.
     var departed: [Presentations.Key: ItemNumber] = [:]
     var departedFrom: [ItemNumber: Departures] = [:]
+    /// How many calls of the store were answered in this run.
+    var answers: UInt64 = 0
     /// Items with a file below that is open for writing, or was when the daemon died.
     var writing: [ItemNumber: Node] = [:]
     /// What a scan did not find where it was; found again elsewhere or, after the scan, gone.
