@@ -187,6 +187,8 @@ final class Node {
     var ranges = RangeSet64()
     /// Whether a folder has a default ACL; nil when not looked up.
     var hasDefaultACL: Bool?
+    /// Whether a file is known to have no `security.capability`, for which the kernel asks at the first write.
+    var lacksCapability = false
     /// Whether the database has this node's present state.
     var isRecorded = false
 
