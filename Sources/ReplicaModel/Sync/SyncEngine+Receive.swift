@@ -54,6 +54,7 @@ extension SyncEngine {
     /// Lists every folder that is listed here and compares: what is in no listing is gone, once all listings are
     /// complete (design.md §8).
     private func listAnew() async throws(RemoteStoreError) {
+        let noted = try replica.lastIncoming()
         let anchor = try await store.currentAnchor()
         var seen: Set<ItemIdentifier> = []
         var changes: [Incoming] = []
@@ -72,7 +73,7 @@ extension SyncEngine {
         for identifier in known where !seen.contains(identifier) {
             changes.append(Incoming(identifier: identifier, item: nil))
         }
-        try replica.noteIncoming(changes, anchor: anchor)
+        try replica.noteIncoming(changes, anchor: anchor, replacing: noted)
     }
 
     /// All items of a folder, from a listing that did not fail.

@@ -10,7 +10,7 @@ struct Incoming {
     /// Notes a batch and the anchor after it, in one transaction with `rows`.
     static func write(_ batch: [Incoming], anchor: SyncAnchor?, to rows: Rows) throws {
         let encoder = JSONEncoder()
-        var sequence = try Int64.fetchOne(rows, sql: "SELECT max(sequence) FROM incoming") ?? 0
+        var sequence = try lastSequence(in: rows)
         let statement = try rows.cachedStatement(
             sql: "INSERT OR REPLACE INTO incoming (identifier, sequence, item) VALUES (?, ?, ?)")
         for change in batch {
@@ -46,6 +46,15 @@ struct Incoming {
         try Bool.fetchOne(
             rows, sql: "SELECT EXISTS (SELECT 1 FROM incoming WHERE identifier = ?)", arguments: [identifier.rawValue])
             ?? false
+    }
+
+    /// Forgets everything noted up to a sequence: a complete listing tells it better.
+    static func removeAll(upTo sequence: Int64, from rows: Rows) throws {
+        try rows.execute(sql: "DELETE FROM incoming WHERE sequence <= ?", arguments: [sequence])
+    }
+
+    static func lastSequence(in rows: Rows) throws -> Int64 {
+        try Int64.fetchOne(rows, sql: "SELECT max(sequence) FROM incoming") ?? 0
     }
 
     static func count(in rows: Rows) throws -> Int {

@@ -37,13 +37,18 @@ extension Replica {
             guard node.kind == .folder else {
                 return ([], node.localChange != .none || node.writers > 0 || node.isInFlight)
             }
+            // What was moved here is elsewhere in the store, with all that is in it.
+            if node.base != nil, !node.dirty.isDisjoint(with: .place) { return ([], true) }
             guard node.materialization == .whole else { return ([], false) }
             return (try tree.children(of: node).values.map(\.number).sorted(), node.base == nil)
         }
         var isEmptied = true
         for child in children where try !removeTree(child) { isEmptied = false }
         guard isEmptied, !isKept else {
-            look { tree in tree.items[number].map(tree.makeAnew) }
+            look { tree in
+                guard let node = tree.items[number], node.dirty.isDisjoint(with: .place) else { return }
+                tree.makeAnew(node)
+            }
             return false
         }
         do throws(Obstacle) {

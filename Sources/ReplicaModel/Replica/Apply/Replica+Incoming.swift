@@ -11,11 +11,26 @@ extension Replica {
     }
 
     /// Notes changes of the store, to be applied, with the anchor after them.
-    func noteIncoming(_ changes: [Incoming], anchor: SyncAnchor?) throws(RemoteStoreError) {
+    /// - Parameter replaced: Changes noted up to this sequence are of the past.
+    func noteIncoming(
+        _ changes: [Incoming], anchor: SyncAnchor?, replacing replaced: Int64 = 0
+    ) throws(RemoteStoreError) {
         do {
-            try database.write { try Incoming.write(changes, anchor: anchor, to: $0) }
+            try database.write { rows in
+                if replaced > 0 { try Incoming.removeAll(upTo: replaced, from: rows) }
+                try Incoming.write(changes, anchor: anchor, to: rows)
+            }
         } catch {
             throw .cannotSynchronize("the database cannot be written: \(error)")
+        }
+    }
+
+    /// The sequence of the newest change that is noted.
+    func lastIncoming() throws(RemoteStoreError) -> Int64 {
+        do {
+            return try database.read { try Incoming.lastSequence(in: $0) }
+        } catch {
+            throw .cannotSynchronize("the database cannot be read: \(error)")
         }
     }
 

@@ -55,7 +55,11 @@ extension Replica {
         try touch(number, { .touchStatus($0) }) { (tree, node) throws(Obstacle) in
             tree.settle(node)
             try tree.applyMetadata(item.metadata, fields, to: node)
-            tree.restamp(node)
+            for name in tree.names(of: node) {
+                tree.restamp(name)
+                // The other names are items of their own.
+                if name !== node { tree.edit(name, [.mode, .modificationDate, .extendedAttributes, .tags]) }
+            }
         }
     }
 
@@ -128,9 +132,24 @@ extension Tree {
         node.materialization = staged == nil && item.size > 0 ? .dataless : .whole
         node.ranges = RangeSet64()
         if node.opens > 0 { node.generation += 1 }
+        separate(node)
         try applyMetadata(item.metadata, .metadata, to: node)
         restamp(node)
         note(node)
+    }
+
+    /// A file of its own now has a number of its own; its other names keep the old file.
+    private func separate(_ node: Node) {
+        let others = names(of: node).filter { $0 !== node }
+        guard let first = others.first else { return }
+        let old = node.shown
+        linked[old] = nil
+        for other in others { other.shown = old == node.number ? first.number : old }
+        node.shown = node.number
+        shown[node.number] = node
+        shown[first.shown] = items[first.shown]
+        for other in others where other.shown != other.number { linked[other.shown, default: []].append(other) }
+        for other in others { note(other) }
     }
 
     /// Makes the new file look like the old one and renames it into place.

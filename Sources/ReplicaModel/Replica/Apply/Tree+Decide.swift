@@ -12,6 +12,7 @@ extension Tree {
         }
         if node.isInFlight { return .finished(.deferred) }
         guard node.kind == item.kind else { return .finished(.refused(item.filename.description)) }
+        recognise(item, as: node)
         let remote = remoteChange(node, item, parent)
         let plan = plan(local: node.localChange, remote: remote, holdsContent: node.materialization == .whole)
         if node.isDeleted { return try decideDeleted(node, plan, item, parent) }

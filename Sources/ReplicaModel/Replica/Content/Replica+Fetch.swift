@@ -21,7 +21,7 @@ extension Replica {
             guard node.kind == .file, node.materialization != .whole, let base = node.base else { return nil }
             let wanted = (range ?? 0..<base.size).clamped(to: 0..<base.size)
             let missing = node.ranges.missing(in: wanted)
-            guard !missing.isEmpty || base.size == 0 else { return nil }
+            guard !missing.isEmpty || node.ranges.missing(in: 0..<base.size).isEmpty else { return nil }
             return FetchTarget(
                 number: node.number, identifier: base.identifier, version: base.version.content, size: base.size,
                 generation: node.generation, missing: missing)

@@ -17,7 +17,7 @@ extension Tree {
         var strangers: [FolderListing.Line] = []
         var found: Set<FileName> = []
         for line in listing.lines {
-            if let node = folder.children?[line.name], isStill(node, line) {
+            if let node = folder.children?[line.name], try isStill(node, line) {
                 found.insert(line.name)
                 refresh(node, line)
             } else {
@@ -31,12 +31,17 @@ extension Tree {
     }
 
     /// Whether the entry below is the node's file, though perhaps written anew.
-    private func isStill(_ node: Node, _ line: FolderListing.Line) -> Bool {
+    private func isStill(_ node: Node, _ line: FolderListing.Line) throws(Obstacle) -> Bool {
         guard node.flags.contains(.special) == (line.status.kind == nil) else { return false }
         guard let kind = line.status.kind else { return true }
         guard node.kind == kind else { return false }
-        // A file written beside and renamed over is the file; a folder is another folder.
-        return kind == .file || node.stamp.isSameFile(as: Stamp(line.status))
+        let stamp = Stamp(line.status)
+        if node.stamp.isSameFile(as: stamp) { return true }
+        // A file written beside and renamed over is the file; a folder is another folder, and so is a file that the
+        // store knows as another item.
+        guard kind == .file else { return false }
+        let rows = try reading { try ItemRow.withInode(stamp.inode, in: $0) }
+        return !rows.contains { $0.base != nil && $0.number != node.number.rawValue && $0.stamp.isSameFile(as: stamp) }
     }
 
     private func lose(_ node: Node) {

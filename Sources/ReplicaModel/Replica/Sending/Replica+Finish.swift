@@ -4,7 +4,8 @@ extension Replica {
     /// Records the store's answer to a create or a modify.
     /// - Returns: A state of an item to apply next: the store's own where it differs from what was sent.
     func finish(_ outgoing: Outgoing, _ result: StoreResult) throws(Obstacle) -> Item? {
-        try locked { (tree) throws(Obstacle) in
+        if let item = result.item { try retireTwin(of: outgoing.number, item.identifier) }
+        return try locked { (tree) throws(Obstacle) in
             guard let node = tree.items[outgoing.number] else { return nil }
             tree.endFlight(node)
             guard let item = result.item else {
@@ -36,14 +37,22 @@ extension Replica {
             }
             node.comparePlace()
             if result.shouldFetchContent { node.base?.version.content = "" }
-            if isNew, case .create(let options) = outgoing.call, options.contains(.mayAlreadyExist),
-                node.kind == .folder
-            {
-                tree.askAgain(for: node)
-            }
+            if isNew, node.kind == .folder, outgoing.mayHaveMet { tree.askAgain(for: node) }
             tree.note(node)
             return outgoing.isAnswered(by: item, result) ? nil : item
         }
+    }
+
+    /// Removes what was made here from the store's word of an item before the answer said that the item is another
+    /// node's.
+    private func retireTwin(of number: ItemNumber, _ identifier: ItemIdentifier) throws(Obstacle) {
+        let twin = try locked { (tree) throws(Obstacle) -> ItemNumber? in
+            guard let twin = try tree.find(identifier), twin.number != number, twin !== tree.root, !twin.isDeleted,
+                twin.dirty.isEmpty
+            else { return nil }
+            return twin.number
+        }
+        if let twin { _ = try removeTree(twin) }
     }
 
     /// Records the answer to the question whether an earlier call arrived.
@@ -52,11 +61,7 @@ extension Replica {
             look { tree in
                 guard let node = tree.items[outgoing.number] else { return }
                 tree.endFlight(node)
-                if node.sentContent?.isContent(of: item) == true {
-                    node.base?.version.content = item.version.content
-                    node.base?.size = item.size
-                    tree.dropSentContent(of: node)
-                }
+                tree.recognise(item, as: node)
                 node.sentContent = nil
                 tree.note(node)
             }
@@ -92,6 +97,15 @@ extension Replica {
 }
 
 extension Outgoing {
+    /// Whether the store may have had the item, and more in it than we know.
+    fileprivate var mayHaveMet: Bool {
+        switch call {
+        case .create(let options): options.contains(.mayAlreadyExist)
+        case .resolve: true
+        case .modify, .delete: false
+        }
+    }
+
     /// Whether the store made exactly what was sent.
     fileprivate func isAnswered(by item: Item, _ result: StoreResult) -> Bool {
         item.filename == template.filename && item.parent == template.parent && !result.shouldFetchContent
@@ -106,6 +120,16 @@ extension Outgoing {
 }
 
 extension Tree {
+    /// Sees that the store's present content is what was sent in a call whose answer was lost.
+    func recognise(_ item: Item, as node: Node) {
+        guard node.base != nil, node.sentContent?.isContent(of: item) == true else { return }
+        node.base?.version.content = item.version.content
+        node.base?.size = item.size
+        dropSentContent(of: node)
+        node.sentContent = nil
+        note(node)
+    }
+
     /// The content that was sent has arrived: it is not sent again when the file still has it.
     fileprivate func dropSentContent(of node: Node) {
         settle(node)
