@@ -36,6 +36,16 @@ struct Incoming {
         }
     }
 
+    /// The change noted for an item.
+    static func of(_ identifier: ItemIdentifier, in rows: Rows) throws -> Incoming? {
+        let found = try Row.fetchOne(
+            rows, sql: "SELECT item FROM incoming WHERE identifier = ?", arguments: [identifier.rawValue])
+        guard let found else { return nil }
+        let text: String? = found["item"]
+        return Incoming(
+            identifier: identifier, item: try text.map { try JSONDecoder().decode(Item.self, from: Data($0.utf8)) })
+    }
+
     /// Forgets a change that was applied, unless a newer one took its place.
     static func remove(_ identifier: ItemIdentifier, sequence: Int64, from rows: Rows) throws {
         let statement = try rows.cachedStatement(sql: "DELETE FROM incoming WHERE identifier = ? AND sequence = ?")

@@ -29,8 +29,9 @@ extension Replica {
 
     /// Removes a node and what is below it from the tree, but for what the store does not have: that stays, and the
     /// folders it stands in.
+    /// - Parameter isBelow: Whether this is part of a folder that goes.
     /// - Returns: Whether all of it is gone.
-    func removeTree(_ number: ItemNumber) throws(Obstacle) -> Bool {
+    func removeTree(_ number: ItemNumber, isBelow: Bool = false) throws(Obstacle) -> Bool {
         let (children, isKept) = try locked { (tree) throws(Obstacle) -> ([ItemNumber], Bool) in
             guard let node = tree.items[number] else { return ([], false) }
             tree.settle(node)
@@ -38,15 +39,15 @@ extension Replica {
                 return ([], node.localChange != .none || node.writers > 0 || node.isInFlight)
             }
             // What was moved here is elsewhere in the store, with all that is in it.
-            if node.base != nil, !node.dirty.isDisjoint(with: .place) { return ([], true) }
+            if isBelow, node.base != nil, !node.dirty.isDisjoint(with: .place) { return ([], true) }
             guard node.materialization == .whole else { return ([], false) }
             return (try tree.children(of: node).values.map(\.number).sorted(), node.base == nil)
         }
         var isEmptied = true
-        for child in children where try !removeTree(child) { isEmptied = false }
+        for child in children where try !removeTree(child, isBelow: true) { isEmptied = false }
         guard isEmptied, !isKept else {
             look { tree in
-                guard let node = tree.items[number], node.dirty.isDisjoint(with: .place) else { return }
+                guard let node = tree.items[number], !isBelow || node.dirty.isDisjoint(with: .place) else { return }
                 tree.makeAnew(node)
             }
             return false

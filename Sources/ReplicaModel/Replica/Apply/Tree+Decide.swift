@@ -77,7 +77,7 @@ extension Tree {
             other.flags.insert(.mayAlreadyExist)
             note(other)
             pendingChanged = true
-            return .finished(.done)
+            return .finished(.deferred)
         }
     }
 

@@ -18,6 +18,13 @@ extension Tree {
         var found: Set<FileName> = []
         for line in listing.lines {
             if let node = folder.children?[line.name], try isStill(node, line) {
+                guard node.base != nil || !line.isDataless else {
+                    // Its content is in the store, which the database does not know: it comes with the next listing.
+                    drop(node)
+                    askAgain(for: folder)
+                    strangers.append(line)
+                    continue
+                }
                 found.insert(line.name)
                 refresh(node, line)
             } else {

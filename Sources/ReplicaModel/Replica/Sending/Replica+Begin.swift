@@ -55,7 +55,7 @@ extension Replica {
         var outgoing = Outgoing(
             number: node.number, edits: node.edits, call: call, template: try template(of: node, in: tree),
             fields: fields,
-            parent: node.parent?.number ?? node.base?.parent ?? .root)
+            parent: node.parent?.number ?? node.placeInStore?.parent ?? .root)
         outgoing.isOfKnownItem = node.base != nil
         if !node.isDeleted, node.parent != nil {
             let place = try tree.place(of: node)

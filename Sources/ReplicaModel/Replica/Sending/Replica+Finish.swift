@@ -8,6 +8,10 @@ extension Replica {
         return try locked { (tree) throws(Obstacle) in
             guard let node = tree.items[outgoing.number] else { return nil }
             tree.endFlight(node)
+            guard try tree.isStillSent(node, outgoing) else {
+                if let item = result.item { try tree.handOver(item, outgoing) }
+                return nil
+            }
             guard let item = result.item else {
                 tree.refuse(node)
                 return nil
@@ -61,6 +65,7 @@ extension Replica {
             look { tree in
                 guard let node = tree.items[outgoing.number] else { return }
                 tree.endFlight(node)
+                guard node.base?.identifier == item.identifier else { return }
                 tree.recognise(item, as: node)
                 node.sentContent = nil
                 tree.note(node)
@@ -135,6 +140,26 @@ extension Tree {
         settle(node)
         guard node.writers == 0, node.sentContent?.isContent(of: node.stamp) == true else { return }
         node.dirty.remove(.contents)
+    }
+
+    /// Whether the node still is the item that the call was about: a file renamed over another becomes that other.
+    fileprivate func isStillSent(_ node: Node, _ outgoing: Outgoing) throws(Obstacle) -> Bool {
+        guard !outgoing.isOfKnownItem else { return node.base?.identifier == outgoing.template.identifier }
+        return node.base == nil && node.sent?.template == outgoing.template.identifier
+    }
+
+    /// Has the tombstone of what a node was take the answer to its call.
+    fileprivate func handOver(_ item: Item, _ outgoing: Outgoing) throws(Obstacle) {
+        let known = try find(outgoing.template.identifier)
+        let grave = known ?? pending.values.first { $0.sent?.template == outgoing.template.identifier }
+        guard let grave, grave.isDeleted else { return }
+        let place = grave.placeInStore
+        var base = Base(item, parent: place?.parent ?? .root)
+        if let place { base.name = place.name }
+        setBase(base, of: grave)
+        grave.flags.remove(.createSent)
+        (grave.sent, grave.sentContent) = (nil, nil)
+        note(grave)
     }
 
     func endFlight(_ node: Node) {

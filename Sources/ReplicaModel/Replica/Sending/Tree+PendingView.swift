@@ -53,8 +53,8 @@ extension Tree {
     private func occupant(of node: Node) throws(Obstacle) -> ItemNumber? {
         guard let parent = node.parent else { return nil }
         return departed[Presentations.Key(folder: parent.number, name: node.name)].flatMap { number in
-            guard number != node.number, let other = pending[number], let base = other.base,
-                base.parent == parent.number, base.name == node.name
+            guard number != node.number, let place = pending[number]?.placeInStore,
+                place.parent == parent.number, place.name == node.name
             else { return nil }
             return number
         }
@@ -63,7 +63,7 @@ extension Tree {
     /// A deleted or moved item that the store still has in the folder.
     private func remainingChild(of folder: Node) throws(Obstacle) -> ItemNumber? {
         while let number = departedFrom[folder.number]?.last {
-            if let other = pending[number], other.base?.parent == folder.number { return number }
+            if let other = pending[number], other.placeInStore?.parent == folder.number { return number }
             departedFrom[folder.number]?.removeLast()
         }
         return nil

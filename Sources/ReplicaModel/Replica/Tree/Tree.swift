@@ -89,7 +89,7 @@ final class Tree {
     func insert(_ node: Node) {
         items[node.number] = node
         if !node.isDeleted {
-            if shown[node.shown] == nil { shown[node.shown] = node }
+            if shown[node.shown] == nil || node.shown == node.number { shown[node.shown] = node }
             if node.shown != node.number { linked[node.shown, default: []].append(node) }
         }
         if let base = node.base { byIdentifier[base.identifier] = node }
@@ -119,9 +119,9 @@ final class Tree {
     }
 
     private func noteDeparture(_ node: Node) {
-        guard let base = node.base, node.isDeleted || !node.dirty.isDisjoint(with: .place) else { return }
-        departed[Presentations.Key(folder: base.parent, name: base.name)] = node.number
-        departedFrom[base.parent, default: Departures()].insert(node.number)
+        guard let place = node.placeInStore, node.isDeleted || !node.dirty.isDisjoint(with: .place) else { return }
+        departed[Presentations.Key(folder: place.parent, name: place.name)] = node.number
+        departedFrom[place.parent, default: Departures()].insert(node.number)
     }
 
     /// Notes a local change of `fields`: an edit the store has to learn of.
@@ -160,8 +160,9 @@ final class Tree {
     func unlink(_ node: Node) {
         if let parent = node.parent, parent.children?[node.name] === node { parent.children?[node.name] = nil }
         missing[node.number] = nil
-        guard shown[node.shown] === node else { return }
         linked[node.shown]?.removeAll { $0 === node }
+        if linked[node.shown]?.isEmpty == true { linked[node.shown] = nil }
+        guard shown[node.shown] === node else { return }
         if let other = linked[node.shown]?.first {
             shown[node.shown] = other
         } else if node.lookups == 0 && node.opens == 0 {
