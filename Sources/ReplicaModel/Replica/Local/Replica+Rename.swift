@@ -69,7 +69,7 @@ extension Tree {
         setPlace(of: node, name, folder)
         node.edits += 1
         node.changedAt = now()
-        node.failure = nil
+        forgive(node)
         node.comparePlace()
         restamp(node)
         pendingChanged = true
@@ -97,7 +97,7 @@ extension Tree {
     /// What becomes of `old`, whose file was renamed over: `new` inherits its place in the store when both are of a
     /// kind that has content; else it is gone like after unlink(2).
     fileprivate func replace(_ old: Node, by new: Node) {
-        guard old.kind == new.kind, old.kind != .folder, let heritage = old.base, !old.flags.contains(.excluded),
+        guard old.kind == .file, new.kind == .file, let heritage = old.base, !old.flags.contains(.excluded),
             new.materialization == .whole
         else { return bury(old) }
         setBase(nil, of: old)

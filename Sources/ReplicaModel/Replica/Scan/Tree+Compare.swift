@@ -48,7 +48,10 @@ extension Tree {
         // store knows as another item.
         guard kind == .file else { return false }
         let rows = try reading { try ItemRow.withInode(stamp.inode, in: $0) }
-        return !rows.contains { $0.base != nil && $0.number != node.number.rawValue && $0.stamp.isSameFile(as: stamp) }
+        let others = rows.filter { $0.number != node.number.rawValue && $0.stamp.isSameFile(as: stamp) }
+        return others.isEmpty
+            || node.materialization == .whole
+                && others.allSatisfy { $0.base == nil && !$0.flags.contains(.createSent) }
     }
 
     private func lose(_ node: Node) {
@@ -59,9 +62,12 @@ extension Tree {
 
     private func refresh(_ node: Node, _ line: FolderListing.Line) {
         let stamp = Stamp(line.status)
+        let isOtherFile = stamp.inode != node.stamp.inode
         defer {
             node.stamp = stamp
             note(node)
+            let isLinkLost = items[node.shown].map { $0 !== node && $0.stamp.inode != stamp.inode } ?? false
+            if isOtherFile || isLinkLost { separate(node) }
         }
         guard node.kind == .file, !node.flags.contains(.special) else {
             if node.kind == .folder { refreshAttributes(node, stamp) }

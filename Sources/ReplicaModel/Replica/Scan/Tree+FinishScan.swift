@@ -28,7 +28,8 @@ extension Tree {
         do throws(Obstacle) {
             guard let change = try reading({ try Incoming.of(base.identifier, in: $0) }) else { return false }
             guard let item = change.item else { return true }
-            return try find(item.parent)?.materialization != .whole
+            guard let parent = try find(item.parent) else { return true }
+            return parent.isDeleted || parent.materialization != .whole
         } catch {
             return true  // Without a look at the database nothing is deleted in the store.
         }

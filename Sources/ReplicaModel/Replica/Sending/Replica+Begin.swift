@@ -17,15 +17,14 @@ extension Replica {
             guard let node = tree.pending[number], let base = node.base, !node.isInFlight, !node.isDeleted else {
                 return nil
             }
-            let passing = BouncedName.free(besides: FileName(".\(base.name) moving \(number.rawValue)")) { _ in false }
             node.isInFlight = true
             node.dirtySinceSent = node.dirty
             let template = ItemTemplate(
                 identifier: base.identifier, parent: try tree.find(base.parent)?.base?.identifier ?? .root,
-                filename: passing, kind: node.kind)
+                filename: node.passingName, kind: node.kind)
             return Outgoing(
                 number: number, edits: node.edits, call: .modify(base: base.version), template: template,
-                fields: .filename, parent: base.parent)
+                fields: .filename, parent: base.parent, isOfKnownItem: true)
         }
     }
 

@@ -125,8 +125,13 @@ extension Outgoing {
 }
 
 extension Tree {
-    /// Sees that the store's present content is what was sent in a call whose answer was lost.
+    /// Sees that the store's present content or passing name is what was sent in a call whose answer was lost.
     func recognise(_ item: Item, as node: Node) {
+        if item.filename == node.passingName, node.base?.name != node.passingName {
+            node.base?.name = node.passingName
+            if !node.isDeleted { node.comparePlace() }
+            note(node)
+        }
         guard node.base != nil, node.sentContent?.isContent(of: item) == true else { return }
         node.base?.version.content = item.version.content
         node.base?.size = item.size

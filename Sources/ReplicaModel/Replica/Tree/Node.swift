@@ -185,6 +185,9 @@ final class Node {
         return isDeleted ? (base != nil || flags.contains(.createSent)) : !dirty.isEmpty
     }
 
+    /// The item's name in the store while it waits there for its place.
+    var passingName: FileName { FileName(".replica-moving-\(number.rawValue)") }
+
     /// Where the store has the item, or may have it.
     var placeInStore: (parent: ItemNumber, name: FileName)? {
         if let base { return (base.parent, base.name) }

@@ -131,10 +131,17 @@ final class Tree {
         if node.isInFlight { node.dirtySinceSent.formUnion(fields) }
         node.edits += 1
         node.changedAt = now()
-        node.failure = nil
+        forgive(node)
         node.flags.subtract([.excluded, .refused])
         pendingChanged = true
         note(node)
+    }
+
+    /// An edit ends the wait after a failure.
+    func forgive(_ node: Node) {
+        guard node.failure != nil else { return }
+        node.failure = nil
+        news.append(node.number)
     }
 
     func setBase(_ base: Base?, of node: Node) {
@@ -152,6 +159,7 @@ final class Tree {
         changed[node.number] = nil
         writing[node.number] = nil
         items[node.number] = nil
+        needsListing.remove(node.number)
         node.parent = nil
         removed.insert(node.number)
     }
