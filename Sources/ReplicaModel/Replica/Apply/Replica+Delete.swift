@@ -36,7 +36,7 @@ extension Replica {
             guard let node = tree.items[number] else { return ([], false) }
             tree.settle(node)
             guard node.kind == .folder else {
-                return ([], node.localChange != .none || node.writers > 0 || node.isInFlight)
+                return ([], node.isInFlight || !tree.mayGo(node, isBelow: isBelow))
             }
             // What was moved here is elsewhere in the store, with all that is in it.
             if isBelow, node.base != nil, !node.dirty.isDisjoint(with: .place) { return ([], true) }
@@ -73,8 +73,8 @@ extension Replica {
             guard let node = tree.items[number], let parent = node.parent, node.name == key.name else {
                 throw .errno(.noSuchFileOrDirectory)
             }
-            let isClean = node.kind == .folder ? node.base != nil : node.localChange == .none && node.writers == 0
-            guard isClean else { throw .errno(.resourceBusy) }
+            let mayGo = node.kind == .folder ? node.base != nil : tree.mayGo(node, isBelow: false)
+            guard mayGo else { throw .errno(.resourceBusy) }
             try tree.keepReachable(node)
             let below = try tree.descriptor(of: parent)
             if node.kind == .folder, node.materialization != .whole { try tree.clearUnlisted(node) }
@@ -92,6 +92,14 @@ extension Replica {
 }
 
 extension Tree {
+    /// Whether a file or symlink holds nothing that the store does not have or had.
+    /// - Parameter isBelow: Whether it goes with a folder: what was moved there is elsewhere in the store.
+    fileprivate func mayGo(_ node: Node, isBelow: Bool) -> Bool {
+        guard node.base != nil, !isWritten(node), !node.dirty.contains(.contents) else { return false }
+        if isBelow, !node.dirty.isDisjoint(with: .place) { return false }
+        return node.dirty.isEmpty || node.materialization != .whole
+    }
+
     /// What the store no longer has becomes a new item for it.
     func makeAnew(_ node: Node) {
         guard node.base != nil, node !== root, !node.isDeleted else { return }

@@ -70,7 +70,7 @@ extension Replica {
                 throw .errno(.noSuchFileOrDirectory)
             }
             tree.settle(node)
-            guard node.writers == 0, !node.dirty.contains(.contents) else { throw .errno(.resourceBusy) }
+            guard !tree.isWritten(node), !node.dirty.contains(.contents) else { throw .errno(.resourceBusy) }
             try tree.exchangeFile(of: node, item, staged, folders)
             return (node.name, parent.number, node.opens > 0)
         }

@@ -8,11 +8,12 @@ extension Tree {
             guard let parent, parent.kind == .folder, parent.materialization == .whole, !parent.isDeleted else {
                 return .finished(.done)  // Its folder is listed when somebody looks.
             }
+            if mayBeAnswer(item, in: parent) { return .finished(.deferred) }
             return try decideNew(item, in: parent, isForced: isForced)
         }
         if node.isInFlight { return .finished(.deferred) }
         guard node.kind == item.kind else { return .finished(.refused(item.filename.description)) }
-        recognise(item, as: node)
+        try recognise(item, as: node)
         let remote = remoteChange(node, item, parent)
         let plan = plan(local: node.localChange, remote: remote, holdsContent: node.materialization == .whole)
         if node.isDeleted { return try decideDeleted(node, plan, item, parent) }
@@ -35,6 +36,15 @@ extension Tree {
             return .finished(.needsContent(node.number))
         }
         return .update(node.number, plan, parent: parent.number)
+    }
+
+    /// Whether the item may be what a call made whose answer is still to come.
+    private func mayBeAnswer(_ item: Item, in parent: Node) -> Bool {
+        let number = departed[Presentations.Key(folder: parent.number, name: item.filename)]
+        guard let node = number.flatMap({ pending[$0] }), node.base == nil, node.kind == item.kind,
+            let place = node.placeInStore
+        else { return false }
+        return place.parent == parent.number && place.name == item.filename
     }
 
     private func remoteChange(_ node: Node, _ item: Item, _ parent: Node?) -> Change {

@@ -101,8 +101,10 @@ extension Tree {
             new.materialization == .whole
         else { return bury(old) }
         setBase(nil, of: old)
+        let unanswered = (old.sent, old.sentContent)
         if new.base != nil || new.flags.contains(.createSent) { leaveTombstone(of: new) }
         setBase(heritage, of: new)
+        (new.sent, new.sentContent) = unanswered
         if new.pin == .inherited { new.pin = old.pin }
         new.flags.formUnion(old.flags.intersection(.conflict))
         new.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted])
@@ -115,8 +117,7 @@ extension Tree {
         let grave = Node(number: ItemNumber(nextNumber), parent: nil, name: node.name, kind: node.kind)
         nextNumber += 1
         grave.flags = node.flags.intersection(.createSent).union(.deleted)
-        grave.sent = node.sent
-        node.sent = nil
+        (grave.sent, grave.sentContent) = (node.sent, node.sentContent)
         let base = node.base
         setBase(nil, of: node)
         insert(grave)
@@ -129,7 +130,7 @@ extension Tree {
         do throws(Obstacle) {
             let place = try place(of: node)
             let status = try errnos { () throws(Errno) in try place.status() }
-            if node.writers == 0 { node.stamp = Stamp(status) }
+            if !isWritten(node) { node.stamp = Stamp(status) }
         } catch {
             // The old stamp stands: the next look finds a difference and sends the content once more.
         }

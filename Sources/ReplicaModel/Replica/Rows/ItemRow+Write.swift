@@ -8,19 +8,20 @@ extension ItemRow {
             sql: """
                 INSERT OR REPLACE INTO item (number, shown, parent, name, kind, inode, born, size, modified, changed,
                     mode, materialization, pin, flags, dirty, usedAt, identifier, baseParent, baseName, baseContent,
-                    baseMetadata, baseSize, capabilities, uploaded, errorCode, errorMessage, attempts, retryAt, ranges, template, sentSize,
+                    baseMetadata, baseSize, capabilities, uploaded, errorCode, errorMessage, attempts, retryAt, ranges, template, sentParent, sentName, sentSize,
                     sentModified)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         statement.setUncheckedArguments([
             Int64(bitPattern: number), Int64(bitPattern: shown), Int64(bitPattern: parent), Data(name.bytes),
             kind.rawValue, Int64(bitPattern: stamp.inode), stamp.born, stamp.size, stamp.modified, stamp.changed,
             stamp.mode, materialization.rawValue, pin.rawValue, flags.rawValue, dirty.rawValue, usedAt,
-            base?.identifier.rawValue, (base?.parent ?? sent?.parent)?.argument,
-            (base?.name ?? sent?.name).map { Data($0.bytes) }, base?.version.content, base?.version.metadata,
+            base?.identifier.rawValue, base?.parent.argument,
+            (base?.name).map { Data($0.bytes) }, base?.version.content, base?.version.metadata,
             base?.size,
             base?.capabilities.rawValue, base?.isUploaded, failure?.code, failure?.message, failure?.attempts,
-            failure?.retryAt, rangesBlob, sent?.template.rawValue,
+            failure?.retryAt, rangesBlob, sent?.template.rawValue, sent?.parent.argument,
+            (sent?.name).map { Data($0.bytes) },
             sentContent?.size, sentContent?.modified,
         ])
         try statement.execute()

@@ -35,7 +35,7 @@ struct ItemRow {
         usedAt = node.usedAt
         base = node.base
         failure = node.failure
-        sent = node.base == nil ? node.sent : nil
+        sent = node.sent
         sentContent = node.sentContent
         ranges = node.ranges
         if node.writers > 0 { flags.insert(.writing) }
@@ -64,9 +64,9 @@ struct ItemRow {
             failure = Failure(
                 code: code, message: row["errorMessage"], attempts: row["attempts"], retryAt: row["retryAt"])
         }
-        if base == nil, let parent: Int64 = row["baseParent"], let template: String = row["template"] {
+        if let parent: Int64 = row["sentParent"], let template: String = row["template"] {
             sent = SentPlace(
-                parent: ItemNumber(UInt64(bitPattern: parent)), name: FileName(bytes: Self.bytes(row["baseName"])),
+                parent: ItemNumber(UInt64(bitPattern: parent)), name: FileName(bytes: Self.bytes(row["sentName"])),
                 template: ItemIdentifier(template))
         }
         if let size: Int64 = row["sentSize"] { sentContent = SentContent(size: size, modified: row["sentModified"]) }

@@ -53,7 +53,7 @@ final class ReplicaDatabase: Sendable {
                         identifier TEXT, baseParent INTEGER, baseName BLOB, baseContent TEXT, baseMetadata TEXT,
                         baseSize INTEGER, capabilities INTEGER, uploaded INTEGER,
                         errorCode TEXT, errorMessage TEXT, attempts INTEGER, retryAt REAL, ranges BLOB,
-                        template TEXT, sentSize INTEGER, sentModified INTEGER
+                        template TEXT, sentParent INTEGER, sentName BLOB, sentSize INTEGER, sentModified INTEGER
                     );
                     CREATE INDEX itemByParent ON item (parent, name);
                     CREATE INDEX itemByInode ON item (inode);

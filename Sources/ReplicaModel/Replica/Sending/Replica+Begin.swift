@@ -19,6 +19,8 @@ extension Replica {
             }
             node.isInFlight = true
             node.dirtySinceSent = node.dirty
+            node.sent = SentPlace(parent: base.parent, name: node.passingName, template: base.identifier)
+            tree.note(node)
             let template = ItemTemplate(
                 identifier: base.identifier, parent: try tree.find(base.parent)?.base?.identifier ?? .root,
                 filename: node.passingName, kind: node.kind)
@@ -73,8 +75,8 @@ extension Replica {
             node.sentContent = SentContent(size: outgoing.stamp.size, modified: outgoing.stamp.modified)
             tree.note(node)
         }
-        if case .create = call {
-            node.flags.insert(.createSent)
+        if case .create = call { node.flags.insert(.createSent) }
+        if call != .resolve, !fields.isDisjoint(with: .place) {
             node.sent = SentPlace(parent: outgoing.parent, name: node.name, template: outgoing.template.identifier)
             tree.note(node)
         }

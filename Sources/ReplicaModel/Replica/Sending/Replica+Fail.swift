@@ -24,6 +24,7 @@ extension Replica {
             if error.isCertain, outgoing.call != .resolve {
                 node.flags.remove(.createSent)
                 node.sentContent = nil
+                if node.base != nil { node.sent = nil }
             }
             tree.note(node)
             switch error {
@@ -65,6 +66,7 @@ extension Replica {
             tree.endFlight(node)
             node.flags.subtract([.createSent, .mayAlreadyExist])
             node.sentContent = nil
+            if node.base != nil { node.sent = nil }
             tree.note(node)
             return !node.isDeleted && node.name == outgoing.template.filename
         }

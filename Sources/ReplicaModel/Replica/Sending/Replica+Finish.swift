@@ -62,12 +62,12 @@ extension Replica {
     /// Records the answer to the question whether an earlier call arrived.
     func finishResolving(_ outgoing: Outgoing, _ item: Item?) throws(Obstacle) -> Item? {
         if let item, outgoing.isOfKnownItem {
-            look { tree in
+            try locked { (tree) throws(Obstacle) in
                 guard let node = tree.items[outgoing.number] else { return }
                 tree.endFlight(node)
                 guard node.base?.identifier == item.identifier else { return }
-                tree.recognise(item, as: node)
-                node.sentContent = nil
+                try tree.recognise(item, as: node)
+                (node.sent, node.sentContent) = (nil, nil)
                 tree.note(node)
             }
             return nil
@@ -125,11 +125,15 @@ extension Outgoing {
 }
 
 extension Tree {
-    /// Sees that the store's present content or passing name is what was sent in a call whose answer was lost.
-    func recognise(_ item: Item, as node: Node) {
-        if item.filename == node.passingName, node.base?.name != node.passingName {
-            node.base?.name = node.passingName
+    /// Sees that the store's present place or content is what was sent in a call whose answer was lost.
+    func recognise(_ item: Item, as node: Node) throws(Obstacle) {
+        if let sent = node.sent, node.base != nil, item.filename == sent.name,
+            try find(item.parent)?.number == sent.parent
+        {
+            node.base?.parent = sent.parent
+            node.base?.name = sent.name
             if !node.isDeleted { node.comparePlace() }
+            node.sent = nil
             note(node)
         }
         guard node.base != nil, node.sentContent?.isContent(of: item) == true else { return }
@@ -143,7 +147,7 @@ extension Tree {
     /// The content that was sent has arrived: it is not sent again when the file still has it.
     fileprivate func dropSentContent(of node: Node) {
         settle(node)
-        guard node.writers == 0, node.sentContent?.isContent(of: node.stamp) == true else { return }
+        guard !isWritten(node), node.sentContent?.isContent(of: node.stamp) == true else { return }
         node.dirty.remove(.contents)
     }
 

@@ -12,9 +12,10 @@ extension Tree {
             movingAncestor: isMove && change != .deleted ? movingAncestor(of: node) : nil,
             occupant: isMove && change != .deleted ? try occupant(of: node) : nil,
             remainingChild: change == .deleted && node.kind == .folder ? try remainingChild(of: node) : nil,
-            isBusy: node.isInFlight || (node.writers > 0 && isFresh(node)),
+            isBusy: node.isInFlight || (isWritten(node) && isFresh(node)),
             notBefore: notBefore(node, settle: settle),
-            isUnanswered: node.base == nil ? node.flags.contains(.createSent) : node.sentContent != nil,
+            isUnanswered: node.base == nil
+                ? node.flags.contains(.createSent) : node.sentContent != nil || node.sent != nil,
             options: options(of: node))
     }
 

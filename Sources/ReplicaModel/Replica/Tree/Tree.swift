@@ -173,10 +173,23 @@ final class Tree {
         guard shown[node.shown] === node else { return }
         if let other = linked[node.shown]?.first {
             shown[node.shown] = other
+            handOver(from: node, to: other)
         } else if node.lookups == 0 && node.opens == 0 {
             shown[node.shown] = nil
         }
     }
+
+    /// The kernel's references and descriptors count for whichever node has the number that it knows.
+    private func handOver(from node: Node, to other: Node) {
+        other.lookups += node.lookups
+        other.opens += node.opens
+        other.writers += node.writers
+        (node.lookups, node.opens, node.writers) = (0, 0, 0)
+        if writing.removeValue(forKey: node.number) != nil { writing[other.number] = other }
+    }
+
+    /// Whether somebody has the node's file open for writing, under whichever name.
+    func isWritten(_ node: Node) -> Bool { (shown[node.shown] ?? node).writers > 0 }
 
     // MARK: Descriptors
 
