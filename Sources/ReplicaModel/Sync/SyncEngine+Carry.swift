@@ -9,6 +9,7 @@ extension SyncEngine {
             let contents = try await snapshot(call)
             defer { contents.map(close) }
             if call.source != nil, contents == nil { return replica.abandon(call) }
+            let noted = replica.incomingSequence(of: call.template.identifier)
             switch call.call {
             case .create(let options):
                 let result = try await store.createItem(
@@ -28,6 +29,8 @@ extension SyncEngine {
                 try await store.deleteItem(call.template.identifier, base: base, options: [])
                 replica.finishDeletion(call)
             }
+            // What the store said before it answered is older than the answer.
+            if let noted, call.call != .resolve { replica.forgetIncoming(call.template.identifier, noted) }
             replica.keepRefused(call.number)
             clearTrouble()
         } catch {

@@ -58,8 +58,9 @@ extension SyncEngine {
         let anchor = try await store.currentAnchor()
         var seen: Set<ItemIdentifier> = []
         var changes: [Incoming] = []
-        var known: [ItemIdentifier] = []
-        for folder in try replica.listedFolders() {
+        let folders = try replica.listedFolders()
+        var known = try replica.knownItemsInLostFolders()
+        for folder in folders {
             known.append(contentsOf: try replica.knownItems(in: folder.number))
             do throws(RemoteStoreError) {
                 for item in try await wholeListing(of: folder.identifier) {

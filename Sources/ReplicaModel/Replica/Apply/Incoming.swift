@@ -36,6 +36,11 @@ struct Incoming {
         }
     }
 
+    static func sequence(of identifier: ItemIdentifier, in rows: Rows) throws -> Int64? {
+        try Int64.fetchOne(
+            rows, sql: "SELECT sequence FROM incoming WHERE identifier = ?", arguments: [identifier.rawValue])
+    }
+
     /// The change noted for an item.
     static func of(_ identifier: ItemIdentifier, in rows: Rows) throws -> Incoming? {
         let found = try Row.fetchOne(

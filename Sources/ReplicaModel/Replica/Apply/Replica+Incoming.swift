@@ -34,6 +34,18 @@ extension Replica {
         }
     }
 
+    /// The sequence of the change that is noted for an item.
+    func incomingSequence(of identifier: ItemIdentifier) -> Int64? {
+        // What cannot be read is not forgotten either.
+        try? database.read { try Incoming.sequence(of: identifier, in: $0) }
+    }
+
+    /// Forgets a change that the store's answer to a later call made old.
+    func forgetIncoming(_ identifier: ItemIdentifier, _ sequence: Int64) {
+        // If it stays, it is applied, and put right by the next change.
+        try? database.write { try Incoming.remove(identifier, sequence: sequence, from: $0) }
+    }
+
     func incoming(after sequence: Int64, limit: Int) throws -> [(Int64, Incoming)] {
         try database.read { try Incoming.read(after: sequence, limit: limit, from: $0) }
     }
@@ -70,6 +82,22 @@ extension Replica {
             return try database.read { rows in
                 try ItemRow.withBase(in: folder, database: rows).compactMap { $0.base?.identifier }
             }.filter { $0 != .root }
+        } catch {
+            throw .cannotSynchronize("the database cannot be read: \(error)")
+        }
+    }
+
+    /// What the store had in folders that it no longer has: nothing else would say that it is gone.
+    func knownItemsInLostFolders() throws(RemoteStoreError) -> [ItemIdentifier] {
+        do {
+            return try database.read { rows in
+                try String.fetchAll(
+                    rows,
+                    sql: """
+                        SELECT item.identifier FROM item JOIN item AS folder ON folder.number = item.baseParent
+                        WHERE item.identifier IS NOT NULL AND folder.identifier IS NULL ORDER BY item.number
+                        """)
+            }.map { ItemIdentifier($0) }
         } catch {
             throw .cannotSynchronize("the database cannot be read: \(error)")
         }

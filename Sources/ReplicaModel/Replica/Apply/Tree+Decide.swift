@@ -18,7 +18,7 @@ extension Tree {
         let plan = plan(local: node.localChange, remote: remote, holdsContent: node.materialization == .whole)
         if node.isDeleted { return try decideDeleted(node, plan, item, parent) }
         guard let parent, parent.kind == .folder, !parent.isDeleted else {
-            return node.isPending ? .finished(.done) : .removeLocally(node.number)
+            return .removeLocally(node.number)
         }
         if parent.materialization != .whole, parent !== node.parent {
             return node.isPending ? .finished(.needsListing(parent.number)) : .removeLocally(node.number)

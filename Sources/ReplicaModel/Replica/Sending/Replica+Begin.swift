@@ -53,10 +53,12 @@ extension Replica {
     private func begin(
         _ node: Node, _ call: Outgoing.Call, _ fields: ItemFields, in tree: Tree
     ) throws(Obstacle) -> Step {
+        // What is asked for was made where it was sent to, wherever it went here since.
+        let sentParent = node.base == nil && node.flags.contains(.createSent) ? node.sent?.parent : nil
         var outgoing = Outgoing(
             number: node.number, edits: node.edits, call: call, template: try template(of: node, in: tree),
             fields: fields,
-            parent: node.parent?.number ?? node.placeInStore?.parent ?? .root)
+            parent: sentParent ?? node.parent?.number ?? node.placeInStore?.parent ?? .root)
         outgoing.isOfKnownItem = node.base != nil
         if !node.isDeleted, node.parent != nil {
             let place = try tree.place(of: node)

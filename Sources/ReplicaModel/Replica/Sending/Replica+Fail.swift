@@ -37,13 +37,11 @@ extension Replica {
                 guard let base = node.base else { return .nothing }
                 return current.map(Aftermath.apply) ?? .ask(base.identifier)
             case .deletionRejected(let current):
-                guard let base = node.base else { return .nothing }
-                tree.drop(node)
-                return current.map(Aftermath.apply) ?? .ask(base.identifier)
+                try tree.giveUpDeletion(node)
+                return current.map(Aftermath.apply) ?? .nothing
             case .directoryNotEmpty:
-                guard let base = node.base else { return .nothing }
-                tree.drop(node)
-                return .ask(base.identifier)
+                try tree.giveUpDeletion(node)
+                return .nothing
             case .excludedFromSync:
                 node.flags.insert(.excluded)
                 tree.note(node)
@@ -94,6 +92,13 @@ extension RemoteStoreError {
 }
 
 extension Tree {
+    /// Has an item appear again that the store keeps.
+    fileprivate func giveUpDeletion(_ node: Node) throws(Obstacle) {
+        guard let base = node.base else { return }
+        drop(node)
+        if let folder = try find(base.parent), !folder.isDeleted { askAgain(for: folder) }
+    }
+
     /// Notes why an item is not in step.
     func fail(_ node: Node, code: String, _ message: String, retryAt: Double?) {
         node.failure = Failure(
