@@ -65,7 +65,7 @@ let package = Package(
             name: "DirectoryStoreTests",
             dependencies: ["DirectoryStore", "ReplicaModel", "ReplicaTestSupport", system], swiftSettings: strict),
         .testTarget(
-            name: "CommandTests", dependencies: ["mount.replica", "replica", "ReplicaControl", system],
+            name: "CommandTests", dependencies: ["mount.replica", "replica", "ReplicaControl", "ReplicaModel", system],
             swiftSettings: strict),
         .testTarget(
             name: "MountIntegrationTests",

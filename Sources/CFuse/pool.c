@@ -16,7 +16,7 @@
 /// A write's data and everything before it.
 enum { BUFFER_SIZE = (1 << 20) + 4096 };
 /// How often in a row a thread finds two others waiting before it goes.
-enum { PATIENCE = 512 };
+enum { PATIENCE = 4096 };
 /// Interrupts a read(2) that nothing will end. Programs ignore it by default.
 enum { WAKE_SIGNAL = SIGURG };
 
@@ -123,6 +123,11 @@ static void leave(struct worker *worker, bool ended) {
 static void *work(void *argument) {
     struct worker *worker = argument;
     struct cfuse_pool *pool = worker->pool;
+    // Who started this may block all signals, as Dispatch's threads do.
+    sigset_t wake;
+    sigemptyset(&wake);
+    sigaddset(&wake, WAKE_SIGNAL);
+    pthread_sigmask(SIG_UNBLOCK, &wake, NULL);
     void *buffer = malloc(BUFFER_SIZE);
     unsigned crowded = 0;
     bool ended = false;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,11 +55,17 @@ int cfuse_unmount(const char *path, bool lazy) {
     return run_fusermount(path, lazy);
 }
 
+/// stat(2) may be answered from what the kernel remembers, statfs(2) says nothing to users the mount isn't open to.
+static bool is_dead(const char *path) {
+    struct stat status;
+    struct statfs statistics;
+    return (stat(path, &status) != 0 && errno == ENOTCONN) || (statfs(path, &statistics) != 0 && errno == ENOTCONN);
+}
+
 int cfuse_clean_dead_mount(const char *path) {
     // Dead mounts may lie on top of each other.
     for (int round = 0; round < 32; round++) {
-        struct stat status;
-        if (stat(path, &status) == 0 || errno != ENOTCONN) return 0;
+        if (!is_dead(path)) return 0;
         int error = cfuse_unmount(path, true);
         if (error) return error;
     }

@@ -32,6 +32,7 @@ int memfd_create(const char *name, unsigned int flags);
 int pipe2(int ends[2], int flags);
 int sync_file_range(int fd, int64_t offset, int64_t length, unsigned int flags);
 #define CL_SYNC_FILE_RANGE_WRITE 2U
+int unshare(int flags);
 int setfsuid(uint32_t user);
 int setfsgid(uint32_t group);
 
@@ -41,6 +42,7 @@ int setfsgid(uint32_t group);
 #define CL_O_NOATIME 0x40000
 #define CL_AT_EMPTY_PATH 0x1000
 #define CL_AT_SYMLINK_FOLLOW 0x400
+#define CL_CLONE_NEWNS 0x20000
 #define CL_FICLONE 0x40049409
 #define CL_UTIME_NOW 0x3fffffffL
 #define CL_UTIME_OMIT 0x3ffffffeL

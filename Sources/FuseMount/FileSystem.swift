@@ -4,6 +4,9 @@
 /// What takes longer parks its reply (``Reply/park()``). They must not touch their own mount. Pointers (names,
 /// buffers) are valid during the call only. The kernel stops asking what it got ENOSYS for where that makes sense:
 /// `open`, `opendir`, `flush`, `fsync`, `access`, `xattr`, `lseek`, `copyRange`, `statx`, `tmpfile`.
+///
+/// Modes in `mknod`, `mkdir`, `create` and `tmpfile` come as the program gave them: the filesystem takes off
+/// ``RequestContext/umask`` (unless a default ACL is in its place) and gives what it makes to the caller.
 public protocol FileSystem: AnyObject, Sendable {
     /// Read once, when the session is made.
     var features: Features { get }
@@ -118,6 +121,7 @@ public protocol FileSystem: AnyObject, Sendable {
     func fsync(
         _ context: RequestContext, node: NodeID, handle: FileHandle, dataOnly: Bool, reply: consuming EmptyReply)
 
+    /// Where it changes bytes, suid and sgid are to be cleared (``Features/handleKillPrivileges``).
     /// - Parameter mode: FALLOC_FL_* bits.
     func fallocate(
         _ context: RequestContext, node: NodeID, handle: FileHandle, mode: Int32, offset: Int64, length: Int64,
@@ -165,7 +169,7 @@ public protocol FileSystem: AnyObject, Sendable {
         _ context: RequestContext, node: NodeID, handle: FileHandle, lock: FileLock, wait: Bool,
         reply: consuming EmptyReply)
 
-    /// Only with ``Features/flock``.
+    /// Only with ``Features/flock``. What is still locked by an open file ends with its `release`.
     /// - Parameter operation: of flock(2).
     func flock(
         _ context: RequestContext, node: NodeID, handle: FileHandle, owner: UInt64, operation: Int32,

@@ -32,7 +32,7 @@ extension DomainFileSystem {
         answer(context, reply) { [self] () throws(Obstacle) in
             let (entry, below) = try createFile(name, NodeNumber.item(parent), mode, options, Caller(context))
             let made = FuseMount.Entry(entry)
-            return Created(entry: made, file: try enter(made.node, below))
+            return Created(entry: made, file: try enter(made.node, below, isNew: true))
         } send: { [self] reply, created in
             guard !reply.send(created.entry, created.file) else { return }
             release(created.file.handle)
@@ -77,7 +77,9 @@ extension DomainFileSystem {
     }
 
     /// Makes the handle for a file opened below, and says how the kernel is to treat it.
-    private func enter(_ node: NodeID, _ below: OpenFile) throws(Obstacle) -> OpenedFile {
+    private func enter(
+        _ node: NodeID, _ below: OpenFile, isNew: Bool = false
+    ) throws(Obstacle) -> OpenedFile {
         do throws(Obstacle) {
             guard NodeNumber.isSame(node, below.generation) else { throw .errno(.stale) }
             let (mode, backing) = try inodes.enter(node, below, session)
@@ -85,8 +87,8 @@ extension DomainFileSystem {
             let item = OpenedItem(node: node, below: below, descriptor: isPassthrough ? -1 : below.descriptor)
             if isPassthrough {
                 Glibc.close(below.descriptor)
-                // Stores to a mapping change the times unseen by the kernel's own inode.
-                if below.isWriter { session?.notifier.invalidateInode(node, offset: -1) }
+                // Stores to a mapping change the times unseen by the kernel's own inode. Nothing is cached of a new one.
+                if below.isWriter, !isNew { session?.notifier.invalidateInode(node, offset: -1) }
             }
             return OpenedFile(handle: files.insert(item), flags: Self.flags(mode), backing: backing)
         } catch {

@@ -2,11 +2,7 @@ public import ReplicaModel
 
 /// One call of a ``RemoteStore`` method, as a log for tests keeps it.
 public struct StoreCall: Hashable, Sendable {
-    /// The methods of the protocol that can fail, and `importDidFinish`.
-    public enum Method: String, Hashable, Sendable, CaseIterable {
-        case item, enumerateItems, currentAnchor, enumerateChanges, fetchContents
-        case createItem, itemCreated, modifyItem, deleteItem, importDidFinish
-    }
+    public typealias Method = StoreMethod
 
     public var method: Method
     /// The item, the listed folder, or the template's identifier; nil where the method has none.

@@ -5,7 +5,7 @@ import Testing
 @testable import mount_replica
 
 /// `replica` as a program, against a daemon in this process.
-@Suite struct CommandLineTests {
+@Suite(.serialized) struct CommandLineTests {
     /// Every request that a command sends, and how it ends.
     @Test(
         arguments: [

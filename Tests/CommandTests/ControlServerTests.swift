@@ -1,12 +1,13 @@
 import Foundation
 import ReplicaControl
+import ReplicaModel
 import SystemPackage
 import Testing
 
 @testable import mount_replica
 
 /// The control socket's server, with real sockets and a scripted service.
-@Suite struct ControlServerTests {
+@Suite(.serialized) struct ControlServerTests {
     static let progress = MessageTests.progress
 
     @Test func answersWithEventsBefore() async throws {
@@ -147,7 +148,7 @@ import Testing
 }
 
 /// Clients that don't keep to the protocol.
-@Suite struct ControlServerAbuseTests {
+@Suite(.serialized) struct ControlServerAbuseTests {
     @Test func nonsenseIsAnsweredAndTheConnectionGoesOn() async throws {
         let domain = try FakeDomain { _, _ in .done }
         let lines = try await onThread {

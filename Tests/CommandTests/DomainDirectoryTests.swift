@@ -62,6 +62,8 @@ import Testing
     @Test func anUnreadableDomainKeepsItsNameAndHidesNoOther() throws {
         let folder = try TemporaryFolder()
         _ = try FakeDomain("good", in: folder)
+        try folder.makeFolder("replica/broken/tree")
+        try folder.makeFolder("replica/new/tree")
         try folder.write("{", to: "replica/broken/domain.json")
         try folder.write(#"{"format":99,"name":"new","store":"x","options":[]}"#, to: "replica/new/domain.json")
         let root = folder.path.appending("replica")
@@ -73,6 +75,15 @@ import Testing
         for name in unreadable {
             #expect(throws: (any Error).self) { try DomainDirectory(root: root).domain(named: DomainName(name)) }
         }
+    }
+
+    @Test func whatHasNoTreeIsNoDomainYet() throws {
+        let folder = try TemporaryFolder()
+        let fake = try FakeDomain("half", in: folder)
+        #expect(rmdir(fake.state.appending("tree").string) == 0)
+        let directory = DomainDirectory(root: folder.path.appending("replica"))
+        #expect(try directory.domain(named: DomainName("half")) == nil)
+        #expect(try directory.domains().isEmpty)
     }
 
     @Test func theFirstRootWins() throws {
@@ -145,19 +156,5 @@ import Testing
         #expect(throws: ControlFailure(.domainExists, "there is a domain named photos already")) {
             try DomainSelection.new(DomainName("photos"), store: StoreURL("file:///x"), in: roots)
         }
-    }
-}
-
-/// One daemon a domain.
-@Suite struct DomainLockTests {
-    @Test func oneHasItUntilItLetsGo() throws {
-        let folder = try TemporaryFolder()
-        var first: DomainLock? = try DomainLock(state: folder.path)
-        #expect(throws: ControlFailure(.busy, "another daemon serves \(folder.path)")) {
-            try DomainLock(state: folder.path)
-        }
-        withExtendedLifetime(first) {}
-        first = nil
-        _ = try DomainLock(state: folder.path)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import mount_replica
 
 /// How `replica` calls `mount.replica`, with a shell script in its place.
-@Suite struct MountProgramTests {
+@Suite(.serialized) struct MountProgramTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -87,7 +87,7 @@ import Testing
 }
 
 /// `mount.replica` itself, as far as its command line goes.
-@Suite struct MountCommandLineTests {
+@Suite(.serialized) struct MountCommandLineTests {
     @Test(
         arguments: [
             (["a"], 1, "usage: mount.replica SPEC DIR"), (["a", "/b", "-o", "frob"], 1, "unknown option 'frob'"),

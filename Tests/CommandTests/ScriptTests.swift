@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The scripts are parsed by bash (and read by shellcheck where it is installed), and refuse what they don't know.
-@Suite struct ScriptTests {
+@Suite(.serialized) struct ScriptTests {
     static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 

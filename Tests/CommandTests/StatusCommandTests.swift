@@ -5,7 +5,7 @@ import Testing
 @testable import mount_replica
 
 /// What `replica list`, `status`, `pending`, `conflicts` and `watch` print.
-@Suite struct StatusCommandTests {
+@Suite(.serialized) struct StatusCommandTests {
     @Test func aStoppedDomainIsShownWithoutStartingIt() async throws {
         let domain = try FakeDomain()
         let list = try await Programs.replica("list", in: domain.folder)

@@ -16,4 +16,12 @@ import Testing
         let scratch = try Scratch(in: "/dev/shm")
         try await promise.check(try scratch.subject())
     }
+
+    @Test(arguments: StorePromises.all)
+    func keepsPromiseBesideASecondStore(_ promise: StorePromise) async throws {
+        let scratch = try Scratch()
+        let store = try DirectoryStore(path: scratch.root)
+        let second = try DirectoryStore(path: scratch.root)
+        try await promise.check(StoreSubject(store, other: SecondStore(second)))
+    }
 }

@@ -74,6 +74,20 @@ import Testing
         await expectFailure("cannotSynchronize") { try await store.make(".replica-tmp-1", "text") }
     }
 
+    @Test func filesNeverRunAsTheirOwner() async throws {
+        var metadata = ItemMetadata()
+        metadata.mode = 0o6755
+        let template = ItemTemplate(
+            identifier: ItemIdentifier("t"), parent: .root, filename: FileName("file"), kind: .file,
+            metadata: metadata)
+        let result = try await ItemContents.with([1]) { contents async throws(RemoteStoreError) in
+            try await store.createItem(
+                basedOn: template, fields: [.place, .contents, .mode], contents: contents, options: [])
+        }
+        #expect(result.item?.metadata.mode == 0o755)
+        #expect(result.stillPending == .mode)
+    }
+
     @Test func foreignIdentifiersAreUnknown() async throws {
         for text in ["", "1", "0-0", "x-y", "1-2-3-4", "../..", "ffffffffffffffff-ffffffffffffffff", "-", "1-"] {
             await expectFailure("noSuchItem") { _ = try await store.item(ItemIdentifier(text)) }

@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func attributes() async throws {
-        try await withMirror(configure: { $0.defaultPermissions = false }) { mirror, mount in
+        try await withMirror(options: .test(defaultPermissions: false)) { mirror, mount in
             let path = mount.file("file")
             write("0123456789", to: path)
             #expect(errnoOf(chmod(path, 0o4751)) == 0)

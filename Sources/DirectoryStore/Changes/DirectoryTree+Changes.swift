@@ -12,17 +12,36 @@ extension DirectoryTree {
 
     func currentAnchor() throws(RemoteStoreError) -> SyncAnchor {
         try drain()
-        return index.withLock { $0.log.anchor }
+        return signed(index.withLock { $0.log.anchor })
     }
 
-    func changes(from anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
+    /// An anchor that names the directory too: an empty disk in the place of a full one is no deletion.
+    private func signed(_ anchor: SyncAnchor) -> SyncAnchor {
+        SyncAnchor(bytes: anchor.bytes + Array("@\(root.identity)".utf8))
+    }
+
+    /// The anchor without its signature.
+    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` when it is of another directory.
+    private func verified(_ anchor: SyncAnchor) throws(RemoteStoreError) -> SyncAnchor {
+        let parts = anchor.bytes.split(separator: UInt8(ascii: "@"), maxSplits: 1)
+        guard parts.count == 2 else { throw .syncAnchorExpired }
+        guard Array(parts[1]) == Array(root.identity.utf8) else {
+            throw .cannotSynchronize(
+                "\(root.path) is another directory than before: bring the old one back, or say `replica approve`")
+        }
+        return SyncAnchor(bytes: Array(parts[0]))
+    }
+
+    func changes(from signedAnchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
         try drain()
         let top = try openRoot()
+        let anchor = try verified(signedAnchor)
         if watches.cannotWatchAll { throw .syncAnchorExpired }
         let changes = try index.withLock { index throws(RemoteStoreError) in
             try index.log.changes(after: anchor, limit: Self.batchSize)
         }
-        var batch = ChangeBatch(updated: [], deleted: [], anchor: changes.anchor, moreComing: changes.moreComing)
+        var batch = ChangeBatch(
+            updated: [], deleted: [], anchor: signed(changes.anchor), moreComing: changes.moreComing)
         for key in changes.keys {
             let known = index.withLock { index in
                 (node: index.nodes[key], names: index.names(of: key), isOrphan: index.orphans[key] != nil)
@@ -57,7 +76,8 @@ extension DirectoryTree {
     /// Takes in all events there are. One thread at a time.
     /// - Throws: ``RemoteStoreError/serverUnreachable`` while the root is away.
     func drain() throws(RemoteStoreError) {
-        try draining.withLock { _ throws(RemoteStoreError) in
+        try draining.withLock { count throws(RemoteStoreError) in
+            count += 1
             let batch = watches.take()
             let top = try openRoot()
             if batch.hasGap { index.withLock { $0.expire() } }

@@ -103,7 +103,10 @@ extension DirectoryTree {
         var refused = fields.intersection(.metadata).subtracting(kept)
         refused.formUnion(try Attributes.write(metadata, kept, to: file))
         if kept.contains(.mode), let mode = metadata.mode {
-            try Linux.check { fchmod(file.raw, Glibc.mode_t(mode & 0o7777)) }
+            // The file here belongs to the daemon's user: to run as its owner would mean to run as another person.
+            let harmless = mode & ~0o6000
+            if harmless != mode { refused.insert(.mode) }
+            try Linux.check { fchmod(file.raw, Glibc.mode_t(harmless & 0o7777)) }
         }
         if kept.contains(.modificationDate), let date = metadata.modificationDate {
             var times = [

@@ -6,7 +6,8 @@ import SystemPackage
 extension DirectoryTree {
     /// Looks through the whole tree and keeps what it finds as hints. One thread at a time.
     func scan() throws(RemoteStoreError) {
-        try scanning.withLock { _ throws(RemoteStoreError) in
+        try scanning.withLock { count throws(RemoteStoreError) in
+            count += 1
             let found = try places(below: [(ItemKey.root, [])])
             index.withLock { $0.addHints(found) }
         }

@@ -17,8 +17,9 @@ final class DirectoryTree: Sendable {
     let keepsAttributes: Bool
     /// The age at which a temporary file is one that nobody will finish.
     let temporaryLife: Duration
-    let draining = Locked(())
-    let scanning = Locked(())
+    /// How often events were taken in, and the tree looked through: held meanwhile, so that one thread at a time does.
+    let draining = Locked(0)
+    let scanning = Locked(0)
 
     init(path: String, temporaryLife: Duration) throws(RemoteStoreError) {
         self.temporaryLife = temporaryLife

@@ -2,6 +2,7 @@ internal import CFuse
 internal import Glibc
 
 extension Reply where Answer == Entry {
+    /// Answers the request.
     public consuming func send(_ entry: Entry) {
         var parameters = entry.parameters
         fuse_reply_entry(request, &parameters)
@@ -19,6 +20,7 @@ extension Reply where Answer == Attributes {
 }
 
 extension Reply where Answer == BirthStatus {
+    /// Answers the request.
     public consuming func send(_ status: BirthStatus) {
         var basic = status.attributes.status
         if var birth = status.birth {
@@ -31,6 +33,7 @@ extension Reply where Answer == BirthStatus {
 }
 
 extension Reply where Answer == Void {
+    /// Answers the request.
     public consuming func succeed() {
         fuse_reply_err(request, 0)
         finish()
@@ -61,6 +64,7 @@ extension Reply where Answer == (Entry, OpenedFile) {
 }
 
 extension Reply where Answer == Statistics {
+    /// Answers the request.
     public consuming func send(_ statistics: Statistics) {
         var status = statistics.status
         fuse_reply_statfs(request, &status)
@@ -155,6 +159,7 @@ extension Reply where Answer == AttributeValue {
 }
 
 extension Reply where Answer == FileOffset {
+    /// Answers the request.
     public consuming func send(_ offset: Int64) {
         fuse_reply_lseek(request, Int(offset))
         finish()

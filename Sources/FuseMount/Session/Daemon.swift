@@ -8,10 +8,6 @@ internal import SystemPackage
 public struct Daemon: ~Copyable, Sendable {
     private let pipe: Int32
 
-    private init(pipe: Int32) {
-        self.pipe = pipe
-    }
-
     /// Forks. The parent never returns: it exits 0 on ``ready()``, or as ``fail(_:status:)`` says with its text on
     /// stderr, or with `failure` when the child dies without a word. The child goes on in a session of its own.
     public static func fork(failure: Int32) throws(MountError) -> Daemon {

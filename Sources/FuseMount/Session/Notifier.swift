@@ -38,7 +38,9 @@ public final class Notifier: Sendable {
         enqueue(.entry(parent: parent, name: name))
     }
 
-    /// Like ``invalidateEntry(parent:name:)``, and tells inotify watchers that `child` was deleted.
+    /// Like ``invalidateEntry(parent:name:)`` for a name whose node `child` is gone for good.
+    ///
+    /// Inotify watchers of the child itself are told (IN_DELETE_SELF). Those of the folder are not, by kernel 6.18.
     public func deleteEntry(parent: NodeID, child: NodeID, name: [UInt8]) {
         enqueue(.deletion(parent: parent, child: child, name: name))
     }
@@ -88,7 +90,8 @@ public final class Notifier: Sendable {
     private func send(_ session: Unmanaged<Session>) {
         let handle = session._withUnsafeGuaranteedRef { $0.state.withLock { $0.handle } }
         while true {
-            let batch = queue.wait(until: { !$0.messages.isEmpty || $0.isStopping }) { queue in
+            queue.wait { !$0.messages.isEmpty || $0.isStopping }
+            let batch = queue.withLock { queue in
                 defer { queue.messages = [] }
                 return queue.messages
             }

@@ -28,6 +28,8 @@ extension Session {
             connection.pointee.want &= ~UInt32(FUSE_CAP_AUTO_INVAL_DATA)
         }
         connection.pointee.want |= wanted & connection.pointee.capable
+        // Its first form strips on every change of owner and size without being asked; we say when by the second.
+        connection.pointee.want &= ~UInt32(FUSE_CAP_HANDLE_KILLPRIV)
         startWithKernelFlags(offered: cfuse_init_offered())
         fileSystem.start(self)
     }

@@ -4,7 +4,7 @@ public import SystemPackage
 extension Session {
     /// Unmounts. Any thread but a worker may call it; ``run()`` returns soon after.
     /// - Parameter lazy: take the mount away from the tree at once, even when it is in use. Requests end then with
-    ///   ENOTCONN, and programs that hold files open see that too.
+    ///   ENOTCONN or ECONNABORTED, and programs that hold files open see that too.
     /// - Throws: EBUSY when it is in use and not `lazy`; EINVAL when it is not mounted.
     public func unmount(lazy: Bool = false) throws(Errno) {
         let path = state.withLock { $0.phase == .mounted && !$0.isDetached ? $0.path : nil }

@@ -35,16 +35,19 @@ public struct Attributes: Sendable {
         set { status.st_mode = newValue }
     }
 
+    /// How many names the file has.
     public var nlink: UInt {
         get { status.st_nlink }
         set { status.st_nlink = newValue }
     }
 
+    /// The owner.
     public var uid: UInt32 {
         get { status.st_uid }
         set { status.st_uid = newValue }
     }
 
+    /// The group.
     public var gid: UInt32 {
         get { status.st_gid }
         set { status.st_gid = newValue }
@@ -74,16 +77,19 @@ public struct Attributes: Sendable {
         set { status.st_blksize = newValue }
     }
 
+    /// When it was last read.
     public var atime: Glibc.timespec {
         get { status.st_atim }
         set { status.st_atim = newValue }
     }
 
+    /// When its content last changed.
     public var mtime: Glibc.timespec {
         get { status.st_mtim }
         set { status.st_mtim = newValue }
     }
 
+    /// When its status last changed.
     public var ctime: Glibc.timespec {
         get { status.st_ctim }
         set { status.st_ctim = newValue }

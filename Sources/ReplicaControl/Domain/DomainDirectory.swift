@@ -79,7 +79,11 @@ public struct DomainDirectory: Sendable {
         }
         defer { free(resolved) }
         let state = FilePath(platformString: resolved)
-        guard let json = try FileBytes.readIfPresent(state.appending("domain.json")) else { return nil }
+        // The tree comes last when a domain is made: without one an import was broken off, and may be tried again.
+        var tree = stat()
+        guard stat(state.appending("tree").string, &tree) == 0,
+            let json = try FileBytes.readIfPresent(state.appending("domain.json"))
+        else { return nil }
         return DomainLocation(name: name, state: state, record: try DomainRecord(json: json))
     }
 

@@ -7,10 +7,9 @@ public final class Domain: Sendable {
     public let replica: Replica
     let engine: SyncEngine
     let store: any RemoteStore
-    private let bell: Bell
+    let bell: Bell
     private let running = Locked<Running?>(nil)
     private let lock: Int32
-    private let isStopping = Locked(false)
 
     private struct Running {
         var engine: Task<Void, Never>
@@ -53,7 +52,7 @@ public final class Domain: Sendable {
     /// Begins to scan where that is due, to record and to exchange changes with the store.
     public func start() {
         let (replica, engine, bell) = (self.replica, self.engine, self.bell)
-        let isStopping = self.isStopping
+        let isStopping = engine.isStopping
         let scan = BlockingWork.run {
             do {
                 try replica.scan(isStopped: { isStopping.withLock { $0 } })
@@ -64,16 +63,22 @@ public final class Domain: Sendable {
         }
         let upkeep = Task { await engine.runUpkeep() }
         let exchange = Task { await engine.run() }
+        resumeReimports()
         running.withLock { $0 = Running(engine: exchange, upkeep: upkeep, scan: scan) }
     }
 
-    /// Stops, records everything and lets another process serve the domain. What is unsent stays pending.
+    /// Stops, records everything and lets another process serve the domain. What is unsent stays pending. A second
+    /// call does nothing.
     public func stop() async throws {
         let stopping = running.withLock { running in
             defer { running = nil }
             return running
         }
-        isStopping.withLock { $0 = true }
+        let isFirst = engine.isStopping.withLock { isStopping in
+            defer { isStopping = true }
+            return !isStopping
+        }
+        guard isFirst else { return }
         if let stopping {
             for task in [stopping.engine, stopping.upkeep, stopping.scan] { task.cancel() }
             bell.ring()
@@ -81,6 +86,7 @@ public final class Domain: Sendable {
             await stopping.upkeep.value
             await stopping.engine.value
         }
+        replica.events.finish()
         defer { close(lock) }
         try replica.close()
     }
@@ -95,15 +101,5 @@ public final class Domain: Sendable {
     /// - Throws: As ``list(_:)``; ESTALE when the store's content became another meanwhile; ENOSPC.
     public func hydrate(_ file: ItemNumber, range: Range<Int64>?) async throws(Errno) {
         try await engine.hydrate(file, range: range)
-    }
-
-    /// Waits until everything written before is in the store, and everything the store had is applied.
-    /// - Throws: `CancellationError` when the waiting task is cancelled.
-    public func waitForStabilization() async throws {
-        engine.askNow()
-        while !(engine.isQuiet()) {
-            try Task.checkCancellation()
-            try await Task.sleep(for: .milliseconds(20))
-        }
     }
 }

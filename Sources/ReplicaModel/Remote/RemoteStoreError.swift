@@ -29,6 +29,14 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
     /// The store cannot do this at all.
     case unsupported(String)
 
+    /// What a person is told: what the store said, or the error's name.
+    public var message: String {
+        switch self {
+        case .cannotSynchronize(let text), .unsupported(let text): text
+        default: code
+        }
+    }
+
     /// The name that `replica status`, `user.replica.error` and `replica resolved` use.
     public var code: String {
         switch self {

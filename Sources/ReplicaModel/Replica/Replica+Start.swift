@@ -106,6 +106,7 @@ private struct LastRun {
             try Meta.state.write("running", to: rows)
             try Meta.boot.write(Self.currentBoot, to: rows)
             try Meta.templatePrefix.write(templatePrefix, to: rows)
+            try Incoming.carryOver(isClean: scanMode == .none, in: rows)
             if isImport { try Meta.importing.write("yes", to: rows) }
         }
         let place = Place(folder: root, name: FileName("."))

@@ -15,6 +15,7 @@ public final class Replica: Sendable {
     let recording = Locked(Recording())
     let presentations = Locked(Presentations())
     let presenter = Locked<(any Presenter)?>(nil)
+    let events = EventHub()
     /// Called after local changes; must return at once.
     let wake: @Sendable () -> Void
     let now: @Sendable () -> Double

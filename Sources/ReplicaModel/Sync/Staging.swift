@@ -23,7 +23,12 @@ extension SyncEngine {
         let staged = Staged(
             content: StagedContent(path: path, version: item.version.content), descriptor: descriptor)
         do throws(RemoteStoreError) {
-            let sink = FileSink(descriptor: descriptor)
+            let identifier = item.identifier
+            let sink = FileSink(descriptor: descriptor) { [ledger, replica] count in
+                ledger.withLock { $0.fetched(Int64(count), of: identifier, now: replica.now()) }
+            }
+            ledger.withLock { $0.beginFetch(identifier, size: item.size) }
+            defer { ledger.withLock { $0.endFetch(identifier, now: replica.now()) } }
             _ = try await store.fetchContents(
                 of: item.identifier, version: item.version.content, range: nil, into: sink)
             guard ftruncate(descriptor, Int(item.size)) == 0, fdatasync(descriptor) == 0 else {
@@ -40,10 +45,13 @@ extension SyncEngine {
 /// Bytes go to a file.
 struct FileSink: ContentSink {
     let descriptor: Int32
+    /// Told how many bytes came.
+    let arrived: @Sendable (Int) -> Void
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
         do throws(Errno) {
             try Self.write(bytes, to: descriptor, at: offset)
+            arrived(bytes.count)
         } catch {
             throw .cannotSynchronize("staging cannot be written: \(error)")
         }

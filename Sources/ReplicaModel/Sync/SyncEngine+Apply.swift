@@ -9,7 +9,11 @@ extension SyncEngine {
         var isForced = false
         while true {
             let pass = await applyAll(isForced: isForced)
-            guard pass.deferred > 0 else { break }
+            guard pass.deferred > 0 else {
+                let asked = state.withLock { $0.lastAsked }
+                replica.look { $0.forgetGone(before: asked) }
+                break
+            }
             if pass.applied > 0 {
                 isForced = false
             } else if isForced {
@@ -54,13 +58,16 @@ extension SyncEngine {
         do throws(Obstacle) {
             let outcome: Applied
             if let item = change.item {
-                outcome = try replica.apply(item, isForced: isForced)
+                outcome = try replica.apply(item, asked: change.asked, isForced: isForced)
             } else {
-                outcome = try replica.applyDeletion(of: change.identifier)
+                outcome = try replica.applyDeletion(of: change.identifier, asked: change.asked)
             }
             switch outcome {
-            case .done: return true
+            case .done:
+                tell(change)
+                return true
             case .deferred: return false
+            case .stale: return await ask(change.identifier)
             case .refused(let name):
                 state.withLock { _ = $0.refused.insert(name) }
                 log.warning("a name of the store cannot stand here", metadata: ["name": "\(name)"])
@@ -81,6 +88,12 @@ extension SyncEngine {
             log.warning("a change cannot be applied", metadata: ["errno": "\(error.errno)"])
             return false
         }
+    }
+
+    private func tell(_ change: Incoming) {
+        guard replica.events.isHeard, change.item != nil else { return }
+        let number = replica.look { $0.byIdentifier[change.identifier]?.number }
+        if let number { replica.post(.remoteChange, number) }
     }
 
     /// Fetches the newer content of a whole file beside the old one, which stands until it is all here.
@@ -120,8 +133,10 @@ extension SyncEngine {
     private func listAgain() async {
         for (number, identifier) in replica.foldersToList() {
             do throws(RemoteStoreError) {
+                let asked = replica.answers
                 let items = try await wholeListing(of: identifier)
-                try replica.noteIncoming(items.map { Incoming(identifier: $0.identifier, item: $0) }, anchor: nil)
+                let changes = items.map { Incoming(identifier: $0.identifier, item: $0, asked: asked) }
+                try replica.noteIncoming(changes, anchor: nil)
                 replica.noteListed(number)
             } catch {
                 if error == .noSuchItem(identifier) { replica.noteListed(number) }

@@ -9,7 +9,6 @@ extension SyncEngine {
             let contents = try await snapshot(call)
             defer { contents.map(close) }
             if call.source != nil, contents == nil { return replica.abandon(call) }
-            let noted = replica.incomingSequence(of: call.template.identifier)
             switch call.call {
             case .create(let options):
                 let result = try await store.createItem(
@@ -29,8 +28,7 @@ extension SyncEngine {
                 try await store.deleteItem(call.template.identifier, base: base, options: [])
                 replica.finishDeletion(call)
             }
-            // What the store said before it answered is older than the answer.
-            if let noted, call.call != .resolve { replica.forgetIncoming(call.template.identifier, noted) }
+            noteSent(call)
             replica.keepRefused(call.number)
             clearTrouble()
         } catch {
@@ -39,10 +37,17 @@ extension SyncEngine {
         state.withLock { $0.uploads[call.number] = nil }
     }
 
+    private func noteSent(_ call: Outgoing) {
+        let bytes = call.source == nil ? 0 : call.stamp.size
+        ledger.withLock { $0.sent(bytes: bytes, now: replica.now()) }
+        replica.post(.uploaded, call.number)
+    }
+
     /// Has the store's own state of an item applied where it differs from what was sent.
     private func take(_ item: Item?) throws(RemoteStoreError) {
         guard let item else { return }
-        try replica.noteIncoming([Incoming(identifier: item.identifier, item: item)], anchor: nil)
+        let change = Incoming(identifier: item.identifier, item: item, asked: replica.answers)
+        try replica.noteIncoming([change], anchor: nil)
         bell.ring()
     }
 
@@ -60,11 +65,15 @@ extension SyncEngine {
         do throws(Obstacle) {
             let jitter = random()
             let aftermath = try replica.fail(call, error) { Backoff.delay(attempts: $0, jitter: jitter) }
+            // A collision or a conflict is dealt with; what is left to say of it is what came of it.
+            if replica.hasFailed(call.number) { replica.post(.error, call.number, detail: error.code) }
             switch aftermath {
             case .nothing: break
             case .holdBack: noteTrouble(error)
-            case .apply(let item): await note(item.identifier, item)
-            case .deleted(let identifier): await note(identifier, nil)
+            case .apply(let item): note(item.identifier, item, asked: replica.answers)
+            case .deleted(let identifier):
+                guard !suspect(identifier) else { break }
+                board.withLock { $0.wait(call.number, until: replica.now() + Self.suspicion) }
             case .ask(let identifier): await ask(identifier)
             }
         } catch {
@@ -72,27 +81,51 @@ extension SyncEngine {
         }
     }
 
-    private func note(_ identifier: ItemIdentifier, _ item: Item?) async {
+    private func note(_ identifier: ItemIdentifier, _ item: Item?, asked: UInt64) {
         do throws(RemoteStoreError) {
-            try replica.noteIncoming([Incoming(identifier: identifier, item: item)], anchor: nil)
+            try replica.noteIncoming([Incoming(identifier: identifier, item: item, asked: asked)], anchor: nil)
         } catch {
             noteTrouble(error)
         }
         bell.ring()
     }
 
-    /// Asks the store what an item is now.
-    func ask(_ identifier: ItemIdentifier) async {
+    /// A call did not find its item: its file may have been written anew under its name. The feed says so, or says
+    /// nothing; then the item is gone.
+    /// - Returns: Whether that is certain now.
+    private func suspect(_ identifier: ItemIdentifier) -> Bool {
+        let isGone = state.withLock { state in
+            if let pull = state.suspects[identifier], state.pullsDone >= pull {
+                state.suspects[identifier] = nil
+                return true
+            }
+            if state.suspects[identifier] == nil { state.suspects[identifier] = state.pullsBegun + 1 }
+            state.isPullWanted = true
+            return false
+        }
+        if isGone { note(identifier, nil, asked: replica.answers) } else { bell.ring() }
+        return isGone
+    }
+
+    /// Seconds until a call is tried again whose item was not found.
+    private static let suspicion = 0.2
+
+    /// Asks the store what an item is now, and notes the answer.
+    /// - Returns: False when the store did not say.
+    @discardableResult
+    func ask(_ identifier: ItemIdentifier) async -> Bool {
+        let asked = replica.answers
         do throws(RemoteStoreError) {
-            await note(identifier, try await store.item(identifier))
+            note(identifier, try await store.item(identifier), asked: asked)
         } catch {
-            if case .noSuchItem(identifier) = error {
-                await note(identifier, nil)
-            } else {
+            guard case .noSuchItem(identifier) = error else {
                 noteTrouble(error)
                 state.withLock { $0.isPullWanted = true }
+                return false
             }
+            return suspect(identifier)
         }
+        return true
     }
 
     private func close(_ contents: ItemContents) { Glibc.close(contents.file.rawValue) }
@@ -105,7 +138,7 @@ extension SyncEngine {
         state.withLock { state in
             let attempts = (state.trouble?.attempts ?? 0) + 1
             let retryAt = replica.now() + Backoff.delay(attempts: attempts, jitter: jitter)
-            state.trouble = Failure(code: error.code, message: error.code, attempts: attempts, retryAt: retryAt)
+            state.trouble = Failure(code: error.code, message: error.message, attempts: attempts, retryAt: retryAt)
         }
     }
 

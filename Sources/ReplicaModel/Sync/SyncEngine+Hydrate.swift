@@ -49,7 +49,11 @@ extension SyncEngine {
     private static let block: Int64 = 128 * 1024
 
     private func fetch(_ range: Range<Int64>, _ target: FetchTarget) async throws(Errno) {
-        defer { endFetch(range, target.number) }
+        ledger.withLock { $0.beginFetch(target.identifier, size: Int64(range.count)) }
+        defer {
+            ledger.withLock { $0.endFetch(target.identifier, now: replica.now()) }
+            endFetch(range, target.number)
+        }
         let sink: PlaceholderSink
         do throws(Obstacle) {
             sink = PlaceholderSink(engine: self, target: target, descriptor: try replica.openForFetch(target))
@@ -65,6 +69,8 @@ extension SyncEngine {
             }
         } catch {
             replica.pauseFetch(target, descriptor: sink.descriptor)
+            // Cut meanwhile: less is needed now.
+            if sink.failure == .resourceTemporarilyUnavailable { return }
             if let errno = sink.failure { throw errno }
             switch error {
             case .noSuchItem, .versionNoLongerAvailable: await ask(target.identifier)
@@ -81,6 +87,7 @@ extension SyncEngine {
             let descriptor = try replica.openForFetch(target)
             defer { close(descriptor) }
             try replica.completeFetch(target, descriptor: descriptor)
+            replica.post(.downloaded, target.number)
         } catch {
             // Whoever else completed it did the same.
             if error.errno != Errno(rawValue: ESTALE) { throw error.errno }
@@ -121,6 +128,7 @@ extension SyncEngine {
 
     /// Wakes those whose bytes have come while their fetch goes on.
     func arrived(_ range: Range<Int64>, of target: FetchTarget) {
+        ledger.withLock { $0.fetched(Int64(range.count), of: target.identifier, now: replica.now()) }
         let served = fetches.withLock { board -> [FetchBoard.Waiter] in
             guard let waiters = board.waiters[target.number] else { return [] }
             let ready = waiters.filter { $0.value.range.overlaps(range) || $0.value.range.isEmpty }

@@ -19,10 +19,19 @@ extension SyncEngine {
 
     /// Asks the store for its changes and notes them.
     func pull() async {
+        let number = state.withLock { state in
+            state.pullsBegun += 1
+            return state.pullsBegun
+        }
+        let asked = replica.answers
         do throws(RemoteStoreError) {
             try await pullChanges()
+            state.withLock { $0.lastAsked = asked }
             clearTrouble()
-            state.withLock { $0.nextPull = replica.now() + Self.pullInterval }
+            state.withLock { state in
+                state.nextPull = replica.now() + Self.pullInterval
+                state.pullsDone = number
+            }
         } catch {
             noteTrouble(error)
             state.withLock { state in
@@ -34,27 +43,45 @@ extension SyncEngine {
 
     /// Asks for everything after the last anchor and notes it in the database.
     private func pullChanges() async throws(RemoteStoreError) {
+        var isListed = false
         while true {
-            guard let anchor = replica.anchor(), store.properties.hasChangeFeed else { return try await listAnew() }
+            guard let anchor = replica.anchor(), store.properties.hasChangeFeed else {
+                if isListed { return }
+                isListed = true
+                try await listAnew()
+                continue
+            }
+            let asked = replica.answers
             let batch: ChangeBatch
             do throws(RemoteStoreError) {
                 batch = try await store.enumerateChanges(from: anchor)
             } catch {
-                guard error == .syncAnchorExpired else { throw error }
-                return try await listAnew()
+                guard error == .syncAnchorExpired || isAllowed(error) else { throw error }
+                if isListed { return }
+                // What moved while the listings were made is in none of them: the feed since then tells.
+                isListed = true
+                try await listAnew()
+                continue
             }
             let changes =
-                batch.updated.map { Incoming(identifier: $0.identifier, item: $0) }
-                + batch.deleted.map { Incoming(identifier: $0, item: nil) }
-            try replica.noteIncoming(changes, anchor: batch.anchor)
+                batch.updated.map { Incoming(identifier: $0.identifier, item: $0, asked: asked) }
+                + batch.deleted.map { Incoming(identifier: $0, item: nil, asked: asked) }
+            try replica.noteIncoming(try replica.recognizeSuccessors(in: changes), anchor: batch.anchor)
             if !batch.moreComing { return }
         }
+    }
+
+    /// Whether a person said that what the store has now is to be taken for its content.
+    private func isAllowed(_ error: RemoteStoreError) -> Bool {
+        guard case .cannotSynchronize = error else { return false }
+        return state.withLock { $0.isApproved }
     }
 
     /// Lists every folder that is listed here and compares: what is in no listing is gone, once all listings are
     /// complete (design.md §8).
     private func listAnew() async throws(RemoteStoreError) {
         let noted = try replica.lastIncoming()
+        let asked = replica.answers
         let anchor = try await store.currentAnchor()
         var seen: Set<ItemIdentifier> = []
         var changes: [Incoming] = []
@@ -65,16 +92,29 @@ extension SyncEngine {
             do throws(RemoteStoreError) {
                 for item in try await wholeListing(of: folder.identifier) {
                     seen.insert(item.identifier)
-                    changes.append(Incoming(identifier: item.identifier, item: item))
+                    changes.append(Incoming(identifier: item.identifier, item: item, asked: asked))
                 }
             } catch {
                 guard error == .noSuchItem(folder.identifier), folder.number != .root else { throw error }
             }
         }
         for identifier in known where !seen.contains(identifier) {
-            changes.append(Incoming(identifier: identifier, item: nil))
+            let item = try await whereabouts(of: identifier)
+            changes.append(Incoming(identifier: identifier, item: item, asked: asked))
         }
-        try replica.noteIncoming(changes, anchor: anchor, replacing: noted)
+        try replica.noteIncoming(try replica.recognizeSuccessors(in: changes), anchor: anchor, replacing: noted)
+    }
+
+    /// What became of an item that is in no listing: gone, unless it is edited here and the store still has it, where
+    /// nobody has looked yet. Without a feed that would tell of moves, the store is always asked.
+    private func whereabouts(of identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item? {
+        guard !store.properties.hasChangeFeed || replica.isPending(identifier) else { return nil }
+        do throws(RemoteStoreError) {
+            return try await store.item(identifier)
+        } catch {
+            guard error == .noSuchItem(identifier) else { throw error }
+            return nil
+        }
     }
 
     /// All items of a folder, from a listing that did not fail.

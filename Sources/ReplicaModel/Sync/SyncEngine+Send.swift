@@ -7,19 +7,56 @@ extension SyncEngine {
     /// - Returns: When to look again, in seconds since 1970; nil when only news can change anything.
     func send() async -> Double? {
         guard !replica.isScanning else { return replica.now() + 0.1 }
-        if let time = heldBack() { return time.isFinite ? time : nil }
         let now = replica.now()
+        let news = replica.takeNews()
+        if replica.events.isHeard { for number in news { replica.post(.localChange, number) } }
         board.withLock { board in
-            board.add(replica.takeNews())
+            board.add(news)
             board.addDue(at: now)
         }
-        while let calls = gather() {
-            guard !calls.isEmpty else { break }
-            await perform(calls)
-            if heldBack() != nil { break }
+        if let time = heldBack() { return time.isFinite ? time : nil }
+        guard !options.isSequential else {
+            await work()
+            return board.withLock { $0.nextAlarm }
         }
+        let limit = max(1, store.properties.concurrency)
+        while board.withLock({ $0.takeWorker(limit, now: replica.now()) }) {
+            Task {
+                await self.work()
+                self.board.withLock { $0.workers -= 1 }
+                self.bell.ring()
+            }
+        }
+        // An import of what the store had already, or of nothing, leaves nothing to send.
+        if board.withLock({ $0.workers == 0 }) { await finishImport() }
+        return board.withLock { $0.nextLook(limit) }
+    }
+
+    /// Makes calls as long as there are any to make.
+    private func work() async {
+        while heldBack() == nil, let calls = gather() {
+            for call in calls { await perform(call) }
+        }
+        await fetchFirst()
         await finishImport()
-        return board.withLock { $0.nextAlarm }
+        if replica.look({ $0.pending.isEmpty }) { ledger.withLock { $0.endSending() } }
+    }
+
+    /// Brings what is missing of files that were cut before it was here; they are sent then.
+    private func fetchFirst() async {
+        let numbers = board.withLock { board in
+            defer { board.fetchesFirst = [] }
+            return board.fetchesFirst
+        }
+        for number in numbers {
+            do throws(Errno) {
+                try await hydrate(number, range: nil)
+                board.withLock { $0.add(CollectionOfOne(number)) }
+                bell.ring()
+            } catch {
+                board.withLock { $0.wait(number, until: replica.now() + 5) }
+            }
+        }
     }
 
     /// Until when nothing is sent, and why not.
@@ -32,17 +69,19 @@ extension SyncEngine {
         }
     }
 
-    /// Begins as many calls as the store serves at a time, and has them recorded before they are made (statement 73).
+    /// How many calls, and bytes of content, are begun together.
+    private static let mostCalls = 16
+    private static let mostBytes: Int64 = 4 << 20
+
+    /// Begins some calls, and has them recorded before they are made (statement 73).
     private func gather() -> [Outgoing]? {
         var calls: [Outgoing] = []
-        let limit = max(1, store.properties.concurrency)
-        while true {
-            let number = board.withLock { board -> ItemNumber? in
-                guard board.inFlight + calls.count < limit else { return nil }
-                return board.pop()
-            }
-            guard let number else { break }
-            if let call = begin(number) { calls.append(call) }
+        var bytes: Int64 = 0
+        while calls.count < Self.mostCalls, bytes < Self.mostBytes {
+            guard let number = board.withLock({ $0.pop() }) else { break }
+            guard let call = begin(number) else { continue }
+            calls.append(call)
+            if call.source != nil { bytes += call.stamp.size }
         }
         if calls.isEmpty, let stuck = board.withLock({ $0.runDry() }), let call = displace(stuck) {
             calls.append(call)
@@ -71,6 +110,7 @@ extension SyncEngine {
             case .wait(.later(let time)): if time.isFinite { board.withLock { $0.wait(number, until: time) } }
             case .wait(.busy): board.withLock { $0.wait(number, until: replica.now() + max(options.settle, 0.05)) }
             case .wait: break
+            case .fetch: board.withLock { $0.fetchesFirst.append(number) }
             }
         } catch {
             log.warning("an item cannot be read", metadata: ["item": "\(number)", "errno": "\(error.errno)"])
@@ -87,24 +127,16 @@ extension SyncEngine {
         }
     }
 
-    private func perform(_ calls: [Outgoing]) async {
-        guard !options.isSequential else {
-            for call in calls { await perform(call) }
-            return
-        }
-        for call in calls {
-            Task {
-                await self.perform(call)
-                self.bell.ring()
-            }
-        }
-    }
-
     private func perform(_ call: Outgoing) async {
-        await carry(call)
+        if heldBack() == nil {
+            await carry(call)
+        } else {
+            call.source.map { _ = close($0) }
+            replica.abandon(call)
+        }
         board.withLock { board in
             board.inFlight -= 1
-            board.ended(call.number)
+            board.ended(call.number, now: replica.now())
         }
     }
 }

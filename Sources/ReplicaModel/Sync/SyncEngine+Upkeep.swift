@@ -2,14 +2,25 @@ internal import GRDB
 internal import Logging
 
 extension SyncEngine {
-    /// Records what changed, ten times a second while anything does, and looks after files that stay open.
+    /// Records what changed, ten times a second while anything does, and looks after files that stay open and after
+    /// the room that content takes. Sleeps while nothing happens.
     func runUpkeep() async {
-        var round = 0
+        var nextLook = replica.now()
+        var told: ToldState?
         while !Task.isCancelled {
-            try? await Task.sleep(for: .milliseconds(100))  // Cancelled at the end.
-            round += 1
-            recordChanges()
-            if round % 20 == 0 { replica.settleWriters() }
+            let mark = bell.mark
+            told = tellState(after: told)
+            if replica.hasChanges {
+                try? await Task.sleep(for: .milliseconds(100))  // Cancelled at the end.
+                recordChanges()
+            } else {
+                await bell.wait(since: mark, until: nextLook, now: replica.now)
+            }
+            guard replica.now() >= nextLook else { continue }
+            replica.settleWriters()
+            trimCache()
+            replica.unloadIdle()
+            nextLook = replica.now() + (replica.hasWriters ? 2 : 5)
         }
     }
 
@@ -24,6 +35,8 @@ extension SyncEngine {
 
     /// Takes over what a person said in an earlier run.
     func restore() {
+        replica.recallPins()
+        if options.cacheLimit != nil || options.minimumFree != nil { replica.look { $0.keepsUse = true } }
         let (reason, isImporting) = replica.standingOrders()
         state.withLock { state in
             state.disconnected = reason
@@ -47,6 +60,19 @@ extension SyncEngine {
 extension Replica {
     /// Whether the database is behind the tree.
     var hasChanges: Bool { look { !$0.changed.isEmpty || !$0.removed.isEmpty } }
+
+    /// Lets go of items in memory that nobody uses, when there are many.
+    func unloadIdle() {
+        look { tree in
+            guard tree.items.count > Self.mostIdle else { return }
+            tree.unloadIdle(limit: Self.mostIdle)
+        }
+    }
+
+    private static let mostIdle = 50_000
+
+    /// Whether files are open for writing.
+    var hasWriters: Bool { look { !$0.writing.isEmpty } }
 
     /// Whether there is nothing to send and nothing to apply.
     var isInStep: Bool {

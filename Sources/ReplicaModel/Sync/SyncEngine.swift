@@ -10,6 +10,9 @@ final class SyncEngine: Sendable {
     let state = Locked(EngineState())
     let board = Locked(SendBoard())
     let fetches = Locked(FetchBoard())
+    /// Set when the domain stops: work that blocks ends then.
+    let isStopping = Locked(false)
+    let ledger = Locked(Ledger())
     let listings = Locked<[ItemNumber: Task<Errno?, Never>]>([:])
     let bell: Bell
     let random: @Sendable () -> Double
@@ -31,6 +34,7 @@ final class SyncEngine: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.runReceiving() }
             group.addTask { await self.runSending() }
+            group.addTask { await self.runKeeping() }
             group.addTask {
                 for await _ in self.store.signals() {
                     self.state.withLock { $0.isPullWanted = true }
@@ -67,6 +71,13 @@ final class SyncEngine: Sendable {
 /// What the engine knows beside the replica.
 struct EngineState {
     var isPullWanted = true
+    /// How many times the store was asked for its changes, and the last of these that succeeded.
+    var pullsBegun = 0
+    var pullsDone = 0
+    /// How many calls were answered when the last pull that ended began.
+    var lastAsked: UInt64 = 0
+    /// Items that a call did not find, with the pull that has to say what became of them.
+    var suspects: [ItemIdentifier: Int] = [:]
     /// When the store is asked again without a signal, in seconds since 1970.
     var nextPull = 0.0
     /// Why nothing is exchanged with the store, by a person's will.
@@ -82,6 +93,8 @@ struct EngineState {
     var uploads: [ItemNumber: (done: Int64, size: Int64)] = [:]
     /// Whether the end of an import is still to be told.
     var isImporting = false
+    /// Reimports whose items are still being gathered.
+    var reimports = 0
     /// Whole files whose newer content is on its way.
     var updating: Set<ItemIdentifier> = []
     private var lastStaged = 0

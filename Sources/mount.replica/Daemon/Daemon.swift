@@ -28,8 +28,12 @@ final class Daemon: Sendable {
         let recorded = try DomainOptions(texts: location.record.options + options.domain.texts)
         domainOptions.cacheLimit = recorded.cacheMax.map { Int64(clamping: $0) }
         domainOptions.minimumFree = recorded.cacheMinFree.map { Int64(clamping: $0) }
-        domain = try Domain.open(
-            StateFolders(root: location.state), store: store, options: domainOptions, log: log)
+        do {
+            domain = try Domain.open(
+                StateFolders(root: location.state), store: store, options: domainOptions, log: log)
+        } catch Errno.resourceBusy {
+            throw ControlFailure(.busy, "another daemon serves the domain \(location.name)")
+        }
         domain.start()
     }
 

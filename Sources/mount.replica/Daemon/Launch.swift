@@ -15,6 +15,7 @@ enum Launch {
         var logger = Logger(label: "replica") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = plan.isVerbose ? .debug : .warning
         do {
+            if case .remove(let keep) = plan.task { try remove(plan, keep, background) }
             let (location, store) = try prepare(plan)
             let daemon = try Daemon(location, plan.options, store: store, log: logger)
             let server = try ControlServer(state: location.state, service: ControlService(daemon))
@@ -33,6 +34,20 @@ enum Launch {
         } catch {
             background.failed(ControlFailure(error))
         }
+    }
+
+    /// Takes a domain away that nobody serves, and ends.
+    private static func remove(_ plan: DaemonPlan, _ keep: RemovalMode, _ background: Background) throws -> Never {
+        guard case .existing(let location) = plan.selection else {
+            throw ControlFailure(.noSuchDomain, "there is no such domain")
+        }
+        let folders = StateFolders(root: location.state)
+        let removal = try folders.remove(keep: RemovalKeep(keep), name: location.name.text)
+        Daemon.removeLinks(to: location.name)
+        background.isReady(
+            .removed(
+                RemovalResult(preserved: removal.preserved.map(ControlFilePath.init), files: removal.files)), log: nil)
+        exit(0)
     }
 
     /// Finds or makes the domain.

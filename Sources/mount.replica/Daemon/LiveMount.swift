@@ -19,7 +19,8 @@ final class LiveMount: Sendable {
         var fileSystemOptions = FileSystemOptions()
         fileSystemOptions.programsThatDoNotHydrate = Set(noHydrate)
         let fileSystem = DomainFileSystem(
-            replica: domain.replica, source: domain, mountpoint: path.string, options: fileSystemOptions)
+            replica: domain.replica, source: domain, status: VirtualAttributes(domain: domain),
+            mountpoint: path.string, options: fileSystemOptions)
         var mountOptions = FuseMount.MountOptions(fsName: source, subtype: "replica")
         mountOptions.readOnly = options.readOnly
         mountOptions.allowOther = options.allowOther

@@ -15,7 +15,7 @@ final class ControlLoop: @unchecked Sendable {
     private var end: ContinuousClock.Instant?
 
     private static let mostConnections = 64
-    private static let graceForStop = Duration.seconds(10)
+    private static let graceForStop = Duration.seconds(30)
 
     init(listener: FileDescriptor, inbox: ControlInbox, service: any DomainService) {
         self.listener = listener

@@ -1,12 +1,13 @@
 import CLinux
 import Glibc
 import ReplicaControl
+import ReplicaModel
 import SystemPackage
 
 /// Serves a domain's control socket. One thread does all its input and output and sleeps when there is none; requests
 /// run as tasks, so a slow client holds up nobody.
 ///
-/// Whoever makes one holds the domain's ``DomainLock``.
+/// Whoever makes one serves the domain: ``Domain/open(_:store:options:log:)`` lets one process do that.
 // `inbox` is behind a lock; `loop` is touched by the server's thread only, once it runs.
 final class ControlServer: @unchecked Sendable {
     private let inbox: ControlInbox
@@ -28,7 +29,7 @@ final class ControlServer: @unchecked Sendable {
         }
     }
 
-    /// Takes no new request, lets those under way end and their answers go out (10 s at most for both; then they are
+    /// Takes no new request, lets those under way end and their answers go out (30 s at most for both; then they are
     /// cancelled), and removes the socket. Blocks: not to be called from a task. Call it once.
     func stop() {
         inbox.post(.stop)

@@ -3,31 +3,106 @@ import ReplicaControl
 import ReplicaModel
 import SystemPackage
 
-/// Answers the control socket's requests over the domain.
+/// Answers the control socket's requests over the domain (docs/CONTROL.md).
 struct ControlService: DomainService {
-    private let daemon: Daemon
+    let daemon: any DaemonControl
 
-    init(_ daemon: Daemon) {
+    init(_ daemon: any DaemonControl) {
         self.daemon = daemon
     }
 
+    var domain: Domain { daemon.domain }
+
     func answer(_ request: ControlRequest, events: EventSink) async throws -> ControlAnswer {
+        switch request {
+        case .hello, .status, .item, .pending, .materialized, .conflicts, .watch:
+            return try await tell(request, events)
+        case .resolve, .download, .evict, .pin, .unpin, .reimport: return try await change(request, events)
+        case .connect, .disconnect, .wait, .retry, .approve, .resolved: return try await direct(request, events)
+        case .mount(let path, let options):
+            try await daemon.mount(at: path.path, options: options)
+            return .done
+        case .unmount(let flush):
+            if flush { try await withProgress(events) { try await domain.waitForStabilization() } }
+            try await daemon.unmount()
+            return .done
+        case .remove(let keep): return .removed(try await daemon.remove(keep: keep))
+        }
+    }
+
+    /// What is only asked.
+    private func tell(_ request: ControlRequest, _ events: EventSink) async throws -> ControlAnswer {
         switch request {
         case .hello:
             return .daemon(
                 DaemonStatus(
                     name: daemon.location.name.text, pid: getpid(),
                     mountpoint: daemon.mountpoint.map(ControlFilePath.init)))
-        case .wait:
-            try await daemon.domain.waitForStabilization()
-            return .done
-        case .unmount:
-            try daemon.unmount()
-            return .done
-        case .mount(let path, let options):
-            try daemon.mount(at: path.path, MountOptions(texts: options), isOnlyReason: false)
-            return .done
-        default: throw ControlFailure(.unsupported, "not yet")
+        case .status: return .domain(try status())
+        case .item(let path): return .item(ItemStatus(try await domain.item(at: path.fileNames())))
+        case .pending: try await domain.forEachPending { try await events.send(items: $0) }
+        case .materialized: try await domain.forEachMaterialized { try await events.send(items: $0) }
+        case .conflicts: try await tellConflicts(events)
+        default: try await watch(events)
+        }
+        return .done
+    }
+
+    /// What is done to items.
+    private func change(_ request: ControlRequest, _ events: EventSink) async throws -> ControlAnswer {
+        switch request {
+        case .resolve(let path, let keep):
+            try await domain.resolve(path.fileNames(), keep: ConflictSide(keep))
+        case .download(let path, let range, let wait):
+            let bytes = try range.map { try Range($0) }
+            let names = try path.fileNames()
+            guard wait else {
+                try await domain.download(names, range: bytes, waits: false)
+                return .done
+            }
+            try await withProgress(events) { try await domain.download(names, range: bytes, waits: true) }
+        case .evict(let path, let strict):
+            return .evicted(EvictionResult(try await domain.evict(path.fileNames(), isStrict: strict)))
+        case .pin(let path): try await domain.pin(path.fileNames())
+        case .unpin(let path): try await domain.unpin(path.fileNames())
+        case .reimport(let path): try await domain.reimport(below: path.fileNames())
+        default: throw ControlFailure(.wrongProtocol, "this daemon doesn't know that request")
+        }
+        return .done
+    }
+
+    /// What is done to the whole exchange with the store.
+    private func direct(_ request: ControlRequest, _ events: EventSink) async throws -> ControlAnswer {
+        switch request {
+        case .connect: try domain.connect()
+        case .disconnect(let reason): try domain.disconnect(reason: reason)
+        case .wait(let path):
+            let names = try path.fileNames()
+            try await withProgress(events) {
+                if names.isEmpty {
+                    try await domain.waitForStabilization()
+                } else {
+                    try await domain.waitForChanges(below: names)
+                }
+            }
+        case .retry(nil): domain.retry()
+        case .retry(let path?): try await domain.retry(path.fileNames())
+        case .approve: domain.approve()
+        case .resolved(let code):
+            do throws(Errno) {
+                try domain.resolved(code)
+            } catch {
+                throw ControlFailure(.usage, "'\(code)' is no error that can be resolved")
+            }
+        default: throw ControlFailure(.wrongProtocol, "this daemon doesn't know that request")
+        }
+        return .done
+    }
+
+    private func tellConflicts(_ events: EventSink) async throws {
+        let conflicts = try domain.conflicts().map(ConflictStatus.init)
+        for start in stride(from: 0, to: conflicts.count, by: 256) {
+            try await events.send(.conflicts(Array(conflicts[start..<min(start + 256, conflicts.count)])))
         }
     }
 }

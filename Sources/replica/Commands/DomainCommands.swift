@@ -98,10 +98,18 @@ struct List: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
+        var failed: ControlFailure?
         for domain in try Domains().all() {
-            let status = try DomainReport.status(of: domain)
-            try output.show(status, [StatusText.line(status)])
+            // A daemon that is stuck must not hide the other domains.
+            do {
+                let status = try DomainReport.status(of: domain, timeout: 60)
+                try output.show(status, [StatusText.line(status)])
+            } catch let error as ControlFailure {
+                Output.complain("\(domain.name): \(error.message)")
+                failed = error
+            }
         }
+        if let failed { throw failed.code }
     }
 }
 

@@ -47,12 +47,22 @@ struct Unmount: ParsableCommand {
             }
             return try output.done("\(domain.name) is unmounted; its daemon was gone")
         }
-        var pending: Int?
-        if !flush, case .domain(let status) = try client.request(.status) { pending = status.pending }
+        let pending = flush ? nil : pendingItems(client)
         _ = try client.request(.unmount(flush: flush), onEvent: output.event)
         var line = "\(domain.name) is unmounted"
         if let pending, pending > 0 { line += "; \(Format.count(pending, "item")) not yet in the store" }
         try output.done(line)
+    }
+
+    /// How much is not yet in the store, or nil where that can't be told: no reason to stay mounted.
+    private func pendingItems(_ client: ControlClient) -> Int? {
+        do {
+            guard case .domain(let status) = try client.request(.status) else { return nil }
+            return status.pending
+        } catch {
+            Output.complain("what is pending can't be told: \(error)")
+            return nil
+        }
     }
 }
 

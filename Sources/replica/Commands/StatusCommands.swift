@@ -5,10 +5,10 @@ import ReplicaControl
 
 /// What is known of a domain, with or without a daemon.
 enum DomainReport {
-    /// Asks the daemon; without one the domain is `stopped` and has no counts.
-    static func status(of domain: DomainLocation) throws -> DomainStatus {
+    /// Asks the daemon; without one the domain is `stopped` and has no counts. `timeout` is in seconds.
+    static func status(of domain: DomainLocation, timeout: Double? = nil) throws -> DomainStatus {
         if let client = try ControlClient.ifRunning(state: domain.state),
-            case .domain(let status) = try client.request(.status)
+            case .domain(let status) = try client.request(.status, timeout: timeout)
         {
             return status
         }

@@ -13,7 +13,7 @@ enum Daemon {
 /// Asks who is there, for lists and for finding the domain of a path.
 enum DaemonProbe {
     /// Seconds until a daemon that doesn't answer counts as stuck.
-    private static let patience = 5.0
+    private static let patience = 60.0
 
     /// The daemon of the domain, or nil where none answers; one that is stuck must not hide the other domains.
     static func hello(_ domain: DomainLocation) -> DaemonStatus? {

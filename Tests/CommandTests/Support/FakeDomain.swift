@@ -1,5 +1,6 @@
 import Foundation
 import ReplicaControl
+import ReplicaModel
 import SystemPackage
 
 @testable import mount_replica
@@ -21,6 +22,7 @@ final class FakeDomain: Sendable {
         self.folder = try folder ?? TemporaryFolder()
         self.name = try DomainName(name)
         state = try self.folder.makeFolder("replica/\(name)")
+        try self.folder.makeFolder("replica/\(name)/tree")
         let record = DomainRecord(name: self.name, store: try StoreURL("file:///srv/\(name)"))
         try self.folder.write(
             String(decoding: try record.json(), as: UTF8.self), to: "replica/\(name)/domain.json", mode: 0o600)

@@ -41,6 +41,7 @@ extension MirrorFileSystem {
         while let entry = Glibc.readdir(stream(handle)) {
             let next = Int64(entry.pointee.d_off)
             let fits = withName(entry) { name in
+                // A name that vanished meanwhile is left out.
                 guard var answer = try? self.entry(node, name) else { return true }
                 if name[0] == 0x2e { answer.node = 0 }
                 return buffer.add(name: name, entry: answer, next: next)

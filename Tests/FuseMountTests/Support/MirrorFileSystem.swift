@@ -75,7 +75,8 @@ final class MirrorFileSystem: FileSystem {
         for forget in forgotten where forget.node != rootNode {
             calls.note("forget")
             nodes.withLock { nodes in
-                // A lookup that runs now may have answered it anew, so only a deleted file's node goes.
+                // A lookup that runs now may have answered it anew, so only a deleted file's node goes. What can't
+                // be asked for its links stays.
                 guard let descriptor = nodes[forget.node], let now = try? attributes(descriptor), now.nlink == 0
                 else { return }
                 nodes[forget.node] = nil
@@ -94,6 +95,7 @@ final class MirrorFileSystem: FileSystem {
                 backings[node] = (known.id, known.opens + 1)
                 return known.id
             }
+            // Refused for whatever reason, the file is read and written through here.
             guard let id = try? session.registerBacking(descriptor(node)) else { return nil }
             backings[node] = (id, 1)
             return id

@@ -3,15 +3,29 @@ import SystemPackage
 
 @testable import FuseMount
 
+extension MountOptions {
+    static func test(
+        fsName: String = "test", readOnly: Bool = false, allowOther: Bool = false, defaultPermissions: Bool = true,
+        maxThreads: Int = 32, maxStackDepth: Int = 1, extra: [String] = []
+    ) -> MountOptions {
+        var options = MountOptions(fsName: fsName, subtype: "fusemounttest")
+        options.readOnly = readOnly
+        options.allowOther = allowOther
+        options.defaultPermissions = defaultPermissions
+        options.maxThreads = maxThreads
+        options.maxStackDepth = maxStackDepth
+        options.extra = extra
+        return options
+    }
+}
+
 /// A filesystem mounted on a new folder, served by threads of this process.
 final class Mount: Sendable {
     let session: Session
     let path: String
     private let running: Running<Void>
 
-    init(_ fileSystem: any FileSystem, at path: String, configure: (inout MountOptions) -> Void = { _ in }) throws {
-        var options = MountOptions(fsName: "test", subtype: "fusemounttest")
-        configure(&options)
+    init(_ fileSystem: any FileSystem, at path: String, options: MountOptions = .test()) throws {
         let session = try Session(fileSystem, options: options)
         try session.mount(at: path)
         self.session = session
@@ -46,18 +60,19 @@ func withFolder<Result>(_ body: (String) async throws -> Result) async throws ->
     var template = Array("/var/tmp/fusemount-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw Errno(rawValue: errno) }
     let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    chmod(path, 0o755)
     defer { _ = shell("rm -rf --one-file-system \(path)") }
     return try await body(path)
 }
 
 /// Mounts a filesystem for the length of `body`, which may block.
 func withMount(
-    _ fileSystem: any FileSystem, configure: @Sendable @escaping (inout MountOptions) -> Void = { _ in },
+    _ fileSystem: any FileSystem, options: MountOptions = .test(),
     _ body: @Sendable (Mount) async throws -> Void
 ) async throws {
     try await onOwnThread {
         try await withFolder { folder in
-            let mount = try Mount(fileSystem, at: folder, configure: configure)
+            let mount = try Mount(fileSystem, at: folder, options: options)
             defer { mount.end() }
             try await body(mount)
         }
@@ -67,12 +82,15 @@ func withMount(
 /// Mounts a mirror of a new folder; `body` gets both paths.
 func withMirror(
     features: Features = [.readDirectoryPlus], backing: Bool = false,
-    configure: @Sendable @escaping (inout MountOptions) -> Void = { _ in },
+    options: MountOptions = .test(),
     _ body: @Sendable (MirrorFileSystem, Mount) async throws -> Void
 ) async throws {
     try await withFolder { source in
         let mirror = try MirrorFileSystem(source, features: features, usesBacking: backing)
-        try await withMount(mirror, configure: configure) { try await body(mirror, $0) }
+        try await withMount(mirror, options: options) { mount in
+            mirror.calls.wait("start")
+            try await body(mirror, mount)
+        }
     }
 }
 

@@ -88,3 +88,66 @@ import Testing
         #expect(bench.store.entries.keys.sorted() == ["b", "b/x"])
     }
 }
+
+/// Cutting a file whose content is not here.
+@Suite struct CutTests {
+    private func cut(_ bench: Bench, _ path: String, to size: Int64) async throws {
+        var change = AttributeChange()
+        change.size = size
+        _ = try bench.replica.setAttributes(change, of: try await bench.find(path))
+    }
+
+    @Test func cuttingADatalessFileFetchesNothingThen() async throws {
+        let bench = try Bench()
+        bench.store.write("0123456789", to: "f")
+        try await bench.settle()
+        try await cut(bench, "f", to: 4)
+        #expect(bench.store.calls(of: .fetchContents).isEmpty)
+        #expect(try await bench.read("f") == "0123")
+        try await bench.settle()
+        #expect(bench.store.text(at: "f") == "0123")
+        #expect(try bench.tree()["f"] == "0123")
+    }
+
+    @Test func aCutSurvivesACrash() async throws {
+        let bench = try Bench()
+        bench.store.write("0123456789", to: "f")
+        try await bench.settle()
+        try await cut(bench, "f", to: 7)
+        try bench.crash()
+        try await bench.settle()
+        #expect(bench.store.text(at: "f") == "0123456")
+    }
+
+    @Test func aNewerContentGoesBeforeACut() async throws {
+        let bench = try Bench()
+        bench.store.write("0123456789", to: "f")
+        try await bench.settle()
+        try await cut(bench, "f", to: 4)
+        bench.store.write("newer and longer", to: "f")
+        try await bench.settle()
+        #expect(try await bench.read("f") == "newer and longer")
+        #expect(bench.store.text(at: "f") == "newer and longer")
+    }
+}
+
+/// What is in memory.
+@Suite struct LoadingTests {
+    @Test func whatNobodyUsesIsLetGoAndComesBack() async throws {
+        let bench = try Bench()
+        for folder in ["a", "a/b"] { try bench.makeFolder(folder) }
+        for index in 0..<20 { try bench.write("\(index)", to: "a/b/f\(index)") }
+        try await bench.settle()
+        bench.replica.look { tree in
+            for node in tree.items.values where node !== tree.root { node.lookups = 0 }
+            tree.unloadIdle(limit: 1000)
+        }
+        #expect(bench.replica.look { $0.items.count } < 5)
+        #expect(try bench.tree()["a/b/f7"] == "7")
+        try bench.write("new", to: "a/b/f7")
+        bench.store.write("theirs", to: "a/b/f8")
+        try await bench.settle()
+        #expect(bench.store.text(at: "a/b/f7") == "new")
+        #expect(try bench.tree()["a/b/f8"] == "theirs")
+    }
+}

@@ -6,17 +6,21 @@ struct Incoming {
     var identifier: ItemIdentifier
     /// Nil: the item is gone from the store.
     var item: Item?
+    /// How many calls of the store had been answered when it was asked for this: what was answered since may be newer.
+    var asked: UInt64
 
     /// Notes a batch and the anchor after it, in one transaction with `rows`.
     static func write(_ batch: [Incoming], anchor: SyncAnchor?, to rows: Rows) throws {
         let encoder = JSONEncoder()
         var sequence = try lastSequence(in: rows)
         let statement = try rows.cachedStatement(
-            sql: "INSERT OR REPLACE INTO incoming (identifier, sequence, item) VALUES (?, ?, ?)")
+            sql: "INSERT OR REPLACE INTO incoming (identifier, sequence, item, asked) VALUES (?, ?, ?, ?)")
         for change in batch {
             sequence += 1
             let text = try change.item.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
-            try statement.execute(arguments: [change.identifier.rawValue, sequence, text])
+            try statement.execute(arguments: [
+                change.identifier.rawValue, sequence, text, Int64(bitPattern: change.asked),
+            ])
         }
         if let anchor {
             try Meta.anchor.write(Data(anchor.bytes).base64EncodedString(), to: rows)
@@ -27,18 +31,16 @@ struct Incoming {
     static func read(after sequence: Int64, limit: Int, from rows: Rows) throws -> [(Int64, Incoming)] {
         let decoder = JSONDecoder()
         let found = try Row.fetchAll(
-            rows, sql: "SELECT identifier, sequence, item FROM incoming WHERE sequence > ? ORDER BY sequence LIMIT ?",
+            rows, sql: "SELECT * FROM incoming WHERE sequence > ? ORDER BY sequence LIMIT ?",
             arguments: [sequence, limit])
         return try found.map { row in
             let text: String? = row["item"]
             let item = try text.map { try decoder.decode(Item.self, from: Data($0.utf8)) }
-            return (row["sequence"], Incoming(identifier: ItemIdentifier(row["identifier"]), item: item))
+            let asked: Int64 = row["asked"]
+            let change = Incoming(
+                identifier: ItemIdentifier(row["identifier"]), item: item, asked: UInt64(bitPattern: asked))
+            return (row["sequence"], change)
         }
-    }
-
-    static func sequence(of identifier: ItemIdentifier, in rows: Rows) throws -> Int64? {
-        try Int64.fetchOne(
-            rows, sql: "SELECT sequence FROM incoming WHERE identifier = ?", arguments: [identifier.rawValue])
     }
 
     /// The change noted for an item.
@@ -47,8 +49,15 @@ struct Incoming {
             rows, sql: "SELECT item FROM incoming WHERE identifier = ?", arguments: [identifier.rawValue])
         guard let found else { return nil }
         let text: String? = found["item"]
-        return Incoming(
-            identifier: identifier, item: try text.map { try JSONDecoder().decode(Item.self, from: Data($0.utf8)) })
+        let item = try text.map { try JSONDecoder().decode(Item.self, from: Data($0.utf8)) }
+        return Incoming(identifier: identifier, item: item, asked: 0)
+    }
+
+    /// Makes what an earlier run noted older than any answer of this one. After an unclean stop answers were lost too, so
+    /// that the store is listed anew; what was noted tells the scan what the store's changes took away.
+    static func carryOver(isClean: Bool, in rows: Rows) throws {
+        if !isClean { try Meta.anchor.write(nil, to: rows) }
+        try rows.execute(sql: "UPDATE incoming SET asked = 0")
     }
 
     /// Forgets a change that was applied, unless a newer one took its place.

@@ -5,6 +5,8 @@ enum Applied: Hashable, Sendable {
     case done
     /// The name is taken by an item whose own change from the store is still to come, or the item is being sent.
     case deferred
+    /// A call for the item was answered since the store was asked: it is asked again.
+    case stale
     /// A whole file has a newer content in the store: it is fetched first, then applied with it.
     case needsContent(ItemNumber)
     /// The folder has to be listed: the store may have more in it than we know.
@@ -16,13 +18,21 @@ enum Applied: Hashable, Sendable {
 extension Replica {
     /// Makes the tree follow the store for one item. Called by one task at a time.
     /// - Parameters:
+    ///   - asked: ``Incoming/asked``.
     ///   - staged: A file in staging with the newer content, to take the old one's place.
     ///   - isForced: Whether whoever is in the way gives way now.
-    func apply(_ item: Item, staged: StagedContent? = nil, isForced: Bool = false) throws(Obstacle) -> Applied {
+    func apply(
+        _ item: Item, asked: UInt64 = .max, staged: StagedContent? = nil, isForced: Bool = false
+    ) throws(Obstacle) -> Applied {
         guard item.identifier != .root else { return .done }
         guard item.filename.isValid else { return .refused(item.filename.description) }
-        let decision = try locked { (tree) throws(Obstacle) in
-            try tree.decide(item, staged: staged, isForced: isForced)
+        let decision = try locked { (tree) throws(Obstacle) -> ApplyDecision in
+            if let node = try tree.find(item.identifier) {
+                if node.answered > asked { return .finished(.stale) }
+            } else if let answer = tree.gone[item.identifier], answer > asked {
+                return .finished(.done)
+            }
+            return try tree.decide(item, staged: staged, isForced: isForced)
         }
         return try carryOut(decision, item, staged: staged, isForced: isForced)
     }

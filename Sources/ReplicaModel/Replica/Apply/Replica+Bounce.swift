@@ -30,11 +30,13 @@ extension Replica {
         try rename(number) { (tree, node) throws(Obstacle) in
             guard let folder = node.parent else { throw .errno(.noSuchFileOrDirectory) }
             let name = BouncedName.conflict(of: node.name, host: host, day: day) { folder.children?[$0] != nil }
+            node.conflict = node.base.map { ConflictOrigin(original: $0.identifier, date: tree.now()) }
             tree.setBase(nil, of: node)
             node.flags.insert(.conflict)
             tree.edit(node, ItemFields.ofNew(node.kind))
             return (folder, name)
         }
+        post(.conflict, number)
     }
 
     /// Renames an item by way of the mount, to where `target` says under the lock.

@@ -5,23 +5,32 @@ internal import SystemPackage
 extension Replica {
     /// Makes the tree follow a deletion in the store. What was edited here stays, as an item the store is to have
     /// again (file-provider.md §14).
-    func applyDeletion(of identifier: ItemIdentifier) throws(Obstacle) -> Applied {
+    func applyDeletion(of identifier: ItemIdentifier, asked: UInt64 = .max) throws(Obstacle) -> Applied {
+        var isStale = false
         let (number, plan) = try locked { (tree) throws(Obstacle) -> (ItemNumber?, Plan) in
             let none = Plan(down: .nothing, up: .nothing)
             guard identifier != .root, let node = try tree.find(identifier) else { return (nil, none) }
             if node.isInFlight { return (node.number, Plan(down: .meet, up: .nothing)) }
+            if node.answered > asked {
+                isStale = true
+                return (nil, none)
+            }
             if node.isDeleted {
                 tree.drop(node)
                 return (nil, none)
             }
+            // Its identifier no longer counts.
+            if node.flags.contains(.reimport) { return (nil, none) }
             tree.settle(node)
             let holds = node.materialization == .whole && node.kind != .folder
-            return (node.number, ReplicaModel.plan(local: node.localChange, remote: .deleted, holdsContent: holds))
+            return (node.number, ReplicaModel.plan(local: node.changeToKeep, remote: .deleted, holdsContent: holds))
         }
-        guard let number else { return .done }
+        guard let number else { return isStale ? .stale : .done }
         switch plan.down {
         case .meet: return .deferred
-        case .delete: _ = try removeTree(number)
+        case .delete:
+            let path = events.isHeard ? look { tree in tree.items[number].map(tree.path(of:)) } : nil
+            if try removeTree(number) { post(.remoteDeletion, path: path) }
         default: look { tree in tree.items[number].map(tree.makeAnew) }
         }
         return .done
@@ -41,7 +50,7 @@ extension Replica {
             // What was moved here is elsewhere in the store, with all that is in it.
             if isBelow, node.base != nil, !node.dirty.isDisjoint(with: .place) { return ([], true) }
             guard node.materialization == .whole else { return ([], false) }
-            return (try tree.children(of: node).values.map(\.number).sorted(), node.base == nil)
+            return (try tree.children(of: node).values.map(\.number).sorted(), node.isNew)
         }
         var isEmptied = true
         for child in children where try !removeTree(child, isBelow: true) { isEmptied = false }
@@ -73,7 +82,7 @@ extension Replica {
             guard let node = tree.items[number], let parent = node.parent, node.name == key.name else {
                 throw .errno(.noSuchFileOrDirectory)
             }
-            let mayGo = node.kind == .folder ? node.base != nil : tree.mayGo(node, isBelow: false)
+            let mayGo = node.kind == .folder ? !node.isNew : tree.mayGo(node, isBelow: false)
             guard mayGo else { throw .errno(.resourceBusy) }
             try tree.keepReachable(node)
             let below = try tree.descriptor(of: parent)

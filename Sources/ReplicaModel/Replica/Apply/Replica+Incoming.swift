@@ -10,6 +10,14 @@ extension Replica {
         return text.flatMap { $0 }.flatMap { Data(base64Encoded: $0) }.map { SyncAnchor(bytes: Array($0)) }
     }
 
+    /// How many calls were answered so far: what the store is asked now knows of them.
+    var answers: UInt64 { look { $0.answers } }
+
+    /// Whether an item was edited here.
+    func isPending(_ identifier: ItemIdentifier) -> Bool {
+        look { $0.byIdentifier[identifier]?.isPending ?? false }
+    }
+
     /// Notes changes of the store, to be applied, with the anchor after them.
     /// - Parameter replaced: Changes noted up to this sequence are of the past.
     func noteIncoming(
@@ -32,18 +40,6 @@ extension Replica {
         } catch {
             throw .cannotSynchronize("the database cannot be read: \(error)")
         }
-    }
-
-    /// The sequence of the change that is noted for an item.
-    func incomingSequence(of identifier: ItemIdentifier) -> Int64? {
-        // What cannot be read is not forgotten either.
-        try? database.read { try Incoming.sequence(of: identifier, in: $0) }
-    }
-
-    /// Forgets a change that the store's answer to a later call made old.
-    func forgetIncoming(_ identifier: ItemIdentifier, _ sequence: Int64) {
-        // If it stays, it is applied, and put right by the next change.
-        try? database.write { try Incoming.remove(identifier, sequence: sequence, from: $0) }
     }
 
     func incoming(after sequence: Int64, limit: Int) throws -> [(Int64, Incoming)] {
@@ -136,7 +132,7 @@ extension Replica {
                 sql: """
                     WITH RECURSIVE gone(number) AS (
                         SELECT number FROM item
-                        WHERE flags & 1 = 0 AND identifier IN (SELECT identifier FROM incoming WHERE item IS NULL)
+                        WHERE flags & 2049 = 0 AND identifier IN (SELECT identifier FROM incoming WHERE item IS NULL)
                         UNION SELECT item.number FROM item JOIN gone ON item.parent = gone.number
                         WHERE item.flags & 1 = 0 AND item.number != gone.number)
                     SELECT count(*) FROM gone

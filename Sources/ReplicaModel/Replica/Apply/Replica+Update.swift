@@ -52,7 +52,7 @@ extension Replica {
     }
 
     private func replaceMetadata(_ number: ItemNumber, _ item: Item, _ fields: ItemFields) throws(Obstacle) {
-        try touch(number, { .touchStatus($0) }) { (tree, node) throws(Obstacle) in
+        try touch(number, PresentedCall.touchStatus) { (tree, node) throws(Obstacle) in
             tree.settle(node)
             try tree.applyMetadata(item.metadata, fields, to: node)
             for name in tree.names(of: node) {
@@ -70,13 +70,16 @@ extension Replica {
                 throw .errno(.noSuchFileOrDirectory)
             }
             tree.settle(node)
-            guard !tree.isWritten(node), !node.dirty.contains(.contents) else { throw .errno(.resourceBusy) }
+            let holdsEdit = node.dirty.contains(.contents) && node.materialization == .whole
+            guard !tree.isWritten(node), !holdsEdit else { throw .errno(.resourceBusy) }
             try tree.exchangeFile(of: node, item, staged, folders)
             return (node.name, parent.number, node.opens > 0)
         }
         let presenter = self.presenter.withLock { $0 }
         if isOpen { presenter?.invalidate(name, in: parent) }
-        try touch(number, { .touchContent($0, size: item.size) }) { (_, _) in }
+        let size = item.size
+        let call: ([FileName]) -> PresentedCall = { .touchContent($0, size: size) }
+        try touch(number, call) { (_, _) in }
         presenter?.invalidate(number)
     }
 
@@ -136,6 +139,7 @@ extension Tree {
         try applyMetadata(item.metadata, .metadata, to: node)
         restamp(node)
         note(node)
+        want(node)
     }
 
     /// Makes the new file look like the old one and renames it into place.

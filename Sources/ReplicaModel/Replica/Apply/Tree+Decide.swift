@@ -8,14 +8,19 @@ extension Tree {
             guard let parent, parent.kind == .folder, parent.materialization == .whole, !parent.isDeleted else {
                 return .finished(.done)  // Its folder is listed when somebody looks.
             }
-            if mayBeAnswer(item, in: parent) { return .finished(.deferred) }
             return try decideNew(item, in: parent, isForced: isForced)
         }
         if node.isInFlight { return .finished(.deferred) }
+        // It is what we sent and were not told of: the store is asked about that first.
+        if node.sentContent?.isContent(of: item) == true {
+            guard node.isDeleted else { return .finished(.deferred) }
+            parent.map { adoptVersion(node, item, $0) }
+            return .finished(.done)
+        }
         guard node.kind == item.kind else { return .finished(.refused(item.filename.description)) }
         try recognise(item, as: node)
         let remote = remoteChange(node, item, parent)
-        let plan = plan(local: node.localChange, remote: remote, holdsContent: node.materialization == .whole)
+        let plan = plan(local: node.changeToKeep, remote: remote, holdsContent: node.materialization == .whole)
         if node.isDeleted { return try decideDeleted(node, plan, item, parent) }
         guard let parent, parent.kind == .folder, !parent.isDeleted else {
             return .removeLocally(node.number)
@@ -36,15 +41,6 @@ extension Tree {
             return .finished(.needsContent(node.number))
         }
         return .update(node.number, plan, parent: parent.number)
-    }
-
-    /// Whether the item may be what a call made whose answer is still to come.
-    private func mayBeAnswer(_ item: Item, in parent: Node) -> Bool {
-        let number = departed[Presentations.Key(folder: parent.number, name: item.filename)]
-        guard let node = number.flatMap({ pending[$0] }), node.base == nil, node.kind == item.kind,
-            let place = node.placeInStore
-        else { return false }
-        return place.parent == parent.number && place.name == item.filename
     }
 
     private func remoteChange(_ node: Node, _ item: Item, _ parent: Node?) -> Change {
@@ -71,9 +67,10 @@ extension Tree {
 
     /// An item that is new here, whose name may be in use.
     private func decideNew(_ item: Item, in parent: Node, isForced: Bool) throws(Obstacle) -> ApplyDecision {
+        if isUnanswered(item.filename, in: parent) { return .finished(.deferred) }
         guard let other = try child(item.filename, of: parent) else { return .create(parent: parent.number) }
         if other.isInFlight { return .finished(.deferred) }
-        guard other.base == nil, !other.flags.contains(.special) else {
+        guard other.isNew, !other.flags.contains(.special) else {
             return try decideOccupied(other, isForced: isForced)
         }
         guard other.kind == item.kind else { return .giveWay(other.number) }
@@ -116,13 +113,13 @@ extension Tree {
         }
         guard let other = try child(item.filename, of: parent), other !== node else { return nil }
         if other.isInFlight { return .finished(.deferred) }
-        return other.base == nil ? .giveWay(other.number) : try decideOccupied(other, isForced: isForced)
+        return other.isNew ? .giveWay(other.number) : try decideOccupied(other, isForced: isForced)
     }
 
     /// A folder made on both sides is one folder.
     private func meet(_ node: Node, _ item: Item, _ parent: Node) {
         setBase(Base(item, parent: parent.number), of: node)
-        node.flags.subtract([.createSent, .mayAlreadyExist])
+        node.flags.subtract([.createSent, .mayAlreadyExist, .reimport])
         node.sent = nil
         node.dirty.subtract([.place, .contents])
         note(node)
@@ -147,10 +144,19 @@ extension Base {
 }
 
 extension Node {
+    /// ``localChange`` without the cut of a file whose bytes are not here: the store's newer content goes before it.
+    var changeToKeep: Change {
+        guard case .changed(let fields) = localChange, kind == .file, materialization != .whole else {
+            return localChange
+        }
+        let kept = fields.subtracting(.contents)
+        return kept.isEmpty ? .none : .changed(kept)
+    }
+
     /// What happened to the item here since it was last in step.
     var localChange: Change {
         if isDeleted { return .deleted }
-        if base == nil { return .created }
+        if isNew { return .created }
         return dirty.isEmpty ? .none : .changed(dirty)
     }
 }

@@ -14,42 +14,59 @@ public enum EvictionRefusal: Error, Hashable, Sendable {
     case hardLinked
     /// There is no such item, or it cannot be evicted at all.
     case notEvictable
-    /// Something below could not be evicted: its path from the root, and why.
-    indirect case child([FileName], EvictionRefusal)
     case failed(Errno)
 }
 
 extension Replica {
     /// Gives back the space of a file's content; size, times and attributes stay. Dataless already is a success.
-    func evictFile(_ number: ItemNumber) throws(EvictionRefusal) {
-        let result = look { tree -> Result<Void, EvictionRefusal> in
-            guard let node = tree.items[number] ?? tree.shown[number] else { return .failure(.notEvictable) }
-            guard node.kind == .file, !node.flags.contains(.special) else {
-                return node.kind == .symlink ? .success(()) : .failure(.notEvictable)
-            }
-            tree.settle(node)
-            if let refusal = tree.evictionRefusal(of: node) { return .failure(refusal) }
+    /// - Returns: Bytes given back; nil when nothing of it was here.
+    @discardableResult
+    func evictFile(_ number: ItemNumber) throws(EvictionRefusal) -> Int64? {
+        let result = look { tree -> Result<(Int64, ItemNumber)?, EvictionRefusal> in
             do throws(Obstacle) {
+                guard let node = try tree.find(number), node.kind == .file else { return .success(nil) }
+                if let refusal = try tree.evictionRefusal(of: node) { return .failure(refusal) }
+                guard node.materialization != .dataless, node.base?.size != 0 else { return .success(nil) }
+                let bytes = node.materialization == .whole ? node.stamp.size : node.ranges.count
                 try tree.punch(node)
-                return .success(())
+                return .success((bytes, node.shown))
             } catch {
                 return .failure(.failed(error.errno))
             }
         }
-        try result.get()
-        presenter.withLock { $0 }?.invalidate(number)
+        guard let (bytes, shown) = try result.get() else { return nil }
+        presenter.withLock { $0 }?.invalidate(shown)
+        post(.evicted, number)
+        return bytes
+    }
+
+    /// Why a file's content has to stay, or nil.
+    func evictionRefusal(of number: ItemNumber) -> EvictionRefusal? {
+        look { tree in
+            do throws(Obstacle) {
+                guard let node = try tree.find(number), node.kind == .file else { return nil }
+                return try tree.evictionRefusal(of: node)
+            } catch {
+                return .failed(error.errno)
+            }
+        }
     }
 }
 
 extension Tree {
     /// Why the node's content has to stay, or nil.
-    func evictionRefusal(of node: Node) -> EvictionRefusal? {
-        guard node.materialization != .dataless, (node.base?.size ?? 1) > 0 else { return nil }
+    fileprivate func evictionRefusal(of node: Node) throws(Obstacle) -> EvictionRefusal? {
+        if node.flags.contains(.special) { return .notEvictable }
+        guard node.materialization != .dataless else { return nil }
+        // Whoever wrote below our sight is noticed before anything is given back.
+        settle(node)
+        _ = try entry(of: node)
+        guard node.base?.size != 0 || !node.dirty.isEmpty else { return nil }
         if isPinned(node) { return .pinned }
-        if !node.dirty.isEmpty || node.base == nil || node.isInFlight || node.base?.isUploaded == false {
+        if !node.dirty.isEmpty || node.isNew || node.isInFlight || node.base?.isUploaded == false {
             return .unsyncedEdits
         }
-        if linked[node.shown] != nil { return .hardLinked }
+        if linked[node.shown]?.isEmpty == false { return .hardLinked }
         return node.opens > 0 || node.writers > 0 ? .open : nil
     }
 
@@ -65,7 +82,7 @@ extension Tree {
 
     /// Marks the file first, then lets go of its bytes: a crash between leaves a file that is fetched again.
     fileprivate func punch(_ node: Node) throws(Obstacle) {
-        guard node.materialization != .dataless, let base = node.base, base.size > 0 else { return }
+        guard let base = node.base else { return }
         let place = try place(of: node)
         try errnos { () throws(Errno) in
             let status = try place.status()
@@ -80,6 +97,8 @@ extension Tree {
         }
         node.materialization = .dataless
         node.ranges = RangeSet64()
+        // Bytes that a fetch has written, and not yet reported, are gone with the others.
+        node.evictions += 1
         restamp(node)
         note(node)
     }

@@ -9,6 +9,8 @@ struct FetchTarget: Sendable {
     var version: String
     var size: Int64
     var generation: UInt32
+    /// ``Node/evictions`` when it began.
+    var evictions: UInt32
     /// What of the range asked for is not here, in order.
     var missing: [Range<Int64>]
 }
@@ -18,13 +20,16 @@ extension Replica {
     func fetchTarget(_ number: ItemNumber, range: Range<Int64>?) throws(Obstacle) -> FetchTarget? {
         try locked { (tree) throws(Obstacle) in
             guard let node = tree.shown[number] else { throw .errno(Errno(rawValue: ESTALE)) }
-            guard node.kind == .file, node.materialization != .whole, let base = node.base else { return nil }
-            let wanted = (range ?? 0..<base.size).clamped(to: 0..<base.size)
+            guard node.kind == .file, node.materialization != .whole else { return nil }
+            guard let base = node.base else { throw .errno(Errno(rawValue: ESTALE)) }
+            // Shorter than in the store when it was cut here: the rest is never fetched.
+            let size = node.stamp.size
+            let wanted = (range ?? 0..<size).clamped(to: 0..<size)
             let missing = node.ranges.missing(in: wanted)
-            guard !missing.isEmpty || node.ranges.missing(in: 0..<base.size).isEmpty else { return nil }
+            guard !missing.isEmpty || node.ranges.missing(in: 0..<size).isEmpty else { return nil }
             return FetchTarget(
-                number: node.number, identifier: base.identifier, version: base.version.content, size: base.size,
-                generation: node.generation, missing: missing)
+                number: node.number, identifier: base.identifier, version: base.version.content, size: size,
+                generation: node.generation, evictions: node.evictions, missing: missing)
         }
     }
 
@@ -80,8 +85,10 @@ extension Tree {
     /// The node that a fetch is for, still at the version that is fetched.
     fileprivate func fetched(_ target: FetchTarget) throws(Obstacle) -> Node {
         guard let node = items[target.number], !node.isDeleted, node.generation == target.generation,
-            node.base?.version.content == target.version, node.materialization != .whole
+            node.evictions == target.evictions, node.base?.version.content == target.version,
+            node.materialization != .whole
         else { throw .errno(Errno(rawValue: ESTALE)) }
+        guard node.stamp.size == target.size else { throw .errno(.resourceTemporarilyUnavailable) }
         return node
     }
 }

@@ -18,6 +18,7 @@ extension Replica {
         try locked { (tree) throws(Obstacle) in
             let folder = try tree.folder(number)
             guard folder.materialization != .whole else { return }
+            folder.evictions += 1
             if folder.children == nil { folder.children = [:] }
             try tree.clearLeftovers(in: folder)
         }
@@ -64,8 +65,8 @@ extension Replica {
 }
 
 extension Tree {
-    /// Clears what an unfinished listing left.
-    fileprivate func clearLeftovers(in folder: Node) throws(Obstacle) {
+    /// Clears what an unfinished listing left, or one that is dropped.
+    func clearLeftovers(in folder: Node) throws(Obstacle) {
         try clearUnlisted(folder)
         let rows = try reading { try ItemRow.children(of: folder.number, in: $0) }
         for row in rows where items[ItemNumber(row.number)] == nil { removed.insert(ItemNumber(row.number)) }

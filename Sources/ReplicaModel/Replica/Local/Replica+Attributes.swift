@@ -17,6 +17,7 @@ public struct AttributeChange: Sendable {
 
     public init() {}
 
+    /// A new time of a file: utimensat(2)'s `UTIME_NOW` or a given one.
     public enum TimeChange: Sendable, Hashable {
         case now
         case to(Timestamp)
@@ -31,17 +32,18 @@ public struct AttributeChange: Sendable {
 }
 
 extension Replica {
-    /// chmod, chown, truncate and utimensat(2). None fetches content; a size other than 0 needs it here.
+    /// chmod, chown, truncate and utimensat(2). None fetches content, but for making a file longer whose content is not
+    /// all here.
     public func setAttributes(_ change: AttributeChange, of number: ItemNumber) throws(Obstacle) -> Entry {
         try locked { (tree) throws(Obstacle) in
             let node = try tree.node(number)
-            if let size = change.size, size != 0, node.kind == .file, node.materialization != .whole {
+            if let size = change.size, size > node.stamp.size, node.kind == .file, node.materialization != .whole {
                 throw .needsContent(number)
             }
             let place = try tree.place(of: node)
             tree.settle(node)
             try errnos { () throws(Errno) in try place.apply(change) }
-            if change.size != nil { tree.becomeWhole(node, place) }
+            if let size = change.size { tree.shorten(node, to: size, place) }
             let status = try errnos { () throws(Errno) in try place.status() }
             let fields = ItemFields(change)
             for name in tree.names(of: node) {
@@ -107,6 +109,13 @@ extension Place {
 }
 
 extension Tree {
+    /// What was cut off need not be fetched any more.
+    fileprivate func shorten(_ node: Node, to size: Int64, _ place: Place) {
+        guard node.materialization != .whole else { return }
+        node.ranges.truncate(to: size)
+        if size == 0 { becomeWhole(node, place) }
+    }
+
     /// All names of the node's file: itself, but for hard links.
     func names(of node: Node) -> [Node] {
         guard let others = linked[node.shown] else { return [node] }

@@ -118,6 +118,7 @@ enum Ownership {
     /// Makes `name` the caller's, as if the caller had made it, and says what became of it.
     static func give(_ name: FileName, in folder: Int32, to caller: Caller) throws(Errno) -> FileStatus {
         let made = try FileStatus(name, in: folder)
+        if made.user == caller.user, made.group == caller.group { return made }
         let above = try FileStatus(descriptor: folder)
         let group = above.mode & UInt32(S_ISGID) != 0 ? made.group : caller.group
         guard made.user != caller.user || made.group != group else { return made }

@@ -95,7 +95,8 @@ extension Tree {
     /// The node's entry, with one more reference of the kernel.
     func refer(to node: Node) throws(Obstacle) -> Entry {
         let entry = try entry(of: node)
-        node.lookups += 1
+        // All names of a file are one inode to the kernel, which forgets it by its number.
+        (shown[node.shown] ?? node).lookups += 1
         return entry
     }
 }

@@ -36,7 +36,7 @@ extension Replica {
             let kept = flags & (O_ACCMODE | O_TRUNC | O_APPEND | CL_O_DIRECT | CL_O_NOATIME | O_SYNC | O_DSYNC)
             let descriptor = try errnos { () throws(Errno) in try place.open(kept | O_NONBLOCK) }
             _ = fcntl(descriptor, F_SETFL, kept & ~O_ACCMODE & ~O_TRUNC)
-            node.usedAt = tree.now()
+            tree.noteUse(of: node)
             node.opens += 1
             if isWriter { tree.addWriter(node) }
             if truncates {
@@ -55,7 +55,8 @@ extension Replica {
             guard let node = tree.shown[number] else { return .stale }
             guard node.generation == generation else { return .stale }
             guard node.materialization != .whole else { return .here }
-            let end = min(range.upperBound, node.base?.size ?? 0)
+            guard node.base != nil else { return .stale }
+            let end = min(range.upperBound, node.stamp.size)
             guard range.lowerBound < end else { return .here }
             return node.ranges.missing(in: range.lowerBound..<end).isEmpty ? .here : .absent
         }
@@ -93,6 +94,13 @@ extension Replica {
 }
 
 extension Tree {
+    /// The cache evicts what was used longest ago; a minute more or less is no matter.
+    fileprivate func noteUse(of node: Node) {
+        let isNews = keepsUse && now() - node.usedAt > 60
+        node.usedAt = now()
+        if isNews { note(node) }
+    }
+
     func addWriter(_ node: Node) {
         node.writers += 1
         writing[node.number] = node

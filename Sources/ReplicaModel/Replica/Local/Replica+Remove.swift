@@ -28,9 +28,10 @@ extension Replica {
 }
 
 extension Tree {
-    /// Sees to it that an open file can be reached after its name is gone.
+    /// Sees to it that an open file, or a folder that programs may stand in, can be reached after its name is gone.
     func keepReachable(_ node: Node) throws(Obstacle) {
-        guard node.kind == .file, node.opens > 0, node.descriptor < 0, linked[node.shown] == nil else { return }
+        let isUsed = node.kind == .folder ? node.lookups > 0 : node.opens > 0
+        guard isUsed, node.descriptor < 0, names(of: node).count == 1 else { return }
         let place = try place(of: node)
         node.descriptor = try errnos { () throws(Errno) in try place.open(CL_O_PATH) }
     }
@@ -39,11 +40,10 @@ extension Tree {
     /// tombstone until the store knows.
     func bury(_ node: Node) {
         unlink(node)
-        if node.kind == .folder { closeDescriptor(of: node) }
+        if node.kind == .folder, node.lookups == 0 { closeDescriptor(of: node) }
         guard node.base != nil || node.flags.contains(.createSent), !node.flags.contains(.excluded) else {
             return drop(node)
         }
-        node.parent = nil
         node.flags.insert(.deleted)
         node.flags.remove(.writing)
         node.dirty = []

@@ -82,6 +82,17 @@ extension Tree {
         node.parent = folder
         node.name = name
         folder.children?[name] = node
+        wantBelow(node)
+    }
+
+    /// Renames a file over another, if there is one, in the tree below and here.
+    func replaceByRename(_ node: Node, _ from: Node, _ newName: FileName, _ into: Node) throws(Obstacle) {
+        try children(of: into)
+        let other = into.children?[newName]
+        if let other { try keepReachable(other) }
+        try renameBelow(node.name, from, newName, into, 0)
+        if let other { replace(other, by: node) }
+        move(node, to: newName, in: into)
     }
 
     fileprivate func swapPlaces(_ left: Node, _ right: Node) {
@@ -107,6 +118,7 @@ extension Tree {
         (new.sent, new.sentContent) = unanswered
         if new.pin == .inherited { new.pin = old.pin }
         new.flags.formUnion(old.flags.intersection(.conflict))
+        new.conflict = old.conflict ?? new.conflict
         new.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted])
         new.dirty.formUnion(ItemFields.ofNew(new.kind).subtracting(.place))
         bury(old)

@@ -61,6 +61,8 @@ enum Meta: String {
     case templatePrefix
     /// Set while an import goes on.
     case importing
+    /// The numbers of the items of reimports that were begun and not gathered.
+    case reimports
     /// Why the domain is disconnected.
     case disconnected
     /// The codes of errors that hold back everything.

@@ -8,9 +8,11 @@ extension ItemRow {
             sql: """
                 INSERT OR REPLACE INTO item (number, shown, parent, name, kind, inode, born, size, modified, changed,
                     mode, materialization, pin, flags, dirty, usedAt, identifier, baseParent, baseName, baseContent,
-                    baseMetadata, baseSize, capabilities, uploaded, errorCode, errorMessage, attempts, retryAt, ranges, template, sentParent, sentName, sentSize,
-                    sentModified)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    baseMetadata, baseSize, capabilities, uploaded, errorCode, errorMessage, attempts, retryAt, ranges,
+                    here, conflictOf, conflictAt, template, sentSize, sentModified,
+                    sentParent, sentName, placeParent, placeName)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+                    ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         statement.setUncheckedArguments([
             Int64(bitPattern: number), Int64(bitPattern: shown), Int64(bitPattern: parent), Data(name.bytes),
@@ -20,9 +22,9 @@ extension ItemRow {
             (base?.name).map { Data($0.bytes) }, base?.version.content, base?.version.metadata,
             base?.size,
             base?.capabilities.rawValue, base?.isUploaded, failure?.code, failure?.message, failure?.attempts,
-            failure?.retryAt, rangesBlob, sent?.template.rawValue, sent?.parent.argument,
-            (sent?.name).map { Data($0.bytes) },
-            sentContent?.size, sentContent?.modified,
+            failure?.retryAt, rangesBlob, here, conflict?.original.rawValue, conflict?.date, sent?.template.rawValue,
+            sentContent?.size, sentContent?.modified, sentContent?.parent.argument,
+            sentContent.map { Data($0.name.bytes) }, sent?.parent.argument, sent.map { Data($0.name.bytes) },
         ])
         try statement.execute()
     }

@@ -17,6 +17,7 @@ struct ItemRow {
     var base: Base?
     var failure: Failure?
     var sent: SentPlace?
+    var conflict: ConflictOrigin?
     var sentContent: SentContent?
     var ranges: RangeSet64
 
@@ -36,6 +37,7 @@ struct ItemRow {
         base = node.base
         failure = node.failure
         sent = node.sent
+        conflict = node.conflict
         sentContent = node.sentContent
         ranges = node.ranges
         if node.writers > 0 { flags.insert(.writing) }
@@ -64,13 +66,22 @@ struct ItemRow {
             failure = Failure(
                 code: code, message: row["errorMessage"], attempts: row["attempts"], retryAt: row["retryAt"])
         }
-        if let parent: Int64 = row["sentParent"], let template: String = row["template"] {
+        if let parent: Int64 = row["placeParent"], let template: String = row["template"] {
             sent = SentPlace(
-                parent: ItemNumber(UInt64(bitPattern: parent)), name: FileName(bytes: Self.bytes(row["sentName"])),
+                parent: ItemNumber(UInt64(bitPattern: parent)), name: FileName(bytes: Self.bytes(row["placeName"])),
                 template: ItemIdentifier(template))
         }
-        if let size: Int64 = row["sentSize"] { sentContent = SentContent(size: size, modified: row["sentModified"]) }
+        sentContent = Self.sentContent(row)
         ranges = RangeSet64(Self.ranges(row["ranges"]))
+        if let original: String = row["conflictOf"] {
+            conflict = ConflictOrigin(original: ItemIdentifier(original), date: row["conflictAt"])
+        }
+    }
+
+    /// Bytes of content on this disk; a file of several names counts once.
+    var here: Int64 {
+        guard kind == .file, shown == number, flags.isDisjoint(with: [.special, .deleted]) else { return 0 }
+        return materialization == .whole ? stamp.size : ranges.count
     }
 
     /// A node of this row; its parent is the caller's to give.
@@ -86,6 +97,7 @@ struct ItemRow {
         node.base = base
         node.failure = failure
         node.sent = sent
+        node.conflict = conflict
         node.sentContent = sentContent
         node.ranges = ranges
         node.isRecorded = true
@@ -101,6 +113,13 @@ struct ItemRow {
             name: FileName(bytes: bytes(row["baseName"])),
             version: ItemVersion(content: row["baseContent"], metadata: row["baseMetadata"]), size: row["baseSize"],
             capabilities: Capabilities(rawValue: row["capabilities"]), isUploaded: row["uploaded"])
+    }
+
+    private static func sentContent(_ row: Row) -> SentContent? {
+        guard let size: Int64 = row["sentSize"], let parent: Int64 = row["sentParent"] else { return nil }
+        return SentContent(
+            size: size, modified: row["sentModified"], parent: ItemNumber(UInt64(bitPattern: parent)),
+            name: FileName(bytes: bytes(row["sentName"])))
     }
 
     private static func ranges(_ blob: Data?) -> [Range<Int64>] {

@@ -14,6 +14,8 @@ final class ReplicaDatabase: Sendable {
         var configuration = Configuration()
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA synchronous = NORMAL")
+            // The counts follow rows that are written in place of others, too.
+            try database.execute(sql: "PRAGMA recursive_triggers = ON")
         }
         queue = try DatabasePool(path: path, configuration: configuration)
         try Self.migrations.migrate(queue)
@@ -53,16 +55,22 @@ final class ReplicaDatabase: Sendable {
                         identifier TEXT, baseParent INTEGER, baseName BLOB, baseContent TEXT, baseMetadata TEXT,
                         baseSize INTEGER, capabilities INTEGER, uploaded INTEGER,
                         errorCode TEXT, errorMessage TEXT, attempts INTEGER, retryAt REAL, ranges BLOB,
-                        template TEXT, sentParent INTEGER, sentName BLOB, sentSize INTEGER, sentModified INTEGER
+                        here INTEGER NOT NULL, conflictOf TEXT, conflictAt REAL, template TEXT, sentSize INTEGER,
+                        sentModified INTEGER, sentParent INTEGER, sentName BLOB, placeParent INTEGER, placeName BLOB
                     );
                     CREATE INDEX itemByParent ON item (parent, name);
                     CREATE INDEX itemByInode ON item (inode);
                     CREATE INDEX itemByIdentifier ON item (identifier) WHERE identifier IS NOT NULL;
                     CREATE INDEX itemByBaseParent ON item (baseParent) WHERE baseParent IS NOT NULL;
                     CREATE INDEX itemPending ON item (number) WHERE dirty != 0 OR flags & 1057 != 0;
-                    CREATE TABLE incoming (identifier TEXT PRIMARY KEY, sequence INTEGER NOT NULL, item TEXT);
+                    CREATE TABLE incoming (identifier TEXT PRIMARY KEY, sequence INTEGER NOT NULL, item TEXT,
+                        asked INTEGER NOT NULL);
                     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+                    CREATE TABLE former (identifier TEXT PRIMARY KEY, number INTEGER NOT NULL);
+                    CREATE INDEX itemConflict ON item (number) WHERE flags & 65 = 64;
+                    CREATE INDEX itemPin ON item (number) WHERE pin = 1;
                     """)
+            try database.execute(sql: Counts.schema)
         }
         return migrator
     }

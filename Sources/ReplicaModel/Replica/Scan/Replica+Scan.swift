@@ -9,18 +9,30 @@ extension Replica {
         var waiting: [ItemNumber] = [.root]
         while let next = waiting.popLast() {
             if isStopped() { return }
-            let folders = try locked { (tree) throws(Obstacle) -> [ItemNumber] in
-                guard let folder = try tree.find(next), tree.missing[next] == nil else { return [] }
-                return try tree.children(of: folder).values.filter { $0.kind == .folder }.map(\.number).sorted()
-            }
-            waiting.append(contentsOf: folders)
+            waiting.append(contentsOf: try compare(next))
             if look({ $0.changed.count > Self.mostUnrecorded }) { try record() }
         }
         try locked { (tree) throws(Obstacle) in
             tree.finishScan()
             tree.pendingChanged = true
         }
-        try record()
+        // What was noted before an unclean stop has told the scan what it can; the store is listed anew.
+        try record { try Incoming.removeAll(upTo: .max, from: $0) }
+    }
+
+    /// Compares one folder.
+    /// - Returns: The folders in it.
+    private func compare(_ number: ItemNumber) throws(Obstacle) -> [ItemNumber] {
+        do throws(Obstacle) {
+            return try locked { (tree) throws(Obstacle) -> [ItemNumber] in
+                guard let folder = try tree.find(number), tree.missing[number] == nil else { return [] }
+                return try tree.children(of: folder).values.filter { $0.kind == .folder }.map(\.number).sorted()
+            }
+        } catch {
+            // It moved since it was met; it is compared where it is met again.
+            guard [.noSuchFileOrDirectory, .notDirectory].contains(error.errno) else { throw error }
+            return []
+        }
     }
 
     /// How many changes a scan leaves unrecorded.

@@ -78,7 +78,8 @@ extension Tree {
             refreshAttributes(node, stamp)
             if node.materialization == .whole || scan == .afterPowerCut { node.ranges = RangeSet64() }
             if node.ranges.isEmpty { node.materialization = .dataless }
-            node.dirty.remove(.contents)
+            // Cut before all of it was here: that is an edit, though nothing was written.
+            if stamp.size < (node.base?.size ?? 0) { edit(node, [.contents, .modificationDate]) }
             return
         }
         let wasDataless = node.materialization != .whole
@@ -105,7 +106,7 @@ extension Tree {
     private func adopt(_ line: FolderListing.Line, in folder: Node) throws(Obstacle) {
         let kind = line.status.kind
         // Before an import nothing is known, but the other names of a file.
-        let owner = scan == .importing && line.status.links < 2 ? nil : try owner(of: Stamp(line.status), kind: kind)
+        let owner = scan == .importing && line.status.links < 2 ? nil : try owner(of: line)
         if let owner, missing[owner.number] != nil {
             missing[owner.number] = nil
             let known = owner.stamp
@@ -137,7 +138,8 @@ extension Tree {
     }
 
     /// The item whose file below this was when last looked at.
-    private func owner(of stamp: Stamp, kind: ItemKind?) throws(Obstacle) -> Node? {
+    private func owner(of line: FolderListing.Line) throws(Obstacle) -> Node? {
+        let (stamp, kind) = (Stamp(line.status), line.status.kind)
         if let lost = missingByInode[stamp.inode], lost.stamp.isSameFile(as: stamp), lost.kind == kind,
             missing[lost.number] != nil
         {
@@ -146,9 +148,21 @@ extension Tree {
         if let other = linkedBelow[stamp.inode], other.stamp.isSameFile(as: stamp) { return other }
         let rows = try reading { try ItemRow.withInode(stamp.inode, in: $0) }
         for row in rows where row.stamp.isSameFile(as: stamp) && row.kind == kind {
+            if kind == .folder || line.status.links == 1 { return takeOut(row) }
             if let node = try find(ItemNumber(row.number)), node.stamp.isSameFile(as: stamp) { return node }
             if let node = missing[ItemNumber(row.number)] { return node }
         }
         return nil
+    }
+
+    /// The node of a row whose only file was met elsewhere: its old place, which may have moved too, need not be asked.
+    private func takeOut(_ row: ItemRow) -> Node? {
+        let number = ItemNumber(row.number)
+        guard !removed.contains(number), items[number] !== root else { return nil }
+        let node = items[number] ?? row.makeNode(parent: nil)
+        if items[number] == nil { insert(node) }
+        guard !node.isDeleted else { return nil }
+        lose(node)
+        return node
     }
 }

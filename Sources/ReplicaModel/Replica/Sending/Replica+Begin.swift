@@ -38,14 +38,21 @@ extension Replica {
             let view = try tree.pendingView(of: node, settle: settle)
             let readiness = readiness(of: view, now: tree.now())
             let call: Outgoing.Call
-            let fields: ItemFields
+            var fields: ItemFields
             switch readiness {
             case .nothing, .busy, .waits, .later: return .wait(readiness)
             case .resolve: (call, fields) = (.resolve, [])
-            case .create(let options): (call, fields) = (.create(options), node.dirty)
+            case .create(let options): (call, fields) = (.create(options), node.dirty.union(.place))
             case .modify(let changed): (call, fields) = (.modify(base: node.base?.version ?? .beforeFirstSync), changed)
             case .delete: (call, fields) = (.delete(base: node.base?.version ?? .beforeFirstSync), [])
             }
+            if case .modify(let changed) = readiness, changed.contains(.contents), node.kind == .file,
+                node.materialization != .whole
+            {
+                return .fetch
+            }
+            // What is not here is never sent as if it were.
+            if node.kind == .file, node.materialization != .whole { fields.remove(.contents) }
             return try self.begin(node, call, fields, in: tree)
         }
     }
@@ -59,7 +66,7 @@ extension Replica {
             number: node.number, edits: node.edits, call: call, template: try template(of: node, in: tree),
             fields: fields,
             parent: sentParent ?? node.parent?.number ?? node.placeInStore?.parent ?? .root)
-        outgoing.isOfKnownItem = node.base != nil
+        outgoing.isOfKnownItem = storeIdentifier(of: node) != nil
         if !node.isDeleted, node.parent != nil {
             let place = try tree.place(of: node)
             try errnos { () throws(Errno) in
@@ -74,7 +81,9 @@ extension Replica {
         node.isInFlight = true
         node.dirtySinceSent = []
         if outgoing.source != nil {
-            node.sentContent = SentContent(size: outgoing.stamp.size, modified: outgoing.stamp.modified)
+            node.sentContent = SentContent(
+                size: outgoing.stamp.size, modified: outgoing.stamp.modified, parent: outgoing.parent,
+                name: outgoing.template.filename)
             tree.note(node)
         }
         if case .create = call { node.flags.insert(.createSent) }
@@ -86,15 +95,20 @@ extension Replica {
     }
 
     private func template(of node: Node, in tree: Tree) throws(Obstacle) -> ItemTemplate {
-        let sent = node.base == nil && node.flags.contains(.createSent) ? node.sent : nil
+        let sent = node.isNew && node.flags.contains(.createSent) ? node.sent : nil
         let parent = try sent.map { (sent) throws(Obstacle) in try tree.find(sent.parent) } ?? node.parent
         return ItemTemplate(
-            identifier: node.base?.identifier ?? node.sent?.template ?? freshTemplateIdentifier(in: tree),
+            identifier: storeIdentifier(of: node) ?? node.sent?.template ?? freshTemplateIdentifier(in: tree),
             parent: parent?.base?.identifier ?? .root, filename: sent?.name ?? node.name, kind: node.kind)
     }
 }
 
 extension Replica {
+    /// What the store calls an item that it is to change; nil for one that it is to make.
+    fileprivate func storeIdentifier(of node: Node) -> ItemIdentifier? {
+        node.isNew && !node.isDeleted ? nil : node.base?.identifier
+    }
+
     fileprivate func freshTemplateIdentifier(in tree: Tree) -> ItemIdentifier {
         defer { tree.nextNumber += 1 }
         return ItemIdentifier("\(templatePrefix)-\(tree.nextNumber)")

@@ -17,7 +17,12 @@ extension Replica {
     /// Records that a call failed (file-provider.md §13).
     /// - Parameter backoff: Seconds until the item is tried again, where trying again can help.
     func fail(_ outgoing: Outgoing, _ error: RemoteStoreError, backoff: (Int) -> Double) throws(Obstacle) -> Aftermath {
-        if case .filenameCollision(let other) = error { return try collide(outgoing, with: other) }
+        if case .filenameCollision(let other) = error {
+            if let other, isMatch(outgoing, other) {
+                return try finish(outgoing, StoreResult(item: other)).map(Aftermath.apply) ?? .nothing
+            }
+            return try collide(outgoing, with: other)
+        }
         return try locked { (tree) throws(Obstacle) in
             guard let node = tree.items[outgoing.number] else { return .nothing }
             tree.endFlight(node)
@@ -54,6 +59,15 @@ extension Replica {
                 tree.fail(node, code: error.code, error.code, retryAt: tree.now() + backoff(attempts))
                 return error.holdsBackAll ? .holdBack : .nothing
             }
+        }
+    }
+
+    /// Whether a reimported file without its content met the store's file of its name: it is that one.
+    private func isMatch(_ outgoing: Outgoing, _ other: Item) -> Bool {
+        look { tree in
+            guard let node = tree.items[outgoing.number], node.flags.contains(.reimport) else { return false }
+            return outgoing.isCreate && node.kind == .file && node.materialization != .whole && other.kind == .file
+                && other.filename == outgoing.template.filename && other.parent == outgoing.template.parent
         }
     }
 

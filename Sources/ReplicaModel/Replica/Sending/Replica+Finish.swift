@@ -22,9 +22,13 @@ extension Replica {
                 return nil
             }
             try tree.yield(item.identifier, to: node)
-            let isNew = node.base == nil
+            let isNew = node.isNew
+            let former = node.base
             tree.bind(node, item, outgoing)
-            node.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted, .importing])
+            // A change that was under way when a reimport began does not stand for it.
+            if !node.flags.contains(.reimport) || outgoing.isCreate {
+                node.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted, .importing, .reimport])
+            }
             node.sent = nil
             node.failure = nil
             let sentContent = node.sentContent
@@ -40,10 +44,17 @@ extension Replica {
                 node.sentContent = nil
             }
             node.comparePlace()
+            var isOther = false
+            if node.kind == .file, node.materialization != .whole {
+                node.dirty.remove(.contents)
+                isOther = former?.version.content != item.version.content
+                // The placeholder stands for another content: it is made anew.
+                if isOther { node.base?.version.content = "" }
+            }
             if result.shouldFetchContent { node.base?.version.content = "" }
             if isNew, node.kind == .folder, outgoing.mayHaveMet { tree.askAgain(for: node) }
             tree.note(node)
-            return outgoing.isAnswered(by: item, result) ? nil : item
+            return outgoing.isAnswered(by: item, result) && !isOther ? nil : item
         }
     }
 
@@ -111,6 +122,14 @@ extension Outgoing {
         }
     }
 
+    /// Whether it makes the item in the store, or asks for one that was made.
+    var isCreate: Bool {
+        switch call {
+        case .create, .resolve: true
+        case .modify, .delete: false
+        }
+    }
+
     /// Whether the store made exactly what was sent.
     fileprivate func isAnswered(by item: Item, _ result: StoreResult) -> Bool {
         item.filename == template.filename && item.parent == template.parent && !result.shouldFetchContent
@@ -173,6 +192,8 @@ extension Tree {
 
     func endFlight(_ node: Node) {
         node.isInFlight = false
+        answers += 1
+        node.answered = answers
         if node.isPending { news.append(node.number) }
         pendingChanged = true
     }
@@ -228,6 +249,10 @@ extension Tree {
     /// edited there becomes an item of its own.
     fileprivate func yield(_ identifier: ItemIdentifier, to node: Node) throws(Obstacle) {
         guard let other = try find(identifier), other !== node, other !== root else { return }
+        if other.flags.contains(.reimport), var base = other.base {
+            base.identifier = ItemIdentifier("replica:stale-\(other.number.rawValue)")
+            return setBase(base, of: other)
+        }
         makeAnew(other)
         if other.isDeleted { drop(other) }
     }
@@ -236,7 +261,7 @@ extension Tree {
     fileprivate func refuse(_ node: Node) {
         if node.isDeleted { return drop(node) }
         setBase(nil, of: node)
-        node.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted, .importing])
+        node.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted, .importing, .reimport])
         node.flags.insert(.refused)
         note(node)
     }

@@ -14,7 +14,7 @@ extension Tree {
             remainingChild: change == .deleted && node.kind == .folder ? try remainingChild(of: node) : nil,
             isBusy: node.isInFlight || (isWritten(node) && isFresh(node)),
             notBefore: notBefore(node, settle: settle),
-            isUnanswered: node.base == nil
+            isUnanswered: node.isNew
                 ? node.flags.contains(.createSent) : node.sentContent != nil || node.sent != nil,
             options: options(of: node))
     }
@@ -37,7 +37,7 @@ extension Tree {
     }
 
     private func unknownParent(of node: Node) -> ItemNumber? {
-        guard let parent = node.parent, parent.base == nil else { return nil }
+        guard let parent = node.parent, parent.isNew else { return nil }
         return parent.number
     }
 

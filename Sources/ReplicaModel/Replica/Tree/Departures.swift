@@ -5,6 +5,9 @@ struct Departures {
 
     var last: ItemNumber? { order.last }
 
+    /// Whether any of the items is one that `condition` is true of.
+    func contains(where condition: (ItemNumber) -> Bool) -> Bool { members.contains(where: condition) }
+
     mutating func insert(_ number: ItemNumber) {
         if members.insert(number).inserted { order.append(number) }
     }

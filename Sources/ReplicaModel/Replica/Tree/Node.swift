@@ -1,7 +1,7 @@
 internal import SystemPackage
 
 /// How much of an item's content is here. A folder's content is its listing.
-enum Materialization: UInt8 {
+public enum Materialization: UInt8, Sendable {
     case whole = 0
     /// Some ranges of a file are here.
     case partial = 1
@@ -9,7 +9,7 @@ enum Materialization: UInt8 {
 }
 
 /// What a person asked to be kept here.
-enum Pin: UInt8 {
+public enum Pin: UInt8, Sendable {
     /// As the folder above says.
     case inherited = 0
     case pinned = 1
@@ -42,6 +42,8 @@ struct NodeFlags: OptionSet {
     static let needsListing = NodeFlags(rawValue: 1024)
     /// Neither file, folder nor symlink: local only.
     static let special = NodeFlags(rawValue: 256)
+    /// Its identifier is no longer valid: it is to be sent as a new item again (statements 27 to 39).
+    static let reimport = NodeFlags(rawValue: 2048)
 }
 
 /// What the filesystem below says of an item when it was last looked at.
@@ -96,6 +98,9 @@ struct SentPlace: Hashable {
 struct SentContent: Hashable {
     var size: Int64
     var modified: Int64
+    /// Where the store was to put it.
+    var parent: ItemNumber
+    var name: FileName
 
     /// Whether the store's item has this content: another writer would have left another time.
     func isContent(of item: Item) -> Bool {
@@ -107,6 +112,14 @@ struct SentContent: Hashable {
 
     /// Whether a file still has this content.
     func isContent(of stamp: Stamp) -> Bool { stamp.size == size && stamp.modified == modified }
+}
+
+/// Where the local side of a conflict comes from.
+struct ConflictOrigin: Hashable {
+    /// The item that has the store's side.
+    var original: ItemIdentifier
+    /// Seconds since 1970.
+    var date: Double
 }
 
 /// Why an item is not in step, and when it is tried again.
@@ -139,6 +152,8 @@ final class Node {
     var failure: Failure?
     /// Where a createItem whose answer is unknown was to make it.
     var sent: SentPlace?
+    /// What a conflict copy is a copy of.
+    var conflict: ConflictOrigin?
     /// The content of a call whose answer is unknown.
     var sentContent: SentContent?
 
@@ -154,10 +169,15 @@ final class Node {
     var writers = 0
     /// Raised when another file below takes this one's place while the kernel knows it.
     var generation: UInt32 = 0
+    /// Raised when the content is given back, and when a folder's listing begins to come: what began before counts no
+    /// more.
+    var evictions: UInt32 = 0
     /// Raised by every local change: an answer of the store counts for the edit it was sent for.
     var edits: UInt64 = 0
     /// Whether a call of the store is under way for it.
     var isInFlight = false
+    /// The number of the answer to the last call for it.
+    var answered: UInt64 = 0
     /// What was edited since that call began.
     var dirtySinceSent: ItemFields = []
     /// When it was last changed or used, on the replica's clock.
@@ -179,6 +199,8 @@ final class Node {
     }
 
     var isDeleted: Bool { flags.contains(.deleted) }
+    /// Whether the store has yet to be told of the item: what ``base`` says, if anything, counts for its content only.
+    var isNew: Bool { base == nil || flags.contains(.reimport) }
     /// Whether the engine has something to send for it.
     var isPending: Bool {
         if !flags.isDisjoint(with: [.special, .excluded, .refused]) { return false }

@@ -89,7 +89,9 @@ extension Tree {
     func entry(of node: Node, _ status: FileStatus) -> Entry {
         var status = status
         status.inode = node.shown.rawValue
-        return Entry(number: node.shown, generation: node.generation, status: status, isSteady: node.writers == 0)
+        // All names of a file are one inode to the kernel; its state is with the one that it asks for.
+        let known = shown[node.shown] ?? node
+        return Entry(number: node.shown, generation: known.generation, status: status, isSteady: known.writers == 0)
     }
 
     /// The path below the root, for people and for calls through the mount.

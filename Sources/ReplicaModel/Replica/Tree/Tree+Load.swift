@@ -12,7 +12,15 @@ extension Tree {
     func children(of folder: Node) throws(Obstacle) -> [FileName: Node] {
         if let children = folder.children, scan == .none || scanned.contains(folder.number) { return children }
         if folder.children == nil { try load(folder) }
-        if scan != .none, !isAway(folder), scanned.insert(folder.number).inserted { try compare(folder) }
+        if scan != .none, !isAway(folder), scanned.insert(folder.number).inserted {
+            do throws(Obstacle) {
+                try compare(folder)
+            } catch {
+                // It is compared where it turns up, or not at all.
+                scanned.remove(folder.number)
+                throw error
+            }
+        }
         return folder.children ?? [:]
     }
 
@@ -94,6 +102,22 @@ extension Tree {
             if node.descriptor >= 0 { closeDescriptor(of: node) }
         }
         folder.children = nil
+    }
+
+    /// Lets go of what nobody uses, from the leaves up, looking at about `limit` nodes.
+    func unloadIdle(limit: Int) {
+        guard changed.isEmpty, removed.isEmpty, scan == .none else { return }
+        var left = limit
+        unloadIdle(below: root, left: &left)
+    }
+
+    private func unloadIdle(below folder: Node, left: inout Int) {
+        for child in (folder.children ?? [:]).values where child.children?.isEmpty == false {
+            guard left > 0 else { return }
+            unloadIdle(below: child, left: &left)
+            left -= child.children?.count ?? 0
+            unload(child)
+        }
     }
 
     private func isIdle(_ node: Node) -> Bool {

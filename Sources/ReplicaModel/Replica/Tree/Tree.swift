@@ -26,6 +26,12 @@ final class Tree {
     /// Pending items by the place that the store still has them at, though they left it here.
     var departed: [Presentations.Key: ItemNumber] = [:]
     var departedFrom: [ItemNumber: Departures] = [:]
+    /// Items by the place at which the store was to make them, as long as it has not answered.
+    private var unanswered: [Presentations.Key: ItemNumber] = [:]
+    /// How many calls of the store were answered in this run.
+    var answers: UInt64 = 0
+    /// Identifiers that no item here has any more, with ``answers`` then: what the store said of them before is no news.
+    private(set) var gone: [ItemIdentifier: UInt64] = [:]
     /// Items with a file below that is open for writing, or was when the daemon died.
     var writing: [ItemNumber: Node] = [:]
     /// What a scan did not find where it was; found again elsewhere or, after the scan, gone.
@@ -37,6 +43,16 @@ final class Tree {
     var scan = ScanMode.none
     /// Loaded folders with ``NodeFlags/needsListing``.
     var needsListing: Set<ItemNumber> = []
+    /// Whether items may come back that had a number before.
+    var hasFormer = false
+    /// Whether anything is pinned.
+    var hasPins = false
+    /// What is to be kept here and is not all here.
+    var wanted: Set<ItemNumber> = []
+    /// Folders below which such may be.
+    var wantedTrees: Set<ItemNumber> = []
+    /// Whether it is recorded when files are used.
+    var keepsUse = false
     /// What became pending or was edited since the engine last asked.
     var news: [ItemNumber] = []
     /// The folders already compared with the tree in this run.
@@ -77,9 +93,10 @@ final class Tree {
     }
 
     /// A new item in `parent`, in the tree of nodes already.
-    func makeNode(in parent: Node, name: FileName, kind: ItemKind) -> Node {
-        let node = Node(number: ItemNumber(nextNumber), parent: parent, name: name, kind: kind)
-        nextNumber += 1
+    /// - Parameter number: One that the item had before and that nothing else has; nil for a new one.
+    func makeNode(in parent: Node, name: FileName, kind: ItemKind, number former: ItemNumber? = nil) -> Node {
+        let node = Node(number: former ?? ItemNumber(nextNumber), parent: parent, name: name, kind: kind)
+        if former == nil { nextNumber += 1 }
         if kind == .folder { node.children = [:] }
         insert(node)
         parent.children?[name] = node
@@ -104,6 +121,7 @@ final class Tree {
 
     /// Says that the database has to learn the node's present state. Nothing is said of a node that was dropped.
     func note(_ node: Node) {
+        // What was dropped may still be open; it must not come back.
         guard items[node.number] === node else { return }
         node.isRecorded = false
         changed[node.number] = node
@@ -118,7 +136,24 @@ final class Tree {
         noteDeparture(node)
     }
 
+    /// Whether the store may have made the item of this place for a call of ours that it has not answered.
+    func isUnanswered(_ name: FileName, in folder: Node) -> Bool {
+        let key = Presentations.Key(folder: folder.number, name: name)
+        guard let number = unanswered[key] else { return false }
+        if let node = items[number], node.flags.contains(.createSent), let sent = node.sent,
+            sent.parent == folder.number,
+            sent.name == name
+        {
+            return true
+        }
+        unanswered[key] = nil
+        return false
+    }
+
     private func noteDeparture(_ node: Node) {
+        if node.flags.contains(.createSent), let sent = node.sent {
+            unanswered[Presentations.Key(folder: sent.parent, name: sent.name)] = node.number
+        }
         guard let place = node.placeInStore, node.isDeleted || !node.dirty.isDisjoint(with: .place) else { return }
         departed[Presentations.Key(folder: place.parent, name: place.name)] = node.number
         departedFrom[place.parent, default: Departures()].insert(node.number)
@@ -145,10 +180,19 @@ final class Tree {
     }
 
     func setBase(_ base: Base?, of node: Node) {
-        if let old = node.base, byIdentifier[old.identifier] === node { byIdentifier[old.identifier] = nil }
+        if let old = node.base, byIdentifier[old.identifier] === node {
+            byIdentifier[old.identifier] = nil
+            if base?.identifier != old.identifier { gone[old.identifier] = answers }
+        }
+        if let base { gone[base.identifier] = nil }
         node.base = base
         if let base { byIdentifier[base.identifier] = node }
         note(node)
+    }
+
+    /// Forgets what is gone since before `answer`: nothing that the store said then is still to be applied.
+    func forgetGone(before answer: UInt64) {
+        gone = gone.filter { $0.value > answer }
     }
 
     /// Forgets an item for good.
@@ -160,6 +204,7 @@ final class Tree {
         writing[node.number] = nil
         items[node.number] = nil
         needsListing.remove(node.number)
+        // Who still has it open finds it by its descriptor, never by a name that may be another's by now.
         node.parent = nil
         removed.insert(node.number)
     }
@@ -167,29 +212,34 @@ final class Tree {
     /// Takes a node out of its folder. What the kernel still holds stays reachable by its inode number.
     func unlink(_ node: Node) {
         if let parent = node.parent, parent.children?[node.name] === node { parent.children?[node.name] = nil }
+        node.parent = nil
         missing[node.number] = nil
         linked[node.shown]?.removeAll { $0 === node }
         if linked[node.shown]?.isEmpty == true { linked[node.shown] = nil }
         guard shown[node.shown] === node else { return }
-        if let other = linked[node.shown]?.first {
+        if let other = linked[node.shown]?.first ?? items[node.shown].flatMap({ $0 === node ? nil : $0 }) {
             shown[node.shown] = other
-            handOver(from: node, to: other)
+            handOver(node, to: other)
         } else if node.lookups == 0 && node.opens == 0 {
             shown[node.shown] = nil
         }
     }
 
-    /// The kernel's references and descriptors count for whichever node has the number that it knows.
-    private func handOver(from node: Node, to other: Node) {
+    /// Whether somebody has the node's file open for writing, under whichever name.
+    func isWritten(_ node: Node) -> Bool { (shown[node.shown] ?? node).writers > 0 }
+
+    /// Moves what the kernel holds of a file to another of its names.
+    private func handOver(_ node: Node, to other: Node) {
         other.lookups += node.lookups
         other.opens += node.opens
         other.writers += node.writers
+        other.generation = max(other.generation, node.generation)
+        if node.writers > 0 {
+            writing[node.number] = nil
+            writing[other.number] = other
+        }
         (node.lookups, node.opens, node.writers) = (0, 0, 0)
-        if writing.removeValue(forKey: node.number) != nil { writing[other.number] = other }
     }
-
-    /// Whether somebody has the node's file open for writing, under whichever name.
-    func isWritten(_ node: Node) -> Bool { (shown[node.shown] ?? node).writers > 0 }
 
     // MARK: Descriptors
 

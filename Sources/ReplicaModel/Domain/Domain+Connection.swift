@@ -1,0 +1,121 @@
+internal import GRDB
+public import SystemPackage
+
+extension Domain {
+    /// Stops all calls to the store until ``connect()``; what is here goes on working. Kept over restarts
+    /// (statement 25).
+    /// - Parameter reason: One line for people.
+    /// - Throws: The database's error; the domain stays connected then.
+    public func disconnect(reason: String) throws {
+        try replica.database.write { try Meta.disconnected.write(reason, to: $0) }
+        engine.state.withLock { $0.disconnected = reason }
+        bell.ring()
+    }
+
+    /// Ends a disconnection: what waited goes on (statement 25).
+    public func connect() throws {
+        try replica.database.write { try Meta.disconnected.write(nil, to: $0) }
+        engine.state.withLock { state in
+            state.disconnected = nil
+            state.trouble = nil
+            state.isPullWanted = true
+        }
+        engine.retryAll()
+    }
+
+    /// Why the domain is disconnected; nil when it is not.
+    public var disconnectedReason: String? { engine.state.withLock { $0.disconnected } }
+
+    /// Tries everything again at once that waits after a failure.
+    public func retry() {
+        engine.state.withLock { state in
+            state.trouble = nil
+            state.isPullWanted = true
+            state.refused = []
+        }
+        engine.board.withLock { $0.add(replica.forgive { _, _ in true }) }
+        bell.ring()
+    }
+
+    /// Tries an item, and what is below it, again at once.
+    /// - Throws: ENOENT; ENOTDIR.
+    public func retry(_ path: [FileName]) async throws(Errno) {
+        let held = try await hold(path, listing: false)
+        defer { release(held) }
+        engine.state.withLock { $0.trouble = nil }
+        let numbers = replica.forgive { tree, node in
+            guard let above = tree.items[held.number] else { return false }
+            return node.isInside(above)
+        }
+        engine.board.withLock { $0.add(numbers) }
+        bell.ring()
+    }
+
+    /// Says that the cause of an error is gone: whatever waits because of it goes on (signalErrorResolved).
+    /// - Parameter code: A ``RemoteStoreError/code``.
+    /// - Throws: EINVAL for a code that no item waits for: only notAuthenticated, insufficientQuota,
+    ///   serverUnreachable, cannotSynchronize and excludedFromSync can be resolved.
+    public func resolved(_ code: String) throws(Errno) {
+        guard Self.resolvable.contains(code) else { throw .invalidArgument }
+        engine.state.withLock { state in
+            if state.trouble?.code == code { state.trouble = nil }
+            state.isPullWanted = true
+        }
+        let isExcluded = code == RemoteStoreError.excludedFromSync.code
+        let numbers = isExcluded ? replica.includeAgain() : replica.forgive { $1.failure?.code == code }
+        engine.board.withLock { $0.add(numbers) }
+        bell.ring()
+    }
+
+    private static let resolvable: Set<String> = [
+        "notAuthenticated", "insufficientQuota", "serverUnreachable", "cannotSynchronize", "excludedFromSync",
+    ]
+
+    /// Lets a held mass deletion go on (design.md §8).
+    /// - Returns: How many items it deletes; 0 when none was held.
+    @discardableResult
+    public func approve() -> Int {
+        let count = engine.state.withLock { state in
+            state.isApproved = state.heldDeletions > 0
+            return state.heldDeletions
+        }
+        bell.ring()
+        return count
+    }
+}
+
+extension Replica {
+    /// Lets the pending items that `isMeant` be tried again now.
+    func forgive(_ isMeant: (Tree, Node) -> Bool) -> [ItemNumber] {
+        look { tree in
+            tree.pending.values.filter { $0.failure != nil && isMeant(tree, $0) }.map { node in
+                node.failure?.retryAt = 0
+                tree.note(node)
+                return node.number
+            }
+        }
+    }
+
+    /// Has the store asked again for what it would not have.
+    fileprivate func includeAgain() -> [ItemNumber] {
+        let numbers: [Int64]
+        do {
+            try record()
+            numbers = try database.read { try Int64.fetchAll($0, sql: "SELECT number FROM item WHERE flags & 16 = 16") }
+        } catch {
+            return []  // A database that cannot be used names none.
+        }
+        return numbers.compactMap { number in
+            let number = ItemNumber(UInt64(bitPattern: number))
+            do throws(Obstacle) {
+                return try locked { (tree) throws(Obstacle) -> ItemNumber? in
+                    guard let node = try tree.find(number), node.flags.contains(.excluded) else { return nil }
+                    tree.edit(node, ItemFields.ofNew(node.kind))
+                    return number
+                }
+            } catch {
+                return nil  // Its folder is gone.
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+internal import SystemPackage
+
+/// An item that stays loaded until it is let go, as if the kernel knew it.
+struct HeldItem: Sendable {
+    var number: ItemNumber
+    /// The inode number.
+    var shown: ItemNumber
+}
+
+extension Domain {
+    /// Finds the item at a path and keeps it loaded until ``release(_:)``.
+    /// - Parameter listing: Whether folders on the way that were never listed are listed now.
+    /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` throws.
+    func hold(_ path: [FileName], listing: Bool) async throws(Errno) -> HeldItem {
+        while true {
+            let folder: ItemNumber
+            do throws(Obstacle) {
+                return try replica.hold(path)
+            } catch {
+                guard case .needsListing(let found) = error else { throw error.errno }
+                folder = found
+            }
+            guard listing else { throw .noSuchFileOrDirectory }
+            try await engine.list(folder)
+        }
+    }
+
+    func release(_ item: HeldItem) { replica.forget(item.shown, count: 1) }
+}
+
+extension Replica {
+    /// - Throws: ``Obstacle/needsListing(_:)`` where a folder on the way was never listed.
+    func hold(_ path: [FileName]) throws(Obstacle) -> HeldItem {
+        try locked { (tree) throws(Obstacle) in
+            var node = tree.root
+            for name in path {
+                guard node.kind == .folder else { throw .errno(.notDirectory) }
+                guard node.materialization == .whole else { throw .needsListing(node.number) }
+                guard let next = try tree.child(name, of: node) else { throw .errno(.noSuchFileOrDirectory) }
+                node = next
+            }
+            return tree.hold(node)
+        }
+    }
+
+    /// The item of this number, kept loaded; nil when there is none in the tree.
+    func hold(_ number: ItemNumber) throws(Obstacle) -> HeldItem? {
+        try locked { (tree) throws(Obstacle) in
+            guard let node = try tree.find(number), !node.isDeleted else { return nil }
+            return tree.hold(node)
+        }
+    }
+}
+
+extension Tree {
+    fileprivate func hold(_ node: Node) -> HeldItem {
+        (shown[node.shown] ?? node).lookups += 1
+        return HeldItem(number: node.number, shown: node.shown)
+    }
+}

@@ -1,0 +1,41 @@
+public import SystemPackage
+
+extension Domain {
+    /// What is known of the item at a path below the root.
+    /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` throws where a folder on the way was never listed.
+    public func item(at path: [FileName]) async throws(Errno) -> ItemReport {
+        let held = try await hold(path, listing: true)
+        defer { release(held) }
+        guard let report = report(of: held.number) else { throw .noSuchFileOrDirectory }
+        return report
+    }
+
+    /// What is known of an item that programs have in use; nil when there is none of this number.
+    public func item(_ number: ItemNumber) -> ItemReport? {
+        let own = replica.look { tree in tree.shown[number]?.number }
+        return own.flatMap(report(of:))
+    }
+
+    private func report(of number: ItemNumber) -> ItemReport? {
+        let found = replica.look { tree -> ItemReport? in
+            guard let node = tree.items[number] else { return nil }
+            tree.settle(node)
+            return ItemReport(ItemRow(node), path: tree.path(of: node), isPinned: tree.isPinned(node))
+        }
+        return found.map(withTransfer)
+    }
+
+    /// Adds what is under way.
+    func withTransfer(_ report: ItemReport) -> ItemReport {
+        var report = report
+        let number = report.number
+        if let upload = engine.state.withLock({ $0.uploads[number] }) {
+            report.transfer = ItemTransfer(isUpload: true, done: upload.done, size: upload.size)
+        } else if let identifier = report.identifier,
+            let fetch = engine.ledger.withLock({ $0.fetches[identifier] })
+        {
+            report.transfer = ItemTransfer(isUpload: false, done: fetch.done, size: fetch.size)
+        }
+        return report
+    }
+}

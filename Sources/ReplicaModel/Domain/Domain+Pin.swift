@@ -1,0 +1,35 @@
+public import SystemPackage
+
+extension Domain {
+    /// Keeps an item's content here, and that of everything below it, now and later: what is made, moved or changed
+    /// there is fetched too. In force when this returns (design.md §9.10); the fetching goes on behind it.
+    /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` throws; EIO when the database can't be written.
+    public func pin(_ path: [FileName]) async throws(Errno) { try await setPin(true, path) }
+
+    /// Undoes ``pin(_:)`` for an item and what is below it, also inside of a pinned folder. In force when this returns.
+    public func unpin(_ path: [FileName]) async throws(Errno) { try await setPin(false, path) }
+
+    private func setPin(_ isPinned: Bool, _ path: [FileName]) async throws(Errno) {
+        let held = try await hold(path, listing: true)
+        defer { release(held) }
+        try setPin(isPinned, ofItem: held.number)
+    }
+
+    /// Pins or unpins an item that programs have in use.
+    /// - Throws: ESTALE when there is none of this number.
+    public func setPin(_ isPinned: Bool, of number: ItemNumber) throws(Errno) {
+        guard let own = replica.look({ $0.shown[number]?.number }) else { throw Errno(rawValue: 116) }  // ESTALE
+        try setPin(isPinned, ofItem: own)
+    }
+
+    private func setPin(_ isPinned: Bool, ofItem number: ItemNumber) throws(Errno) {
+        do {
+            try replica.setPin(isPinned, of: number)
+        } catch let obstacle as Obstacle {
+            throw obstacle.errno
+        } catch {
+            throw .ioError
+        }
+        bell.ring()
+    }
+}

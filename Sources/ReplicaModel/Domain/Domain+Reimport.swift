@@ -1,0 +1,33 @@
+internal import GRDB
+public import SystemPackage
+
+extension Domain {
+    /// Offers an item and everything known below it to the store again: their identifiers are no longer valid, the
+    /// store may have them already (statements 27 to 39). Returns when the reimport has begun; when all was handed
+    /// over the store's ``RemoteStore/importDidFinish()`` is called, once for all imports that overlap.
+    /// - Throws: ENOENT for an item that is not here, as of a folder never listed (statement 34); EIO when the
+    ///   database can't be written.
+    public func reimport(below path: [FileName]) async throws(Errno) {
+        let held = try await hold(path, listing: false)
+        defer { release(held) }
+        do {
+            try engine.beginReimport(held.number)
+        } catch {
+            throw .ioError
+        }
+        gatherReimport(held.number)
+    }
+
+    /// Goes on with what an earlier run began.
+    func resumeReimports() {
+        for number in engine.replica.begunReimports() {
+            engine.state.withLock { $0.reimports += 1 }
+            gatherReimport(number)
+        }
+    }
+
+    private func gatherReimport(_ number: ItemNumber) {
+        let engine = engine
+        _ = BlockingWork.run { engine.gatherReimport(number) }
+    }
+}

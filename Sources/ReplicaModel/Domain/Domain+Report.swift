@@ -1,0 +1,90 @@
+extension Domain {
+    /// How the domain does, now. Costs the same however large the domain is: may be asked every second.
+    /// - Throws: The database's error.
+    public func report() throws -> DomainReport {
+        if replica.hasChanges { try replica.record() }
+        let counts = try replica.database.read { try Counts.read(from: $0) }
+        let (pending, isMoving) = replica.look { ($0.pending.count, $0.isMoving) }
+        let (state, reason) = engine.standing(isMoving: isMoving)
+        let isAway = state == .disconnected || state == .offline
+        let refused = engine.state.withLock { $0.refused.count }
+        return DomainReport(
+            state: state, reason: reason, pending: pending, errors: counts.errors + refused,
+            conflicts: counts.conflicts, items: counts.items, bytes: counts.bytes, bytesHere: counts.here,
+            localOnly: counts.localOnly,
+            uploads: isAway ? nil : engine.uploads(pending: pending, unsentBytes: counts.unsentBytes),
+            downloads: engine.downloads())
+    }
+}
+
+extension SyncEngine {
+    /// What the domain is doing, and why.
+    /// - Parameter isMoving: Whether something pending does not wait for a person.
+    func standing(isMoving: Bool) -> (DomainReport.State, String?) {
+        let (disconnected, held, trouble, isImporting, isBusy) = state.withLock { state in
+            (
+                state.disconnected, state.heldDeletions, state.trouble, state.isImporting || state.reimports > 0,
+                state.isPullWanted || !state.updating.isEmpty
+            )
+        }
+        if let disconnected { return (.disconnected, disconnected) }
+        if held > 0 {
+            return (.held, "the store deleted \(held) items: 'replica approve' deletes them here too")
+        }
+        if let trouble { return (.offline, trouble.sentence) }
+        if replica.isScanning || isImporting { return (.importing, nil) }
+        let isFetching = fetches.withLock { !$0.running.isEmpty }
+        let isSending = board.withLock { $0.inFlight > 0 }
+        let isSyncing = isMoving || isBusy || isFetching || isSending || replica.hasIncoming
+        return (isSyncing ? .syncing : .idle, nil)
+    }
+
+    func uploads(pending: Int, unsentBytes: Int64) -> TransferReport? {
+        let now = replica.now()
+        let underway = state.withLock { $0.uploads.values.reduce(0) { $0 + $1.done } }
+        return ledger.withLock { ledger in
+            guard pending > 0 else { return nil }
+            let rate = ledger.sending.rate(now: now)
+            let done = ledger.sentBytes + underway
+            return TransferReport(
+                itemsDone: ledger.sentItems, itemsTotal: ledger.sentItems + pending, bytesDone: done,
+                bytesTotal: max(done, ledger.sentBytes + unsentBytes), itemsPerSecond: rate.items,
+                bytesPerSecond: rate.bytes)
+        }
+    }
+
+    func downloads() -> TransferReport? {
+        let now = replica.now()
+        return ledger.withLock { ledger in
+            guard !ledger.fetches.isEmpty else { return nil }
+            let rate = ledger.fetching.rate(now: now)
+            let running = ledger.fetches.values.reduce((done: Int64(0), size: Int64(0))) {
+                ($0.done + $1.done, $0.size + $1.size)
+            }
+            return TransferReport(
+                itemsDone: ledger.fetchedItems, itemsTotal: ledger.fetchedItems + ledger.fetches.count,
+                bytesDone: ledger.fetchedBytes + running.done, bytesTotal: ledger.fetchedBytes + running.size,
+                itemsPerSecond: rate.items, bytesPerSecond: rate.bytes)
+        }
+    }
+}
+
+extension Failure {
+    /// What a person is told of trouble of the whole domain.
+    fileprivate var sentence: String {
+        switch code {
+        case "notAuthenticated": "the store wants a login"
+        case "insufficientQuota": "the store has no room left"
+        case "serverUnreachable": "the store can't be reached"
+        default: message
+        }
+    }
+}
+
+extension Replica {
+    /// Whether changes of the store are still to be applied.
+    var hasIncoming: Bool {
+        // A database that cannot be read says nothing of changes; other calls report it.
+        (try? database.read { try Incoming.count(in: $0) > 0 }) ?? false
+    }
+}

@@ -1,0 +1,48 @@
+/// One thing that happened in a domain.
+public struct DomainEvent: Sendable, Hashable {
+    /// What happened.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// Something became known that the store does not have yet.
+        case localChange
+        /// The tree follows the store for an item.
+        case remoteChange
+        /// The tree follows a deletion in the store.
+        case remoteDeletion
+        /// The store has the item as it was here.
+        case uploaded
+        /// All of a file's content is here.
+        case downloaded
+        case evicted
+        /// A call of the store failed for an item.
+        case error
+        /// Both sides changed a file: the local side is a copy now, at the path.
+        case conflict
+        /// The domain's state became another: the detail says which.
+        case state
+        /// All items of an import or a reimport were handed to the store (statement 16).
+        case importDidFinish
+        /// Other items than before are materialized (NSFileProviderMaterializedSetDidChange).
+        case materializedSet
+        /// Other items than before are pending (NSFileProviderPendingSetDidChange).
+        case pendingSet
+    }
+    public var kind: Kind
+    /// Below the root; nil where it is about the domain.
+    public var path: [FileName]?
+    /// One line, where there is more to say.
+    public var detail: String?
+    public var date: Timestamp
+
+    init(_ kind: Kind, path: [FileName]?, detail: String?, seconds: Double) {
+        self.kind = kind
+        self.path = path
+        self.detail = detail
+        date = Timestamp(nanoseconds: Int64(seconds * 1e9))
+    }
+}
+
+extension Domain {
+    /// What happens from now on, until the domain stops. A listener that is thousands of events behind misses the
+    /// oldest.
+    public func events() -> AsyncStream<DomainEvent> { replica.events.stream() }
+}

@@ -1,0 +1,69 @@
+/// How a domain does.
+public struct DomainReport: Sendable, Hashable {
+    /// What a domain is doing.
+    public enum State: String, Sendable, Hashable {
+        /// Its first replication after an import, or a reimport, is under way.
+        case importing
+        /// Changes are on their way, in either direction.
+        case syncing
+        /// Nothing to do.
+        case idle
+        /// The store can't be used now, or there is no room. Everything local works; changes wait.
+        case offline
+        /// Disconnected by a person.
+        case disconnected
+        /// A mass deletion waits for ``Domain/approve()``.
+        case held
+    }
+    public var state: State
+    /// Why, in one line, where that needs saying.
+    public var reason: String?
+    /// Items with something not yet in the store.
+    public var pending: Int
+    /// Items whose last try failed, and names of the store that cannot stand here.
+    public var errors: Int
+    /// Conflicts nobody settled yet.
+    public var conflicts: Int
+    /// Items but the root.
+    public var items: Int
+    /// Bytes of all files, whether here or not.
+    public var bytes: Int64
+    /// Bytes of content on this disk.
+    public var bytesHere: Int64
+    /// Devices, sockets and fifos: they work here and are not replicated (design.md §9.7).
+    public var localOnly: Int
+    /// What goes to the store; nil when nothing does.
+    public var uploads: TransferReport?
+    /// What comes from the store; nil when nothing does.
+    public var downloads: TransferReport?
+}
+
+/// How far all transfers of one direction have come, since there was last none (file-provider.md §3, globalProgress).
+public struct TransferReport: Sendable, Hashable {
+    public var itemsDone: Int
+    public var itemsTotal: Int
+    public var bytesDone: Int64
+    public var bytesTotal: Int64
+    /// Mean over the last seconds.
+    public var itemsPerSecond: Double
+    /// Mean over the last seconds.
+    public var bytesPerSecond: Double
+
+    /// Seconds until the end at this speed, or nil when it can't be told.
+    public var secondsLeft: Double? {
+        let times = [
+            (Double(bytesTotal - bytesDone), bytesPerSecond), (Double(itemsTotal - itemsDone), itemsPerSecond),
+        ].filter { $0.0 > 0 }.map { $0.1 > 0 ? $0.0 / $0.1 : .infinity }
+        guard let longest = times.max(), longest.isFinite else { return nil }
+        return longest
+    }
+
+    /// Both together.
+    public static func + (left: TransferReport, right: TransferReport) -> TransferReport {
+        TransferReport(
+            itemsDone: left.itemsDone + right.itemsDone, itemsTotal: left.itemsTotal + right.itemsTotal,
+            bytesDone: left.bytesDone + right.bytesDone, bytesTotal: left.bytesTotal + right.bytesTotal,
+            itemsPerSecond: left.itemsPerSecond + right.itemsPerSecond,
+            bytesPerSecond: left.bytesPerSecond + right.bytesPerSecond)
+    }
+}

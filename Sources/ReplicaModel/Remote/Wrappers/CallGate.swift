@@ -1,0 +1,68 @@
+/// Lets a number of tasks in at a time; the others wait in order.
+final class CallGate: Sendable {
+    private struct State {
+        var free: Int
+        var tickets = 0
+        var waiting: [(ticket: Int, task: CheckedContinuation<Bool, Never>)] = []
+        /// Cancelled before they waited.
+        var cancelled: Set<Int> = []
+    }
+
+    private let state: Locked<State>
+
+    init(_ limit: Int) {
+        state = Locked(State(free: max(1, limit)))
+    }
+
+    /// Waits for a place; whoever got one owes a ``leave()``.
+    /// - Throws: ``RemoteStoreError/cancelled`` when the task is cancelled before.
+    func enter() async throws(RemoteStoreError) {
+        let ticket = state.withLock {
+            $0.tickets += 1
+            return $0.tickets
+        }
+        let hasPlace = await withTaskCancellationHandler {
+            await withCheckedContinuation { wait($0, ticket) }
+        } onCancel: {
+            cancel(ticket)
+        }
+        state.withLock { _ = $0.cancelled.remove(ticket) }
+        if !hasPlace { throw .cancelled }
+    }
+
+    /// Gives the place to the next that waits.
+    func leave() {
+        let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
+            if state.waiting.isEmpty {
+                state.free += 1
+                return nil
+            }
+            return state.waiting.removeFirst().task
+        }
+        next?.resume(returning: true)
+    }
+
+    private func wait(_ task: CheckedContinuation<Bool, Never>, _ ticket: Int) {
+        let answer = state.withLock { state -> Bool? in
+            if state.cancelled.contains(ticket) { return false }
+            if state.free > 0 {
+                state.free -= 1
+                return true
+            }
+            state.waiting.append((ticket, task))
+            return nil
+        }
+        if let answer { task.resume(returning: answer) }
+    }
+
+    private func cancel(_ ticket: Int) {
+        let waiting = state.withLock { state -> CheckedContinuation<Bool, Never>? in
+            guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }) else {
+                state.cancelled.insert(ticket)
+                return nil
+            }
+            return state.waiting.remove(at: index).task
+        }
+        waiting?.resume(returning: false)
+    }
+}

@@ -1,0 +1,59 @@
+internal import SystemPackage
+
+extension Replica {
+    /// Recognises files that were written beside and renamed over in the store, by another program or by a call of ours
+    /// whose answer was lost: what is gone and what is new at its place are one item with a new identifier.
+    /// - Returns: The changes without the deletions that are none.
+    func recognizeSuccessors(in changes: [Incoming]) throws(RemoteStoreError) -> [Incoming] {
+        guard changes.contains(where: { $0.item == nil }) else { return changes }
+        var arrivals: [StorePlace: ItemIdentifier] = [:]
+        for case let item? in changes.lazy.map(\.item) where item.kind == .file {
+            arrivals[StorePlace(parent: item.parent, name: item.filename)] = item.identifier
+        }
+        var succeeded: Set<ItemIdentifier> = []
+        do throws(Obstacle) {
+            try locked { (tree) throws(Obstacle) in
+                for change in changes where change.item == nil {
+                    guard try tree.succeed(change.identifier, by: arrivals) else { continue }
+                    succeeded.insert(change.identifier)
+                }
+            }
+        } catch {
+            throw .cannotSynchronize("the tree cannot be read: \(error.errno)")
+        }
+        return changes.filter { $0.item != nil || !succeeded.contains($0.identifier) }
+    }
+}
+
+/// A name in a folder of the store.
+private struct StorePlace: Hashable {
+    var parent: ItemIdentifier
+    var name: FileName
+}
+
+extension Tree {
+    /// Gives the node of `identifier` the identifier of the new file at its place, if there is one.
+    fileprivate func succeed(
+        _ identifier: ItemIdentifier, by arrivals: [StorePlace: ItemIdentifier]
+    ) throws(Obstacle) -> Bool {
+        guard let node = try find(identifier), node.kind == .file, var base = node.base,
+            let successor = try successor(of: node, base, arrivals), try find(successor) == nil
+        else { return false }
+        base.identifier = successor
+        setBase(base, of: node)
+        return true
+    }
+
+    /// The new file at the place where the store had the item, or where a call that was not answered was to put it.
+    private func successor(
+        of node: Node, _ base: Base, _ arrivals: [StorePlace: ItemIdentifier]
+    ) throws(Obstacle) -> ItemIdentifier? {
+        if let folder = try find(base.parent)?.base?.identifier,
+            let found = arrivals[StorePlace(parent: folder, name: base.name)]
+        {
+            return found
+        }
+        guard let sent = node.sentContent, let folder = try find(sent.parent)?.base?.identifier else { return nil }
+        return arrivals[StorePlace(parent: folder, name: sent.name)]
+    }
+}

@@ -1,0 +1,100 @@
+internal import Glibc
+internal import SystemPackage
+
+/// An entry of a folder.
+struct ListedChild {
+    var number: ItemNumber
+    var name: FileName
+    var kind: ItemKind
+}
+
+extension Replica {
+    /// The entries of a listed folder in the order of their names; nil for what is not listed here.
+    func listedChildren(of number: ItemNumber) throws(Obstacle) -> [ListedChild]? {
+        try locked { (tree) throws(Obstacle) in
+            guard let folder = try tree.find(number), folder.kind == .folder, folder.materialization == .whole else {
+                return nil
+            }
+            return try tree.children(of: folder).values.sorted { $0.name < $1.name }.map {
+                ListedChild(number: $0.number, name: $0.name, kind: $0.kind)
+            }
+        }
+    }
+
+    /// Makes a folder dataless whose entries are all dataless and in step: the next listing asks the store again
+    /// (file-provider.md §15). Nothing happens while something in it is in use.
+    /// - Returns: Whether the listing is gone.
+    func dropListing(of number: ItemNumber) throws -> Bool {
+        let marked = try locked { (tree) throws(Obstacle) -> (UInt32, [ItemIdentifier: ItemNumber])? in
+            guard let folder = try tree.find(number), try tree.canForget(folder) else { return nil }
+            folder.materialization = .dataless
+            folder.evictions += 1
+            tree.note(folder)
+            tree.hasFormer = true
+            return (folder.evictions, tree.numbers(in: folder))
+        }
+        guard let (mark, numbers) = marked else { return false }
+        // Recorded before anything goes: a crash must not make it look as if a person had deleted the entries.
+        do {
+            try record { try FormerNumbers.write(numbers, to: $0) }
+        } catch {
+            look { tree in
+                guard let folder = tree.items[number], folder.evictions == mark else { return }
+                folder.materialization = .whole
+                tree.note(folder)
+            }
+            throw error
+        }
+        try locked { (tree) throws(Obstacle) in
+            // A listing that began meanwhile has cleared the folder itself.
+            guard let folder = try tree.find(number), folder.materialization == .dataless, folder.evictions == mark
+            else { return }
+            try tree.clearLeftovers(in: folder)
+            tree.restamp(folder)
+            tree.note(folder)
+        }
+        presenter.withLock { $0 }?.invalidate(number)
+        post(.evicted, number)
+        return true
+    }
+
+    /// Asks the kernel to forget the entries of a folder that it does not use.
+    func releaseEntries(of number: ItemNumber) {
+        guard let presenter = presenter.withLock({ $0 }) else { return }
+        let names = look { tree in
+            (tree.items[number]?.children ?? [:]).values.filter { $0.lookups > 0 }.map(\.name)
+        }
+        for name in names { presenter.invalidate(name, in: number) }
+    }
+
+    /// Whether the kernel knows an entry of the folder.
+    func hasKnownEntries(_ number: ItemNumber) -> Bool {
+        look { tree in (tree.items[number]?.children ?? [:]).values.contains { $0.lookups > 0 } }
+    }
+}
+
+extension Tree {
+    fileprivate func numbers(in folder: Node) -> [ItemIdentifier: ItemNumber] {
+        (folder.children ?? [:]).values.reduce(into: [:]) { numbers, node in
+            if let base = node.base { numbers[base.identifier] = node.number }
+        }
+    }
+
+    /// Whether the store can give back all that is known of the folder's entries.
+    fileprivate func canForget(_ folder: Node) throws(Obstacle) -> Bool {
+        guard folder !== root, folder.kind == .folder, folder.materialization == .whole, scan == .none else {
+            return false
+        }
+        guard !folder.isNew, !folder.isPending, !folder.flags.contains(.needsListing), !isPinned(folder),
+            departedFrom[folder.number]?.contains(where: { pending[$0]?.base?.parent == folder.number }) != true
+        else { return false }
+        let kept: NodeFlags = [.special, .excluded, .refused, .conflict, .createSent]
+        return try children(of: folder).values.allSatisfy { node in
+            let isIdle = node.lookups == 0 && node.opens == 0 && node.writers == 0 && !node.isInFlight
+            let isInStep = !node.isNew && node.dirty.isEmpty && node.failure == nil && node.flags.isDisjoint(with: kept)
+            let isEmpty = node.kind == .symlink || node.materialization == .dataless || node.base?.size == 0
+            return isIdle && isInStep && isEmpty && (node.kind != .folder || node.materialization == .dataless)
+                && node.pin == .inherited && node.shown == node.number && linked[node.shown]?.isEmpty != false
+        }
+    }
+}

@@ -1,0 +1,99 @@
+internal import GRDB
+internal import SystemPackage
+
+extension Replica {
+    /// Pins an item, or undoes that; in force, and recorded, when this returns.
+    func setPin(_ isPinned: Bool, of number: ItemNumber) throws {
+        try locked { (tree) throws(Obstacle) in
+            guard let node = try tree.find(number), !node.isDeleted else { throw .errno(.noSuchFileOrDirectory) }
+            if isPinned {
+                node.pin = .pinned
+            } else {
+                node.pin = node.parent.map(tree.isPinned) == true ? .unpinned : .inherited
+            }
+            tree.note(node)
+            guard isPinned else { return }
+            tree.hasPins = true
+            tree.wantBelow(node)
+        }
+        try record()
+    }
+
+    /// Looks for what was pinned and evicted in earlier runs.
+    func recallPins() {
+        // A database that cannot be read names none.
+        let numbers = try? database.read { rows in
+            try Int64.fetchAll(rows, sql: "SELECT number FROM item WHERE pin = 1")
+        }
+        let hasFormer = try? database.read { try FormerNumbers.areThere(in: $0) }
+        look { $0.hasFormer = hasFormer ?? false }
+        guard let numbers, !numbers.isEmpty else { return }
+        look { tree in
+            tree.hasPins = true
+            tree.wantedTrees.formUnion(numbers.map { ItemNumber(UInt64(bitPattern: $0)) })
+        }
+    }
+
+    /// Something that is to be kept here and is not all here; nil when there is none.
+    func takeWanted() throws -> ItemNumber? {
+        for root in look({ $0.takeWantedTrees() }) { try gatherWanted(below: root) }
+        return look { $0.wanted.popFirst() }
+    }
+
+    /// Puts back what could not be brought.
+    func putBackWanted(_ numbers: some Sequence<ItemNumber>) {
+        look { $0.wanted.formUnion(numbers) }
+    }
+
+    /// Whether an item is still to be brought, and what it is.
+    func wantedKind(of number: ItemNumber) -> ItemKind? {
+        look { tree in
+            guard let node = tree.items[number], node.materialization != .whole, tree.isPinned(node) else { return nil }
+            return node.kind
+        }
+    }
+
+    /// Finds what is not here below a pinned folder, from the database.
+    private func gatherWanted(below root: ItemNumber) throws {
+        try record()
+        var open = [root]
+        var found: [ItemNumber] = []
+        if let row = try database.read({ try ItemRow.of(root, in: $0) }), row.materialization != .whole {
+            found.append(root)
+        }
+        while let folder = open.popLast() {
+            for row in try database.read({ try ItemRow.children(of: folder, in: $0) }) {
+                let number = ItemNumber(row.number)
+                guard row.pin != .unpinned, number != .root else { continue }
+                if row.materialization != .whole {
+                    found.append(number)
+                } else if row.kind == .folder {
+                    open.append(number)
+                }
+            }
+        }
+        putBackWanted(found)
+    }
+}
+
+extension Tree {
+    /// Has a node's content brought if it is to be kept here.
+    func want(_ node: Node) {
+        guard hasPins, node.materialization != .whole, !node.isDeleted, isPinned(node) else { return }
+        wanted.insert(node.number)
+        pendingChanged = true
+    }
+
+    /// The same for a node and all that is below it.
+    func wantBelow(_ node: Node) {
+        guard hasPins, isPinned(node) else { return }
+        guard node.kind == .folder else { return want(node) }
+        wantedTrees.insert(node.number)
+        pendingChanged = true
+    }
+
+    fileprivate func takeWantedTrees() -> Set<ItemNumber> {
+        defer { wantedTrees.removeAll() }
+        return wantedTrees
+    }
+}

@@ -1,0 +1,68 @@
+internal import Glibc
+internal import SystemPackage
+
+extension Replica {
+    /// Makes a conflict copy a file like others.
+    func settleConflict(_ number: ItemNumber) {
+        look { tree in tree.items[number].map(tree.settleConflict) }
+    }
+
+    /// Deletes a conflict copy, as a person would.
+    func discardConflict(_ number: ItemNumber) throws(Obstacle) {
+        let found = try locked { (tree) throws(Obstacle) -> (PresentedCall, Presentations.Key, Bool)? in
+            guard let node = try tree.find(number), let parent = node.parent else { return nil }
+            let call = PresentedCall.remove(tree.path(of: node), isFolder: false)
+            return (call, Presentations.Key(folder: parent.number, name: node.name), parent.lookups > 0)
+        }
+        guard let (call, key, isSeen) = found else { return }
+        try present(call, key, isSeen: isSeen) { (tree) throws(Obstacle) in
+            guard let node = tree.items[number], let parent = node.parent, node.name == key.name else {
+                throw .errno(.noSuchFileOrDirectory)
+            }
+            try tree.keepReachable(node)
+            let below = try tree.descriptor(of: parent)
+            try errnos { () throws(Errno) in
+                try node.name.withCString { (name) throws(Errno) in try Errno.check(unlinkat(below, name, 0)) }
+            }
+            tree.bury(node)
+            return nil
+        }
+    }
+
+    /// Renames a conflict copy over its original, whose newer content it becomes. Where the original is gone the copy
+    /// keeps its name.
+    func keepConflict(_ number: ItemNumber) throws(Obstacle) {
+        let move = try locked { (tree) throws(Obstacle) -> LocalMove? in
+            guard let node = try tree.find(number), let parent = node.parent else { return nil }
+            guard let origin = node.conflict, let original = try tree.find(origin.original), !original.isDeleted,
+                let folder = original.parent, original !== node
+            else {
+                tree.settleConflict(node)
+                return nil
+            }
+            return LocalMove(
+                number: number, from: parent.number, oldName: node.name, into: folder.number, newName: original.name,
+                oldPath: tree.path(of: node), newPath: tree.path(of: original),
+                isSeen: parent.lookups > 0 || folder.lookups > 0)
+        }
+        guard let move else { return }
+        let key = Presentations.Key(folder: move.from, name: move.oldName)
+        try present(.rename(move.oldPath, move.newPath), key, isSeen: move.isSeen) { (tree) throws(Obstacle) in
+            guard let node = tree.items[number], let from = node.parent, from.number == move.from,
+                node.name == move.oldName, let into = tree.items[move.into]
+            else { throw .errno(.noSuchFileOrDirectory) }
+            tree.settle(node)
+            try tree.replaceByRename(node, from, move.newName, into)
+            tree.settleConflict(node)
+            return node
+        }
+    }
+}
+
+extension Tree {
+    func settleConflict(_ node: Node) {
+        node.flags.remove(.conflict)
+        node.conflict = nil
+        note(node)
+    }
+}

@@ -1,0 +1,55 @@
+internal import GRDB
+
+/// How much of everything there is, kept by triggers, so that asking costs one row.
+struct Counts: Hashable {
+    /// All items but the root.
+    var items = 0
+    /// Bytes of all files, here or not.
+    var bytes: Int64 = 0
+    /// Bytes of content on this disk.
+    var here: Int64 = 0
+    /// Bytes of the contents that are still to be sent.
+    var unsentBytes: Int64 = 0
+    var errors = 0
+    var conflicts = 0
+    /// Devices, sockets and fifos.
+    var localOnly = 0
+
+    /// What a row adds to each count; the mask 785 is of what is not sent: deleted, excluded, special, refused.
+    private static let terms = [
+        ("items", "(@.flags & 1 = 0 AND @.number != 1)"),
+        ("bytes", "(@.kind = 0 AND @.flags & 257 = 0) * @.size"),
+        ("here", "@.here"),
+        ("unsentBytes", "(@.kind = 0 AND @.dirty & 1 = 1 AND @.flags & 785 = 0) * @.size"),
+        ("errors", "(@.errorCode IS NOT NULL)"),
+        ("conflicts", "(@.flags & 65 = 64)"),
+        ("localOnly", "(@.flags & 257 = 256)"),
+    ]
+
+    /// The table and its triggers.
+    static var schema: String {
+        let columns = terms.map { "\($0.0) INTEGER NOT NULL" }.joined(separator: ", ")
+        let zeros = terms.map { _ in "0" }.joined(separator: ", ")
+        func trigger(_ event: String, _ row: String, _ sign: String) -> String {
+            let changes = terms.map { name, term in
+                "\(name) = \(name) \(sign) \(term.replacing("@", with: row))"
+            }.joined(separator: ", ")
+            return """
+                CREATE TRIGGER count\(event) AFTER \(event) ON item BEGIN UPDATE counts SET \(changes); END;
+                """
+        }
+        return """
+            CREATE TABLE counts (\(columns));
+            INSERT INTO counts VALUES (\(zeros));
+            \(trigger("INSERT", "NEW", "+"))
+            \(trigger("DELETE", "OLD", "-"))
+            """
+    }
+
+    static func read(from rows: Rows) throws -> Counts {
+        guard let row = try Row.fetchOne(rows, sql: "SELECT * FROM counts") else { return Counts() }
+        return Counts(
+            items: row["items"], bytes: row["bytes"], here: row["here"], unsentBytes: row["unsentBytes"],
+            errors: row["errors"], conflicts: row["conflicts"], localOnly: row["localOnly"])
+    }
+}

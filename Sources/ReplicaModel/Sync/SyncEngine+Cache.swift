@@ -1,0 +1,79 @@
+internal import GRDB
+internal import Glibc
+internal import Logging
+internal import SystemPackage
+
+extension SyncEngine {
+    /// Evicts what was used longest ago until the cache is within its limits; never what is dirty, open, pinned or has
+    /// several names.
+    func trimCache() {
+        guard options.cacheLimit != nil || options.minimumFree != nil, !replica.isScanning else { return }
+        do {
+            var excess = try excess()
+            var last = (usedAt: -1.0, number: Int64(0))
+            while excess > 0 {
+                let candidates = try replica.evictionCandidates(after: last)
+                guard let end = candidates.last else { return }
+                last = (end.usedAt, end.number)
+                for candidate in candidates where excess > 0 {
+                    do throws(EvictionRefusal) {
+                        excess -= try replica.evictFile(ItemNumber(UInt64(bitPattern: candidate.number))) ?? 0
+                    } catch {
+                        // It is in use; another one then.
+                    }
+                }
+            }
+        } catch {
+            log.error("the cache cannot be trimmed", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Bytes to give back, with some more so that not every new file evicts another.
+    private func excess() throws -> Int64 {
+        if replica.hasChanges { try replica.record() }
+        var excess: Int64 = 0
+        if let limit = options.cacheLimit {
+            let here = try replica.database.read { try Counts.read(from: $0) }.here
+            if here > limit { excess = here - limit + limit / 20 }
+        }
+        if let wanted = options.minimumFree {
+            let free = try replica.folders.freeBytes()
+            if free < wanted { excess = max(excess, wanted - free + wanted / 20) }
+        }
+        return excess
+    }
+}
+
+extension StateFolders {
+    /// Bytes that this user may still write.
+    fileprivate func freeBytes() throws(Errno) -> Int64 {
+        var status = Glibc.statvfs()
+        try Errno.check(root.withPlatformString { statvfs($0, &status) })
+        return Int64(status.f_bavail) * Int64(status.f_frsize)
+    }
+}
+
+/// A file that may be evicted.
+struct EvictionCandidate {
+    var number: Int64
+    var usedAt: Double
+}
+
+extension Replica {
+    /// Files with content that the store has too, least recently used first.
+    fileprivate func evictionCandidates(
+        after last: (usedAt: Double, number: Int64)
+    ) throws -> [EvictionCandidate] {
+        try database.read { rows in
+            let found = try Row.fetchAll(
+                rows,
+                sql: """
+                    SELECT number, usedAt FROM item
+                    WHERE kind = 0 AND here > 0 AND dirty = 0 AND flags & 2867 = 0 AND identifier IS NOT NULL
+                        AND (usedAt, number) > (?, ?)
+                    ORDER BY usedAt, number LIMIT 256
+                    """, arguments: [last.usedAt, last.number])
+            return found.map { EvictionCandidate(number: $0["number"], usedAt: $0["usedAt"]) }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+internal import Logging
+internal import SystemPackage
+
+extension SyncEngine {
+    /// Brings what is pinned and not here, also what comes to a pinned folder later.
+    func runKeeping() async {
+        while !Task.isCancelled {
+            let mark = bell.mark
+            let isDone = await keep()
+            let next = isDone ? nil : replica.now() + Self.retryInterval
+            await bell.wait(since: mark, until: next, now: replica.now)
+            try? await Task.sleep(for: .milliseconds(20))  // Cancelled at the end.
+        }
+    }
+
+    /// Seconds after which what could not be brought is tried again.
+    private static let retryInterval = 5.0
+    /// Files fetched at a time: programs that wait for theirs go first.
+    private static let mostAtOnce = 4
+
+    /// - Returns: Whether nothing is left to bring, as far as can be told now.
+    func keep() async -> Bool {
+        let isPossible = state.withLock { $0.disconnected == nil && $0.trouble == nil }
+        guard isPossible, !replica.isScanning else { return replica.look { $0.wanted.isEmpty } }
+        return await withTaskGroup(of: ItemNumber?.self) { group in
+            var running = 0
+            var failed: Set<ItemNumber> = []
+            while !Task.isCancelled {
+                while running < Self.mostAtOnce, let number = nextWanted() {
+                    running += 1
+                    group.addTask { await self.bring(number) ? nil : number }
+                }
+                guard running > 0, let outcome = await group.next() else { break }
+                running -= 1
+                if let number = outcome { failed.insert(number) }
+            }
+            replica.putBackWanted(failed)
+            return failed.isEmpty
+        }
+    }
+
+    private func nextWanted() -> ItemNumber? {
+        do {
+            return try replica.takeWanted()
+        } catch {
+            log.error("the database cannot be read", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+
+    /// - Returns: False when it is to be tried again.
+    private func bring(_ number: ItemNumber) async -> Bool {
+        do throws(Errno) {
+            let held: HeldItem?
+            do throws(Obstacle) { held = try replica.hold(number) } catch { throw error.errno }
+            guard let held else { return true }
+            defer { replica.forget(held.shown, count: 1) }
+            switch replica.wantedKind(of: held.number) {
+            case .folder: try await list(held.shown)
+            case .file: try await hydrate(held.shown, range: nil)
+            case .symlink, nil: break
+            }
+            return true
+        } catch {
+            if error == .noSpace { noteFullDisk() }
+            log.info("a pinned item cannot be brought", metadata: ["item": "\(number)", "errno": "\(error)"])
+            return error == .noSuchFileOrDirectory
+        }
+    }
+}

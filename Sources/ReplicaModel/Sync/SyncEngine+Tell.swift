@@ -1,0 +1,30 @@
+/// What listeners were told last.
+struct ToldState: Hashable {
+    var state: DomainReport.State
+    var reason: String?
+    var pending: Int
+    var here: Int64
+}
+
+extension SyncEngine {
+    /// Tells listeners when the domain's state or one of its sets is another than before.
+    func tellState(after told: ToldState?) -> ToldState? {
+        guard replica.events.isHeard else { return nil }
+        // A database that cannot be read changes nothing that is told.
+        guard let here = try? replica.database.read({ try Counts.read(from: $0).here }) else { return told }
+        let (pending, isMoving) = replica.look { ($0.pending.count, $0.isMoving) }
+        let (state, reason) = standing(isMoving: isMoving)
+        let now = ToldState(state: state, reason: reason, pending: pending, here: here)
+        if told?.state != state || told?.reason != reason {
+            replica.post(.state, detail: reason.map { "\(state.rawValue): \($0)" } ?? state.rawValue)
+        }
+        if let told, told.pending != pending { replica.post(.pendingSet) }
+        if let told, told.here != here { replica.post(.materializedSet) }
+        return now
+    }
+}
+
+extension Tree {
+    /// Whether something pending does not wait for a person.
+    var isMoving: Bool { pending.values.contains { $0.failure == nil || $0.failure?.retryAt != nil } }
+}

@@ -1,0 +1,85 @@
+public import ReplicaModel
+
+/// Another client that is simply a second store on the same storage: the way to test a store whose storage no other
+/// program reaches.
+public struct SecondStore: OtherClient {
+    private let store: any RemoteStore
+
+    /// Works through `store`, which shares nothing with the store under test but the storage.
+    public init(_ store: any RemoteStore) {
+        self.store = store
+    }
+
+    public func write(_ content: [UInt8], to path: String) async throws {
+        let (parent, name) = try await place(path)
+        let old = try await child(name, of: parent)
+        let template = ItemTemplate(
+            identifier: old?.identifier ?? ItemIdentifier("second \(path) \(content.count)"), parent: parent,
+            filename: name, kind: .file)
+        try await ItemContents.with(content) { contents async throws(RemoteStoreError) in
+            if let old {
+                _ = try await store.modifyItem(
+                    template, base: old.version, changedFields: .contents, contents: contents, options: [])
+            } else {
+                _ = try await store.createItem(
+                    basedOn: template, fields: [.place, .contents], contents: contents, options: [])
+            }
+        }
+    }
+
+    public func makeFolder(_ path: String) async throws {
+        let (parent, name) = try await place(path)
+        let template = ItemTemplate(
+            identifier: ItemIdentifier("second \(path)"), parent: parent, filename: name, kind: .folder)
+        _ = try await store.createItem(basedOn: template, fields: .place, contents: nil, options: [])
+    }
+
+    public func move(_ path: String, to destination: String) async throws {
+        let item = try await existing(path)
+        let (parent, name) = try await place(destination)
+        let template = ItemTemplate(
+            identifier: item.identifier, parent: parent, filename: name, kind: item.kind)
+        _ = try await store.modifyItem(
+            template, base: item.version, changedFields: .place, contents: nil, options: [])
+    }
+
+    public func delete(_ path: String) async throws {
+        let item = try await existing(path)
+        try await store.deleteItem(item.identifier, base: item.version, options: .recursive)
+    }
+
+    public func content(at path: String) async throws -> [UInt8]? {
+        let (parent, name) = try await place(path)
+        guard let item = try await child(name, of: parent), item.kind == .file else { return nil }
+        let buffer = ContentBuffer()
+        _ = try await store.fetchContents(of: item.identifier, version: nil, range: nil, into: buffer)
+        return buffer.bytes
+    }
+
+    private func place(_ path: String) async throws -> (ItemIdentifier, FileName) {
+        var names = path.split(separator: "/").map { FileName(String($0)) }
+        let last = names.removeLast()
+        var folder = ItemIdentifier.root
+        for name in names {
+            guard let next = try await child(name, of: folder) else { throw BrokenPromise("no folder \(name)") }
+            folder = next.identifier
+        }
+        return (folder, last)
+    }
+
+    private func existing(_ path: String) async throws -> Item {
+        let (parent, name) = try await place(path)
+        guard let item = try await child(name, of: parent) else { throw BrokenPromise("nothing at \(path)") }
+        return item
+    }
+
+    private func child(_ name: FileName, of folder: ItemIdentifier) async throws -> Item? {
+        var page: EnumerationPage?
+        repeat {
+            let answer = try await store.enumerateItems(in: folder, from: page)
+            if let item = answer.items.first(where: { $0.filename == name }) { return item }
+            page = answer.next
+        } while page != nil
+        return nil
+    }
+}

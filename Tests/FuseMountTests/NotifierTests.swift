@@ -1,0 +1,84 @@
+import Glibc
+import Testing
+
+@testable import FuseMount
+
+/// What the kernel is told behind its back.
+@Suite struct NotifierTests {
+    private func sent(_ mount: Mount) {
+        let done = Gate(false)
+        mount.session.notifier.afterQueued { done.withLock { $0 = true } }
+        done.wait { $0 }
+    }
+
+    @Test func invalidatedEntryIsLookedUpAgain() async throws {
+        let fileSystem = SyntheticFileSystem()
+        try await withMount(fileSystem) { mount in
+            for name in ["7", "absent"] {
+                for _ in 0..<3 { _ = statError(mount.file(name)) }
+                #expect(fileSystem.calls["lookup " + name] == 1)
+                mount.session.notifier.invalidateEntry(parent: rootNode, name: Array(name.utf8))
+                sent(mount)
+                for _ in 0..<3 { _ = statError(mount.file(name)) }
+                #expect(fileSystem.calls["lookup " + name] == 2)
+            }
+            mount.session.notifier.expireEntry(parent: rootNode, name: Array("7".utf8))
+            sent(mount)
+            _ = statError(mount.file("7"))
+            #expect(fileSystem.calls["lookup 7"] == 3)
+        }
+    }
+
+    @Test func invalidatedAttributesAreAskedAgain() async throws {
+        let fileSystem = SyntheticFileSystem()
+        try await withMount(fileSystem) { mount in
+            for _ in 0..<3 { _ = statError(mount.file("7")) }
+            #expect(fileSystem.calls["attributes 107"] == 1)
+            mount.session.notifier.invalidateInode(107, offset: -1)
+            sent(mount)
+            for _ in 0..<3 { _ = statError(mount.file("7")) }
+            #expect(fileSystem.calls["attributes 107"] == 2)
+        }
+    }
+
+    @Test func invalidatedPagesAreReadAgain() async throws {
+        let fileSystem = SyntheticFileSystem(openFlags: .keepCache)
+        fileSystem.text.withLock { $0 = "before" }
+        try await withMount(fileSystem) { mount in
+            #expect(contents(mount.file("7"))?.hasPrefix("before") == true)
+            fileSystem.text.withLock { $0 = "after" }
+            #expect(contents(mount.file("7"))?.hasPrefix("before") == true)
+            mount.session.notifier.invalidateInode(107)
+            sent(mount)
+            #expect(contents(mount.file("7"))?.hasPrefix("after") == true)
+        }
+    }
+
+    @Test func deletedEntryIsSeenByItsWatchers() async throws {
+        let fileSystem = SyntheticFileSystem()
+        try await withMount(fileSystem) { mount in
+            let watch = inotify_init1(0)
+            defer { close(watch) }
+            let deleteSelf: UInt32 = 0x400
+            #expect(inotify_add_watch(watch, mount.file("7"), deleteSelf) >= 0)
+            mount.session.notifier.deleteEntry(parent: rootNode, child: 107, name: Array("7".utf8))
+            var waiting = pollfd(fd: watch, events: Int16(POLLIN), revents: 0)
+            try #require(poll(&waiting, 1, 30_000) == 1)
+            var event = [UInt32](repeating: 0, count: 1024)
+            #expect(read(watch, &event, 4096) >= 16)
+            // wd, mask, cookie, length
+            #expect(event[1] & deleteSelf != 0)
+            #expect(statError(mount.file("7")) == 0)
+            #expect(fileSystem.calls["lookup 7"] == 2)
+        }
+    }
+
+    @Test func afterTheEndCallsAreNotLost() async throws {
+        let fileSystem = SyntheticFileSystem()
+        try await withMount(fileSystem) { mount in
+            mount.end()
+            mount.session.notifier.invalidateInode(107)
+            sent(mount)
+        }
+    }
+}

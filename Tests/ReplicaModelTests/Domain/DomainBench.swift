@@ -1,0 +1,232 @@
+import Foundation
+import Glibc
+import Logging
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import ReplicaModel
+
+/// A domain that runs over a memory store, in a folder of its own.
+final class DomainBench: Sendable {
+    let folder: FilePath
+    let folders: StateFolders
+    let store: MemoryStore
+    private let options: DomainOptions
+    private let current: Locked<Domain>
+
+    var domain: Domain { current.withLock { $0 } }
+    var replica: Replica { domain.replica }
+
+    /// Runs `body` with a domain that was started, and takes everything away after it.
+    static func run(
+        store: MemoryStore = MemoryStore(), options: DomainOptions = DomainOptions(),
+        importing: ((String) throws -> Void)? = nil, _ body: (DomainBench) async throws -> Void
+    ) async throws {
+        let bench = try DomainBench(store, options, importing)
+        defer { bench.clean() }
+        do {
+            bench.domain.start()
+            try await body(bench)
+            try await bench.domain.stop()
+        } catch {
+            try await bench.domain.stop()
+            throw error
+        }
+    }
+
+    private init(_ store: MemoryStore, _ options: DomainOptions, _ importing: ((String) throws -> Void)?) throws {
+        folder = try Self.temporaryFolder()
+        folders = StateFolders(root: folder.appending("state"))
+        self.store = store
+        var options = options
+        options.settle = 0.01
+        self.options = options
+        if let importing {
+            let source = folder.appending("source").string
+            try FileManager.default.createDirectory(atPath: source, withIntermediateDirectories: true)
+            try importing(source)
+            try folders.importDomain(from: FilePath(source))
+        } else {
+            try folders.makeDomain()
+        }
+        current = Locked(try Domain.open(folders, store: store, options: options, log: Self.quiet))
+    }
+
+    static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    static func temporaryFolder() throws -> FilePath {
+        var path = Array("/var/tmp/replica-domain-\(getpid())-XXXXXX".utf8CString)
+        guard mkdtemp(&path) != nil else { throw Errno(rawValue: errno) }
+        return FilePath(String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    }
+
+    private func clean() {
+        try? FileManager.default.removeItem(atPath: folder.string)  // What can't be removed is in /var/tmp.
+    }
+
+    /// Stops in good order and starts again.
+    func restart() async throws {
+        try await domain.stop()
+        let next = try Domain.open(folders, store: store, options: options, log: Self.quiet)
+        current.withLock { $0 = next }
+        next.start()
+    }
+
+    /// Waits until `isTrue`; generous, for slow machines.
+    func until(_ what: String, _ isTrue: () async throws -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while try await !isTrue() {
+            guard ContinuousClock.now < end else { throw Never(what: what, state: state) }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    struct Never: Error {
+        var what: String
+        var state: String
+    }
+
+    /// What may explain why something did not happen.
+    private var state: String {
+        let pending = replica.look { tree in
+            tree.pending.values.map {
+                "\($0.number) \($0.name) dirty \($0.dirty.rawValue) flags \($0.flags.rawValue) busy \($0.isInFlight) "
+                    + String(describing: $0.failure)
+            }
+        }
+        return "pending \(pending), engine \(domain.engine.state.withLock { "\($0)" })"
+    }
+
+    /// Waits until both sides are in step.
+    func settle() async throws {
+        domain.engine.askNow()
+        try await until("both sides in step") { domain.engine.isQuiet() }
+    }
+
+    // MARK: What a person does, by path
+
+    static let caller = Caller(user: geteuid(), group: getegid())
+
+    static func names(_ path: String) -> [FileName] { path.split(separator: "/").map { FileName(String($0)) } }
+
+    /// Runs `body` with the folder above a path and the last name.
+    private func inFolder<Value>(of path: String, _ body: (ItemNumber, FileName) throws -> Value) async throws -> Value
+    {
+        let names = Self.names(path)
+        let held = try await domain.hold(names.dropLast(), listing: true)
+        defer { domain.release(held) }
+        return try body(held.shown, names.last ?? FileName(""))
+    }
+
+    /// Runs `body` with the inode number of the item at a path.
+    func withItem<Value>(_ path: String, _ body: (ItemNumber) async throws -> Value) async throws -> Value {
+        let held = try await domain.hold(Self.names(path), listing: true)
+        defer { domain.release(held) }
+        return try await body(held.shown)
+    }
+
+    func write(_ text: String, to path: String) async throws {
+        try await inFolder(of: path) { folder, name in
+            let (number, file) = try open(name, in: folder)
+            let bytes = Array(text.utf8)
+            #expect(Glibc.write(file.descriptor, bytes, bytes.count) == bytes.count)
+            close(file.descriptor)
+            replica.closed(number, isWriter: true)
+            replica.forget(number, count: 1)
+        }
+    }
+
+    private func open(_ name: FileName, in folder: ItemNumber) throws -> (ItemNumber, OpenFile) {
+        guard try replica.entries(of: folder).contains(where: { $0.name == name }) else {
+            let made = try replica.createFile(name, in: folder, mode: 0o644, flags: O_WRONLY, caller: Self.caller)
+            return (made.0.number, made.1)
+        }
+        let number = try replica.lookup(name, in: folder).number
+        return (number, try replica.open(number, flags: O_WRONLY | O_TRUNC))
+    }
+
+    func makeFolder(_ path: String) async throws {
+        try await inFolder(of: path) { folder, name in
+            let entry = try replica.makeFolder(name, in: folder, mode: 0o755, caller: Self.caller)
+            replica.forget(entry.number, count: 1)
+        }
+    }
+
+    func remove(_ path: String, isFolder: Bool = false) async throws {
+        try await inFolder(of: path) { folder, name in try replica.remove(name, in: folder, isFolder: isFolder) }
+    }
+
+    func rename(_ path: String, to target: String) async throws {
+        let names = Self.names(target)
+        let into = try await domain.hold(names.dropLast(), listing: true)
+        defer { domain.release(into) }
+        try await inFolder(of: path) { folder, name in
+            try replica.rename(name, in: folder, to: names.last ?? name, in: into.shown, flags: [])
+        }
+    }
+
+    func setXattr(_ name: String, _ value: String, of path: String) async throws {
+        try await withItem(path) { number in
+            try Array(value.utf8).withUnsafeBytes { try replica.setXattr(name, $0, flags: 0, of: number) }
+        }
+    }
+
+    /// The content, fetched when it is not here.
+    func read(_ path: String) async throws -> String {
+        try await withItem(path) { number in
+            try await domain.hydrate(number, range: nil)
+            let file = try replica.open(number, flags: O_RDONLY)
+            defer {
+                close(file.descriptor)
+                replica.closed(number, isWriter: false)
+            }
+            var bytes = [UInt8](repeating: 0, count: 1 << 16)
+            let count = Glibc.read(file.descriptor, &bytes, bytes.count)
+            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        }
+    }
+
+    // MARK: What is known
+
+    func item(_ path: String) async throws -> ItemReport { try await domain.item(at: Self.names(path)) }
+
+    /// Whether there is an entry at the path, as far as is known here.
+    func exists(_ path: String) -> Bool {
+        do {
+            domain.release(try replica.hold(Self.names(path)))
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// The file in the backing tree.
+    func backing(_ path: String) -> String { folders.tree.string + "/" + path }
+
+    /// What stat(2) says of the file in the backing tree.
+    func status(_ path: String) throws -> stat {
+        var status = stat()
+        guard lstat(backing(path), &status) == 0 else { throw Errno(rawValue: errno) }
+        return status
+    }
+
+    static func text(_ path: [FileName]) -> String { path.map(\.description).joined(separator: "/") }
+}
+
+/// Holds back calls of a store until it is opened.
+final class Gate: Sendable {
+    private let isOpen = Locked(false)
+
+    func open() { isOpen.withLock { $0 = true } }
+
+    func pass() async throws(RemoteStoreError) {
+        while !isOpen.withLock({ $0 }) {
+            do {
+                try await Task.sleep(for: .milliseconds(5))
+            } catch {
+                throw .cancelled
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+import Foundation
+import Glibc
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import ReplicaModel
+
+/// import(_:fromDirectoryAt:): statements 1 to 21 of file-provider.md §23.
+@Suite struct ImportStatementTests {
+    private static let files = ["a": "alpha", "d/b": "beta", "d/e/c": "gamma"]
+
+    private static func make(_ path: String) throws { try FileTree.make(path, files) }
+
+    /// A directory to import, and an empty place for a domain.
+    private func withSource(_ body: (FilePath, StateFolders) throws -> Void) throws {
+        let folder = try DomainBench.temporaryFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder.string) }  // What can't be removed is in /var/tmp.
+        let source = folder.appending("source")
+        try FileManager.default.createDirectory(atPath: source.string, withIntermediateDirectories: true)
+        try Self.make(source.string)
+        try body(source, StateFolders(root: folder.appending("state")))
+    }
+
+    private func expect(_ path: String, _ text: String, _ bench: DomainBench) async throws {
+        let found = try await bench.read(path)
+        #expect(found == text)
+    }
+
+    private func status(_ path: FilePath) throws -> stat {
+        var status = stat()
+        guard lstat(path.string, &status) == 0 else { throw Errno(rawValue: errno) }
+        return status
+    }
+
+    @Test func statement1_anImportMakesADomain() async throws {
+        try withSource { source, folders in
+            #expect(throws: Errno.noSuchFileOrDirectory) { try status(folders.tree) }
+            try folders.importDomain(from: source)
+            let made = try status(folders.tree)
+            #expect(made.st_mode & S_IFMT == S_IFDIR)
+        }
+    }
+
+    @Test func statement4_aPlainDirectoryIsEnough() async throws {
+        // Made by nobody but the filesystem: no attributes, no identifiers.
+        try await DomainBench.run(importing: Self.make) { bench in
+            try await bench.settle()
+            #expect(bench.store.entries.keys.sorted() == ["a", "d", "d/b", "d/e", "d/e/c"])
+            #expect(bench.store.text(at: "d/e/c") == "gamma")
+        }
+    }
+
+    @Test func statement7_writesThroughOldDescriptorsAreSeen() async throws {
+        let descriptor = Locked<Int32>(-1)
+        func make(_ path: String) throws {
+            try Self.make(path)
+            descriptor.withLock { $0 = open(path + "/a", O_WRONLY | O_APPEND | O_CLOEXEC) }
+        }
+        try await DomainBench.run(importing: make) { bench in
+            let file = descriptor.withLock { $0 }
+            defer { close(file) }
+            try await bench.settle()
+            #expect(bench.store.text(at: "a") == "alpha")
+            #expect(write(file, " and more", 9) == 9)
+            // Noticed when somebody next looks at the file.
+            try await bench.withItem("a") { number in _ = try bench.replica.attributes(of: number) }
+            try await bench.settle()
+            #expect(bench.store.text(at: "a") == "alpha and more")
+        }
+    }
+
+    @Test func statement11_whatCannotBeMovedIsRefusedAndUntouched() throws {
+        try withSource { source, folders in
+            // A mount point, or its stand-in, the root: no rename can take it.
+            #expect(throws: Errno.resourceBusy) { try folders.importDomain(from: FilePath("/proc")) }
+            let elsewhere = StateFolders(root: FilePath("/dev/shm/replica-import-\(getpid())"))
+            defer { try? FileManager.default.removeItem(atPath: elsewhere.root.string) }  // It is in memory only.
+            let (here, there) = (try status(source), try status(FilePath("/dev/shm")))
+            if here.st_dev != there.st_dev {
+                #expect(throws: Errno.improperLink) { try elsewhere.importDomain(from: source) }
+            }
+            let after = try status(source)
+            #expect(after.st_ino == here.st_ino && after.st_ctim.tv_nsec == here.st_ctim.tv_nsec)
+        }
+    }
+
+    @Test func statement2_theDomainTakesTheDataOver() async throws {
+        try await DomainBench.run(importing: Self.make) { bench in
+            for (path, text) in Self.files { try await expect(path, text, bench) }
+        }
+    }
+
+    @Test func statement3_nothingIsFetchedAgain() async throws {
+        try await DomainBench.run(importing: Self.make) { bench in
+            try await bench.settle()
+            for (path, text) in Self.files { try await expect(path, text, bench) }
+            #expect(bench.store.calls(of: .fetchContents).isEmpty)
+        }
+    }
+
+    @Test func statement5_theDirectoryIsGoneFromItsPlace() throws {
+        try withSource { source, folders in
+            try folders.importDomain(from: source)
+            #expect(throws: Errno.noSuchFileOrDirectory) { try status(source) }
+        }
+    }
+
+    @Test func statement6_theFilesAreMovedNotCopied() throws {
+        try withSource { source, folders in
+            let before = try status(source.appending("d").appending("b"))
+            try folders.importDomain(from: source)
+            let after = try status(folders.tree.appending("d").appending("b"))
+            #expect(after.st_ino == before.st_ino)
+            #expect(after.st_mtim.tv_nsec == before.st_mtim.tv_nsec)
+        }
+    }
+
+    @Test func statement8_aSecondImportOfTheNameIsRefused() throws {
+        try withSource { source, folders in
+            try folders.makeDomain()
+            #expect(throws: Errno.fileExists) { try folders.importDomain(from: source) }
+        }
+    }
+
+    @Test func statement9_aRefusedDirectoryIsUntouched() throws {
+        try withSource { source, folders in
+            try folders.makeDomain()
+            let before = try status(source)
+            #expect(throws: Errno.fileExists) { try folders.importDomain(from: source) }
+            let after = try status(source)
+            #expect(after.st_ino == before.st_ino)
+            #expect(after.st_ctim.tv_nsec == before.st_ctim.tv_nsec)
+            #expect(try String(contentsOfFile: source.appending("a").string, encoding: .utf8) == "alpha")
+        }
+    }
+
+    @Test func statement10_theDomainThatIsThereIsUnharmed() throws {
+        try withSource { source, folders in
+            try folders.makeDomain()
+            try "mine".write(toFile: folders.tree.appending("own").string, atomically: false, encoding: .utf8)
+            #expect(throws: Errno.fileExists) { try folders.importDomain(from: source) }
+            let names = try FileManager.default.contentsOfDirectory(atPath: folders.tree.string)
+            #expect(names == ["own"])
+        }
+    }
+
+    @Test func statement12_theMoveIsDoneWhenImportReturns() throws {
+        try withSource { source, folders in
+            try folders.importDomain(from: source)
+            #expect(try String(contentsOfFile: folders.tree.appending("a").string, encoding: .utf8) == "alpha")
+        }
+    }
+
+    @Test func statement13_theImportDoesNotWaitForTheStore() async throws {
+        let store = MemoryStore()
+        let gate = Gate()
+        store.setHooks(before: { call throws(RemoteStoreError) in
+            if call.method == .createItem { try await gate.pass() }
+        })
+        try await DomainBench.run(store: store, importing: Self.make) { bench in
+            // Everything can be read though no create was answered.
+            for (path, text) in Self.files { try await expect(path, text, bench) }
+            #expect(store.entries.isEmpty)
+            gate.open()
+            try await bench.settle()
+            #expect(store.entries.count == 5)
+        }
+    }
+
+    @Test func statement14_everyItemIsCreatedOnceParentsFirst() async throws {
+        try await DomainBench.run(importing: Self.make) { bench in
+            try await bench.settle()
+            let templates = bench.store.calls(of: .createItem).compactMap(\.template)
+            #expect(templates.map(\.filename.description).sorted() == ["a", "b", "c", "d", "e"])
+            var known: Set<ItemIdentifier> = [.root]
+            for template in templates {
+                #expect(known.contains(template.parent))
+                if let made = bench.store.entries.values.first(where: { $0.item.filename == template.filename }) {
+                    known.insert(made.item.identifier)
+                }
+            }
+        }
+    }
+
+    @Test func statement15_importedItemsMayExistAlready() async throws {
+        try await DomainBench.run(importing: Self.make) { bench in
+            try await bench.settle()
+            let calls = bench.store.calls(of: .createItem)
+            #expect(calls.count == 5)
+            #expect(calls.allSatisfy { $0.options == CreateOptions.mayAlreadyExist.rawValue })
+            // Statement 68: what is made later does not.
+            try await bench.write("new", to: "new")
+            try await bench.settle()
+            #expect(bench.store.calls(of: .createItem).last?.options == 0)
+        }
+    }
+
+    @Test func statement16_importDidFinishComesOnceAtTheEnd() async throws {
+        try await DomainBench.run(importing: Self.make) { bench in
+            try await bench.until("the end") { !bench.store.calls(of: .importDidFinish).isEmpty }
+            try await bench.settle()
+            #expect(bench.store.calls(of: .importDidFinish).count == 1)
+            let methods = bench.store.calls.map(\.method)
+            #expect(methods.lastIndex(of: .createItem)! < methods.firstIndex(of: .importDidFinish)!)
+        }
+    }
+
+    @Test func statement19_onlyADirectoryIsImported() throws {
+        try withSource { source, folders in
+            #expect(throws: Errno.notDirectory) { try folders.importDomain(from: source.appending("a")) }
+            #expect(throws: Errno.noSuchFileOrDirectory) { try folders.importDomain(from: source.appending("no")) }
+            #expect(throws: Errno.noSuchFileOrDirectory) { try status(folders.tree) }
+        }
+    }
+
+    @Test func statement21_stagingLiesOnTheTreesFilesystem() throws {
+        try withSource { source, folders in
+            try folders.importDomain(from: source)
+            let (staging, tree) = (try status(folders.staging), try status(folders.tree))
+            #expect(staging.st_dev == tree.st_dev)
+        }
+    }
+}
