@@ -102,7 +102,13 @@ extension World {
             {
                 loss.contents.append(content)
             }
-            if isRemoved { loss.identifiers = [node.base?.identifier, node.sent?.template].compactMap { $0 } }
+            if isRemoved {
+                // Which of two names of a file went, nobody can tell after a crash.
+                let names = tree.names(of: node)
+                loss.identifiers = (names.map { $0.base?.identifier } + names.map { $0.sent?.template }).compactMap {
+                    $0
+                }
+            }
             return loss
         }
     }
