@@ -3,8 +3,8 @@ public import ReplicaModel
 /// A store whose tree is an ordinary directory (`file:///path`), which other programs may read and write.
 ///
 /// It keeps nothing of its own on disk but files on their way in, under `.replica-tmp-*`, and `user.replica.*`
-/// attributes. An item's identifier is its inode and birth time; its content version is size, modification time and
-/// inode. The feed is inotify(7)'s and lives as long as the store: anchors of an earlier process have expired.
+/// attributes. An item's identifier is the inode and birth time it had at first (``Inheritance``); its content version
+/// is size, modification time and inode. The feed is inotify(7)'s and lives as long as the store: anchors of an earlier process have expired.
 ///
 /// A file appears whole and under its name at once, also when the daemon is killed. What a power cut leaves of the
 /// last seconds is up to the file system: nothing is synced per file. ``importDidFinish()`` waits for the disk.

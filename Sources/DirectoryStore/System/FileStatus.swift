@@ -19,6 +19,8 @@ struct FileStatus: Hashable, Sendable {
     var modified: Timestamp
     /// The change time in nanoseconds.
     var changed: Int64
+    /// The key that a file took over from the one it replaced in a modify.
+    var inherited: ItemKey?
 
     init(_ raw: cl_statx) {
         inode = raw.ino

@@ -31,7 +31,9 @@ enum Linux {
     static func status(of handle: Handle) throws(Errno) -> FileStatus {
         var raw = cl_statx()
         try check { cl_statx_of(handle.raw, "", Int32(CL_AT_EMPTY_PATH), CL_STATX_ALL, &raw) }
-        return FileStatus(raw)
+        var status = FileStatus(raw)
+        if status.kind == .file { status.inherit(Inheritance.value(of: handle)) }
+        return status
     }
 
     static func status(of name: FileName, in folder: Handle) throws(Errno) -> FileStatus {
@@ -39,7 +41,9 @@ enum Linux {
         _ = try name.withCString { (text) throws(Errno) in
             try check { cl_statx_of(folder.raw, text, AT_SYMLINK_NOFOLLOW, CL_STATX_ALL, &raw) }
         }
-        return FileStatus(raw)
+        var status = FileStatus(raw)
+        if status.kind == .file { status.inherit(Inheritance.value(of: name, in: folder)) }
+        return status
     }
 
     /// Renames an entry; never replaces another unless `flags` says exchange.

@@ -83,6 +83,7 @@ extension DirectoryTree {
             let status = change.old.status
             // Only root may give files away; for all others the new file is theirs, as the old one was.
             _ = fchown(file.raw, status.owner, status.group)
+            try Inheritance.give(change.old.key, to: file)
             if let mark {
                 try Linux.setAttribute(Attributes.template, mark, of: file)
             }

@@ -1,6 +1,7 @@
 import ReplicaModel
 
-/// What makes an entry the item it is: its inode, and the birth time that tells a used-again inode number apart.
+/// What makes an entry the item it is: the inode it had at first, and the birth time that tells a used-again inode number
+/// apart.
 struct ItemKey: Hashable, Sendable {
     var inode: UInt64
     /// Nanoseconds since the epoch.
@@ -19,6 +20,10 @@ struct ItemKey: Hashable, Sendable {
 
     /// The key of the entry at `place` with this status.
     init(_ status: FileStatus, at place: Place) {
+        if let inherited = status.inherited, status.links == 1 {
+            self = inherited
+            return
+        }
         let hasLinks = status.kind == .file && status.links > 1
         self.init(inode: status.inode, birth: status.birth, link: hasLinks ? place.hash64 : 0)
     }

@@ -14,7 +14,7 @@ extension StateFolders {
     /// Makes a domain of a directory by one rename, whatever its size (statements 2, 5, 6 and 12). It is done when this
     /// returns, and untouched when it throws; a crash leaves one or the other.
     /// - Throws: EEXIST when the domain exists; ENOTDIR, ENOENT; EXDEV when it lies on another filesystem; EBUSY for a
-    ///   mount point; EPERM for another user's.
+    ///   mount point; EPERM for another user's; EINVAL for what is in a domain or holds one.
     public func importDomain(from directory: FilePath) throws(Errno) {
         try Self.checkImportable(directory)
         try make()
@@ -30,6 +30,24 @@ extension StateFolders {
         guard geteuid() == 0 || status.user == geteuid() else { throw .notPermitted }
         let above = try self.status(directory.appending(".."))
         guard above.device == status.device, above.inode != status.inode else { throw .resourceBusy }
+        if try isInDomain(directory) { throw .invalidArgument }
+    }
+
+    /// Whether a directory is in a mounted domain, or in the backing tree of one.
+    private static func isInDomain(_ directory: FilePath) throws(Errno) -> Bool {
+        // Every item of a mount has its state as an attribute.
+        if directory.withPlatformString({ getxattr($0, "user.replica.state", nil, 0) }) >= 0 { return true }
+        guard let path = directory.withPlatformString({ realpath($0, nil) }) else { throw .last }
+        defer { free(path) }
+        var above = FilePath(platformString: path).removingLastComponent()
+        while !above.isEmpty {
+            let record = Self(root: above)
+            if [record.settings, record.database].allSatisfy({ $0.withPlatformString { access($0, F_OK) } == 0 }) {
+                return true
+            }
+            guard above.removeLastComponent() else { break }
+        }
+        return false
     }
 
     private static func status(_ path: FilePath) throws(Errno) -> FileStatus {

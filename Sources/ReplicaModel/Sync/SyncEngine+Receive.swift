@@ -11,7 +11,15 @@ extension SyncEngine {
             return isDue
         }
         if isDue { await pull() }
-        await applyIncoming()
+        if knowsOwnCalls() { await applyIncoming() }
+    }
+
+    /// Whether all calls of the last run are answered: until then what they made would be taken for somebody else's.
+    private func knowsOwnCalls() -> Bool {
+        if state.withLock({ $0.knowsOwnCalls }) { return true }
+        guard !replica.hasUnansweredCalls else { return false }
+        state.withLock { $0.knowsOwnCalls = true }
+        return true
     }
 
     /// Seconds between questions to a store that signals nothing.
@@ -23,8 +31,10 @@ extension SyncEngine {
             state.pullsBegun += 1
             return state.pullsBegun
         }
+        let asked = replica.answers
         do throws(RemoteStoreError) {
             try await pullChanges()
+            state.withLock { $0.lastAsked = asked }
             clearTrouble()
             state.withLock { state in
                 state.nextPull = replica.now() + Self.pullInterval

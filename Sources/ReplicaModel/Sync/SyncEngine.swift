@@ -49,6 +49,7 @@ final class SyncEngine: Sendable {
 
     private func runReceiving() async {
         while !Task.isCancelled {
+            BackgroundPriority.take()
             let mark = bell.mark
             await receive()
             let next = state.withLock { $0.nextPull }
@@ -59,6 +60,7 @@ final class SyncEngine: Sendable {
 
     private func runSending() async {
         while !Task.isCancelled {
+            BackgroundPriority.take()
             let mark = bell.mark
             let next = await send()
             await bell.wait(since: mark, until: next, now: replica.now)
@@ -71,9 +73,13 @@ final class SyncEngine: Sendable {
 /// What the engine knows beside the replica.
 struct EngineState {
     var isPullWanted = true
+    /// Whether no call of the last run is without an answer.
+    var knowsOwnCalls = false
     /// How many times the store was asked for its changes, and the last of these that succeeded.
     var pullsBegun = 0
     var pullsDone = 0
+    /// How many calls were answered when the last pull that ended began.
+    var lastAsked: UInt64 = 0
     /// Items that a call did not find, with the pull that has to say what became of them.
     var suspects: [ItemIdentifier: Int] = [:]
     /// When the store is asked again without a signal, in seconds since 1970.

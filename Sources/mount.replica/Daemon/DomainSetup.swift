@@ -70,6 +70,7 @@ enum DomainSetup {
         case .noSuchFileOrDirectory: ControlFailure(.cannotImport, "there is no such directory")
         case .resourceBusy: ControlFailure(.cannotImport, "a mount point cannot be imported: unmount it first")
         case .notPermitted: ControlFailure(.cannotImport, "the directory is another user's")
+        case .invalidArgument: ControlFailure(.cannotImport, "the directory is in a domain or holds one")
         case .fileExists: ControlFailure(.domainExists, "the domain exists already")
         default: ControlFailure(.cannotImport, "\(errno)")
         }

@@ -113,6 +113,7 @@ extension Tree {
         guard old.kind == new.kind, old.kind != .folder, let heritage = old.base, !old.flags.contains(.excluded),
             new.materialization == .whole
         else { return bury(old) }
+        untoldChanges += 1
         setBase(nil, of: old)
         if new.base != nil || new.flags.contains(.createSent) { leaveTombstone(of: new) }
         setBase(heritage, of: new)

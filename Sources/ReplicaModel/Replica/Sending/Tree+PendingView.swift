@@ -14,7 +14,7 @@ extension Tree {
             remainingChild: change == .deleted && node.kind == .folder ? try remainingChild(of: node) : nil,
             isBusy: node.isInFlight || (node.writers > 0 && isFresh(node)),
             notBefore: notBefore(node, settle: settle),
-            isUnanswered: node.isNew ? node.flags.contains(.createSent) : node.sentContent != nil,
+            isUnanswered: node.isUnanswered,
             options: options(of: node))
     }
 
@@ -67,5 +67,19 @@ extension Tree {
             departedFrom[folder.number]?.removeLast()
         }
         return nil
+    }
+}
+
+extension Node {
+    /// Whether a call was made for it whose answer is unknown.
+    var isUnanswered: Bool { isNew ? flags.contains(.createSent) : sentContent != nil }
+}
+
+extension Replica {
+    /// Whether the store has yet to be asked what became of a call, and can be.
+    var hasUnansweredCalls: Bool {
+        look { tree in
+            tree.pending.values.contains { $0.isUnanswered && ($0.failure == nil || $0.failure?.retryAt != nil) }
+        }
     }
 }

@@ -1,0 +1,152 @@
+import Testing
+
+/// Coming and going of mounts and daemons.
+@Suite struct MountTests {
+    @Test func aDomainHasOneDaemonAndOneMountpoint() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                begin
+                mkdir "$HERE/mnt2"
+                refused 32 "already" replica mount d "$HERE/mnt2"
+                refused 32 "already" mount_replica d "$HERE/mnt2"
+                # Without the socket the lock still tells.
+                mv "$STATE/control.sock" "$STATE/aside"
+                refused 32 "" mount_replica d "$HERE/mnt2"
+                mv "$STATE/aside" "$STATE/control.sock"
+                equal "$(ls -A "$HERE/mnt2")" ""
+                echo fine >"$MNT/file"
+                """)
+        }
+    }
+
+    @Test func aDeadMountIsTakenAwayByTheNext() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                echo one >"$SRC/one"
+                begin
+                for round in 1 2 3; do
+                    echo "$round" >"$MNT/file$round"
+                    kill_daemon
+                    not ls "$MNT" 2>/dev/null
+                    if [ $round = 2 ]; then mount_replica d "$MNT"; else mount_it; fi
+                    equal "$(awk -v at="$MNT" '$2 == at' /proc/self/mounts | wc -l)" 1
+                    for n in $(seq $round); do content_is "$MNT/file$n" "$n"; done
+                done
+                content_is "$MNT/one" one
+                settle; same
+                """)
+        }
+    }
+
+    @Test func aStoreThatIsAwayDoesNotHoldUpTheMount() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                echo one >"$SRC/one"
+                begin; settle; unmount_it
+                mv "$STORE" "$HERE/away"
+                mount_it
+                content_is "$MNT/one" one
+                echo two >"$MNT/two"; rm "$MNT/one"
+                offline() { replica status d --json | grep -q '"state":"offline"'; }
+                eventually offline
+                not test -e "$STORE"
+                mv "$HERE/away" "$STORE"
+                replica retry d
+                settle; same
+                content_is "$STORE/two" two
+                """)
+        }
+    }
+
+    @Test func endedByASignalNothingPendingIsLost() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                begin
+                for n in $(seq 100); do echo "$n" >"$MNT/file$n"; done
+                pid=$(daemon); kill -TERM "$pid"; gone "$pid"
+                not is_mounted
+                mount_it
+                equal "$(ls "$MNT" | wc -l)" 100
+                settle; same
+                """)
+        }
+    }
+
+    @Test func inTheForegroundItLogsAndEndsWithTheMount() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                import_it; end_daemon
+                "$BIN/mount.replica" d "$MNT" -o foreground 2>"$HERE/log" &
+                eventually is_mounted
+                echo text >"$MNT/file"
+                umount "$MNT"
+                wait $!
+                not is_mounted
+                """)
+        }
+    }
+
+    @Test func wrongCommandLinesSayOneLine() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                import_it
+                refused 1 "nonsense" mount_replica d "$MNT" -o nonsense
+                refused 1 "usage" mount_replica d
+                refused 1 "-q" mount_replica d "$MNT" -q
+                refused 32 "no domain" mount_replica nobody "$MNT"
+                refused 32 "No such file" mount_replica d "$HERE/nothing"
+                refused 32 "" mount_replica d "$HERE/output"
+                refused 32 "remount" mount_replica d "$MNT" -o remount
+                refused 1 "size" mount_replica d "$MNT" -o cache-max=lots
+                refused 3 "no domain" replica mount nobody "$MNT"
+                refused 3 "no domain" replica wait nobody
+                refused 64 "" replica mount d
+                not is_mounted
+                mount_replica d "$MNT" -f
+                not is_mounted
+                mount_replica d "$MNT" -s -o nonsense,noatime
+                is_mounted
+                """)
+        }
+    }
+
+    @Test func fstabAndMountAndUmountWork() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                #"""
+                echo one >"$SRC/one"
+                import_it; end_daemon
+                mkdir "$HERE/sbin" "$HERE/mnt2"
+                ln -s "$BIN/mount.replica" "$HERE/sbin/mount.replica"
+                line="d $MNT replica noauto,user,_netdev,nofail,x-systemd.automount,x-systemd.idle-timeout=60"
+                printf '%s,state=%s 0 0\n' "$line" "$STATE" >"$HERE/fstab"
+                cat >"$HERE/inside" <<'END'
+                mount -t overlay none -o "lowerdir=$HERE/sbin:/usr/sbin" /usr/sbin
+                mount --bind "$HERE/fstab" /etc/fstab
+                mount "$MNT"
+                is_mounted
+                content_is "$MNT/one" one
+                awk -v at="$MNT" '$2 == at { print $3, $4 }' /proc/self/mounts | grep '^fuse.replica .*nosuid'
+                umount "$MNT"
+                no_daemon
+                mount -t replica -o ro,allow_other d "$MNT"
+                refused 1 "Read-only" touch "$MNT/file"
+                content_is "$MNT/one" one
+                fusermount3 -u "$MNT"
+                no_daemon
+                got=0; mount -t replica -o nonsense d "$MNT" 2>/dev/null || got=$?
+                equal $got 1
+                END
+                declare -f >"$HERE/words"
+                unshare -m bash -c 'set -Eeuo pipefail; trap "echo failed at $LINENO >&2" ERR; . "$1/words"; . "$1/inside"' \
+                    bash "$HERE"
+                """#)
+        }
+    }
+}

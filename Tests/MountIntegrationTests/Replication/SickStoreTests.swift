@@ -1,0 +1,75 @@
+import Testing
+
+/// A store that cannot serve holds nobody up, is named in the status, and is caught up with when it is well again.
+@Suite struct SickStoreTests {
+    @Test func aDirectoryThatIsGone() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                echo one >"$SRC/one"
+                begin; settle
+                mv "$STORE" away
+                echo two >"$MNT/two"; echo more >>"$MNT/one"; mkdir "$MNT/d"; mv "$MNT/two" "$MNT/d/two"
+                offline() { replica status d --json | grep -q '"state":"offline"'; }
+                eventually offline
+                replica status d --json | grep -q '"reason":"'
+                content_is "$MNT/d/two" two; equal "$(ls "$MNT" | tr '\\n' ' ')" "d one "
+                mv away "$STORE"; replica retry d
+                settle; same
+                """)
+        }
+    }
+
+    @Test func anEmptyDirectoryInItsPlaceDeletesNothing() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                for n in $(seq 20); do echo "$n" >"$SRC/f$n"; done
+                begin; settle; unmount_it
+                mv "$STORE" away; mkdir "$STORE"
+                mount_it
+                said() { replica status d --json | grep -q '"reason":"'; }
+                eventually said
+                equal "$(ls "$MNT" | wc -l)" 20; equal "$(ls -A "$STORE")" ""
+                rmdir "$STORE"; mv away "$STORE"; replica retry d
+                settle; same; equal "$(ls "$MNT" | wc -l)" 20
+                """)
+        }
+    }
+
+    @Test func aDirectoryThatIsReadOnly() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                echo one >"$SRC/one"
+                import_it; settle; end_daemon
+                mount --bind "$STORE" "$STORE"; mount -o remount,bind,ro "$STORE"
+                mount_it
+                echo two >"$MNT/two"; echo three >"$MNT/one"
+                said() { replica status d --json | grep -qE '"errors":[1-9]|"reason":"'; }
+                eventually said
+                content_is "$MNT/two" two
+                mount -o remount,bind,rw "$STORE"; replica retry d
+                settle; same
+                """)
+        }
+    }
+
+    @Test func aDirectoryThatIsFull() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                mount -t tmpfs -o size=2m none "$STORE"
+                begin; settle
+                head -c 1500000 /dev/urandom >"$MNT/a"; settle
+                head -c 1500000 /dev/urandom >"$MNT/b"; echo small >"$MNT/c"
+                said() { replica status d --json | grep -qE '"errors":[1-9]|"reason":"'; }
+                eventually said
+                cmp "$MNT/a" "$STORE/a"; equal "$(stat -c %s "$MNT/b")" 1500000
+                mount -o remount,size=8m "$STORE"; replica retry d
+                settle; same
+                equal "$(find "$STORE" -name '.replica-tmp-*')" ""
+                """)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Testing
+
+/// What others do in the store's directory shows on the mount.
+@Suite struct StoreChangeTests {
+    @Test func aProgramThatLookedBeforeSeesItAtOnce() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                mkdir "$SRC/d"; for n in 1 2 3 4; do echo "old $n" >"$SRC/d/f$n"; done
+                begin; settle; cd "$MNT/d"
+                # What this shell's own lookups put into the kernel's caches must not outlive the change.
+                ls -l >/dev/null; cat f* >/dev/null; not test -e new
+                echo new >"$STORE/d/new"; eventually content_is new new
+                echo "longer than before" >"$STORE/d/f1"; eventually content_is f1 "longer than before"
+                rm "$STORE/d/f2"; gone2() { not test -e f2; }; eventually gone2
+                mv "$STORE/d/f3" "$STORE/d/g3"; eventually content_is g3 "old 3"; not test -e f3
+                chmod 600 "$STORE/d/f4"; mode() { [ "$(stat -c %a f4)" = 600 ]; }; eventually mode
+                mkdir -p "$STORE/d/deep/er"; echo x >"$STORE/d/deep/er/file"; eventually content_is deep/er/file x
+                mv "$STORE/d/deep" "$STORE/deep"; eventually content_is "$MNT/deep/er/file" x; not test -e deep
+                rm -r "$STORE/deep"; gone3() { not test -e "$MNT/deep"; }; eventually gone3
+                settle; same
+                """)
+        }
+    }
+
+    @Test func aRewriteOfTheSameSizeAndSecondIsSeen() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                echo aaaa >"$SRC/file"
+                begin; settle
+                for text in bbbb cccc dddd; do
+                    echo $text >"$STORE/file"; touch -d "$(stat -c @%Y "$STORE/file")" "$STORE/file"
+                    eventually content_is "$MNT/file" $text
+                done
+                settle; same
+                """)
+        }
+    }
+
+    @Test func anotherProgramSyncsIntoTheStore() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                mkdir other; cd other
+                for d in a b c; do mkdir "$d"; for n in $(seq 40); do echo "$d $n" >"$d/f$n"; done; done
+                cd "$HERE"; begin; settle
+                rsync -a other/ "$STORE/"
+                arrived() { diff -r other "$MNT" >/dev/null 2>&1; }
+                eventually arrived
+                rm -r other/b; echo changed >other/a/f1; mv other/c other/moved
+                rsync -a --delete other/ "$STORE/"
+                eventually arrived
+                settle; same
+                """)
+        }
+    }
+
+    @Test func watchersOfTheMountAreTold() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                echo one >"$SRC/old"; echo two >"$SRC/gone"; echo three >"$SRC/moving"
+                begin; settle
+                inotifywait -m -q --format '%e %f' "$MNT" >"$HERE/events" & watcher=$!
+                noticed() { touch "$MNT/probe$((probe += 1))"; grep -q probe "$HERE/events"; }
+                probe=0; eventually noticed
+                echo new >"$STORE/new"; eventually grep -qE '^(CREATE|MOVED_TO) new' "$HERE/events"
+                echo more >>"$STORE/old"; eventually grep -qE '^(MODIFY|CLOSE_WRITE.*|MOVED_TO) old' "$HERE/events"
+                rm "$STORE/gone"; eventually grep -q '^DELETE gone' "$HERE/events"
+                mv "$STORE/moving" "$STORE/moved"; eventually grep -q '^MOVED_TO moved' "$HERE/events"
+                grep -q '^MOVED_FROM moving' "$HERE/events"
+                kill $watcher
+                """)
+        }
+    }
+
+    @Test func changesWhileNobodyServedAreFound() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                mkdir "$SRC/d" "$SRC/e"; for n in $(seq 30); do echo "$n" >"$SRC/d/f$n"; echo "$n" >"$SRC/e/f$n"; done
+                begin; settle; unmount_it
+                rm "$STORE/d/f1"; rm -r "$STORE/e"; echo changed >"$STORE/d/f2"; mv "$STORE/d/f3" "$STORE/f3"
+                mkdir "$STORE/new"; echo new >"$STORE/new/file"
+                mount_it; settle; same
+                not test -e "$MNT/e"; content_is "$MNT/f3" 3
+                # And both sides at once.
+                unmount_it; mount_it; echo local >"$MNT/d/f4"; rm "$MNT/d/f5"; kill_daemon
+                rm "$STORE/d/f6"; echo remote >"$STORE/d/f7"
+                mount_it; settle; same
+                content_is "$STORE/d/f4" local; not test -e "$STORE/d/f5"; not test -e "$MNT/d/f6"
+                content_is "$MNT/d/f7" remote
+                """)
+        }
+    }
+
+    @Test func anEditOnBothSidesLosesNeither() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                echo base >"$SRC/file"; echo base >"$SRC/deleted"
+                begin; settle; unmount_it
+                mv "$STORE" away; mount_it
+                echo local >"$MNT/file"; echo local >"$MNT/deleted"
+                mv away "$STORE.new"; echo remote >"$STORE.new/file"; rm "$STORE.new/deleted"; mv "$STORE.new" "$STORE"
+                replica retry d; settle; same
+                content_is "$MNT/file" remote
+                grep -lx local "$MNT"/file*; content_is "$MNT/deleted" local
+                """)
+        }
+    }
+}

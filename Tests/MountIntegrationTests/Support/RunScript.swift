@@ -1,0 +1,40 @@
+import Foundation
+import Glibc
+
+/// Runs a script in a bash of its own and says how it ended. Waits for that process only: Foundation's Process would
+/// wait for the daemons too that the script leaves behind.
+/// - Parameter output: A file for standard output and errors.
+/// - Returns: The exit status, or minus the signal.
+func runScript(_ script: String, environment: [String: String], output: String) async throws -> Int32 {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread {
+            continuation.resume(
+                with: Result {
+                    let child = try spawn(
+                        ["/usr/bin/timeout", "--kill-after=5", "240", "/bin/bash", "-c", script],
+                        environment: environment.map { "\($0)=\($1)" }, output: output)
+                    var status: Int32 = 0
+                    while waitpid(child, &status, 0) < 0 {
+                        guard errno == EINTR else { throw POSIXError(.ECHILD) }
+                    }
+                    return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+                })
+        }
+    }
+}
+
+private func spawn(_ arguments: [String], environment: [String], output: String) throws -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0o644)
+    posix_spawn_file_actions_adddup2(&actions, 1, 2)
+    var words = arguments.map { strdup($0) } + [nil]
+    var variables = environment.map { strdup($0) } + [nil]
+    defer { for text in words + variables { free(text) } }
+    var child = pid_t()
+    let error = posix_spawn(&child, arguments[0], &actions, nil, &words, &variables)
+    guard error == 0 else { throw POSIXError(POSIXErrorCode(rawValue: error) ?? .EIO) }
+    return child
+}

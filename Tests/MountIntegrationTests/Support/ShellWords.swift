@@ -1,0 +1,55 @@
+/// What every test's script begins with.
+let shellWords = #"""
+    set -Eeuo pipefail
+    umask 022
+    cd "$HERE"
+    trap 'echo "failed at line $LINENO: $BASH_COMMAND" >&2; tail -n 20 "$STATE/daemon.log" 2>/dev/null >&2' ERR
+    fail() { echo "FAILED: $*" >&2; return 1; }
+    replica() { timeout 60 "$BIN/replica" "$@"; }
+    mount_replica() { timeout 60 "$BIN/mount.replica" "$@"; }
+    # Repeats a command until it succeeds, for half a minute.
+    eventually() {
+        local end=$((SECONDS + 30))
+        until "$@"; do
+            [ $SECONDS -lt $end ] || fail "never came true: $*" || return 1
+            sleep 0.05
+        done
+    }
+    not() { if "$@"; then return 1; fi; }
+    equal() { [ "$1" = "$2" ] || fail "'$1' is not '$2'"; }
+    # refused CODE TEXT COMMAND...: ends with this exit code and one line that contains the text.
+    refused() {
+        local code=$1 text=$2 said got=0
+        shift 2
+        said=$("$@" 2>&1) || got=$?
+        equal "$got" "$code" || fail "$*: $said" || return 1
+        equal "$(printf '%s\n' "$said" | wc -l)" 1 || fail "not one line: $said" || return 1
+        case $said in *"$text"*) ;; *) fail "no '$text' in: $said" ;; esac
+    }
+    import_it() { replica import d "$SRC" --store "file://$STORE" >/dev/null; }
+    mount_it() { replica mount d "$MNT" >/dev/null; }
+    unmount_it() { umount "$MNT"; end_daemon; }
+    begin() { import_it; mount_it; }
+    settle() { timeout 100 "$BIN/replica" wait d --timeout 90 >/dev/null; }
+    same() { diff -r --no-dereference --exclude=".replica-tmp-*" "$MNT" "$STORE"; }
+    is_mounted() { awk -v at="$MNT" '$2 == at { found = 1 } END { exit !found }' /proc/self/mounts; }
+    # Who holds the lock.
+    daemon() { awk -v at=":$(stat -c %i "$STATE/lock")\$" '$2 == "FLOCK" && $6 ~ at { print $5 }' /proc/locks; }
+    gone() {
+        local end=$((SECONDS + 30)) state
+        while [ $SECONDS -lt $end ]; do
+            state=$(awk '/^State/ { print $2 }' "/proc/$1/status" 2>/dev/null) || state=
+            case $state in "" | Z) return 0 ;; esac
+            sleep 0.02
+        done
+        fail "process $1 does not end"
+    }
+    kill_daemon() { local pid; pid=$(daemon); kill -9 "$pid"; gone "$pid"; }
+    # In good order; it may be ending already.
+    end_daemon() { local pid; pid=$(daemon); [ -z "$pid" ] || { kill "$pid" || true; gone "$pid"; }; }
+    free_lock() { flock -n "$STATE/lock" true; }
+    no_daemon() { eventually free_lock; }
+    has() { grep -qF -- "$2" "$1"; }
+    content_is() { [ "$(cat "$1" 2>/dev/null)" = "$2" ]; }
+
+    """#

@@ -1,0 +1,130 @@
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+/// The ground of one test: a folder with a source, a store, a mountpoint and a place for domains' states, and a shell
+/// that knows them. What was started and mounted in it is ended when the test is over, however it went.
+struct Trial: Sendable {
+    let folder: String
+    var source: String { folder + "/src" }
+    var store: String { folder + "/store" }
+    var mount: String { folder + "/mnt" }
+    /// The state of the domain `d`.
+    var state: String { folder + "/data/replica/d" }
+
+    private static let count = Counter()
+
+    private init() async throws {
+        folder = "/var/tmp/replica-test-\(getpid())-\(Self.count.next())"
+        for path in [folder, source, store, mount, folder + "/data"] {
+            guard mkdir(path, 0o755) == 0, chmod(path, 0o755) == 0 else { throw POSIXError(.EIO) }
+        }
+    }
+
+    /// Runs a test; few run at a time, so that none waits long for its turn on a small machine.
+    static func run(_ body: (Trial) async throws -> Void) async throws {
+        await Turnstile.shared.enter()
+        do {
+            let trial = try await Trial()
+            let outcome: Result<Void, any Error>
+            do {
+                outcome = .success(try await body(trial))
+            } catch {
+                outcome = .failure(error)
+            }
+            try await trial.end()
+            try outcome.get()
+        } catch {
+            await Turnstile.shared.leave()
+            throw error
+        }
+        await Turnstile.shared.leave()
+    }
+
+    /// Runs a shell script in the folder, with the words of ``shellWords``; fails the test when it fails.
+    @discardableResult
+    func shell(_ script: String, location: SourceLocation = #_sourceLocation) async throws -> String {
+        let result = try await attempt(script)
+        if result.code != 0 {
+            Issue.record("exit \(result.code)\n\(result.output.suffix(6000))", sourceLocation: location)
+            throw ScriptFailed()
+        }
+        return result.output
+    }
+
+    /// Runs a shell script and says how it ended; output and errors in one text.
+    func attempt(_ script: String) async throws -> (code: Int32, output: String) {
+        let file = folder + "/output"
+        let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+        let code = try await runScript(shellWords + script, environment: environment, output: file)
+        return (code, String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self))
+    }
+
+    private var variables: [String: String] {
+        [
+            "XDG_DATA_HOME": folder + "/data", "HOME": folder, "BIN": Self.programs, "SRC": source, "STORE": store,
+            "MNT": mount, "STATE": state, "TREE": state + "/tree", "HERE": folder, "LC_ALL": "C.UTF-8",
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+        ]
+    }
+
+    /// The folder of the built programs, which the test bundle is in too.
+    static let programs = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
+
+    /// Ends the daemons that were started here, unmounts what is mounted here, removes the folder.
+    private func end() async throws {
+        if getenv("REPLICA_KEEP") != nil { return }
+        let leftovers = """
+            set +e
+            trap - ERR
+            chattr -R -i "$HERE/store" "$HERE/data" 2>/dev/null
+            for process in /proc/[0-9]*; do
+                [ "$(readlink "$process/exe")" = "$BIN/mount.replica" ] || continue
+                tr '\\0' '\\n' <"$process/cmdline" 2>/dev/null | grep -qF "$HERE/" ||
+                    tr '\\0' '\\n' <"$process/environ" 2>/dev/null | grep -qF "=$HERE/" || continue
+                kill -9 "${process#/proc/}"
+                gone "${process#/proc/}"
+            done
+            awk -v at="$HERE/" 'index($2, at) == 1 { print $2 }' /proc/self/mounts | sort -r |
+                while read -r place; do umount -l "$(printf '%b' "$place")"; done
+            find "$HERE" -mindepth 1 -maxdepth 1 -not -name output -exec rm -rf --one-file-system {} +
+            """
+        let result = try await attempt(leftovers)
+        guard result.code == 0 else { throw ScriptFailed() }
+        _ = unlink(folder + "/output")
+        if rmdir(folder) != 0 { Issue.record("\(folder) is not empty: \(result.output)") }
+    }
+}
+
+/// A script failed; what it said is recorded already.
+struct ScriptFailed: Error {}
+
+/// Numbers from 1, each once.
+final class Counter: Sendable {
+    private let value = Atomic(0)
+
+    func next() -> Int { value.add(1, ordering: .relaxed).newValue }
+}
+
+/// Lets few in at a time.
+actor Turnstile {
+    static let shared = Turnstile(places: 3)
+    private var free: Int
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    private init(places: Int) { free = places }
+
+    func enter() async {
+        guard free == 0 else {
+            free -= 1
+            return
+        }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    func leave() {
+        guard waiting.isEmpty else { return waiting.removeFirst().resume() }
+        free += 1
+    }
+}
