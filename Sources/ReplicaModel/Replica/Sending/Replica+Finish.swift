@@ -215,6 +215,8 @@ extension Tree {
         }
         guard isNew && other.kind != .folder || other.flags.contains(.reimport), var base = other.base else {
             makeAnew(other)
+            // Its entries are the new one's now.
+            if node.kind == .folder { askAgain(for: node) }
             return nil
         }
         base.identifier = ItemIdentifier("replica:stale-\(other.number.rawValue)")
