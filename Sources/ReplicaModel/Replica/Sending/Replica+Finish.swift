@@ -22,7 +22,7 @@ extension Replica {
                     node, code: "cannotSynchronize", "the store answered with an item of another kind", retryAt: nil)
                 return nil
             }
-            replaced = try tree.yield(item.identifier, to: node)
+            replaced = try tree.yield(item.identifier, to: node, isNew: outgoing.isCreate)
             let isNew = node.isNew
             let former = node.base
             tree.bind(node, item, outgoing)
@@ -262,17 +262,21 @@ extension Tree {
     }
 
     /// Takes an identifier from another node that has it: the store says that both are one (statement 76). The other
-    /// is an old copy then: it goes, unless it was edited, which makes it an item of its own. A folder becomes one
-    /// anyway, until its entries have moved.
+    /// is an old copy of a new item then: it goes, unless it was edited, which makes it an item of its own. A folder
+    /// becomes one anyway, until its entries have moved.
     /// - Returns: What the other is called from now on, where it is to go.
-    fileprivate func yield(_ identifier: ItemIdentifier, to node: Node) throws(Obstacle) -> ItemIdentifier? {
+    fileprivate func yield(
+        _ identifier: ItemIdentifier, to node: Node, isNew: Bool
+    ) throws(Obstacle) -> ItemIdentifier? {
         guard let other = try find(identifier), other !== node, other !== root else { return nil }
         if other.isDeleted {
             drop(other)
             return nil
         }
-        guard other.kind != .folder || other.flags.contains(.reimport), var base = other.base else {
+        guard isNew && other.kind != .folder || other.flags.contains(.reimport), var base = other.base else {
             makeAnew(other)
+            // Its entries are the new one's now.
+            if node.kind == .folder { askAgain(for: node) }
             return nil
         }
         base.identifier = ItemIdentifier("replica:stale-\(other.number.rawValue)")
