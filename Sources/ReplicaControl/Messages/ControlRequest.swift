@@ -17,7 +17,7 @@ public enum ControlRequest: Codable, Equatable, Sendable {
     case conflicts
     /// Settles the conflict at a path. Answer: `done`.
     case resolve(path: ControlPath, keep: ConflictChoice)
-    /// Fetches content; a folder's is its whole subtree. `wait` answers when the bytes are here, else as soon as the
+    /// Fetches content; a folder's is its listing, one level deep (`pin` brings a subtree). `wait` answers when the bytes are here, else as soon as the
     /// fetch is under way. Events: `progress`. Answer: `done`.
     case download(path: ControlPath, range: ByteRange?, wait: Bool)
     /// Gives the content's disk space back; a folder's is its subtree. Strict stops at the first refusal before

@@ -98,11 +98,14 @@ extension Replica {
 
     /// Has the store asked again for what it would not have.
     fileprivate func includeAgain() -> [ItemNumber] {
-        // A database that cannot be read names none.
-        let numbers = try? database.read { rows in
-            try Int64.fetchAll(rows, sql: "SELECT number FROM item WHERE flags & 16 = 16")
+        let numbers: [Int64]
+        do {
+            try record()
+            numbers = try database.read { try Int64.fetchAll($0, sql: "SELECT number FROM item WHERE flags & 16 = 16") }
+        } catch {
+            return []  // A database that cannot be used names none.
         }
-        return (numbers ?? []).compactMap { number in
+        return numbers.compactMap { number in
             let number = ItemNumber(UInt64(bitPattern: number))
             do throws(Obstacle) {
                 return try locked { (tree) throws(Obstacle) -> ItemNumber? in

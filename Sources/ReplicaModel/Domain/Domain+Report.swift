@@ -6,11 +6,13 @@ extension Domain {
         let counts = try replica.database.read { try Counts.read(from: $0) }
         let (pending, isMoving) = replica.look { ($0.pending.count, $0.isMoving) }
         let (state, reason) = engine.standing(isMoving: isMoving)
+        let isAway = state == .disconnected || state == .offline
         let refused = engine.state.withLock { $0.refused.count }
         return DomainReport(
             state: state, reason: reason, pending: pending, errors: counts.errors + refused,
             conflicts: counts.conflicts, items: counts.items, bytes: counts.bytes, bytesHere: counts.here,
-            localOnly: counts.localOnly, uploads: engine.uploads(pending: pending, unsentBytes: counts.unsentBytes),
+            localOnly: counts.localOnly,
+            uploads: isAway ? nil : engine.uploads(pending: pending, unsentBytes: counts.unsentBytes),
             downloads: engine.downloads())
     }
 }

@@ -20,6 +20,8 @@ struct SendBoard {
     var workers = 0
     /// Whether anything happened since the board last ran dry.
     private var hasMoved = false
+    /// When a call last ended, or a task began to make calls.
+    private var movedAt = 0.0
 
     /// When the next item may be looked at again, in seconds since 1970.
     var nextAlarm: Double? { alarms.min?.time }
@@ -35,12 +37,23 @@ struct SendBoard {
         }
     }
 
-    /// Whether one more task may make calls, and has calls to make.
-    mutating func takeWorker(_ limit: Int) -> Bool {
+    /// Whether one more task may make calls, and has calls to make: there are many, or those under way take long.
+    mutating func takeWorker(_ limit: Int, now: Double) -> Bool {
         let hasWork = next < queue.count || (inFlight == 0 && workers == 0 && !waiting.isEmpty)
-        guard workers < limit, hasWork, queue.count - next > workers * 4 || workers == 0 else { return false }
+        let isUrgent = queue.count - next > workers * 4 || now - movedAt >= Self.patience
+        guard workers < limit, hasWork, isUrgent || workers == 0 else { return false }
         workers += 1
+        movedAt = now
         return true
+    }
+
+    /// Seconds that a call may take before others go beside it.
+    private static let patience = 0.1
+
+    /// When the board is to be looked at again without news, in seconds since 1970.
+    func nextLook(_ limit: Int) -> Double? {
+        guard next < queue.count, workers < limit else { return nextAlarm }
+        return min(nextAlarm ?? .infinity, movedAt + Self.patience)
     }
 
     mutating func pop() -> ItemNumber? {
@@ -58,7 +71,8 @@ struct SendBoard {
     mutating func wait(_ number: ItemNumber, until time: Double) { alarms.insert(Alarm(time: time, number: number)) }
 
     /// A call for the item ended: whoever waited for it is looked at again.
-    mutating func ended(_ number: ItemNumber) {
+    mutating func ended(_ number: ItemNumber, now: Double) {
+        movedAt = now
         hasMoved = true
         if let waiters = waiting.removeValue(forKey: number) { add(waiters) }
         add(CollectionOfOne(number))

@@ -9,7 +9,11 @@ extension SyncEngine {
         var isForced = false
         while true {
             let pass = await applyAll(isForced: isForced)
-            guard pass.deferred > 0 else { break }
+            guard pass.deferred > 0 else {
+                let asked = state.withLock { $0.lastAsked }
+                replica.look { $0.forgetGone(before: asked) }
+                break
+            }
             if pass.applied > 0 {
                 isForced = false
             } else if isForced {

@@ -61,11 +61,12 @@ extension SyncEngine {
     }
 
     private func failed(_ call: Outgoing, _ error: RemoteStoreError) async {
-        replica.post(.error, call.number, detail: error.code)
         log.info("not sent", metadata: ["item": "\(call.number)", "error": "\(error.code)"])
         do throws(Obstacle) {
             let jitter = random()
             let aftermath = try replica.fail(call, error) { Backoff.delay(attempts: $0, jitter: jitter) }
+            // A collision or a conflict is dealt with; what is left to say of it is what came of it.
+            if replica.hasFailed(call.number) { replica.post(.error, call.number, detail: error.code) }
             switch aftermath {
             case .nothing: break
             case .holdBack: noteTrouble(error)

@@ -10,10 +10,7 @@ extension SyncEngine {
             if isDue { state.isPullWanted = false }
             return isDue
         }
-        if isDue {
-            replica.forgetSentDeletions()
-            await pull()
-        }
+        if isDue { await pull() }
         await applyIncoming()
     }
 
@@ -34,8 +31,10 @@ extension SyncEngine {
             state.pullsBegun += 1
             return state.pullsBegun
         }
+        let asked = replica.answers
         do throws(RemoteStoreError) {
             try await pullChanges()
+            state.withLock { $0.lastAsked = asked }
             clearTrouble()
             state.withLock { state in
                 state.nextPull = replica.now() + Self.pullInterval

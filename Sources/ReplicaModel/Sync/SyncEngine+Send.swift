@@ -7,18 +7,20 @@ extension SyncEngine {
     /// - Returns: When to look again, in seconds since 1970; nil when only news can change anything.
     func send() async -> Double? {
         guard !replica.isScanning else { return replica.now() + 0.1 }
-        if let time = heldBack() { return time.isFinite ? time : nil }
         let now = replica.now()
+        let news = replica.takeNews()
+        if replica.events.isHeard { for number in news { replica.post(.localChange, number) } }
         board.withLock { board in
-            board.add(replica.takeNews())
+            board.add(news)
             board.addDue(at: now)
         }
+        if let time = heldBack() { return time.isFinite ? time : nil }
         guard !options.isSequential else {
             await work()
             return board.withLock { $0.nextAlarm }
         }
         let limit = max(1, store.properties.concurrency)
-        while board.withLock({ $0.takeWorker(limit) }) {
+        while board.withLock({ $0.takeWorker(limit, now: replica.now()) }) {
             Task {
                 await self.work()
                 self.board.withLock { $0.workers -= 1 }
@@ -27,7 +29,7 @@ extension SyncEngine {
         }
         // An import of what the store had already, or of nothing, leaves nothing to send.
         if board.withLock({ $0.workers == 0 }) { await finishImport() }
-        return board.withLock { $0.nextAlarm }
+        return board.withLock { $0.nextLook(limit) }
     }
 
     /// Makes calls as long as there are any to make.
@@ -134,7 +136,7 @@ extension SyncEngine {
         }
         board.withLock { board in
             board.inFlight -= 1
-            board.ended(call.number)
+            board.ended(call.number, now: replica.now())
         }
     }
 }

@@ -76,6 +76,8 @@ struct EngineState {
     /// How many times the store was asked for its changes, and the last of these that succeeded.
     var pullsBegun = 0
     var pullsDone = 0
+    /// How many calls were answered when the last pull that ended began.
+    var lastAsked: UInt64 = 0
     /// Items that a call did not find, with the pull that has to say what became of them.
     var suspects: [ItemIdentifier: Int] = [:]
     /// When the store is asked again without a signal, in seconds since 1970.

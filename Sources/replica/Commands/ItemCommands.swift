@@ -3,7 +3,8 @@ import ReplicaControl
 
 /// `replica download`: requestDownloadForItem(withIdentifier:requestedRange:).
 struct Download: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Fetch a file's content, or a folder's whole subtree.")
+    static let configuration = CommandConfiguration(
+        abstract: "Fetch a file's content, or a folder's listing; 'replica pin' fetches all below.")
 
     @OptionGroup var item: ItemArgument
     @Option(help: "Only these bytes: OFFSET,LENGTH.", transform: parseRange)

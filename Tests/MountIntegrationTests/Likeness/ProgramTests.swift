@@ -105,8 +105,8 @@ import Testing
                 """
                 for name in sed editor copy; do echo "one" >"$SRC/$name"; done
                 begin; settle
-                id() { replica status "$MNT/$1" --json | grep -o '"number":[0-9]*'; }
-                mark() { getfattr --only-values -n user.replica.template "$STORE/$1"; }
+                id() { replica status "$MNT/$1" --json | grep -o '"id":"[^"]*"'; }
+                mark() { getfattr --absolute-names --only-values -n user.replica.template "$STORE/$1"; }
                 for name in sed editor copy; do id $name; mark $name; done >before
                 sed -i s/one/two/ "$MNT/sed"
                 echo two >"$MNT/beside"; sync "$MNT/beside"; mv "$MNT/beside" "$MNT/editor"

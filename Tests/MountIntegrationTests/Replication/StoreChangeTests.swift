@@ -30,9 +30,12 @@ import Testing
                 echo aaaa >"$SRC/file"
                 begin; settle
                 for text in bbbb cccc dddd; do
-                    echo $text >"$STORE/file"; touch -d "$(stat -c @%Y "$STORE/file")" "$STORE/file"
+                    echo $text >"$STORE/file"
                     eventually content_is "$MNT/file" $text
                 done
+                # All within a second.
+                for n in $(seq 10 99); do echo "no$n" >"$STORE/file"; done
+                eventually content_is "$MNT/file" no99
                 settle; same
                 """)
         }

@@ -33,6 +33,58 @@ import Testing
         return status
     }
 
+    @Test func statement1_anImportMakesADomain() async throws {
+        try withSource { source, folders in
+            #expect(throws: Errno.noSuchFileOrDirectory) { try status(folders.tree) }
+            try folders.importDomain(from: source)
+            let made = try status(folders.tree)
+            #expect(made.st_mode & S_IFMT == S_IFDIR)
+        }
+    }
+
+    @Test func statement4_aPlainDirectoryIsEnough() async throws {
+        // Made by nobody but the filesystem: no attributes, no identifiers.
+        try await DomainBench.run(importing: Self.make) { bench in
+            try await bench.settle()
+            #expect(bench.store.entries.keys.sorted() == ["a", "d", "d/b", "d/e", "d/e/c"])
+            #expect(bench.store.text(at: "d/e/c") == "gamma")
+        }
+    }
+
+    @Test func statement7_writesThroughOldDescriptorsAreSeen() async throws {
+        let descriptor = Locked<Int32>(-1)
+        func make(_ path: String) throws {
+            try Self.make(path)
+            descriptor.withLock { $0 = open(path + "/a", O_WRONLY | O_APPEND | O_CLOEXEC) }
+        }
+        try await DomainBench.run(importing: make) { bench in
+            let file = descriptor.withLock { $0 }
+            defer { close(file) }
+            try await bench.settle()
+            #expect(bench.store.text(at: "a") == "alpha")
+            #expect(write(file, " and more", 9) == 9)
+            // Noticed when somebody next looks at the file.
+            try await bench.withItem("a") { number in _ = try bench.replica.attributes(of: number) }
+            try await bench.settle()
+            #expect(bench.store.text(at: "a") == "alpha and more")
+        }
+    }
+
+    @Test func statement11_whatCannotBeMovedIsRefusedAndUntouched() throws {
+        try withSource { source, folders in
+            // A mount point, or its stand-in, the root: no rename can take it.
+            #expect(throws: Errno.resourceBusy) { try folders.importDomain(from: FilePath("/proc")) }
+            let elsewhere = StateFolders(root: FilePath("/dev/shm/replica-import-\(getpid())"))
+            defer { try? FileManager.default.removeItem(atPath: elsewhere.root.string) }  // It is in memory only.
+            let (here, there) = (try status(source), try status(FilePath("/dev/shm")))
+            if here.st_dev != there.st_dev {
+                #expect(throws: Errno.improperLink) { try elsewhere.importDomain(from: source) }
+            }
+            let after = try status(source)
+            #expect(after.st_ino == here.st_ino && after.st_ctim.tv_nsec == here.st_ctim.tv_nsec)
+        }
+    }
+
     @Test func statement2_theDomainTakesTheDataOver() async throws {
         try await DomainBench.run(importing: Self.make) { bench in
             for (path, text) in Self.files { try await expect(path, text, bench) }

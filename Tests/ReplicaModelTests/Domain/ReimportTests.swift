@@ -134,6 +134,21 @@ import Testing
         }
     }
 
+    @Test func statement36_theLastAnchorIsAskedFromAfterARestart() async throws {
+        try await withTree { bench in
+            let anchor = try #require(bench.replica.anchor())
+            try await bench.restart()
+            #expect(bench.replica.anchor() == anchor)
+            bench.store.write("meanwhile", to: "d/new")
+            bench.store.clearCalls()
+            try await bench.settle()
+            // The change came by the feed: no folder was listed.
+            #expect(bench.exists("d/new"))
+            #expect(!bench.store.calls(of: .enumerateChanges).isEmpty)
+            #expect(bench.store.calls(of: .enumerateItems).isEmpty)
+        }
+    }
+
     @Test func statement38_theAnswerDoesNotWaitForTheStore() async throws {
         try await withTree { bench in
             let gate = Gate()

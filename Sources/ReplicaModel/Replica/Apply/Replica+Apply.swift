@@ -27,8 +27,11 @@ extension Replica {
         guard item.identifier != .root else { return .done }
         guard item.filename.isValid else { return .refused(item.filename.description) }
         let decision = try locked { (tree) throws(Obstacle) -> ApplyDecision in
-            let answered = try tree.find(item.identifier)?.answered ?? tree.sentDeletions[item.identifier] ?? 0
-            if answered > asked { return .finished(.stale) }
+            if let node = try tree.find(item.identifier) {
+                if node.answered > asked { return .finished(.stale) }
+            } else if let answer = tree.gone[item.identifier], answer > asked {
+                return .finished(.done)
+            }
             return try tree.decide(item, staged: staged, isForced: isForced)
         }
         return try carryOut(decision, item, staged: staged, isForced: isForced)

@@ -10,13 +10,6 @@ extension Replica {
         return text.flatMap { $0 }.flatMap { Data(base64Encoded: $0) }.map { SyncAnchor(bytes: Array($0)) }
     }
 
-    /// Lets go of the deletions that were sent, when nothing is noted that is older than they are.
-    func forgetSentDeletions() {
-        // A database that cannot be read may hold something older.
-        let count = (try? database.read { try Incoming.count(in: $0) }) ?? 1
-        if count == 0 { look { $0.sentDeletions.removeAll() } }
-    }
-
     /// How many calls were answered so far: what the store is asked now knows of them.
     var answers: UInt64 { look { $0.answers } }
 

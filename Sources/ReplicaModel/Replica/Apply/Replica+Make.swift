@@ -31,7 +31,8 @@ extension Tree {
     func make(_ item: Item, in folder: Node) throws(Obstacle) -> Node {
         let below = try descriptor(of: folder)
         try makeBelow(item, in: below)
-        let node = makeNode(in: folder, name: item.filename, kind: item.kind)
+        let former = try formerNumber(of: item.identifier)
+        let node = makeNode(in: folder, name: item.filename, kind: item.kind, number: former)
         setBase(Base(item, parent: folder.number), of: node)
         switch item.kind {
         case .file: node.materialization = item.size > 0 ? .dataless : .whole

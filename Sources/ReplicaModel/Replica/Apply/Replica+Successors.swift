@@ -37,12 +37,23 @@ extension Tree {
         _ identifier: ItemIdentifier, by arrivals: [StorePlace: ItemIdentifier]
     ) throws(Obstacle) -> Bool {
         guard let node = try find(identifier), node.kind == .file, var base = node.base,
-            let folder = try find(base.parent)?.base?.identifier,
-            let successor = arrivals[StorePlace(parent: folder, name: base.name)],
-            try find(successor) == nil
+            let successor = try successor(of: node, base, arrivals), try find(successor) == nil
         else { return false }
         base.identifier = successor
         setBase(base, of: node)
         return true
+    }
+
+    /// The new file at the place where the store had the item, or where a call that was not answered was to put it.
+    private func successor(
+        of node: Node, _ base: Base, _ arrivals: [StorePlace: ItemIdentifier]
+    ) throws(Obstacle) -> ItemIdentifier? {
+        if let folder = try find(base.parent)?.base?.identifier,
+            let found = arrivals[StorePlace(parent: folder, name: base.name)]
+        {
+            return found
+        }
+        guard let sent = node.sentContent, let folder = try find(sent.parent)?.base?.identifier else { return nil }
+        return arrivals[StorePlace(parent: folder, name: sent.name)]
     }
 }

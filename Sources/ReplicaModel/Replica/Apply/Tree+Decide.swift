@@ -12,7 +12,11 @@ extension Tree {
         }
         if node.isInFlight { return .finished(.deferred) }
         // It is what we sent and were not told of: the store is asked about that first.
-        if node.sentContent?.isContent(of: item) == true, !node.isDeleted { return .finished(.deferred) }
+        if node.sentContent?.isContent(of: item) == true {
+            guard node.isDeleted else { return .finished(.deferred) }
+            parent.map { adoptVersion(node, item, $0) }
+            return .finished(.done)
+        }
         guard node.kind == item.kind else { return .finished(.refused(item.filename.description)) }
         let remote = remoteChange(node, item, parent)
         let plan = plan(local: node.changeToKeep, remote: remote, holdsContent: node.materialization == .whole)
@@ -62,6 +66,7 @@ extension Tree {
 
     /// An item that is new here, whose name may be in use.
     private func decideNew(_ item: Item, in parent: Node, isForced: Bool) throws(Obstacle) -> ApplyDecision {
+        if isUnanswered(item.filename, in: parent) { return .finished(.deferred) }
         guard let other = try child(item.filename, of: parent) else { return .create(parent: parent.number) }
         if other.isInFlight { return .finished(.deferred) }
         guard other.isNew, !other.flags.contains(.special) else {

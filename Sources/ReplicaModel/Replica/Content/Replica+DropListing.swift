@@ -25,26 +25,30 @@ extension Replica {
     /// (file-provider.md §15). Nothing happens while something in it is in use.
     /// - Returns: Whether the listing is gone.
     func dropListing(of number: ItemNumber) throws -> Bool {
-        let isMarked = try locked { (tree) throws(Obstacle) in
-            guard let folder = try tree.find(number), try tree.canForget(folder) else { return false }
+        let marked = try locked { (tree) throws(Obstacle) -> (UInt32, [ItemIdentifier: ItemNumber])? in
+            guard let folder = try tree.find(number), try tree.canForget(folder) else { return nil }
             folder.materialization = .dataless
+            folder.evictions += 1
             tree.note(folder)
-            return true
+            tree.hasFormer = true
+            return (folder.evictions, tree.numbers(in: folder))
         }
-        guard isMarked else { return false }
+        guard let (mark, numbers) = marked else { return false }
         // Recorded before anything goes: a crash must not make it look as if a person had deleted the entries.
         do {
-            try record()
+            try record { try FormerNumbers.write(numbers, to: $0) }
         } catch {
             look { tree in
-                guard let folder = tree.items[number] else { return }
+                guard let folder = tree.items[number], folder.evictions == mark else { return }
                 folder.materialization = .whole
                 tree.note(folder)
             }
             throw error
         }
         try locked { (tree) throws(Obstacle) in
-            guard let folder = try tree.find(number), folder.materialization == .dataless else { return }
+            // A listing that began meanwhile has cleared the folder itself.
+            guard let folder = try tree.find(number), folder.materialization == .dataless, folder.evictions == mark
+            else { return }
             try tree.clearLeftovers(in: folder)
             tree.restamp(folder)
             tree.note(folder)
@@ -70,6 +74,12 @@ extension Replica {
 }
 
 extension Tree {
+    fileprivate func numbers(in folder: Node) -> [ItemIdentifier: ItemNumber] {
+        (folder.children ?? [:]).values.reduce(into: [:]) { numbers, node in
+            if let base = node.base { numbers[base.identifier] = node.number }
+        }
+    }
+
     /// Whether the store can give back all that is known of the folder's entries.
     fileprivate func canForget(_ folder: Node) throws(Obstacle) -> Bool {
         guard folder !== root, folder.kind == .folder, folder.materialization == .whole, scan == .none else {

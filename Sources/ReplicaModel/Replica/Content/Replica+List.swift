@@ -18,6 +18,7 @@ extension Replica {
         try locked { (tree) throws(Obstacle) in
             let folder = try tree.folder(number)
             guard folder.materialization != .whole else { return }
+            folder.evictions += 1
             if folder.children == nil { folder.children = [:] }
             try tree.clearLeftovers(in: folder)
         }

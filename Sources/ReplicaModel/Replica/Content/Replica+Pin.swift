@@ -19,12 +19,14 @@ extension Replica {
         try record()
     }
 
-    /// Looks for what was pinned in earlier runs.
+    /// Looks for what was pinned and evicted in earlier runs.
     func recallPins() {
         // A database that cannot be read names none.
         let numbers = try? database.read { rows in
             try Int64.fetchAll(rows, sql: "SELECT number FROM item WHERE pin = 1")
         }
+        let hasFormer = try? database.read { try FormerNumbers.areThere(in: $0) }
+        look { $0.hasFormer = hasFormer ?? false }
         guard let numbers, !numbers.isEmpty else { return }
         look { tree in
             tree.hasPins = true

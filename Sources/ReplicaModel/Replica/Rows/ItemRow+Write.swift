@@ -9,9 +9,10 @@ extension ItemRow {
                 INSERT OR REPLACE INTO item (number, shown, parent, name, kind, inode, born, size, modified, changed,
                     mode, materialization, pin, flags, dirty, usedAt, identifier, baseParent, baseName, baseContent,
                     baseMetadata, baseSize, capabilities, uploaded, errorCode, errorMessage, attempts, retryAt, ranges,
-                    here, conflictOf, conflictAt, template, sentSize, sentModified)
+                    here, conflictOf, conflictAt, template, sentSize, sentModified,
+                    sentParent, sentName)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-                    ?, ?, ?, ?)
+                    ?, ?, ?, ?, ?, ?)
                 """)
         statement.setUncheckedArguments([
             Int64(bitPattern: number), Int64(bitPattern: shown), Int64(bitPattern: parent), Data(name.bytes),
@@ -22,7 +23,8 @@ extension ItemRow {
             base?.size,
             base?.capabilities.rawValue, base?.isUploaded, failure?.code, failure?.message, failure?.attempts,
             failure?.retryAt, rangesBlob, here, conflict?.original.rawValue, conflict?.date, sent?.template.rawValue,
-            sentContent?.size, sentContent?.modified,
+            sentContent?.size, sentContent?.modified, sentContent?.parent.argument,
+            sentContent.map { Data($0.name.bytes) },
         ])
         try statement.execute()
     }

@@ -71,7 +71,7 @@ struct ItemRow {
                 parent: ItemNumber(UInt64(bitPattern: parent)), name: FileName(bytes: Self.bytes(row["baseName"])),
                 template: ItemIdentifier(template))
         }
-        if let size: Int64 = row["sentSize"] { sentContent = SentContent(size: size, modified: row["sentModified"]) }
+        sentContent = Self.sentContent(row)
         ranges = RangeSet64(Self.ranges(row["ranges"]))
         if let original: String = row["conflictOf"] {
             conflict = ConflictOrigin(original: ItemIdentifier(original), date: row["conflictAt"])
@@ -113,6 +113,13 @@ struct ItemRow {
             name: FileName(bytes: bytes(row["baseName"])),
             version: ItemVersion(content: row["baseContent"], metadata: row["baseMetadata"]), size: row["baseSize"],
             capabilities: Capabilities(rawValue: row["capabilities"]), isUploaded: row["uploaded"])
+    }
+
+    private static func sentContent(_ row: Row) -> SentContent? {
+        guard let size: Int64 = row["sentSize"], let parent: Int64 = row["sentParent"] else { return nil }
+        return SentContent(
+            size: size, modified: row["sentModified"], parent: ItemNumber(UInt64(bitPattern: parent)),
+            name: FileName(bytes: bytes(row["sentName"])))
     }
 
     private static func ranges(_ blob: Data?) -> [Range<Int64>] {

@@ -65,7 +65,7 @@ final class ReplicaDatabase: Sendable {
                         baseSize INTEGER, capabilities INTEGER, uploaded INTEGER,
                         errorCode TEXT, errorMessage TEXT, attempts INTEGER, retryAt REAL, ranges BLOB,
                         here INTEGER NOT NULL, conflictOf TEXT, conflictAt REAL, template TEXT, sentSize INTEGER,
-                        sentModified INTEGER
+                        sentModified INTEGER, sentParent INTEGER, sentName BLOB
                     );
                     CREATE INDEX itemByParent ON item (parent, name);
                     CREATE INDEX itemByInode ON item (inode);
@@ -75,6 +75,7 @@ final class ReplicaDatabase: Sendable {
                     CREATE TABLE incoming (identifier TEXT PRIMARY KEY, sequence INTEGER NOT NULL, item TEXT,
                         asked INTEGER NOT NULL);
                     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+                    CREATE TABLE former (identifier TEXT PRIMARY KEY, number INTEGER NOT NULL);
                     CREATE INDEX itemConflict ON item (number) WHERE flags & 65 = 64;
                     CREATE INDEX itemPin ON item (number) WHERE pin = 1;
                     """)

@@ -78,7 +78,9 @@ extension Replica {
         node.isInFlight = true
         node.dirtySinceSent = []
         if outgoing.source != nil {
-            node.sentContent = SentContent(size: outgoing.stamp.size, modified: outgoing.stamp.modified)
+            node.sentContent = SentContent(
+                size: outgoing.stamp.size, modified: outgoing.stamp.modified, parent: outgoing.parent,
+                name: outgoing.template.filename)
             tree.note(node)
         }
         if case .create = call {

@@ -97,7 +97,6 @@ extension Replica {
                 // Brought back meanwhile: a new item for the store.
                 return tree.makeAnew(node)
             }
-            if let base = node.base { tree.sentDeletions[base.identifier] = tree.answers }
             tree.drop(node)
         }
     }

@@ -98,6 +98,9 @@ struct SentPlace: Hashable {
 struct SentContent: Hashable {
     var size: Int64
     var modified: Int64
+    /// Where the store was to put it.
+    var parent: ItemNumber
+    var name: FileName
 
     /// Whether the store's item has this content: another writer would have left another time.
     func isContent(of item: Item) -> Bool {
@@ -166,7 +169,8 @@ final class Node {
     var writers = 0
     /// Raised when another file below takes this one's place while the kernel knows it.
     var generation: UInt32 = 0
-    /// Raised when the content is given back: a fetch that began before counts no more.
+    /// Raised when the content is given back, and when a folder's listing begins to come: what began before counts no
+    /// more.
     var evictions: UInt32 = 0
     /// Raised by every local change: an answer of the store counts for the edit it was sent for.
     var edits: UInt64 = 0

@@ -26,8 +26,12 @@ final class Tree {
     /// Pending items by the place that the store still has them at, though they left it here.
     var departed: [Presentations.Key: ItemNumber] = [:]
     var departedFrom: [ItemNumber: Departures] = [:]
+    /// Items by the place at which the store was to make them, as long as it has not answered.
+    private var unanswered: [Presentations.Key: ItemNumber] = [:]
     /// How many calls of the store were answered in this run.
     var answers: UInt64 = 0
+    /// Identifiers that no item here has any more, with ``answers`` then: what the store said of them before is no news.
+    private(set) var gone: [ItemIdentifier: UInt64] = [:]
     /// Items with a file below that is open for writing, or was when the daemon died.
     var writing: [ItemNumber: Node] = [:]
     /// What a scan did not find where it was; found again elsewhere or, after the scan, gone.
@@ -39,6 +43,8 @@ final class Tree {
     var scan = ScanMode.none
     /// Loaded folders with ``NodeFlags/needsListing``.
     var needsListing: Set<ItemNumber> = []
+    /// Whether items may come back that had a number before.
+    var hasFormer = false
     /// Whether anything is pinned.
     var hasPins = false
     /// What is to be kept here and is not all here.
@@ -55,10 +61,6 @@ final class Tree {
     let now: () -> Double
     /// Called once for each item that became pending.
     var pendingChanged = false
-
-    /// What was deleted in the store by our will, and when on the clock of ``answers``: a listing made before does not
-    /// bring it back.
-    var sentDeletions: [ItemIdentifier: UInt64] = [:]
 
     init(
         root descriptor: Int32, rootRow: ItemRow?, nextNumber: UInt64, database: ReplicaDatabase,
@@ -91,9 +93,10 @@ final class Tree {
     }
 
     /// A new item in `parent`, in the tree of nodes already.
-    func makeNode(in parent: Node, name: FileName, kind: ItemKind) -> Node {
-        let node = Node(number: ItemNumber(nextNumber), parent: parent, name: name, kind: kind)
-        nextNumber += 1
+    /// - Parameter number: One that the item had before and that nothing else has; nil for a new one.
+    func makeNode(in parent: Node, name: FileName, kind: ItemKind, number former: ItemNumber? = nil) -> Node {
+        let node = Node(number: former ?? ItemNumber(nextNumber), parent: parent, name: name, kind: kind)
+        if former == nil { nextNumber += 1 }
         if kind == .folder { node.children = [:] }
         insert(node)
         parent.children?[name] = node
@@ -133,7 +136,24 @@ final class Tree {
         noteDeparture(node)
     }
 
+    /// Whether the store may have made the item of this place for a call of ours that it has not answered.
+    func isUnanswered(_ name: FileName, in folder: Node) -> Bool {
+        let key = Presentations.Key(folder: folder.number, name: name)
+        guard let number = unanswered[key] else { return false }
+        if let node = items[number], node.flags.contains(.createSent), let sent = node.sent,
+            sent.parent == folder.number,
+            sent.name == name
+        {
+            return true
+        }
+        unanswered[key] = nil
+        return false
+    }
+
     private func noteDeparture(_ node: Node) {
+        if node.flags.contains(.createSent), let sent = node.sent {
+            unanswered[Presentations.Key(folder: sent.parent, name: sent.name)] = node.number
+        }
         guard let base = node.base, node.isDeleted || !node.dirty.isDisjoint(with: .place) else { return }
         departed[Presentations.Key(folder: base.parent, name: base.name)] = node.number
         departedFrom[base.parent, default: Departures()].insert(node.number)
@@ -154,10 +174,19 @@ final class Tree {
     }
 
     func setBase(_ base: Base?, of node: Node) {
-        if let old = node.base, byIdentifier[old.identifier] === node { byIdentifier[old.identifier] = nil }
+        if let old = node.base, byIdentifier[old.identifier] === node {
+            byIdentifier[old.identifier] = nil
+            if base?.identifier != old.identifier { gone[old.identifier] = answers }
+        }
+        if let base { gone[base.identifier] = nil }
         node.base = base
         if let base { byIdentifier[base.identifier] = node }
         note(node)
+    }
+
+    /// Forgets what is gone since before `answer`: nothing that the store said then is still to be applied.
+    func forgetGone(before answer: UInt64) {
+        gone = gone.filter { $0.value > answer }
     }
 
     /// Forgets an item for good.

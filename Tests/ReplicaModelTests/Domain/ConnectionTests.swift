@@ -1,0 +1,162 @@
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import ReplicaModel
+
+/// connect, disconnect, retry, resolved, approve and waiting (statements 25 and 26, file-provider.md §13).
+@Suite struct ConnectionTests {
+    private static let names = DomainBench.names
+
+    @Test func statement25_disconnectedNothingIsCalledAndEverythingWorks() async throws {
+        try await DomainBench.run { bench in
+            try await bench.write("before", to: "f")
+            try await bench.settle()
+            try bench.domain.disconnect(reason: "on a train")
+            let report = try bench.domain.report()
+            #expect(report.state == .disconnected)
+            #expect(report.reason == "on a train")
+            #expect(report.uploads == nil)
+            bench.store.clearCalls()
+            try await bench.makeFolder("d")
+            try await bench.write("offline", to: "d/g")
+            #expect(try await bench.read("f") == "before")
+            try await bench.restart()
+            #expect(bench.domain.disconnectedReason == "on a train")
+            #expect(bench.store.calls.isEmpty)
+            try bench.domain.connect()
+            try await bench.settle()
+            #expect(bench.store.text(at: "d/g") == "offline")
+            #expect(try bench.domain.report().state == .idle)
+        }
+    }
+
+    @Test func statement26_stabilizationWaitsForBothSides() async throws {
+        try await DomainBench.run { bench in
+            for number in 0..<100 { try await bench.write("\(number)", to: "f\(number)") }
+            bench.store.write("theirs", to: "theirs")
+            try await bench.domain.waitForStabilization()
+            for number in 0..<100 { #expect(bench.store.text(at: "f\(number)") == "\(number)") }
+            #expect(bench.exists("theirs"))
+        }
+    }
+
+    @Test func stabilizationWaitsForAConflictsCopy() async throws {
+        try await DomainBench.run { bench in
+            try await bench.write("base", to: "f")
+            try await bench.settle()
+            try bench.domain.disconnect(reason: "test")
+            try await bench.write("ours", to: "f")
+            bench.store.write("theirs", to: "f")
+            try bench.domain.connect()
+            try await bench.domain.waitForStabilization()
+            let texts = bench.store.entries.values.map { String(decoding: $0.content, as: UTF8.self) }
+            #expect(texts.sorted() == ["ours", "theirs"])
+        }
+    }
+
+    @Test func waitingForChangesIsAboutOneFolder() async throws {
+        try await DomainBench.run { bench in
+            try await bench.makeFolder("a")
+            try await bench.makeFolder("b")
+            try await bench.settle()
+            let gate = Gate()
+            bench.store.setHooks(before: { call throws(RemoteStoreError) in
+                if call.template?.filename == FileName("slow") { try await gate.pass() }
+            })
+            bench.store.clearCalls()
+            try await bench.write("slow", to: "b/slow")
+            try await bench.until("one is under way") { !bench.store.calls(of: .createItem).isEmpty }
+            try await bench.write("quick", to: "a/quick")
+            try await bench.domain.waitForChanges(below: Self.names("a"))
+            #expect(bench.store.text(at: "a/quick") == "quick")
+            #expect(bench.store.text(at: "b/slow") == nil)
+            gate.open()
+            try await bench.domain.waitForChanges(below: Self.names("b"))
+            #expect(bench.store.text(at: "b/slow") == "slow")
+        }
+    }
+
+    @Test func waitingForWhatTheStoreRefusesEnds() async throws {
+        try await DomainBench.run { bench in
+            bench.store.setHooks(before: { call throws(RemoteStoreError) in
+                if call.method == .createItem { throw .cannotSynchronize("a bad name") }
+            })
+            try await bench.write("text", to: "f")
+            do {
+                try await bench.domain.waitForChanges(below: [])
+                Issue.record("it ended well")
+            } catch let error as ItemError {
+                #expect(error.code == "cannotSynchronize")
+                #expect(error.message == "a bad name")
+            }
+            let item = try await bench.item("f")
+            #expect(item.error?.retryAt == nil)
+            try await bench.until("the error is counted") { try bench.domain.report().errors == 1 }
+            bench.store.setHooks()
+            try await bench.domain.retry(Self.names("f"))
+            try await bench.settle()
+            #expect(bench.store.text(at: "f") == "text")
+            #expect(try bench.domain.report().errors == 0)
+        }
+    }
+
+    @Test(arguments: [RemoteStoreError.notAuthenticated, .insufficientQuota, .cannotSynchronize("why")])
+    func aResolvedErrorIsTriedAgain(error: RemoteStoreError) async throws {
+        try await DomainBench.run { bench in
+            bench.store.setHooks(before: { call throws(RemoteStoreError) in
+                if call.method == .createItem { throw error }
+            })
+            try await bench.write("text", to: "f")
+            try await bench.until("the error") { try await bench.item("f").error?.code == error.code }
+            bench.store.setHooks()
+            try bench.domain.resolved(error.code)
+            try await bench.settle()
+            #expect(bench.store.text(at: "f") == "text")
+            #expect(throws: Errno.invalidArgument) { try bench.domain.resolved("noSuchItem") }
+        }
+    }
+
+    @Test func excludedItemsAreAskedAboutAgainWhenResolved() async throws {
+        try await DomainBench.run { bench in
+            bench.store.setHooks(before: { call throws(RemoteStoreError) in
+                if call.method == .createItem { throw .excludedFromSync }
+            })
+            try await bench.write("text", to: "f")
+            try await bench.settle()
+            #expect(bench.store.entries.isEmpty)
+            bench.store.setHooks()
+            try bench.domain.resolved("excludedFromSync")
+            try await bench.settle()
+            #expect(bench.store.text(at: "f") == "text")
+        }
+    }
+
+    @Test func aMassDeletionWaitsForAPerson() async throws {
+        let store = MemoryStore()
+        for number in 0..<150 { store.write("\(number)", to: "f\(number)") }
+        try await DomainBench.run(store: store) { bench in
+            try await bench.settle()
+            for number in 0..<140 { store.delete("f\(number)") }
+            try await bench.until("it is held") { try bench.domain.report().state == .held }
+            #expect(try bench.domain.report().reason?.contains("140") == true)
+            #expect(bench.exists("f1"))
+            #expect(bench.domain.approve() == 140)
+            try await bench.settle()
+            #expect(!bench.exists("f1"))
+            #expect(bench.exists("f149"))
+        }
+    }
+
+    @Test func aStoreThatIsAwayIsSaid() async throws {
+        try await DomainBench.run { bench in
+            bench.store.setHooks(before: { _ throws(RemoteStoreError) in throw .serverUnreachable })
+            bench.domain.engine.askNow()
+            try await bench.until("it is offline") { try bench.domain.report().state == .offline }
+            #expect(try bench.domain.report().reason == "the store can't be reached")
+            bench.store.setHooks()
+            bench.domain.retry()
+            try await bench.until("it is idle") { try bench.domain.report().state == .idle }
+        }
+    }
+}

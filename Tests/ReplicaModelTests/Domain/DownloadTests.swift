@@ -1,0 +1,87 @@
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import ReplicaModel
+
+/// requestDownloadForItem (file-provider.md §3).
+@Suite struct DownloadTests {
+    private static let names = DomainBench.names
+
+    @Test func aRangeIsFetchedAndNoMore() async throws {
+        let store = MemoryStore()
+        store.write([UInt8](repeating: 7, count: 1 << 20), to: "f")
+        try await DomainBench.run(store: store) { bench in
+            try await bench.settle()
+            try await bench.domain.download(Self.names("f"), range: 300_000..<300_010, waits: true)
+            let item = try await bench.item("f")
+            #expect(item.materialization == .partial)
+            #expect(item.bytesHere >= 10 && item.bytesHere < 1 << 20)
+            try await bench.domain.download(Self.names("f"), waits: true)
+            #expect(try await bench.item("f").materialization == .whole)
+        }
+    }
+
+    @Test func aFolderIsListedOneLevelDeep() async throws {
+        let store = MemoryStore()
+        store.write("one", to: "d/one")
+        store.write("two", to: "d/e/two")
+        try await DomainBench.run(store: store) { bench in
+            try await bench.settle()
+            try await bench.domain.download(Self.names("d"), waits: true)
+            #expect(try await bench.item("d").materialization == .whole)
+            #expect(bench.exists("d/one") && bench.exists("d/e"))
+            #expect(try await bench.item("d/one").materialization == .dataless)
+            #expect(try await bench.item("d/e").materialization == .dataless)
+        }
+    }
+
+    @Test func withoutWaitingItGoesOnBehind() async throws {
+        let store = MemoryStore()
+        store.write("text", to: "f")
+        try await DomainBench.run(store: store) { bench in
+            try await bench.settle()
+            let gate = Gate()
+            store.setHooks(before: { call throws(RemoteStoreError) in
+                if call.method == .fetchContents { try await gate.pass() }
+            })
+            try await bench.domain.download(Self.names("f"), waits: false)
+            try await bench.until("the fetch is under way") { try bench.domain.report().downloads?.itemsTotal == 1 }
+            #expect(try await bench.item("f").transfer == ItemTransfer(isUpload: false, done: 0, size: 4))
+            gate.open()
+            try await bench.until("it is here") { try await bench.item("f").materialization == .whole }
+        }
+    }
+
+    @Test func nothingThereIsAnError() async throws {
+        try await DomainBench.run { bench in
+            await #expect(throws: Errno.noSuchFileOrDirectory) {
+                try await bench.domain.download(Self.names("no"), waits: true)
+            }
+            bench.store.write("text", to: "f")
+            try await bench.settle()
+            try bench.domain.disconnect(reason: "test")
+            await #expect(throws: Errno.networkDown) {
+                try await bench.domain.download(Self.names("f"), waits: false)
+            }
+        }
+    }
+
+    @Test func bytesOfAnEvictedFileNeverCountAsHere() async throws {
+        let store = MemoryStore()
+        store.write([UInt8](repeating: 7, count: 400_000), to: "f")
+        try await DomainBench.run(store: store) { bench in
+            try await bench.settle()
+            let target = try await bench.withItem("f") { number in
+                try bench.replica.fetchTarget(number, range: 0..<10)
+            }
+            let fetch = try #require(target)
+            _ = try bench.replica.received(0..<1000, fetch)
+            #expect(try await bench.domain.evict(Self.names("f"), isStrict: true).items == 1)
+            #expect(throws: Obstacle.errno(Errno(rawValue: 116))) {
+                try bench.replica.received(1000..<2000, fetch)
+            }
+            #expect(try await bench.item("f").bytesHere == 0)
+        }
+    }
+}

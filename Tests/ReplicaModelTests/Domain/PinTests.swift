@@ -1,0 +1,97 @@
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import ReplicaModel
+
+/// pin and unpin (file-provider.md §15, design.md §9.10).
+@Suite struct PinTests {
+    private func isHere(_ path: String, _ bench: DomainBench) async throws -> Bool {
+        guard bench.exists(path) else { return false }
+        return try await bench.item(path).materialization == .whole
+    }
+
+    private func untilHere(_ path: String, _ bench: DomainBench) async throws {
+        try await bench.until("\(path) is here") { try await isHere(path, bench) }
+    }
+
+    @Test func aPinnedFolderComesWhole() async throws {
+        let store = MemoryStore()
+        store.write("one", to: "d/one")
+        store.write("two", to: "d/e/two")
+        try await DomainBench.run(store: store) { bench in
+            try await bench.settle()
+            try await bench.domain.pin(DomainBench.names("d"))
+            #expect(try await bench.item("d").isPinned)
+            try await untilHere("d/one", bench)
+            try await untilHere("d/e/two", bench)
+        }
+    }
+
+    @Test func whatComesLaterToAPinnedFolderIsFetched() async throws {
+        let store = MemoryStore()
+        store.makeFolder("d")
+        store.write("elsewhere", to: "x/moved")
+        try await DomainBench.run(store: store) { bench in
+            try await bench.settle()
+            try await bench.domain.pin(DomainBench.names("d"))
+            try await untilHere("d", bench)
+            store.write("new", to: "d/new")
+            try await untilHere("d/new", bench)
+            // A remote change of what is pinned is fetched too.
+            store.write("newer", to: "d/new")
+            try await bench.settle()
+            #expect(try String(contentsOfFile: bench.backing("d/new"), encoding: .utf8) == "newer")
+            // What a person moves there, whole folders as well.
+            #expect(try await bench.item("x/moved").materialization == .dataless)
+            try await bench.rename("x", to: "d/x")
+            try await untilHere("d/x/moved", bench)
+        }
+    }
+
+    @Test func pinsAreKeptOverARestart() async throws {
+        let store = MemoryStore()
+        store.makeFolder("d")
+        try await DomainBench.run(store: store) { bench in
+            try await bench.settle()
+            try await bench.domain.pin(DomainBench.names("d"))
+            try await bench.restart()
+            store.write("new", to: "d/new")
+            try await untilHere("d/new", bench)
+        }
+    }
+
+    @Test func unpinningIsInForceAtOnce() async throws {
+        let store = MemoryStore()
+        store.write("one", to: "d/one")
+        store.write("two", to: "d/two")
+        try await DomainBench.run(store: store) { bench in
+            try await bench.settle()
+            try await bench.domain.pin(DomainBench.names("d"))
+            try await untilHere("d/one", bench)
+            try await untilHere("d/two", bench)
+            let one = DomainBench.names("d/one")
+            #expect(try await bench.domain.evict(one, isStrict: true).refused.map(\.reason) == [.pinned])
+            try await bench.domain.unpin(one)
+            #expect(try await bench.domain.evict(one, isStrict: true).items == 1)
+            #expect(try await bench.item("d/two").isPinned)
+            try await bench.domain.unpin(DomainBench.names("d"))
+            #expect(try await !bench.item("d/two").isPinned)
+        }
+    }
+
+    @Test func whatCouldNotBeFetchedIsTriedAgain() async throws {
+        let store = MemoryStore()
+        store.write("one", to: "one")
+        try await DomainBench.run(store: store) { bench in
+            try await bench.settle()
+            store.setHooks(before: { call throws(RemoteStoreError) in
+                if call.method == .fetchContents { throw .serverUnreachable }
+            })
+            try await bench.domain.pin(DomainBench.names("one"))
+            try await bench.until("a try") { !store.calls(of: .fetchContents).isEmpty }
+            store.setHooks()
+            try await untilHere("one", bench)
+        }
+    }
+}

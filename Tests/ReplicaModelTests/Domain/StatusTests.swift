@@ -1,0 +1,156 @@
+import Glibc
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import ReplicaModel
+
+/// Reports, lists and events.
+@Suite struct StatusTests {
+    private func pending(_ bench: DomainBench) async throws -> [String] {
+        var found: [String] = []
+        try await bench.domain.forEachPending { found += $0.map { DomainBench.text($0.path) } }
+        return found.sorted()
+    }
+
+    private func materialized(_ bench: DomainBench) async throws -> [String] {
+        var found: [String] = []
+        try await bench.domain.forEachMaterialized { found += $0.map { DomainBench.text($0.path) } }
+        return found.sorted()
+    }
+
+    @Test func statement42_theMaterializedItemsAreThoseOnDisk() async throws {
+        let store = MemoryStore()
+        store.write("one", to: "d/one")
+        store.write("two", to: "d/two")
+        store.write("cold", to: "e/cold")
+        try await DomainBench.run(store: store) { bench in
+            try await bench.settle()
+            #expect(try await materialized(bench) == [])
+            #expect(try await bench.read("d/one") == "one")
+            #expect(try await materialized(bench) == ["d", "d/one"])
+        }
+    }
+
+    @Test func statement43_whatIsUnsentIsPending() async throws {
+        try await DomainBench.run { bench in
+            try await bench.write("in step", to: "clean")
+            try await bench.write("old", to: "gone")
+            try await bench.settle()
+            let gate = Gate()
+            bench.store.setHooks(before: { call throws(RemoteStoreError) in
+                if [.createItem, .modifyItem, .deleteItem].contains(call.method) { try await gate.pass() }
+            })
+            try await bench.write("new", to: "new")
+            try await bench.remove("gone")
+            #expect(try await pending(bench) == ["gone", "new"])
+            #expect(try bench.domain.report().pending == 2)
+            gate.open()
+            try await bench.settle()
+            #expect(try await pending(bench) == [])
+        }
+    }
+
+    @Test func countsFollowWhatHappens() async throws {
+        let store = MemoryStore()
+        store.write(String(repeating: "x", count: 1000), to: "d/there")
+        try await DomainBench.run(store: store) { bench in
+            try await bench.write("12345", to: "here")
+            try await bench.withItem("") { root in
+                _ = try bench.replica.makeNode(
+                    FileName("fifo"), in: root, mode: UInt32(S_IFIFO) | 0o600, device: 0, caller: DomainBench.caller)
+            }
+            try await bench.settle()
+            _ = try await bench.item("d/there")
+            var report = try bench.domain.report()
+            #expect(report.items == 4)
+            #expect(report.bytes == 1005)
+            #expect(report.bytesHere == 5)
+            #expect(report.localOnly == 1)
+            #expect(report.state == .idle)
+            #expect(report.uploads == nil && report.downloads == nil)
+            _ = try await bench.read("d/there")
+            #expect(try bench.domain.report().bytesHere == 1005)
+            try await bench.remove("here")
+            try await bench.settle()
+            report = try bench.domain.report()
+            #expect(report.items == 3)
+            #expect(report.bytes == 1000)
+            // The counts are the same as when all rows are counted.
+            try await bench.restart()
+            #expect(try bench.domain.report().bytesHere == 1000)
+        }
+    }
+
+    @Test func progressCountsItemsAndBytes() async throws {
+        try await DomainBench.run { bench in
+            let gate = Gate()
+            bench.store.setHooks(before: { call throws(RemoteStoreError) in
+                if call.template?.filename == FileName("slow") { try await gate.pass() }
+            })
+            try await bench.write("12345", to: "slow")
+            try await bench.until("one is under way") { !bench.store.calls(of: .createItem).isEmpty }
+            try await bench.write("123", to: "quick")
+            try await bench.until("one is there") { bench.store.text(at: "quick") != nil }
+            try await bench.until("one of two is done") { try bench.domain.report().pending == 1 }
+            let uploads = try #require(try bench.domain.report().uploads)
+            #expect(uploads.itemsDone == 1)
+            #expect(uploads.itemsTotal == 2)
+            #expect(uploads.bytesTotal == 8)
+            #expect(uploads.bytesDone >= 3)
+            gate.open()
+            try await bench.settle()
+            #expect(try bench.domain.report().uploads == nil)
+        }
+    }
+
+    @Test func anItemSaysWhatIsKnownOfIt() async throws {
+        try await DomainBench.run { bench in
+            try await bench.makeFolder("d")
+            try await bench.write("text", to: "d/f")
+            try await bench.settle()
+            let item = try await bench.item("d/f")
+            let there = try #require(bench.store.item(at: "d/f"))
+            #expect(DomainBench.text(item.path) == "d/f")
+            #expect(item.identifier == there.identifier)
+            #expect(item.version == there.version)
+            #expect(item.size == 4 && item.bytesHere == 4)
+            #expect(item.kind == .file && item.pending == [] && !item.isPending)
+            try await bench.withItem("d/f") { number in #expect(bench.domain.item(number) == item) }
+            await #expect(throws: Errno.noSuchFileOrDirectory) { try await bench.item("d/no") }
+            await #expect(throws: Errno.notDirectory) { try await bench.item("d/f/g") }
+        }
+    }
+
+    @Test func listenersLearnWhatHappens() async throws {
+        try await DomainBench.run { bench in
+            try await bench.settle()
+            let seen = Locked<[String]>([])
+            let stream = bench.domain.events()
+            let listener = Task {
+                for await event in stream {
+                    let path = event.path.map(DomainBench.text) ?? ""
+                    seen.withLock { $0.append("\(event.kind.rawValue) \(path)") }
+                }
+            }
+            func until(_ line: String) async throws {
+                try await bench.until(line) { seen.withLock { $0.contains(line) } }
+            }
+            try await bench.write("text", to: "f")
+            try await until("localChange f")
+            try await until("uploaded f")
+            bench.store.write("theirs", to: "g")
+            try await until("remoteChange g")
+            _ = try await bench.read("g")
+            try await until("downloaded g")
+            _ = try await bench.domain.evict(DomainBench.names("g"), isStrict: true)
+            try await until("evicted g")
+            bench.store.delete("g")
+            try await until("remoteDeletion g")
+            try bench.domain.disconnect(reason: "test")
+            try await until("state ")
+            try await bench.domain.stop()
+            await listener.value
+        }
+    }
+}
