@@ -59,7 +59,12 @@ int cfuse_unmount(const char *path, bool lazy) {
 static bool is_dead(const char *path) {
     struct stat status;
     struct statfs statistics;
-    return (stat(path, &status) != 0 && errno == ENOTCONN) || (statfs(path, &statistics) != 0 && errno == ENOTCONN);
+    // A daemon that is just dying aborts what is asked of it: the next look tells.
+    for (int round = 0; round < 100; round++) {
+        if (stat(path, &status) == 0 && statfs(path, &statistics) == 0) return false;
+        if (errno != ECONNABORTED) return errno == ENOTCONN;
+    }
+    return false;
 }
 
 int cfuse_clean_dead_mount(const char *path) {

@@ -4,14 +4,14 @@ internal import SystemPackage
 extension SyncEngine {
     /// Asks the store for its changes when there is reason to, and applies all that are known.
     func receive() async {
-        guard !replica.isScanning, state.withLock({ $0.disconnected == nil }), knowsOwnCalls() else { return }
+        guard !replica.isScanning, state.withLock({ $0.disconnected == nil }) else { return }
         let isDue = state.withLock { state in
             let isDue = state.isPullWanted || state.nextPull <= replica.now()
             if isDue { state.isPullWanted = false }
             return isDue
         }
         if isDue { await pull() }
-        await applyIncoming()
+        if knowsOwnCalls() { await applyIncoming() }
     }
 
     /// Whether all calls of the last run are answered: until then what they made would be taken for somebody else's.

@@ -12,6 +12,8 @@ final class Daemon: Sendable {
         var mount: LiveMount?
         /// How it was started decides whether it outlives its mount.
         var servesUnmounted: Bool
+        /// No new mount then: it would be taken away at once.
+        var isEnding = false
     }
     let location: DomainLocation
     let domain: Domain
@@ -28,11 +30,8 @@ final class Daemon: Sendable {
         let recorded = try DomainOptions(texts: location.record.options + options.domain.texts)
         domainOptions.cacheLimit = recorded.cacheMax.map { Int64(clamping: $0) }
         domainOptions.minimumFree = recorded.cacheMinFree.map { Int64(clamping: $0) }
-        do {
-            domain = try Domain.open(
-                StateFolders(root: location.state), store: store, options: domainOptions, log: log)
-        } catch Errno.resourceBusy {
-            throw ControlFailure(.busy, "another daemon serves the domain \(location.name)")
+        domain = try Succession.whenFree(location) {
+            try Domain.open(StateFolders(root: location.state), store: store, options: domainOptions, log: log)
         }
         domain.start()
     }
@@ -42,7 +41,11 @@ final class Daemon: Sendable {
 
     /// Mounts the domain; it answers when this returns.
     /// - Parameter isOnlyReason: Whether the daemon ends with this mount.
+    /// - Throws: `notRunning` when the daemon is about to end: another one has to do it.
     func mount(at path: FilePath, _ options: MountOptions, isOnlyReason: Bool) throws {
+        // umount(8) returns before we have learned of it.
+        if let last = state.withLock({ $0.mount }), !last.isMounted { last.waitForEnd() }
+        guard !state.withLock({ $0.isEnding }) else { throw ControlFailure(.notRunning, "the daemon is ending") }
         guard mountpoint == nil else {
             throw ControlFailure(.busy, "the domain is mounted at \(mountpoint.map(\.string) ?? "") already")
         }
@@ -56,7 +59,8 @@ final class Daemon: Sendable {
         mount.run { [self] in
             let ends = state.withLock { state in
                 state.mount = nil
-                return !state.servesUnmounted
+                if !state.servesUnmounted { state.isEnding = true }
+                return state.isEnding
             }
             if ends { end.open() }
         }
@@ -69,7 +73,10 @@ final class Daemon: Sendable {
     }
 
     /// Ends the daemon soon; whoever runs it then stops the rest.
-    func finish() { end.open() }
+    func finish() {
+        state.withLock { $0.isEnding = true }
+        end.open()
+    }
 
     /// Waits for the end, then stops everything in order. Blocks.
     func runUntilEnd(stopServing: () -> Void) {

@@ -42,7 +42,9 @@ enum Launch {
             throw ControlFailure(.noSuchDomain, "there is no such domain")
         }
         let folders = StateFolders(root: location.state)
-        let removal = try folders.remove(keep: RemovalKeep(keep), name: location.name.text)
+        let removal = try Succession.whenFree(location) {
+            try folders.remove(keep: RemovalKeep(keep), name: location.name.text)
+        }
         Daemon.removeLinks(to: location.name)
         background.isReady(
             .removed(

@@ -64,6 +64,9 @@ final class LiveMount: Sendable {
     /// Takes the mount away; `isLazy` also while programs use it.
     func unmount(isLazy: Bool) throws(Errno) { try session.unmount(lazy: isLazy) }
 
+    /// Whether the kernel still has it.
+    var isMounted: Bool { MountTable.hasReplica(at: path) }
+
     /// Blocks until the mount is gone.
     func waitForEnd() { ended.wait() }
 

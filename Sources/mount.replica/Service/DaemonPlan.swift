@@ -62,13 +62,17 @@ struct DaemonPlan {
     func answerOfRunningDaemon() throws -> ControlAnswer? {
         guard case .existing(let domain) = selection, let client = try ControlClient.ifRunning(state: domain.state)
         else { return nil }
-        switch task {
-        case .mount(let mountpoint):
-            return try client.request(
-                .mount(mountpoint: ControlFilePath(mountpoint), options: options.textsForDaemon))
-        case .remove(let keep): return try client.request(.remove(keep: keep))
-        case .serve: return try client.request(.hello)
-        case .add, .importDirectory: return nil
+        do {
+            switch task {
+            case .mount(let mountpoint):
+                return try client.request(
+                    .mount(mountpoint: ControlFilePath(mountpoint), options: options.textsForDaemon))
+            case .remove(let keep): return try client.request(.remove(keep: keep))
+            case .serve: return try client.request(.hello)
+            case .add, .importDirectory: return nil
+            }
+        } catch let failure as ControlFailure where failure.code == .notRunning {
+            return nil  // It is ending: this process follows it.
         }
     }
 }
@@ -79,9 +83,14 @@ enum Mountpoint {
     /// daemon left there ("Transport endpoint is not connected") is taken away first.
     static func prepared(_ path: FilePath) throws(ControlFailure) -> FilePath {
         var status = stat()
-        if stat(path.string, &status) != 0, errno == ENOTCONN { try unmountDead(path) }
-        guard stat(path.string, &status) == 0 else {
-            throw ControlFailure(.mountFailed, "\(path): \(Errno(rawValue: errno))")
+        var failure = look(path, &status)
+        // A daemon that is just dying aborts what is asked of it; and dead mounts may lie on top of each other.
+        for _ in 0..<mostDeadMounts where failure == ENOTCONN || failure == ECONNABORTED {
+            if failure == ENOTCONN { try unmountDead(path) }
+            failure = look(path, &status)
+        }
+        guard failure == 0 else {
+            throw ControlFailure(.mountFailed, "\(path): \(Errno(rawValue: failure))")
         }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw ControlFailure(.mountFailed, "\(path): not a directory") }
         guard let resolved = realpath(path.string, nil) else {
@@ -89,6 +98,13 @@ enum Mountpoint {
         }
         defer { free(resolved) }
         return FilePath(platformString: resolved)
+    }
+
+    private static let mostDeadMounts = 100
+
+    /// stat(2), and 0 or its errno.
+    private static func look(_ path: FilePath, _ status: inout stat) -> Int32 {
+        stat(path.string, &status) == 0 ? 0 : errno
     }
 
     private static func unmountDead(_ path: FilePath) throws(ControlFailure) {

@@ -69,7 +69,8 @@ final class Writer: @unchecked Sendable {
 
     /// Makes one system call that has `effect` on the tree when it succeeds.
     @discardableResult
-    private func call(_ what: String, _ result: @autoclosure () -> Int, effect: (inout FileTree) -> Void) throws -> Int {
+    private func call(_ what: String, _ result: @autoclosure () -> Int, effect: (inout FileTree) -> Void) throws -> Int
+    {
         var after = tree
         effect(&after)
         calls += 1
@@ -101,7 +102,9 @@ final class Writer: @unchecked Sendable {
         let opened = try call("open \(name)", Int(open(path(name), flags | O_CLOEXEC, 0o644)), effect: effect)
         let file = Int32(opened)
         defer { close(file) }
-        for _ in 0..<random.below(4) { try append(1 + random.below(random.below(10) == 0 ? 100_000 : 3000), to: name, file) }
+        for _ in 0..<random.below(4) {
+            try append(1 + random.below(random.below(10) == 0 ? 100_000 : 3000), to: name, file)
+        }
         if random.below(3) == 0 { try call("fsync \(name)", Int(fsync(file))) { _ in } }
     }
 

@@ -79,7 +79,9 @@ extension Seeded {
         switch below(24) {
         case 0..<3: return .open(slot, name(), openFlags(), pick([0o644, 0o600, 0o755, 0o444]))
         case 3: return .close(slot)
-        case 4..<6: return .write(slot, bytes(below(3) == 0 ? below(20_000) : below(200)), at: below(2) == 0 ? nil : below(9000))
+        case 4..<6:
+            return .write(
+                slot, bytes(below(3) == 0 ? below(20_000) : below(200)), at: below(2) == 0 ? nil : below(9000))
         case 6..<8: return .read(slot, below(20_000), at: below(2) == 0 ? nil : below(9000))
         case 8: return .seek(slot, below(12_000) - 100, pick([SEEK_SET, SEEK_CUR, SEEK_END]))
         case 9: return .resize(slot, below(20_000) - 10)

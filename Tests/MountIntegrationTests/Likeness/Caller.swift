@@ -41,7 +41,8 @@ final class Caller {
         case .rename(let old, let new, let flags):
             old.with { old in new.with { outcome(renameat2(root, old, root, $0, flags)) } }
         case .link(let old, let new): old.with { old in new.with { outcome(linkat(root, old, root, $0, 0)) } }
-        case .symlink(let target, let name): target.with { target in name.with { outcome(symlinkat(target, root, $0)) } }
+        case .symlink(let target, let name):
+            target.with { target in name.with { outcome(symlinkat(target, root, $0)) } }
         case .mknod(let name, let mode): name.with { outcome(mknodat(root, $0, mode, 0)) }
         case .readlink(let name): readlink(name)
         case .status(let name): name.with { path in status { fstatat(root, path, &$0, AT_SYMLINK_NOFOLLOW) } }
@@ -158,7 +159,8 @@ final class Caller {
             var names = [CChar](repeating: 0, count: 4096)
             let length = flistxattr(file, &names, names.count)
             if length < 0 { return outcome(length) }
-            return "\(names.prefix(length).split(separator: 0).map { $0.map(UInt8.init(bitPattern:)) }.map(String.init(describing:)).sorted())"
+            return
+                "\(names.prefix(length).split(separator: 0).map { $0.map(UInt8.init(bitPattern:)) }.map(String.init(describing:)).sorted())"
         }
     }
 }

@@ -1,0 +1,36 @@
+import Glibc
+import ReplicaControl
+import SystemPackage
+
+/// Follows a daemon that is ending, so that `umount` and `mount` may come one right after the other.
+enum Succession {
+    /// How long an ending daemon is waited for: it finishes its calls and records what it knows.
+    private static let patience = Duration.seconds(10)
+    /// Microseconds between two attempts.
+    private static let pause: UInt32 = 20_000
+
+    /// Runs `body`, which needs the domain for itself, as soon as no other process has it.
+    /// - Throws: `busy` when another daemon goes on serving it, else what `body` throws but EBUSY.
+    static func whenFree<Value>(_ location: DomainLocation, _ body: () throws -> Value) throws -> Value {
+        let end = ContinuousClock.now + patience
+        while true {
+            do { return try body() } catch Errno.resourceBusy {
+                guard ContinuousClock.now < end, !isMounted(location) else {
+                    throw ControlFailure(.busy, "another daemon serves the domain \(location.name)")
+                }
+                usleep(pause)
+            }
+        }
+    }
+
+    /// Whether a daemon answers that has the domain mounted.
+    private static func isMounted(_ location: DomainLocation) -> Bool {
+        do {
+            let answer = try ControlClient.ifRunning(state: location.state)?.request(.hello, timeout: 1)
+            guard case .daemon(let daemon) = answer, let mountpoint = daemon.mountpoint else { return false }
+            return MountTable.hasReplica(at: mountpoint.path)
+        } catch {
+            return false  // It is going, or not there yet.
+        }
+    }
+}
