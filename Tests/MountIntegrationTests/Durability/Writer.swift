@@ -8,6 +8,7 @@ import Synchronization
 final class Writer: @unchecked Sendable {
     let name: String
     private let folder: String
+    private let removesAndEdits: Bool
     private var random: Seeded
     private(set) var tree = FileTree()
     /// What the folder may also be, for the call that got no answer.
@@ -16,8 +17,10 @@ final class Writer: @unchecked Sendable {
     private(set) var calls = 0
     private var made = 0
 
-    init(name: String, folder: String, seed: UInt64) {
+    /// - Parameter removesAndEdits: Whether it also removes, and edits what may have been sent already.
+    init(name: String, folder: String, seed: UInt64, removesAndEdits: Bool) {
         self.name = name
+        self.removesAndEdits = removesAndEdits
         self.folder = folder
         random = Seeded(seed)
     }
@@ -127,6 +130,7 @@ final class Writer: @unchecked Sendable {
     // MARK: Steps
 
     private func step() throws {
+        guard removesAndEdits else { return try stepGently() }
         if tree.entries.count > 60 { return try clear() }
         switch random.below(20) {
         case 0..<6: try create()
@@ -135,14 +139,30 @@ final class Writer: @unchecked Sendable {
         case 11..<13: if let name = someFile() { try saveSafely(name) }
         case 13..<15: if let name = someFile() { try rename(name, freshName("moved")) }
         case 15: if let name = some({ $0 == .folder }) { try moveFolder(name) }
-        case 16:
-            let name = freshName("dir")
-            try call("mkdir \(name)", Int(mkdir(path(name), 0o755))) { $0[name] = .folder }
-        case 17:
-            let name = freshName("link")
-            try call("symlink \(name)", Int(symlink("target", path(name)))) { $0[name] = .symlink("target") }
+        case 16: try makeFolder()
+        case 17: try makeLink()
         default: if let name = some({ $0 != .folder }) { try remove(name) }
         }
+    }
+
+    private func stepGently() throws {
+        let isFull = tree.entries.count > 100
+        switch random.below(10) {
+        case 0..<5 where !isFull: try create()
+        case 5 where !isFull: try makeFolder()
+        case 6 where !isFull: try makeLink()
+        default: if let name = someFile() { try rename(name, freshName("moved")) }
+        }
+    }
+
+    private func makeFolder() throws {
+        let name = freshName("dir")
+        try call("mkdir \(name)", Int(mkdir(path(name), 0o755))) { $0[name] = .folder }
+    }
+
+    private func makeLink() throws {
+        let name = freshName("link")
+        try call("symlink \(name)", Int(symlink("target", path(name)))) { $0[name] = .symlink("target") }
     }
 
     private func create() throws {
