@@ -4,8 +4,8 @@ import Testing
 
 /// kill -9 of the daemon at seeded moments while programs write and the store changes too.
 ///
-/// `scripts/crash-test N [SEED]` runs it with more kills and with writers that also remove and edit; docs/BUGS.md says
-/// what that still finds.
+/// `scripts/crash-test N [SEED]` runs it with more kills and with writers that also remove, rename and edit; docs/BUGS.md
+/// says what that still finds.
 @Suite struct CrashTests {
     private static var kills: Int { number("REPLICA_CRASH_KILLS") ?? 8 }
     private static var seed: UInt64 { UInt64(number("REPLICA_CRASH_SEED") ?? 1) }
@@ -22,7 +22,7 @@ import Testing
             let writers = ["a", "b", "c"].enumerated().map { index, name in
                 Writer(
                     name: name, folder: "\(trial.mount)/\(name)", seed: Self.seed &* 100 &+ UInt64(index),
-                    removesAndEdits: Self.isHard)
+                    changesWhatItMade: Self.isHard)
             }
             var random = Seeded(Self.seed)
             for kill in 1...Self.kills {

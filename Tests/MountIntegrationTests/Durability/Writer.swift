@@ -8,7 +8,7 @@ import Synchronization
 final class Writer: @unchecked Sendable {
     let name: String
     private let folder: String
-    private let removesAndEdits: Bool
+    private let changesWhatItMade: Bool
     private var random: Seeded
     private(set) var tree = FileTree()
     /// What the folder may also be, for the call that got no answer.
@@ -17,10 +17,10 @@ final class Writer: @unchecked Sendable {
     private(set) var calls = 0
     private var made = 0
 
-    /// - Parameter removesAndEdits: Whether it also removes, and edits what may have been sent already.
-    init(name: String, folder: String, seed: UInt64, removesAndEdits: Bool) {
+    /// - Parameter changesWhatItMade: Whether it also removes, renames and edits what may have been sent already.
+    init(name: String, folder: String, seed: UInt64, changesWhatItMade: Bool) {
         self.name = name
-        self.removesAndEdits = removesAndEdits
+        self.changesWhatItMade = changesWhatItMade
         self.folder = folder
         random = Seeded(seed)
     }
@@ -130,7 +130,11 @@ final class Writer: @unchecked Sendable {
     // MARK: Steps
 
     private func step() throws {
-        guard removesAndEdits else { return try stepGently() }
+        guard changesWhatItMade else {
+            // Some at a time, as a person would.
+            usleep(2000)
+            return try stepGently()
+        }
         if tree.entries.count > 60 { return try clear() }
         switch random.below(20) {
         case 0..<6: try create()
@@ -146,12 +150,10 @@ final class Writer: @unchecked Sendable {
     }
 
     private func stepGently() throws {
-        let isFull = tree.entries.count > 100
-        switch random.below(10) {
-        case 0..<5 where !isFull: try create()
-        case 5 where !isFull: try makeFolder()
-        case 6 where !isFull: try makeLink()
-        default: if let name = someFile() { try rename(name, freshName("moved")) }
+        switch random.below(6) {
+        case 0: try makeFolder()
+        case 1: try makeLink()
+        default: try create()
         }
     }
 
