@@ -65,7 +65,7 @@ import Testing
                 """
                 echo one >"$SRC/old"; echo two >"$SRC/gone"; echo three >"$SRC/moving"
                 begin; settle
-                inotifywait -m -q --format '%e %f' "$MNT" >"$HERE/events" & watcher=$!
+                (exec inotifywait -m -q --format '%e %f' "$MNT" >"$HERE/events") & watcher=$!
                 noticed() { touch "$MNT/probe$((probe += 1))"; grep -q probe "$HERE/events"; }
                 probe=0; eventually noticed
                 echo new >"$STORE/new"; eventually grep -qE '^(CREATE|MOVED_TO) new' "$HERE/events"
