@@ -53,13 +53,16 @@ find_replica() {
     [ -x "$MOUNT_REPLICA" ] || die "$MOUNT_REPLICA is no program"
 }
 
-# mount_replica NAME SOURCE DIR: imports SOURCE and mounts it at DIR, with a store beside it. Sets REPLICA_PID.
+# mount_replica NAME SOURCE DIR: imports SOURCE and mounts it at DIR, with a store beside it. Sets REPLICA_PID, and
+# MOUNTED_AFTER to the seconds until mount.replica returned.
 mount_replica() {
-    local name=$1 source=$2 directory=$3
+    local name=$1 source=$2 directory=$3 start
     export XDG_DATA_HOME=$DISK/state
     mkdir -p "$DISK/state" "$DISK/stores/$name" "$directory"
+    start=$EPOCHREALTIME
     "$MOUNT_REPLICA" "$name" "$directory" -o "store=file://$DISK/stores/$name,import=$source,allow_other" ||
         die "the mount failed"
+    MOUNTED_AFTER=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.2f", b - a }')
     MOUNTS+=("$directory")
     REPLICA_PID=$(daemon_at "$directory")
     [ -n "$REPLICA_PID" ] || exit 1

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -76,12 +75,10 @@ static void tree(const char *folder, int count) {
     }
 }
 
-/// Opens that many files of a tree at once, and holds them until its input ends.
-static void hold(const char *folder, int count) {
-    struct rlimit limit = {(rlim_t)count + 64, (rlim_t)count + 64};
-    check(setrlimit(RLIMIT_NOFILE, &limit), "RLIMIT_NOFILE");
+/// Opens that many files of a tree at once, from the first named on, and holds them until its input ends.
+static void hold(const char *folder, int count, int first) {
     static char text[4096];
-    for (int number = 0; number < count; number++) {
+    for (int number = first; number < first + count; number++) {
         snprintf(text, sizeof text, "%s/folder%05d/file%06d", folder, number / 100, number);
         check(open(text, O_RDWR), text);
     }
@@ -93,7 +90,7 @@ static void hold(const char *folder, int count) {
 
 int main(int argc, char **argv) {
     if (argc < 4) {
-        fprintf(stderr, "usage: load create|stat|rename-unlink|tree|hold FOLDER COUNT [ROUNDS]\n");
+        fprintf(stderr, "usage: load create|stat|rename-unlink|tree|hold FOLDER COUNT [ROUNDS|FIRST]\n");
         return 2;
     }
     const char *what = argv[1], *folder = argv[2];
@@ -103,7 +100,7 @@ int main(int argc, char **argv) {
     else if (!strcmp(what, "stat")) stat_all(folder, count, argc > 4 ? atoi(argv[4]) : 1);
     else if (!strcmp(what, "rename-unlink")) rename_unlink(folder, count);
     else if (!strcmp(what, "tree")) tree(folder, count);
-    else if (!strcmp(what, "hold")) hold(folder, count);
+    else if (!strcmp(what, "hold")) hold(folder, count, argc > 4 ? atoi(argv[4]) : 0);
     else return 2;
     printf("%.6f\n", now() - started);
     return 0;
