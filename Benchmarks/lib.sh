@@ -110,3 +110,16 @@ load_average() { cut -d' ' -f1-3 /proc/loadavg; }
 cpu_of() { awk -v tick="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($12 + $13) / tick }' "/proc/$1/stat"; }
 # Its resident memory in MB.
 rss_of() { awk '/^VmRSS:/ { printf "%.0f", $2 / 1024 }' "/proc/$1/status"; }
+
+# wait_until_idle PID: until the process has used no processor time for half a second; at most two minutes.
+wait_until_idle() {
+    local before after idle=0
+    before=$(cpu_of "$1")
+    for _ in $(seq 1200); do
+        sleep 0.1
+        after=$(cpu_of "$1")
+        [ "$after" = "$before" ] && idle=$((idle + 1)) || idle=0
+        [ $idle -lt 5 ] || return 0
+        before=$after
+    done
+}

@@ -15,7 +15,7 @@ public final class DomainFileSystem: FileSystem {
     /// Where it is mounted; nil leaves remote changes to invalidations.
     let mountpoint: String?
     let files = HandleTable<OpenedItem>()
-    let folders = HandleTable<OpenedFolder>()
+    let listings = ListingCache()
     let inodes = OpenInodes()
     let ownCalls = OwnCalls()
     /// Requests for data that reached the daemon, for tests and statistics.
@@ -42,6 +42,7 @@ public final class DomainFileSystem: FileSystem {
     public var features: Features {
         let always: Features = [
             .readDirectoryPlus, .posixACL, .handleKillPrivileges, .cacheSymlinks, .explicitInvalidation,
+            .answersAtOnce,
         ]
         return options.usesPassthrough ? always.union(.passthrough) : always
     }
@@ -59,7 +60,6 @@ public final class DomainFileSystem: FileSystem {
     public func stop() {
         replica.setPresenter(nil)
         for file in files.removeAll() { close(file) }
-        folders.removeAll()
         current.withLock { $0 = nil }
     }
 

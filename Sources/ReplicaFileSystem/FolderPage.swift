@@ -2,6 +2,27 @@ internal import FuseMount
 internal import Glibc
 internal import ReplicaModel
 
+/// A folder's entries at one moment, in the order of their offsets.
+struct Listing: Sendable {
+    let parent: ItemNumber
+    let entries: [FolderEntry]
+
+    init(parent: ItemNumber, entries: [FolderEntry]) {
+        self.parent = parent
+        self.entries = entries.sorted { $0.offset < $1.offset }
+    }
+
+    /// Where the entries behind `offset` begin.
+    func index(after offset: Int64) -> Int {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].offset <= offset { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
 /// As much of a folder's listing as one answer holds.
 struct FolderPage {
     struct Line {
@@ -9,6 +30,8 @@ struct FolderPage {
         var number: ItemNumber
         /// Only the type; 0 where the listing doesn't say.
         var mode: UInt32
+        /// From where reading goes on behind it.
+        var offset: Int64
         /// `.` or `..`.
         var isDots = false
 
@@ -23,6 +46,8 @@ struct FolderPage {
     private(set) var dots = 0
     /// What the replica says of the others, in their order.
     var entries: [ReplicaModel.Entry?] = []
+    private var room: Int
+    private let headerSize: Int
 
     /// The names but `.` and `..`.
     var names: [FileName] { lines.dropFirst(dots).map(\.name) }
@@ -30,30 +55,28 @@ struct FolderPage {
     /// - Parameters:
     ///   - size: The room of the answer in bytes.
     ///   - headerSize: What an entry takes beside its name, which is padded to 8 bytes.
-    init(
-        _ listing: OpenedFolder.Listing, _ folder: ItemNumber, from offset: Int64, size: Int, headerSize: Int
-    ) {
-        var room = size
-        var place = Int(clamping: offset)
-        while place < listing.entries.count + 2 {
-            let line = Self.line(place, listing, folder)
-            let needed = (headerSize + line.name.bytes.count + 7) / 8 * 8
-            guard needed <= room else { return }
-            room -= needed
-            lines.append(line)
-            if line.isDots { dots += 1 }
-            place += 1
+    init(_ listing: Listing, _ folder: ItemNumber, from offset: Int64, size: Int, headerSize: Int) {
+        room = size
+        self.headerSize = headerSize
+        let above = [(".", folder), ("..", listing.parent)]
+        for (index, (name, number)) in above.enumerated() where offset <= index {
+            let line = Line(
+                name: FileName(name), number: number, mode: S_IFDIR, offset: Int64(index) + 1, isDots: true)
+            guard add(line) else { return }
+            dots += 1
+        }
+        for entry in listing.entries[listing.index(after: offset)...] {
+            let mode = entry.type.map(Self.mode) ?? 0
+            guard add(Line(name: entry.name, number: entry.number, mode: mode, offset: entry.offset)) else { return }
         }
     }
 
-    private static func line(_ place: Int, _ listing: OpenedFolder.Listing, _ folder: ItemNumber) -> Line {
-        switch place {
-        case 0: return Line(name: FileName("."), number: folder, mode: S_IFDIR, isDots: true)
-        case 1: return Line(name: FileName(".."), number: listing.parent, mode: S_IFDIR, isDots: true)
-        default:
-            let entry = listing.entries[place - 2]
-            return Line(name: entry.name, number: entry.number, mode: entry.type.map(mode) ?? 0)
-        }
+    private mutating func add(_ line: Line) -> Bool {
+        let needed = (headerSize + line.name.bytes.count + 7) / 8 * 8
+        guard needed <= room else { return false }
+        room -= needed
+        lines.append(line)
+        return true
     }
 
     private static func mode(_ kind: ItemKind) -> UInt32 {

@@ -67,6 +67,8 @@ final class MountPresenter: Presenter {
 
     func invalidate(_ name: FileName, in folder: ItemNumber) {
         notifier.invalidateEntry(parent: NodeNumber.of(folder), name: name.bytes)
+        // A name that the kernel does not know leaves the listing that it keeps as it is.
+        notifier.invalidateInode(NodeNumber.of(folder))
     }
 
     /// Not to be called under the replica's lock.

@@ -27,7 +27,9 @@ enum NodeNumber {
 enum Timeout {
     /// Seconds.
     static let long = 3600.0
-    static let none = 0.0
+    /// For the status of a file that is open for writing: stores to a mapping change its times unseen by the kernel's own
+    /// inode. Within a tick of the clock that files are stamped with, they would be stamped the same.
+    static let tick = 0.001
 }
 
 extension FuseMount.Entry {
@@ -40,7 +42,7 @@ extension FuseMount.Entry {
 
 extension ReplicaModel.Entry {
     /// How long the status may be cached, in seconds.
-    var timeout: Double { isSteady ? Timeout.long : Timeout.none }
+    var timeout: Double { isSteady ? Timeout.long : Timeout.tick }
 }
 
 extension Attributes {

@@ -17,7 +17,6 @@ extension DomainFileSystem {
             let below = try replica.open(number, flags: flags)
             let opened = try enter(node, below)
             if options.killPrivileges, flags & O_TRUNC != 0 { try clearSetID(of: number) }
-            if flags & (O_SYNC | O_DSYNC) != 0, below.isWriter { try recordDurably() }
             return opened
         } send: { [self] reply, opened in
             if !reply.send(opened) { release(opened.handle) }

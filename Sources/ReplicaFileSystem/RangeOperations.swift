@@ -20,7 +20,7 @@ extension DomainFileSystem {
         }
     }
 
-    /// Keeps what is known of changed items over a power cut, so that what was synced is still known as unsent.
+    /// Keeps over a power cut what a look at the tree would not find again.
     func recordDurably() throws(Obstacle) {
         do {
             try replica.recordDurably()

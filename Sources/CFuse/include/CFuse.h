@@ -54,7 +54,8 @@ int cfuse_backing_close(struct fuse_session *session, int32_t id);
 // Worker threads
 
 struct cfuse_pool;
-struct cfuse_pool *cfuse_pool_new(struct fuse_session *session, unsigned max_threads);
+/// `answers_at_once`: requests on names and nodes never wait for more than a local disk.
+struct cfuse_pool *cfuse_pool_new(struct fuse_session *session, unsigned max_threads, bool answers_at_once);
 /// Starts the first worker. 0 or an errno.
 int cfuse_pool_start(struct cfuse_pool *pool);
 /// Waits until the connection ended or cfuse_pool_end was called.

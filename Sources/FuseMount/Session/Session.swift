@@ -63,7 +63,7 @@ public final class Session: Sendable {
         guard cfuse_session_mount(handle, path) == 0 else {
             throw MountError("\(path): \(libraryMessage("the mount failed"))")
         }
-        let pool = cfuse_pool_new(handle, UInt32(clamping: options.maxThreads))
+        let pool = cfuse_pool_new(handle, UInt32(clamping: options.maxThreads), features.contains(.answersAtOnce))
         state.withLock { state in
             state.phase = .mounted
             state.path = path

@@ -24,4 +24,8 @@ public struct Features: OptionSet, Sendable {
     public static let cacheSymlinks = Features(rawValue: 1 << 7)
     /// Cached pages are dropped only when the filesystem says so, not when the time of change moves.
     public static let explicitInvalidation = Features(rawValue: 1 << 8)
+    /// Operations on names, attributes and listings, `open` and `release` are answered, or parked, without waiting for
+    /// more than a local disk. They are then served one after the other by one thread, which is much the fastest.
+    /// `setxattr`, `removexattr`, `flush`, `fsync` and the operations on data may take their time all the same.
+    public static let answersAtOnce = Features(rawValue: 1 << 9)
 }

@@ -17,7 +17,8 @@ public final class Domain: Sendable {
         var scan: Task<Void, Never>
     }
 
-    private init(replica: Replica, engine: SyncEngine, store: any RemoteStore, bell: Bell, lock: Int32) {
+    /// Whoever opens a replica and an engine in another way; tests do.
+    init(replica: Replica, engine: SyncEngine, store: any RemoteStore, bell: Bell, lock: Int32) {
         self.replica = replica
         self.engine = engine
         self.store = store

@@ -29,11 +29,24 @@ extension Replica {
         }
     }
 
-    /// Like ``record(together:)``, and what it wrote survives a power cut: fsync(2) promises it.
+    /// Makes what the tree itself does not tell survive a power cut, as fsync(2) promises: that something was deleted,
+    /// which xattrs are still to be sent. All else is found again by comparing (docs/decisions/no-intent-log.md), and costs
+    /// nothing here.
     public func recordDurably() throws {
-        try record()
-        try database.makeDurable()
+        let wanted = look { $0.untoldChanges }
+        try durable.withLock { (durable: inout UInt64) throws in
+            guard durable < wanted else { return }
+            let now = look { $0.untoldChanges }
+            try record()
+            try database.makeDurable()
+            durable = now
+        }
     }
+}
+
+extension ItemFields {
+    /// What may change without inode number, size or times telling that it did, or what.
+    static let untoldByStatus: ItemFields = [.tags, .lastUsedDate, .favoriteRank, .extendedAttributes]
 }
 
 extension Tree {

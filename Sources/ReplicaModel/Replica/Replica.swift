@@ -13,6 +13,8 @@ public final class Replica: Sendable {
     /// Where the domain's folders are.
     public let folders: StateFolders
     let recording = Locked(Recording())
+    /// As of which of the tree's ``Tree/untoldChanges`` the database survives a power cut.
+    let durable = Locked<UInt64>(0)
     let presentations = Locked(Presentations())
     let presenter = Locked<(any Presenter)?>(nil)
     let events = EventHub()

@@ -49,6 +49,12 @@ final class PlaceholderSink: ContentSink {
     }
 }
 
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}
+
 extension SyncEngine {
     /// Gives a fetch up that brings nothing for the domain's stall timeout.
     func withWatchdog<Value: Sendable>(
@@ -63,19 +69,25 @@ extension SyncEngine {
                 return .failure(error)
             }
         }
+        let isStalled = Locked(false)
         let watchdog = Task {
             var last: Int64 = -1
             while !Task.isCancelled, sink.received != last {
                 last = sink.received
                 try? await Task.sleep(for: .seconds(limit))  // Cancelled when the fetch has ended.
             }
+            guard !Task.isCancelled else { return }
+            isStalled.withLock { $0 = true }
             work.cancel()
         }
         defer { watchdog.cancel() }
-        return try await withTaskCancellationHandler {
+        let outcome = await withTaskCancellationHandler {
             await work.value
         } onCancel: {
             work.cancel()
-        }.get()
+        }
+        // Nobody interrupted the reader: the store does not answer.
+        if outcome.failure == .cancelled, isStalled.withLock({ $0 }) { throw .serverUnreachable }
+        return try outcome.get()
     }
 }

@@ -22,6 +22,13 @@ extension SyncEngine {
                 isForced = true
             }
         }
+        endApproval()
+    }
+
+    /// A person's word counts for the deletions it was said about, not for those that come later.
+    private func endApproval() {
+        guard state.withLock({ $0.isApproved }), replica.countDeletions().deletions == 0 else { return }
+        state.withLock { $0.isApproved = false }
     }
 
     /// How many changes are applied before the database learns of them.

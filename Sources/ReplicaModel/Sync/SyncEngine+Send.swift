@@ -34,8 +34,12 @@ extension SyncEngine {
 
     /// Makes calls as long as there are any to make.
     private func work() async {
+        BackgroundPriority.take()
         while heldBack() == nil, let calls = gather() {
-            for call in calls { await perform(call) }
+            for call in calls {
+                BackgroundPriority.take()
+                await perform(call)
+            }
         }
         await fetchFirst()
         await finishImport()

@@ -8,6 +8,7 @@ extension SyncEngine {
         var nextLook = replica.now()
         var told: ToldState?
         while !Task.isCancelled {
+            BackgroundPriority.take()
             let mark = bell.mark
             told = tellState(after: told)
             if replica.hasChanges {

@@ -49,6 +49,7 @@ final class SyncEngine: Sendable {
 
     private func runReceiving() async {
         while !Task.isCancelled {
+            BackgroundPriority.take()
             let mark = bell.mark
             await receive()
             let next = state.withLock { $0.nextPull }
@@ -59,6 +60,7 @@ final class SyncEngine: Sendable {
 
     private func runSending() async {
         while !Task.isCancelled {
+            BackgroundPriority.take()
             let mark = bell.mark
             let next = await send()
             await bell.wait(since: mark, until: next, now: replica.now)

@@ -11,19 +11,25 @@ final class Bench {
     let folder: FilePath
     let folders: StateFolders
     let store: MemoryStore
+    /// What the engine calls: ``store``, or something before it.
+    let remote: any RemoteStore
     let clock = Locked(1_000_000.0)
     private(set) var replica: Replica
     private(set) var engine: SyncEngine
     let bell = Bell()
     let options: DomainOptions
 
-    init(store: MemoryStore = MemoryStore(), importing: ((String) throws -> Void)? = nil) throws {
+    init(
+        store: MemoryStore = MemoryStore(), through remote: (any RemoteStore)? = nil,
+        importing: ((String) throws -> Void)? = nil
+    ) throws {
         let template = "/var/tmp/replica-test-\(getpid())-XXXXXX"
         var path = Array(template.utf8CString)
         guard mkdtemp(&path) != nil else { throw Errno(rawValue: errno) }
         folder = FilePath(String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
         folders = StateFolders(root: folder.appending("state"))
         self.store = store
+        self.remote = remote ?? store
         var options = DomainOptions()
         options.settle = 1
         options.isSequential = true
@@ -36,7 +42,7 @@ final class Bench {
         } else {
             try folders.makeDomain()
         }
-        (replica, engine) = try Self.open(folders, store, options, clock, bell)
+        (replica, engine) = try Self.open(folders, self.remote, options, clock, bell)
         try replica.scan()
     }
 
@@ -45,7 +51,8 @@ final class Bench {
     }
 
     private static func open(
-        _ folders: StateFolders, _ store: MemoryStore, _ options: DomainOptions, _ clock: Locked<Double>, _ bell: Bell
+        _ folders: StateFolders, _ store: any RemoteStore, _ options: DomainOptions, _ clock: Locked<Double>,
+        _ bell: Bell
     ) throws -> (Replica, SyncEngine) {
         let replica = try Replica.open(folders, now: { clock.withLock { $0 } }, wake: { bell.ring() })
         let engine = SyncEngine(
@@ -59,14 +66,14 @@ final class Bench {
 
     /// Ends the replica without a word, as a crash does, and opens it anew.
     func crash() throws {
-        (replica, engine) = try Self.open(folders, store, options, clock, bell)
+        (replica, engine) = try Self.open(folders, remote, options, clock, bell)
         try replica.scan()
     }
 
     /// Stops in good order and starts again.
     func restart() throws {
         try replica.close()
-        (replica, engine) = try Self.open(folders, store, options, clock, bell)
+        (replica, engine) = try Self.open(folders, remote, options, clock, bell)
         try replica.scan()
     }
 

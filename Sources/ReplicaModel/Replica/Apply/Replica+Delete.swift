@@ -44,7 +44,7 @@ extension Replica {
             guard let node = tree.items[number] else { return ([], false) }
             tree.settle(node)
             guard node.kind == .folder else {
-                return ([], node.localChange != .none || node.writers > 0 || node.isInFlight)
+                return ([], node.hasWhatDeletionWouldLose || node.isInFlight && node.materialization == .whole)
             }
             guard node.materialization == .whole else { return ([], false) }
             return (try tree.children(of: node).values.map(\.number).sorted(), node.isNew)
@@ -76,7 +76,7 @@ extension Replica {
             guard let node = tree.items[number], let parent = node.parent, node.name == key.name else {
                 throw .errno(.noSuchFileOrDirectory)
             }
-            let isClean = node.kind == .folder ? !node.isNew : node.localChange == .none && node.writers == 0
+            let isClean = node.kind == .folder ? !node.isNew : !node.hasWhatDeletionWouldLose
             guard isClean else { throw .errno(.resourceBusy) }
             try tree.keepReachable(node)
             let below = try tree.descriptor(of: parent)
@@ -91,6 +91,14 @@ extension Replica {
             tree.bury(node)
             return nil
         }
+    }
+}
+
+extension Node {
+    /// Whether a file or symlink has something that exists only here. Where the bytes are not here nothing is: made
+    /// anew in the store the file would be an empty one.
+    fileprivate var hasWhatDeletionWouldLose: Bool {
+        writers > 0 || materialization == .whole && localChange != .none
     }
 }
 

@@ -81,6 +81,7 @@ extension Replica {
             let node = tree.makeNode(in: folder, name: name, kind: kind)
             node.stamp = Stamp(status)
             if isSpecial { node.flags.insert(.special) }
+            node.lacksCapability = true
             node.lookups += 1
             if let isWriter {
                 node.opens += 1

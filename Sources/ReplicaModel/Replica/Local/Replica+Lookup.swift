@@ -56,14 +56,12 @@ extension Replica {
         try attributes(of: .root)
     }
 
-    /// The entries of a folder at this moment, in an order that stays.
+    /// The entries of a folder at this moment, in no order.
     public func entries(of number: ItemNumber) throws(Obstacle) -> [FolderEntry] {
         try locked { (tree) throws(Obstacle) in
             let folder = try tree.listed(number)
             folder.usedAt = tree.now()
-            return (folder.children ?? [:]).values.map { node in
-                FolderEntry(name: node.name, number: node.shown, type: node.flags.contains(.special) ? nil : node.kind)
-            }
+            return (folder.children ?? [:]).values.map(FolderEntry.init)
         }
     }
 
@@ -89,6 +87,15 @@ public struct FolderEntry: Sendable {
     public let number: ItemNumber
     /// Nil for devices, sockets and fifos.
     public let type: ItemKind?
+    /// The item's place in every listing of its folder: it stays, and later items have higher ones. From 3 on.
+    public let offset: Int64
+
+    fileprivate init(_ node: Node) {
+        name = node.name
+        number = node.shown
+        type = node.flags.contains(.special) ? nil : node.kind
+        offset = Int64(truncatingIfNeeded: node.number.rawValue) + 1
+    }
 }
 
 extension Tree {

@@ -44,6 +44,7 @@ extension Tree {
         guard node.base != nil || node.flags.contains(.createSent), !node.flags.contains(.excluded) else {
             return drop(node)
         }
+        untoldChanges += 1
         node.flags.insert(.deleted)
         node.flags.remove(.writing)
         node.dirty = []

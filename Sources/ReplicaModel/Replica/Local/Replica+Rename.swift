@@ -70,6 +70,8 @@ extension Tree {
         node.edits += 1
         node.changedAt = now()
         node.failure = nil
+        // A store that would not have it may have it here.
+        node.flags.subtract([.excluded, .refused])
         node.comparePlace()
         restamp(node)
         pendingChanged = true
@@ -111,6 +113,7 @@ extension Tree {
         guard old.kind == new.kind, old.kind != .folder, let heritage = old.base, !old.flags.contains(.excluded),
             new.materialization == .whole
         else { return bury(old) }
+        untoldChanges += 1
         setBase(nil, of: old)
         if new.base != nil || new.flags.contains(.createSent) { leaveTombstone(of: new) }
         setBase(heritage, of: new)

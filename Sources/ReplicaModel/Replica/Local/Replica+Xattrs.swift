@@ -11,6 +11,8 @@ enum OwnXattr {
     static let tags = "user.xdg.tags"
     static let lastUsed = "user.replica.lastused"
     static let favorite = "user.replica.favorite"
+    /// What a program may do beyond its user's rights (capabilities(7)). The kernel asks for it before a write.
+    static let capability = "security.capability"
     private static let own = "user.replica."
 
     /// Whether programs may not see or set it.
@@ -34,8 +36,16 @@ extension Replica {
     public func xattr(_ name: String, of number: ItemNumber) throws(Obstacle) -> [UInt8] {
         guard !OwnXattr.isHidden(name) else { throw .errno(Errno(rawValue: ENODATA)) }
         return try locked { (tree) throws(Obstacle) in
-            let place = try tree.place(of: try tree.node(number))
-            return try errnos { () throws(Errno) in try place.xattr(name) }
+            let node = try tree.node(number)
+            let isCapability = name == OwnXattr.capability
+            if isCapability, node.lacksCapability { throw .errno(Errno(rawValue: ENODATA)) }
+            let place = try tree.place(of: node)
+            do throws(Errno) {
+                return try place.xattr(name)
+            } catch {
+                if isCapability, error.rawValue == ENODATA { node.lacksCapability = true }
+                throw .errno(error)
+            }
         }
     }
 
@@ -58,6 +68,7 @@ extension Replica {
             tree.settle(node)
             try errnos { () throws(Errno) in try place.setXattr(name, value, flags: flags) }
             if name == "system.posix_acl_default" { node.hasDefaultACL = nil }
+            if name == OwnXattr.capability { node.lacksCapability = false }
             for other in tree.names(of: node) {
                 tree.restamp(other)
                 OwnXattr.field(of: name).map { tree.edit(other, $0) } ?? tree.note(other)

@@ -34,6 +34,12 @@ extension Replica {
         try locked { (tree) throws(Obstacle) in
             guard let node = tree.pending[number] else { return .wait(.nothing) }
             tree.settle(node)
+            if node.base == nil, node.parent?.isLocalOnly == true {
+                // What is in a folder that the store will not have stays local with it.
+                node.flags.insert(.excluded)
+                tree.note(node)
+                return .wait(.nothing)
+            }
             let view = try tree.pendingView(of: node, settle: settle)
             let readiness = readiness(of: view, now: tree.now())
             let call: Outgoing.Call
@@ -68,6 +74,8 @@ extension Replica {
             let place = try tree.place(of: node)
             try errnos { () throws(Errno) in
                 outgoing.template.metadata = try place.metadata(fields, node.kind)
+                // A new item brings no field that it has nothing in (statement 85).
+                if case .create = call { outgoing.fields.subtract(outgoing.template.metadata.emptyFields) }
                 if node.kind == .symlink { outgoing.template.target = try place.target() }
                 outgoing.stamp = Stamp(try place.status())
                 if fields.contains(.contents), node.kind == .file {
@@ -109,6 +117,16 @@ extension Replica {
     fileprivate func freshTemplateIdentifier(in tree: Tree) -> ItemIdentifier {
         defer { tree.nextNumber += 1 }
         return ItemIdentifier("\(templatePrefix)-\(tree.nextNumber)")
+    }
+}
+
+extension ItemMetadata {
+    /// The fields that are set to nothing.
+    fileprivate var emptyFields: ItemFields {
+        var fields: ItemFields = []
+        if tags == "" { fields.insert(.tags) }
+        if extendedAttributes == [:] { fields.insert(.extendedAttributes) }
+        return fields
     }
 }
 

@@ -4,7 +4,8 @@ extension Replica {
     /// Records the store's answer to a create or a modify.
     /// - Returns: A state of an item to apply next: the store's own where it differs from what was sent.
     func finish(_ outgoing: Outgoing, _ result: StoreResult) throws(Obstacle) -> Item? {
-        try locked { (tree) throws(Obstacle) in
+        var replaced: ItemIdentifier?
+        let next = try locked { (tree) throws(Obstacle) -> Item? in
             guard let node = tree.items[outgoing.number] else { return nil }
             tree.endFlight(node)
             guard let item = result.item else {
@@ -16,7 +17,7 @@ extension Replica {
                     node, code: "cannotSynchronize", "the store answered with an item of another kind", retryAt: nil)
                 return nil
             }
-            try tree.yield(item.identifier, to: node)
+            replaced = try tree.yield(item.identifier, to: node)
             let isNew = node.isNew
             let former = node.base
             tree.bind(node, item, outgoing)
@@ -52,9 +53,22 @@ extension Replica {
             {
                 tree.askAgain(for: node)
             }
+            if isNew, node.kind == .folder { try tree.includeChildren(of: node) }
             tree.note(node)
             return outgoing.isAnswered(by: item, result) && !isOther ? nil : item
         }
+        if let replaced { try noteDeletion(of: replaced) }
+        return next
+    }
+
+    /// Has what the store replaced by another removed, like after a deletion in the store.
+    private func noteDeletion(of identifier: ItemIdentifier) throws(Obstacle) {
+        do throws(RemoteStoreError) {
+            try noteIncoming([Incoming(identifier: identifier, item: nil)], anchor: nil)
+        } catch {
+            throw .errno(.ioError)
+        }
+        wake()
     }
 
     /// Records the answer to the question whether an earlier call arrived.
@@ -187,16 +201,30 @@ extension Tree {
         }
     }
 
-    /// Takes an identifier from another node that has it: the store says that both are one (statement 76). What was
-    /// edited there becomes an item of its own.
-    fileprivate func yield(_ identifier: ItemIdentifier, to node: Node) throws(Obstacle) {
-        guard let other = try find(identifier), other !== node, other !== root else { return }
-        if other.flags.contains(.reimport), var base = other.base {
-            base.identifier = ItemIdentifier("replica:stale-\(other.number.rawValue)")
-            return setBase(base, of: other)
+    /// Takes an identifier from another node that has it: the store says that both are one (statement 76). The other
+    /// is an old copy then: it goes, unless it was edited, which makes it an item of its own. A folder becomes one
+    /// anyway, until its entries have moved.
+    /// - Returns: What the other is called from now on, where it is to go.
+    fileprivate func yield(_ identifier: ItemIdentifier, to node: Node) throws(Obstacle) -> ItemIdentifier? {
+        guard let other = try find(identifier), other !== node, other !== root else { return nil }
+        if other.isDeleted {
+            drop(other)
+            return nil
         }
-        makeAnew(other)
-        if other.isDeleted { drop(other) }
+        guard other.kind != .folder || other.flags.contains(.reimport), var base = other.base else {
+            makeAnew(other)
+            return nil
+        }
+        base.identifier = ItemIdentifier("replica:stale-\(other.number.rawValue)")
+        setBase(base, of: other)
+        return other.flags.contains(.reimport) ? nil : base.identifier
+    }
+
+    /// What stayed local because its folder did is sent now that the store has the folder.
+    fileprivate func includeChildren(of folder: Node) throws(Obstacle) {
+        for child in try children(of: folder).values where child.isLocalOnly {
+            edit(child, ItemFields.ofNew(child.kind))
+        }
     }
 
     /// The store will not have the item: it stays here, and its state says so.

@@ -187,6 +187,8 @@ final class Node {
     var ranges = RangeSet64()
     /// Whether a folder has a default ACL; nil when not looked up.
     var hasDefaultACL: Bool?
+    /// Whether a file is known to have no `security.capability`, for which the kernel asks at the first write.
+    var lacksCapability = false
     /// Whether the database has this node's present state.
     var isRecorded = false
 
@@ -201,6 +203,8 @@ final class Node {
     var isDeleted: Bool { flags.contains(.deleted) }
     /// Whether the store has yet to be told of the item: what ``base`` says, if anything, counts for its content only.
     var isNew: Bool { base == nil || flags.contains(.reimport) }
+    /// Whether the store said that it will not have it.
+    var isLocalOnly: Bool { isNew && !flags.isDisjoint(with: [.excluded, .refused]) }
     /// Whether the engine has something to send for it.
     var isPending: Bool {
         if !flags.isDisjoint(with: [.special, .excluded, .refused]) { return false }

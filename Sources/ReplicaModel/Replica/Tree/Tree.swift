@@ -59,6 +59,8 @@ final class Tree {
     var scanned: Set<ItemNumber> = []
     private var openFolders: [Node] = []
     let now: () -> Double
+    /// Raised by each change that comparing the tree with an older database would not find again.
+    var untoldChanges: UInt64 = 0
     /// Called once for each item that became pending.
     var pendingChanged = false
 
@@ -162,6 +164,7 @@ final class Tree {
     /// Notes a local change of `fields`: an edit the store has to learn of.
     func edit(_ node: Node, _ fields: ItemFields) {
         guard !node.flags.contains(.special) else { return note(node) }
+        if node.base != nil, !fields.isDisjoint(with: .untoldByStatus) { untoldChanges += 1 }
         node.dirty.formUnion(fields)
         if node.isInFlight { node.dirtySinceSent.formUnion(fields) }
         node.edits += 1

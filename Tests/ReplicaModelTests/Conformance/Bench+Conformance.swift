@@ -1,0 +1,118 @@
+import Foundation
+import Glibc
+import Logging
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import ReplicaModel
+
+/// What the statements need beside the steps of the bench.
+extension Bench {
+    /// A bench over a scripted store.
+    convenience init(_ script: ScriptedStore) throws {
+        try self.init(store: script.memory, through: script)
+    }
+
+    /// The calls of a domain, over the bench's replica and engine.
+    var domain: Domain { Domain(replica: replica, engine: engine, store: remote, bell: bell, lock: -1) }
+
+    /// An engine of other options over the bench's replica.
+    func engine(_ change: (inout DomainOptions) -> Void) -> SyncEngine {
+        var options = options
+        change(&options)
+        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        return SyncEngine(replica: replica, store: remote, options: options, bell: bell, log: log, random: { 0.5 })
+    }
+
+    static func names(_ path: String) -> [FileName] { path.split(separator: "/").map { FileName(String($0)) } }
+
+    /// What `replica status PATH` says.
+    func report(_ path: String) async throws -> ItemReport { try await domain.item(at: Self.names(path)) }
+
+    /// Sends what can be sent, that many seconds later.
+    func send(after seconds: Double = 2) async throws {
+        pass(seconds)
+        _ = await engine.send()
+        try replica.record()
+    }
+
+    /// Takes the store's changes in, once.
+    func receive() async throws {
+        engine.askNow()
+        await engine.receive()
+        try replica.record()
+    }
+
+    /// Some rounds of both, for what never becomes quiet.
+    func exchange() async throws {
+        for _ in 0..<4 {
+            try await receive()
+            try await send()
+        }
+    }
+
+    /// Waits until `isTrue`; generous, for slow machines.
+    func until(_ what: String, _ isTrue: () -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while !isTrue() {
+            try #require(ContinuousClock.now < end, "never: \(what)")
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+
+    func makeSymlink(_ path: String, to target: String) throws {
+        let names = Self.names(path)
+        let parent = try number(names.dropLast().map(\.description).joined(separator: "/"))
+        let name = names.last ?? FileName("")
+        _ = try replica.makeSymlink(name, in: parent, target: Array(target.utf8), caller: Self.caller)
+    }
+
+    func setXattr(_ name: String, _ value: String, of path: String) throws {
+        let number = try number(path)
+        try Array(value.utf8).withUnsafeBytes { try replica.setXattr(name, $0, flags: 0, of: number) }
+    }
+
+    func setAttributes(of path: String, _ change: (inout AttributeChange) -> Void) throws {
+        var attributes = AttributeChange()
+        change(&attributes)
+        _ = try replica.setAttributes(attributes, of: try number(path))
+    }
+
+    /// The file in the backing tree, as stat(2) has it.
+    func status(_ path: String) throws -> stat {
+        var status = stat()
+        guard lstat(folders.tree.string + "/" + path, &status) == 0 else { throw Errno(rawValue: errno) }
+        return status
+    }
+
+    /// Bytes of the backing file.
+    func bytes(of path: String, at offset: Int64, count: Int) throws -> [UInt8] {
+        let file = Glibc.open(folders.tree.string + "/" + path, O_RDONLY)
+        guard file >= 0 else { throw Errno(rawValue: errno) }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        let got = pread(file, &bytes, count, Int(offset))
+        return Array(bytes.prefix(max(0, got)))
+    }
+
+    /// The names in `kept/`.
+    func kept() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folders.kept.string).sorted()
+    }
+}
+
+extension Replica {
+    /// Gives a file another content, as a program does.
+    func overwrite(_ number: ItemNumber, with text: String) {
+        do {
+            let file = try open(number, flags: O_WRONLY | O_TRUNC)
+            let bytes = Array(text.utf8)
+            #expect(Glibc.write(file.descriptor, bytes, bytes.count) == bytes.count)
+            Glibc.close(file.descriptor)
+            closed(number, isWriter: true)
+        } catch {
+            Issue.record("cannot be written: \(error)")
+        }
+    }
+}

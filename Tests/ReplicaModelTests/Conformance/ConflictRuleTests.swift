@@ -1,0 +1,266 @@
+import Glibc
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import ReplicaModel
+
+/// The table of file-provider.md §14, one test a row.
+@Suite struct ConflictRuleTests {
+    private func texts(_ bench: Bench) -> [String] {
+        bench.store.entries.values.filter { $0.item.kind == .file }
+            .map { String(decoding: $0.content, as: UTF8.self) }.sorted()
+    }
+
+    @Test func editAgainstEditKeepsBoth() async throws {
+        let bench = try Bench()
+        try bench.write("base", to: "f.txt")
+        try await bench.settle()
+        bench.store.write("theirs", to: "f.txt")
+        try bench.write("ours", to: "f.txt")
+        try await bench.settle()
+        #expect(bench.store.text(at: "f.txt") == "theirs")
+        #expect(texts(bench) == ["ours", "theirs"])
+        #expect(try await bench.read("f.txt") == "theirs")
+    }
+
+    @Test(arguments: ConflictSide.allCases)
+    func aPersonSettlesAConflict(side: ConflictSide) async throws {
+        let bench = try Bench()
+        try bench.write("base", to: "f.txt")
+        try await bench.settle()
+        bench.store.write("theirs", to: "f.txt")
+        try bench.write("ours", to: "f.txt")
+        try await bench.settle()
+        try await bench.domain.resolve(Bench.names("f.txt"), keep: side)
+        try await bench.settle()
+        #expect(try bench.domain.conflicts().isEmpty)
+        switch side {
+        case .local: #expect(texts(bench) == ["ours"])
+        case .remote: #expect(texts(bench) == ["theirs"])
+        case .both: #expect(texts(bench) == ["ours", "theirs"])
+        }
+    }
+
+    /// The store resolved the conflict itself: its answer's content takes the place of ours.
+    @Test func aStoreMayAnswerWithItsOwnContent() async throws {
+        let script = ScriptedStore()
+        let bench = try Bench(script)
+        try bench.write("base", to: "x")
+        try await bench.settle()
+        script.onModify { (call) async throws(RemoteStoreError) in
+            let merged = Array("merged".utf8)
+            return StoreResult(item: call.memory.write(merged, to: call.template.identifier), shouldFetchContent: true)
+        }
+        try bench.write("ours", to: "x")
+        try await bench.settle()
+        #expect(try bench.tree() == ["x": "merged"])
+        #expect(texts(bench) == ["merged"])
+    }
+
+    @Test func editAgainstDeletionIsMadeAnew() async throws {
+        let bench = try Bench()
+        try bench.write("base", to: "x")
+        try await bench.settle()
+        bench.store.delete("x")
+        try bench.write("ours", to: "x")
+        try await bench.settle()
+        #expect(bench.store.text(at: "x") == "ours")
+        let last = try #require(bench.store.calls(of: .createItem).last)
+        #expect(last.options == CreateOptions.deletionConflicted.rawValue)
+        #expect(last.hasContents)
+    }
+
+    @Test func aDatalessFileIsDeletedAtOnce() async throws {
+        let bench = try Bench()
+        bench.store.write("theirs", to: "x")
+        try await bench.settle()
+        bench.store.delete("x")
+        try bench.setAttributes(of: "x") { $0.mode = 0o600 }
+        try await bench.settle()
+        #expect(try bench.tree().isEmpty)
+        #expect(bench.store.entries.isEmpty)
+    }
+
+    @Test func deletionAgainstEditComesBack() async throws {
+        let bench = try Bench()
+        try bench.write("base", to: "x")
+        try await bench.settle()
+        bench.store.write("theirs", to: "x")
+        try bench.remove("x")
+        try await bench.send()
+        #expect(bench.store.calls(of: .deleteItem).count == 1)
+        try await bench.settle()
+        #expect(try await bench.read("x") == "theirs")
+    }
+
+    @Test func rmdirAgainstANewChildComesBack() async throws {
+        let bench = try Bench()
+        try bench.makeFolder("d")
+        try await bench.settle()
+        bench.store.write("theirs", to: "d/x")
+        try bench.remove("d", isFolder: true)
+        try await bench.settle()
+        #expect(try await bench.read("d/x") == "theirs")
+    }
+
+    @Test func bothDeleteIsASuccess() async throws {
+        let bench = try Bench()
+        try bench.write("base", to: "x")
+        try await bench.settle()
+        bench.store.delete("x")
+        try bench.remove("x")
+        try await bench.send()
+        try await bench.settle()
+        #expect(bench.store.entries.isEmpty)
+        #expect(try bench.tree().isEmpty)
+        #expect(try bench.domain.report().errors == 0)
+    }
+
+    @Test func theSameNameOnBothSidesBounces() async throws {
+        let bench = try Bench()
+        try await bench.settle()
+        bench.store.write("theirs", to: "x.txt")
+        try bench.write("ours", to: "x.txt")
+        try await bench.settle()
+        #expect(bench.store.text(at: "x.txt") == "theirs")
+        #expect(bench.store.text(at: "x 2.txt") == "ours")
+    }
+
+    @Test func theSameFileOnBothSidesIsOne() async throws {
+        let bench = try Bench()
+        try await bench.settle()
+        bench.store.write("same", to: "x.txt")
+        try bench.write("same", to: "x.txt")
+        try await bench.settle()
+        #expect(bench.store.entries.keys.sorted() == ["x.txt"])
+        #expect(try bench.tree() == ["x.txt": "same"])
+    }
+
+    @Test func namesThatDifferByCaseBounceWhereTheStoreCannotTellThemApart() async throws {
+        let store = MemoryStore()
+        store.properties.isCaseSensitive = false
+        let bench = try Bench(store: store)
+        try bench.write("small", to: "x")
+        try await bench.settle()
+        try bench.write("large", to: "X")
+        try await bench.settle()
+        #expect(store.text(at: "x") == "small")
+        #expect(store.text(at: "X 2") == "large")
+        #expect(try bench.tree() == ["x": "small", "X 2": "large"])
+    }
+
+    @Test func foldersOfOneNameAreOneFolder() async throws {
+        let bench = try Bench()
+        try await bench.settle()
+        bench.store.write("theirs", to: "d/theirs")
+        bench.store.write("theirs", to: "d/both")
+        try bench.makeFolder("d")
+        try bench.write("ours", to: "d/ours")
+        try bench.write("ours", to: "d/both")
+        try await bench.settle()
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/both", "d/both 2", "d/ours", "d/theirs"])
+        #expect(try await bench.read("d/theirs") == "theirs")
+        #expect(try await bench.read("d/both") == "theirs")
+        #expect(try await bench.read("d/both 2") == "ours")
+    }
+
+    @Test func foldersMovedIntoEachOtherStayWhole() async throws {
+        let bench = try Bench()
+        try bench.write("0", to: "top")
+        try bench.makeFolder("a")
+        try bench.makeFolder("b")
+        try bench.write("1", to: "a/x")
+        try bench.write("2", to: "b/y")
+        try await bench.settle()
+        bench.store.move("a", to: "b/a")
+        try bench.rename("b", to: "a/b")
+        try await bench.settle()
+        #expect(texts(bench) == ["0", "1", "2"])
+        #expect(try bench.tree().count == bench.store.entries.count)
+        #expect(bench.store.entries.keys.sorted() == ["b", "b/a", "b/a/x", "b/y", "top"])
+    }
+
+    @Test func aMoveIntoADeletedFolderMakesItAnew() async throws {
+        let bench = try Bench()
+        try bench.makeFolder("d")
+        try bench.write("one", to: "x")
+        try await bench.settle()
+        bench.store.delete("d")
+        try bench.rename("x", to: "d/x")
+        try await bench.send()
+        try await bench.settle()
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/x"])
+        #expect(bench.store.text(at: "d/x") == "one")
+        #expect(try bench.tree() == ["d/": nil, "d/x": "one"])
+    }
+
+    @Test func anEditDuringTheUploadGoesOnTheNewBase() async throws {
+        let script = ScriptedStore()
+        let bench = try Bench(script)
+        try bench.write("first", to: "x")
+        let (replica, number) = (bench.replica, try bench.number("x"))
+        let answered = Locked<ItemVersion?>(nil)
+        script.onCreate { (call) async throws(RemoteStoreError) in
+            let result = try await call.execute()
+            replica.overwrite(number, with: "second")
+            answered.withLock { $0 = result.item?.version }
+            return result
+        }
+        try await bench.settle()
+        let modify = try #require(bench.store.calls(of: .modifyItem).first)
+        #expect(modify.base == answered.withLock { $0 })
+        #expect(bench.store.calls(of: .modifyItem).count == 1)
+        #expect(bench.store.text(at: "x") == "second")
+        #expect(texts(bench) == ["second"])
+    }
+
+    @Test func aStoreThatTakesAFieldLaterIsSentItAgain() async throws {
+        let script = ScriptedStore()
+        script.onCreate { (call) async throws(RemoteStoreError) in
+            var call = call
+            call.fields.remove(.tags)
+            var result = try await call.execute()
+            result.stillPending = .tags
+            return result
+        }
+        let bench = try Bench(script)
+        try bench.write("one", to: "x")
+        try bench.setXattr("user.xdg.tags", "red", of: "x")
+        try await bench.settle()
+        #expect(bench.store.calls(of: .modifyItem).map(\.fields) == [.tags])
+        #expect(bench.store.item(at: "x")?.metadata.tags == "red")
+    }
+
+    @Test func aFieldThatNeverGoesIsKeptHereAlone() async throws {
+        let store = MemoryStore()
+        store.properties.fields = [.contents, .place, .modificationDate]
+        let bench = try Bench(store: store)
+        try bench.write("one", to: "x")
+        try bench.setXattr("user.xdg.tags", "red", of: "x")
+        try await bench.settle()
+        // Asked once, and the identical answer ends it.
+        #expect(store.calls(of: .modifyItem).count <= 1)
+        store.clearCalls()
+        try await bench.settle()
+        #expect(store.calls(of: .modifyItem).isEmpty)
+        let value = try bench.replica.xattr("user.xdg.tags", of: try bench.number("x"))
+        #expect(String(decoding: value, as: UTF8.self) == "red")
+    }
+
+    @Test func aStoreMayChangeTheContentItWasSent() async throws {
+        let script = ScriptedStore()
+        script.onCreate { (call) async throws(RemoteStoreError) in
+            let made = try await call.execute()
+            let bytes = Array("normalized".utf8)
+            let item = call.memory.write(bytes, to: made.item?.identifier ?? .root)
+            return StoreResult(item: item, shouldFetchContent: true)
+        }
+        let bench = try Bench(script)
+        try bench.write("raw", to: "x")
+        try await bench.settle()
+        #expect(try bench.tree() == ["x": "normalized"])
+        #expect(bench.store.calls(of: .fetchContents).count == 1)
+        #expect(texts(bench) == ["normalized"])
+    }
+}

@@ -1,0 +1,266 @@
+import Glibc
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import ReplicaModel
+
+/// file-provider.md §16: bytes that come while programs wait for them.
+@Suite struct FetchRuleTests {
+    /// A content in which every block of 64 KiB differs from every other, and none is zeros.
+    static func content(_ blocks: Int, _ salt: UInt8 = 1) -> [UInt8] {
+        (0..<blocks).flatMap { [UInt8](repeating: UInt8($0 % 100) + salt, count: 65_536) }
+    }
+
+    /// Reads the first bytes; says what error came of it.
+    private static func reader(of number: ItemNumber, _ engine: SyncEngine) -> Task<Errno?, Never> {
+        Task {
+            do throws(Errno) {
+                try await engine.hydrate(number, range: 0..<100)
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+
+    @Test func aRangeIsNotTheWhole() async throws {
+        let bench = try Bench()
+        bench.store.write(Self.content(32), to: "x")
+        try await bench.settle()
+        let number = try bench.number("x")
+        try await bench.engine.hydrate(number, range: 1_000_000..<1_000_001)
+        let asked = bench.store.calls(of: .fetchContents).compactMap(\.range)
+        #expect(asked == [917_504..<1_048_576])
+        #expect(try await bench.report("x").materialization == .partial)
+        #expect(try await bench.report("x").bytesHere == 131_072)
+        #expect(try bench.bytes(of: "x", at: 1_000_000, count: 1) == [16])
+        // What is here is not asked for again.
+        try await bench.engine.hydrate(number, range: 950_000..<1_040_000)
+        #expect(bench.store.calls(of: .fetchContents).count == 1)
+        try await bench.engine.hydrate(number, range: nil)
+        #expect(try await bench.report("x").materialization == .whole)
+        #expect(try bench.bytes(of: "x", at: 0, count: 32 * 65_536) == Self.content(32))
+    }
+
+    @Test func aStoreWithoutRangesIsAskedForAll() async throws {
+        let store = MemoryStore()
+        store.properties.fetchesRanges = false
+        let bench = try Bench(store: store)
+        store.write(Self.content(8), to: "x")
+        try await bench.settle()
+        try await bench.engine.hydrate(try bench.number("x"), range: 0..<1)
+        #expect(try await bench.report("x").materialization == .whole)
+        #expect(store.calls(of: .fetchContents).count == 1)
+    }
+
+    /// However far a fetch came before the daemon died: what counts as here afterwards is what the store has.
+    @Test(arguments: 0...6)
+    func aCrashNeverServesZeros(blocks: Int) async throws {
+        let bench = try Bench()
+        let content = Self.content(6)
+        bench.store.write(content, to: "x")
+        try await bench.settle()
+        let number = try bench.number("x")
+        let identifier = try #require(bench.store.item(at: "x")?.identifier)
+        // A part that was recorded, and one that was not.
+        try await bench.engine.hydrate(number, range: 0..<1)
+        try bench.replica.record()
+        let target = try #require(try bench.replica.fetchTarget(number, range: nil))
+        let sink = PlaceholderSink(
+            engine: bench.engine, target: target, descriptor: try bench.replica.openForFetch(target))
+        for block in 0..<blocks {
+            let start = block * 65_536
+            try content[start..<start + 65_536].withUnsafeBytes { try sink.write($0, at: Int64(start)) }
+        }
+        close(sink.descriptor)
+        try bench.crash()
+        for block in 0..<6 {
+            let range = Int64(block) * 65_536..<Int64(block + 1) * 65_536
+            let file = try bench.replica.open(try bench.number("x"), flags: O_RDONLY)
+            if bench.replica.presence(of: try bench.number("x"), range: range, since: file.generation) == .here {
+                let bytes = try bench.bytes(of: "x", at: range.lowerBound, count: range.count)
+                #expect(bytes == Array(content[block * 65_536..<(block + 1) * 65_536]))
+            }
+            close(file.descriptor)
+            bench.replica.closed(try bench.number("x"), isWriter: false)
+        }
+        try await bench.engine.hydrate(try bench.number("x"), range: nil)
+        #expect(try bench.bytes(of: "x", at: 0, count: content.count) == content)
+        try await bench.settle()
+        #expect(bench.store.content(of: identifier) == content)
+        #expect(bench.store.calls(of: .modifyItem).allSatisfy { !$0.fields.contains(.contents) })
+    }
+
+    @Test func aNewVersionIsStaleForOldReadersAndNewForNewOnes() async throws {
+        let bench = try Bench()
+        bench.store.write(Self.content(8), to: "x")
+        try await bench.settle()
+        let number = try bench.number("x")
+        let old = try bench.replica.open(number, flags: O_RDONLY)
+        try await bench.engine.hydrate(number, range: 0..<1)
+        #expect(bench.replica.presence(of: number, range: 0..<10, since: old.generation) == .here)
+        #expect(bench.replica.presence(of: number, range: 400_000..<400_001, since: old.generation) == .absent)
+        bench.store.write(Self.content(8, 101), to: "x")
+        try await bench.settle()
+        #expect(bench.replica.presence(of: number, range: 0..<10, since: old.generation) == .stale)
+        #expect(bench.replica.presence(of: number, range: 400_000..<400_001, since: old.generation) == .stale)
+        // The old descriptor has the old bytes, never a mixture.
+        var byte: UInt8 = 0
+        #expect(pread(old.descriptor, &byte, 1, 0) == 1)
+        #expect(byte == 1)
+        let new = try bench.replica.open(number, flags: O_RDONLY)
+        #expect(new.generation != old.generation)
+        try await bench.engine.hydrate(number, range: 0..<1)
+        #expect(bench.replica.presence(of: number, range: 0..<1, since: new.generation) == .here)
+        #expect(pread(new.descriptor, &byte, 1, 0) == 1)
+        #expect(byte == 101)
+        for file in [old, new] {
+            close(file.descriptor)
+            bench.replica.closed(number, isWriter: false)
+        }
+    }
+
+    @Test func aNewVersionUnderAnOpenFileLeavesItsBytes() async throws {
+        let bench = try Bench()
+        try bench.write("old bytes", to: "x")
+        try await bench.settle()
+        let number = try bench.number("x")
+        let old = try bench.replica.open(number, flags: O_RDONLY)
+        bench.store.write("new", to: "x")
+        try await bench.settle()
+        var bytes = [UInt8](repeating: 0, count: 9)
+        #expect(pread(old.descriptor, &bytes, 9, 0) == 9)
+        #expect(bytes == Array("old bytes".utf8))
+        #expect(try await bench.read("x") == "new")
+        close(old.descriptor)
+        bench.replica.closed(number, isWriter: false)
+    }
+
+    @Test func readersOfTheSameBytesShareOneFetch() async throws {
+        let bench = try Bench()
+        bench.store.write(Self.content(2), to: "x")
+        try await bench.settle()
+        let (engine, number) = (bench.engine, try bench.number("x"))
+        let barrier = Barrier()
+        bench.store.hold(.fetchContents, at: barrier)
+        let readers = (0..<8).map { _ in
+            Self.reader(of: number, engine)
+        }
+        try await bench.until("seven wait for one") {
+            engine.fetches.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } == 7
+        }
+        #expect(bench.store.calls(of: .fetchContents).count == 1)
+        barrier.lift()
+        for reader in readers { #expect(await reader.value == nil) }
+        #expect(bench.store.calls(of: .fetchContents).count == 1)
+        #expect(try bench.bytes(of: "x", at: 0, count: 2) == [1, 1])
+    }
+
+    @Test func aReaderThatGivesUpDoesNotHarmTheOthers() async throws {
+        let bench = try Bench()
+        bench.store.write(Self.content(2), to: "x")
+        try await bench.settle()
+        let (engine, number) = (bench.engine, try bench.number("x"))
+        let barrier = Barrier()
+        bench.store.hold(.fetchContents, at: barrier)
+        let first = Self.reader(of: number, engine)
+        try await bench.until("a fetch") { bench.store.calls(of: .fetchContents).count == 1 }
+        let others = (0..<3).map { _ in
+            Self.reader(of: number, engine)
+        }
+        let waiting = { engine.fetches.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
+        try await bench.until("three wait") { waiting() == 3 }
+        others[0].cancel()
+        #expect(await others[0].value == .interrupted)
+        #expect(waiting() == 2)
+        // Also the one whose fetch it is.
+        first.cancel()
+        #expect(await first.value == .interrupted)
+        try await bench.until("one of the others asks") { bench.store.calls(of: .fetchContents).count == 2 }
+        barrier.lift()
+        #expect(await others[1].value == nil)
+        #expect(await others[2].value == nil)
+        #expect(try bench.bytes(of: "x", at: 0, count: 2) == [1, 1])
+    }
+
+    @Test func afterAFailureTheNextOfThoseWhoWaitAsks() async throws {
+        let bench = try Bench()
+        bench.store.write(Self.content(2), to: "x")
+        try await bench.settle()
+        let (engine, number) = (bench.engine, try bench.number("x"))
+        let barrier = Barrier()
+        let isFirst = Locked(true)
+        bench.store.setHooks(before: { (call) async throws(RemoteStoreError) in
+            guard call.method == .fetchContents else { return }
+            let fails = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            guard fails else { return }
+            try await barrier.pass()
+            throw .serverUnreachable
+        })
+        let readers = (0..<4).map { _ in
+            Self.reader(of: number, engine)
+        }
+        try await bench.until("three wait") {
+            engine.fetches.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } == 3
+        }
+        barrier.lift()
+        var outcomes: [Errno?] = []
+        for reader in readers { outcomes.append(await reader.value) }
+        #expect(outcomes.filter { $0 == nil }.count == 3)
+        #expect(outcomes.compactMap { $0 } == [.noRouteToHost])
+        #expect(bench.store.calls(of: .fetchContents).count == 2)
+    }
+
+    @Test func aStalledFetchIsGivenUp() async throws {
+        let bench = try Bench()
+        bench.store.write(Self.content(2), to: "x")
+        try await bench.settle()
+        let engine = bench.engine { options in
+            options.isSequential = false
+            options.stallTimeout = 0.02
+        }
+        bench.store.hold(.fetchContents, at: Barrier())
+        let number = try bench.number("x")
+        // Not EINTR: no signal came, and programs would ask again and again.
+        await #expect(throws: Errno.noRouteToHost) { try await engine.hydrate(number, range: nil) }
+        bench.store.setHooks()
+        try await engine.hydrate(number, range: nil)
+        #expect(try await bench.report("x").materialization == .whole)
+    }
+
+    @Test func aStoreThatSendsTooMuchOrTooLittle() async throws {
+        let script = GreedyStore()
+        let bench = try Bench(store: script.memory, through: script)
+        bench.store.write("12345678", to: "x")
+        try await bench.settle()
+        #expect(try await bench.read("x") == "12345678")
+        #expect(try bench.status("x").st_size == 8)
+    }
+}
+
+/// A store that sends more bytes than a file has, some of them twice, in no order.
+private final class GreedyStore: StoreWrapper {
+    let memory = MemoryStore()
+    var store: any RemoteStore { memory }
+
+    func fetchContents(
+        of identifier: ItemIdentifier, version: String?, range: Range<Int64>?, into sink: any ContentSink
+    ) async throws(RemoteStoreError) -> Item {
+        let bytes = (memory.content(of: identifier) ?? []) + Array("and more".utf8)
+        for start in [4, 0, 2, 4, 12] {
+            try sink.write(Array(bytes[start...]), at: Int64(start))
+        }
+        return try await memory.item(identifier)
+    }
+
+    func pass<Result: Sendable>(
+        _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
+        _ body: () async throws(RemoteStoreError) -> Result
+    ) async throws(RemoteStoreError) -> Result {
+        try await body()
+    }
+}
