@@ -183,7 +183,10 @@ extension World {
     /// What is in a file now was acknowledged.
     private func owe(_ file: Seen, _ machine: Machine) {
         let bytes = machine.replica.look { tree -> [UInt8]? in
-            guard let node = tree.items[file.parent]?.children?[file.name] else { return nil }
+            // What is left of a content that was never here is the store's.
+            guard let node = tree.items[file.parent]?.children?[file.name], node.materialization == .whole else {
+                return nil
+            }
             return try? Disk.read(tree.place(of: node))  // As above.
         }
         if let bytes { rules.owe(bytes, file.path) }

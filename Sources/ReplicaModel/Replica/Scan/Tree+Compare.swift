@@ -49,9 +49,10 @@ extension Tree {
         guard kind == .file else { return false }
         let rows = try reading { try ItemRow.withInode(stamp.inode, in: $0) }
         let others = rows.filter { $0.number != node.number.rawValue && $0.stamp.isSameFile(as: stamp) }
-        return others.isEmpty
-            || node.materialization == .whole
-                && others.allSatisfy { $0.base == nil && !$0.flags.contains(.createSent) }
+        // A placeholder in a whole file's place is another item's, made while the file gave way.
+        if others.isEmpty { return !line.isDataless || node.materialization != .whole }
+        return node.materialization == .whole
+            && others.allSatisfy { $0.base == nil && !$0.flags.contains(.createSent) }
     }
 
     private func lose(_ node: Node) {
@@ -148,7 +149,10 @@ extension Tree {
         if let other = linkedBelow[stamp.inode], other.stamp.isSameFile(as: stamp) { return other }
         let rows = try reading { try ItemRow.withInode(stamp.inode, in: $0) }
         for row in rows where row.stamp.isSameFile(as: stamp) && row.kind == kind {
-            if kind == .folder || line.status.links == 1 { return takeOut(row) }
+            if kind == .folder || line.status.links == 1 {
+                if let node = takeOut(row) { return node }
+                continue
+            }
             if let node = try find(ItemNumber(row.number)), node.stamp.isSameFile(as: stamp) { return node }
             if let node = missing[ItemNumber(row.number)] { return node }
         }
@@ -161,7 +165,8 @@ extension Tree {
         guard !removed.contains(number), items[number] !== root else { return nil }
         let node = items[number] ?? row.makeNode(parent: nil)
         if items[number] == nil { insert(node) }
-        guard !node.isDeleted else { return nil }
+        // Met at its name, it has another file by now.
+        guard !node.isDeleted, node.stamp.isSameFile(as: row.stamp) else { return nil }
         lose(node)
         return node
     }
