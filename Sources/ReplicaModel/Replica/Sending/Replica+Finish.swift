@@ -4,7 +4,9 @@ extension Replica {
     /// Records the store's answer to a create or a modify.
     /// - Returns: A state of an item to apply next: the store's own where it differs from what was sent.
     func finish(_ outgoing: Outgoing, _ result: StoreResult) throws(Obstacle) -> Item? {
-        if let item = result.item { try retireTwin(of: outgoing.number, item.identifier) }
+        let hadTwin = try result.item.map { (item) throws(Obstacle) in
+            try retireTwin(of: outgoing.number, item.identifier)
+        }
         var replaced: ItemIdentifier?
         let next = try locked { (tree) throws(Obstacle) -> Item? in
             guard let node = tree.items[outgoing.number] else { return nil }
@@ -54,7 +56,8 @@ extension Replica {
             }
             if result.shouldFetchContent { node.base?.version.content = "" }
             if isNew, node.kind == .folder {
-                if outgoing.mayHaveMet { tree.askAgain(for: node) }
+                // Its entries may be those of the other.
+                if outgoing.mayHaveMet || hadTwin == true { tree.askAgain(for: node) }
                 try tree.includeChildren(of: node)
             }
             tree.note(node)
@@ -76,7 +79,8 @@ extension Replica {
 
     /// Removes what was made here from the store's word of an item before the answer said that the item is another
     /// node's.
-    private func retireTwin(of number: ItemNumber, _ identifier: ItemIdentifier) throws(Obstacle) {
+    /// - Returns: Whether there was one.
+    private func retireTwin(of number: ItemNumber, _ identifier: ItemIdentifier) throws(Obstacle) -> Bool {
         let twin = try locked { (tree) throws(Obstacle) -> ItemNumber? in
             guard let twin = try tree.find(identifier), twin.number != number, twin !== tree.root, !twin.isDeleted,
                 twin.dirty.isEmpty
@@ -84,6 +88,7 @@ extension Replica {
             return twin.number
         }
         if let twin { _ = try removeTree(twin) }
+        return twin != nil
     }
 
     /// Records the answer to the question whether an earlier call arrived.
