@@ -6,7 +6,7 @@ import Testing
     /// `SIMULATION_SEEDS` and `SIMULATION_FIRST` say how many, and from which on.
     @Test func nothingIsLostWhateverHappens() async {
         let first = Self.number("SIMULATION_FIRST") ?? 1
-        let seeds = Self.number("SIMULATION_SEEDS") ?? 2000
+        let seeds = Self.number("SIMULATION_SEEDS") ?? 200
         let failed = await Self.failures(of: first..<first + seeds)
         for outcome in failed.prefix(3) {
             let shrunk = await Simulation.shrink(outcome)

@@ -34,6 +34,9 @@ extension Replica {
             tree.note(node)
             switch error {
             case .noSuchItem(let missing):
+                if outgoing.call == .resolve, missing == node.base?.identifier {
+                    (node.sent, node.sentContent) = (nil, nil)  // Whatever arrived is gone with it.
+                }
                 tree.fail(node, code: error.code, error.code, retryAt: tree.now() + backoff(1))
                 return try tree.missing(missing, for: node, outgoing)
             case .versionConflict(let current):
@@ -42,11 +45,13 @@ extension Replica {
                 guard let base = node.base else { return .nothing }
                 return current.map(Aftermath.apply) ?? .ask(base.identifier)
             case .deletionRejected(let current):
+                guard let base = node.base else { return .nothing }
                 try tree.giveUpDeletion(node)
-                return current.map(Aftermath.apply) ?? .nothing
+                return current.map(Aftermath.apply) ?? .ask(base.identifier)
             case .directoryNotEmpty:
+                guard let base = node.base else { return .nothing }
                 try tree.giveUpDeletion(node)
-                return .nothing
+                return .ask(base.identifier)
             case .excludedFromSync:
                 node.flags.insert(.excluded)
                 tree.note(node)
@@ -106,7 +111,7 @@ extension RemoteStoreError {
 }
 
 extension Tree {
-    /// Has an item appear again that the store keeps.
+    /// Has an item appear again that the store keeps: its folder is listed, should the question for it fail.
     fileprivate func giveUpDeletion(_ node: Node) throws(Obstacle) {
         guard let base = node.base else { return }
         drop(node)
