@@ -64,7 +64,7 @@ extension Replica {
     /// Has what the store replaced by another removed, like after a deletion in the store.
     private func noteDeletion(of identifier: ItemIdentifier) throws(Obstacle) {
         do throws(RemoteStoreError) {
-            try noteIncoming([Incoming(identifier: identifier, item: nil)], anchor: nil)
+            try noteIncoming([Incoming(identifier: identifier, item: nil, asked: answers)], anchor: nil)
         } catch {
             throw .errno(.ioError)
         }
