@@ -102,7 +102,13 @@ extension World {
             {
                 loss.contents.append(content)
             }
-            if isRemoved { loss.identifiers = [node.base?.identifier, node.sent?.template].compactMap { $0 } }
+            if isRemoved {
+                // Which of two names of a file went, nobody can tell after a crash.
+                let names = tree.names(of: node)
+                loss.identifiers = (names.map { $0.base?.identifier } + names.map { $0.sent?.template }).compactMap {
+                    $0
+                }
+            }
             return loss
         }
     }
@@ -177,7 +183,10 @@ extension World {
     /// What is in a file now was acknowledged.
     private func owe(_ file: Seen, _ machine: Machine) {
         let bytes = machine.replica.look { tree -> [UInt8]? in
-            guard let node = tree.items[file.parent]?.children?[file.name] else { return nil }
+            // What is left of a content that was never here is the store's.
+            guard let node = tree.items[file.parent]?.children?[file.name], node.materialization == .whole else {
+                return nil
+            }
             return try? Disk.read(tree.place(of: node))  // As above.
         }
         if let bytes { rules.owe(bytes, file.path) }

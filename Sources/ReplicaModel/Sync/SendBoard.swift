@@ -38,7 +38,7 @@ struct SendBoard {
     }
 
     /// Whether one more task may make calls, and has calls to make: there are many, or those under way take long.
-    mutating func takeWorker(_ limit: Int, now: Double) -> Bool {
+    mutating func takeWorker(_ limit: Int, now: Double = 0) -> Bool {
         let hasWork = next < queue.count || (inFlight == 0 && workers == 0 && !waiting.isEmpty)
         let isUrgent = queue.count - next > workers * 4 || now - movedAt >= Self.patience
         guard workers < limit, hasWork, isUrgent || workers == 0 else { return false }
@@ -71,7 +71,7 @@ struct SendBoard {
     mutating func wait(_ number: ItemNumber, until time: Double) { alarms.insert(Alarm(time: time, number: number)) }
 
     /// A call for the item ended: whoever waited for it is looked at again.
-    mutating func ended(_ number: ItemNumber, now: Double) {
+    mutating func ended(_ number: ItemNumber, now: Double = 0) {
         movedAt = now
         hasMoved = true
         if let waiters = waiting.removeValue(forKey: number) { add(waiters) }

@@ -22,7 +22,7 @@ extension SyncEngine {
             try checkConnected()
             if Task.isCancelled { throw .interrupted }
             guard let first = target.missing.first else {
-                return try await complete(target)  // An empty content needs no fetch, only the mark gone.
+                return try await complete(target)  // All is here already, only the mark is to go.
             }
             let wanted = widened(first, of: target)
             let isShared = fetches.withLock { board in

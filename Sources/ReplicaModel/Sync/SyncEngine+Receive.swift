@@ -88,12 +88,14 @@ extension SyncEngine {
     /// Lists every folder that is listed here and compares: what is in no listing is gone, once all listings are
     /// complete (design.md §8).
     private func listAnew() async throws(RemoteStoreError) {
+        let noted = try replica.lastIncoming()
         let asked = replica.answers
         let anchor = try await store.currentAnchor()
         var seen: Set<ItemIdentifier> = []
         var changes: [Incoming] = []
-        var known: [ItemIdentifier] = []
-        for folder in try replica.listedFolders() {
+        let folders = try replica.listedFolders()
+        var known = try replica.knownItemsInLostFolders()
+        for folder in folders {
             known.append(contentsOf: try replica.knownItems(in: folder.number))
             do throws(RemoteStoreError) {
                 for item in try await wholeListing(of: folder.identifier) {
@@ -108,7 +110,7 @@ extension SyncEngine {
             let item = try await whereabouts(of: identifier)
             changes.append(Incoming(identifier: identifier, item: item, asked: asked))
         }
-        try replica.noteIncoming(try replica.recognizeSuccessors(in: changes), anchor: anchor)
+        try replica.noteIncoming(try replica.recognizeSuccessors(in: changes), anchor: anchor, replacing: noted)
     }
 
     /// What became of an item that is in no listing: gone, unless it is edited here and the store still has it, where

@@ -8,6 +8,7 @@ import Synchronization
 final class Writer: @unchecked Sendable {
     let name: String
     private let folder: String
+    private let changesWhatItMade: Bool
     private var random: Seeded
     private(set) var tree = FileTree()
     /// What the folder may also be, for the call that got no answer.
@@ -16,8 +17,10 @@ final class Writer: @unchecked Sendable {
     private(set) var calls = 0
     private var made = 0
 
-    init(name: String, folder: String, seed: UInt64) {
+    /// - Parameter changesWhatItMade: Whether it also removes, renames and edits what may have been sent already.
+    init(name: String, folder: String, seed: UInt64, changesWhatItMade: Bool) {
         self.name = name
+        self.changesWhatItMade = changesWhatItMade
         self.folder = folder
         random = Seeded(seed)
     }
@@ -127,6 +130,11 @@ final class Writer: @unchecked Sendable {
     // MARK: Steps
 
     private func step() throws {
+        guard changesWhatItMade else {
+            // Some at a time, as a person would.
+            usleep(2000)
+            return try stepGently()
+        }
         if tree.entries.count > 60 { return try clear() }
         switch random.below(20) {
         case 0..<6: try create()
@@ -135,14 +143,28 @@ final class Writer: @unchecked Sendable {
         case 11..<13: if let name = someFile() { try saveSafely(name) }
         case 13..<15: if let name = someFile() { try rename(name, freshName("moved")) }
         case 15: if let name = some({ $0 == .folder }) { try moveFolder(name) }
-        case 16:
-            let name = freshName("dir")
-            try call("mkdir \(name)", Int(mkdir(path(name), 0o755))) { $0[name] = .folder }
-        case 17:
-            let name = freshName("link")
-            try call("symlink \(name)", Int(symlink("target", path(name)))) { $0[name] = .symlink("target") }
+        case 16: try makeFolder()
+        case 17: try makeLink()
         default: if let name = some({ $0 != .folder }) { try remove(name) }
         }
+    }
+
+    private func stepGently() throws {
+        switch random.below(6) {
+        case 0: try makeFolder()
+        case 1: try makeLink()
+        default: try create()
+        }
+    }
+
+    private func makeFolder() throws {
+        let name = freshName("dir")
+        try call("mkdir \(name)", Int(mkdir(path(name), 0o755))) { $0[name] = .folder }
+    }
+
+    private func makeLink() throws {
+        let name = freshName("link")
+        try call("symlink \(name)", Int(symlink("target", path(name)))) { $0[name] = .symlink("target") }
     }
 
     private func create() throws {

@@ -144,8 +144,8 @@ import Testing
                 equal $got 1
                 END
                 declare -f >"$HERE/words"
-                unshare -m bash -c 'set -Eeuo pipefail; trap "echo failed at $LINENO >&2" ERR; . "$1/words"; . "$1/inside"' \
-                    bash "$HERE"
+                unshare -m bash -Eeuo pipefail -c '
+                    trap "echo failed at $LINENO >&2" ERR; . "$HERE/words"; . "$HERE/inside"'
                 """#)
         }
     }

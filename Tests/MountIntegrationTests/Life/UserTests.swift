@@ -7,7 +7,7 @@ import Testing
             try await trial.shell(
                 #"""
                 id replicatest >/dev/null 2>&1 || useradd --system --no-create-home --shell /bin/sh replicatest
-                chown -R replicatest "$SRC" "$STORE" "$MNT" "$HERE/data"
+                chown replicatest "$HERE"; chown -R replicatest "$SRC" "$STORE" "$MNT" "$HERE/data"
                 declare -f >words
                 cat >inside <<'END'
                 begin

@@ -159,8 +159,8 @@ final class Caller {
             var names = [CChar](repeating: 0, count: 4096)
             let length = flistxattr(file, &names, names.count)
             if length < 0 { return outcome(length) }
-            return
-                "\(names.prefix(length).split(separator: 0).map { $0.map(UInt8.init(bitPattern:)) }.map(String.init(describing:)).sorted())"
+            let texts = names.prefix(length).split(separator: 0).map { "\($0)" }
+            return texts.sorted().joined(separator: " ")
         }
     }
 }

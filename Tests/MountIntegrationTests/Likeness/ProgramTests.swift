@@ -89,7 +89,8 @@ import Testing
                 #"""
                 begin; cd "$MNT"
                 for n in 1 2 3 4; do printf 'int f%d(void) { return %d; }\n' $n $n >f$n.c; done
-                printf 'int f1(void),f2(void),f3(void),f4(void); int main(void) { return f1()+f2()+f3()+f4()-10; }\n' >main.c
+                printf 'int f1(void),f2(void),f3(void),f4(void); int main(void) {\n' >main.c
+                printf 'return f1()+f2()+f3()+f4()-10; }\n' >>main.c
                 printf 'OBJ=main.o f1.o f2.o f3.o f4.o\nprogram: $(OBJ)\n\tcc -o $@ $(OBJ)\n' >Makefile
                 make -s -j2; ./program
                 equal "$(make -j2)" "make: 'program' is up to date."
@@ -105,8 +106,8 @@ import Testing
                 """
                 for name in sed editor copy; do echo "one" >"$SRC/$name"; done
                 begin; settle
-                id() { replica status "$MNT/$1" --json | grep -o '"number":[0-9]*'; }
-                mark() { getfattr --only-values -n user.replica.template "$STORE/$1"; }
+                id() { replica status "$MNT/$1" --json | grep -o '"id":"[^"]*"'; }
+                mark() { getfattr --absolute-names --only-values -n user.replica.template "$STORE/$1"; }
                 for name in sed editor copy; do id $name; mark $name; done >before
                 sed -i s/one/two/ "$MNT/sed"
                 echo two >"$MNT/beside"; sync "$MNT/beside"; mv "$MNT/beside" "$MNT/editor"

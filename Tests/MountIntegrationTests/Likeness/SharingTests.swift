@@ -10,13 +10,14 @@ import Testing
             try await trial.shell(
                 """
                 begin; touch "$MNT/file"
-                flock "$MNT/file" sleep 60 & holder=$!
-                taken() { not flock -n "$MNT/file" true; }
-                eventually taken
-                flock -s -n "$MNT/file" true && fail "shared beside exclusive"
-                pkill -P $holder; kill $holder 2>/dev/null || true
-                free() { flock -n "$MNT/file" true; }
-                eventually free
+                exec 7<"$MNT/file"; flock 7
+                not flock -n "$MNT/file" true
+                not flock -s -n "$MNT/file" true
+                flock -u 7; flock -n "$MNT/file" true
+                flock -s 7; flock -s -n "$MNT/file" true
+                not flock -n "$MNT/file" true
+                exec 7<&-
+                eventually flock -n "$MNT/file" true
                 """)
             let file = trial.mount + "/file"
             let own = open(file, O_RDWR | O_CLOEXEC)

@@ -41,7 +41,7 @@ import Testing
             try await trial.shell(
                 """
                 begin; settle
-                inotifywait -m -r -q --format '%e %f' -e create,moved_to,delete "$STORE" >"$HERE/events" & watcher=$!
+                (exec inotifywait -m -r -q --format '%e %f' -e create,moved_to,delete "$STORE" >"$HERE/events") & watcher=$!
                 # It watches when it notices the first file.
                 noticed() { touch "$STORE/probe$((probe += 1))"; grep -q probe "$HERE/events"; }
                 probe=0; eventually noticed

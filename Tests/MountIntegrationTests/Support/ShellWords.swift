@@ -34,7 +34,7 @@ let shellWords = #"""
     same() { diff -r --no-dereference --exclude=".replica-tmp-*" "$MNT" "$STORE"; }
     is_mounted() { awk -v at="$MNT" '$2 == at { found = 1 } END { exit !found }' /proc/self/mounts; }
     # Who holds the lock.
-    daemon() { awk -v at=":$(stat -c %i "$STATE/lock")\$" '$2 == "FLOCK" && $6 ~ at { print $5 }' /proc/locks; }
+    daemon() { awk -v at=":$(stat -c %i "$STATE/lock")\$" '$2 == "FLOCK" && $6 ~ at { print $5; exit }' /proc/locks; }
     gone() {
         local end=$((SECONDS + 30)) state
         while [ $SECONDS -lt $end ]; do

@@ -74,13 +74,12 @@ struct Trial: Sendable {
 
     /// Ends the daemons that were started here, unmounts what is mounted here, removes the folder.
     private func end() async throws {
-        if getenv("REPLICA_KEEP") != nil { return }
         let leftovers = """
             set +e
             trap - ERR
             chattr -R -i "$HERE/store" "$HERE/data" 2>/dev/null
             for process in /proc/[0-9]*; do
-                [ "$(readlink "$process/exe")" = "$BIN/mount.replica" ] || continue
+                case $(readlink "$process/exe") in "$BIN/mount.replica" | */inotifywait) ;; *) continue ;; esac
                 tr '\\0' '\\n' <"$process/cmdline" 2>/dev/null | grep -qF "$HERE/" ||
                     tr '\\0' '\\n' <"$process/environ" 2>/dev/null | grep -qF "=$HERE/" || continue
                 kill -9 "${process#/proc/}"

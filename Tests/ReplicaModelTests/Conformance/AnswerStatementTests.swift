@@ -125,6 +125,25 @@ import Testing
         #expect(bench.store.text(at: "y") == "new")
     }
 
+    @Test func statement76_aKnownFolderIsMerged() async throws {
+        let script = ScriptedStore()
+        let bench = try Bench(script)
+        try bench.makeFolder("d")
+        try bench.write("old", to: "d/x")
+        try await bench.settle()
+        script.onCreate { (call) async throws(RemoteStoreError) in
+            StoreResult(item: call.memory.move("d", to: "e"))
+        }
+        try bench.makeFolder("e")
+        try bench.write("new", to: "e/y")
+        try await bench.settle()
+        #expect(bench.store.text(at: "e/x") == "old")
+        #expect(bench.store.text(at: "e/y") == "new")
+        #expect(try await bench.read("e/x") == "old")
+        #expect(try await bench.read("e/y") == "new")
+        #expect(try bench.tree()["d/x"] == nil)
+    }
+
     @Test func statement80_anotherKindIsRefused() async throws {
         let script = ScriptedStore()
         script.onCreate { (call) async throws(RemoteStoreError) in

@@ -215,6 +215,27 @@ import Testing
         #expect(texts(bench) == ["second"])
     }
 
+    @Test func anEditDuringACreateThatWasAnsweredOtherwiseIsNotLost() async throws {
+        let script = ScriptedStore()
+        let bench = try Bench(script)
+        try bench.write("first", to: "x")
+        let (replica, number) = (bench.replica, try bench.number("x"))
+        script.onCreate { (call) async throws(RemoteStoreError) in
+            replica.overwrite(number, with: "second")
+            var call = call
+            call.template.filename = FileName("y")
+            let made = try await call.execute()
+            let item = call.memory.write(Array("the store's".utf8), to: made.item?.identifier ?? .root)
+            return StoreResult(item: item, shouldFetchContent: true)
+        }
+        try await bench.settle()
+        // Both have it: the store its own content, and our newer edit as a copy beside it or on top of it.
+        #expect(texts(bench).contains("second"))
+        #expect(try bench.tree().values.contains("second"))
+        #expect(try bench.tree().count == bench.store.entries.count)
+        #expect(bench.store.everHeld(Array("the store's".utf8)))
+    }
+
     @Test func aStoreThatTakesAFieldLaterIsSentItAgain() async throws {
         let script = ScriptedStore()
         script.onCreate { (call) async throws(RemoteStoreError) in

@@ -12,7 +12,7 @@ struct Incoming {
     /// Notes a batch and the anchor after it, in one transaction with `rows`.
     static func write(_ batch: [Incoming], anchor: SyncAnchor?, to rows: Rows) throws {
         let encoder = JSONEncoder()
-        var sequence = try Int64.fetchOne(rows, sql: "SELECT max(sequence) FROM incoming") ?? 0
+        var sequence = try lastSequence(in: rows)
         let statement = try rows.cachedStatement(
             sql: "INSERT OR REPLACE INTO incoming (identifier, sequence, item, asked) VALUES (?, ?, ?, ?)")
         for change in batch {
@@ -43,13 +43,20 @@ struct Incoming {
         }
     }
 
+    /// The change noted for an item.
+    static func of(_ identifier: ItemIdentifier, in rows: Rows) throws -> Incoming? {
+        let found = try Row.fetchOne(
+            rows, sql: "SELECT item FROM incoming WHERE identifier = ?", arguments: [identifier.rawValue])
+        guard let found else { return nil }
+        let text: String? = found["item"]
+        let item = try text.map { try JSONDecoder().decode(Item.self, from: Data($0.utf8)) }
+        return Incoming(identifier: identifier, item: item, asked: 0)
+    }
+
     /// Makes what an earlier run noted older than any answer of this one. After an unclean stop answers were lost too, so
-    /// that what was noted says nothing: the store is listed anew.
+    /// that the store is listed anew; what was noted tells the scan what the store's changes took away.
     static func carryOver(isClean: Bool, in rows: Rows) throws {
-        guard isClean else {
-            try rows.execute(sql: "DELETE FROM incoming")
-            return try Meta.anchor.write(nil, to: rows)
-        }
+        if !isClean { try Meta.anchor.write(nil, to: rows) }
         try rows.execute(sql: "UPDATE incoming SET asked = 0")
     }
 
@@ -63,6 +70,15 @@ struct Incoming {
         try Bool.fetchOne(
             rows, sql: "SELECT EXISTS (SELECT 1 FROM incoming WHERE identifier = ?)", arguments: [identifier.rawValue])
             ?? false
+    }
+
+    /// Forgets everything noted up to a sequence: a complete listing tells it better.
+    static func removeAll(upTo sequence: Int64, from rows: Rows) throws {
+        try rows.execute(sql: "DELETE FROM incoming WHERE sequence <= ?", arguments: [sequence])
+    }
+
+    static func lastSequence(in rows: Rows) throws -> Int64 {
+        try Int64.fetchOne(rows, sql: "SELECT max(sequence) FROM incoming") ?? 0
     }
 
     static func count(in rows: Rows) throws -> Int {

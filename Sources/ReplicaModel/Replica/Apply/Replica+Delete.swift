@@ -38,21 +38,27 @@ extension Replica {
 
     /// Removes a node and what is below it from the tree, but for what the store does not have: that stays, and the
     /// folders it stands in.
+    /// - Parameter isBelow: Whether this is part of a folder that goes.
     /// - Returns: Whether all of it is gone.
-    func removeTree(_ number: ItemNumber) throws(Obstacle) -> Bool {
+    func removeTree(_ number: ItemNumber, isBelow: Bool = false) throws(Obstacle) -> Bool {
         let (children, isKept) = try locked { (tree) throws(Obstacle) -> ([ItemNumber], Bool) in
             guard let node = tree.items[number] else { return ([], false) }
             tree.settle(node)
             guard node.kind == .folder else {
-                return ([], node.hasWhatDeletionWouldLose || node.isInFlight && node.materialization == .whole)
+                return ([], node.isInFlight || !tree.mayGo(node, isBelow: isBelow))
             }
+            // What was moved here is elsewhere in the store, with all that is in it.
+            if isBelow, node.base != nil, !node.dirty.isDisjoint(with: .place) { return ([], true) }
             guard node.materialization == .whole else { return ([], false) }
             return (try tree.children(of: node).values.map(\.number).sorted(), node.isNew)
         }
         var isEmptied = true
-        for child in children where try !removeTree(child) { isEmptied = false }
+        for child in children where try !removeTree(child, isBelow: true) { isEmptied = false }
         guard isEmptied, !isKept else {
-            look { tree in tree.items[number].map(tree.makeAnew) }
+            look { tree in
+                guard let node = tree.items[number], !isBelow || node.dirty.isDisjoint(with: .place) else { return }
+                tree.makeAnew(node)
+            }
             return false
         }
         do throws(Obstacle) {
@@ -76,8 +82,8 @@ extension Replica {
             guard let node = tree.items[number], let parent = node.parent, node.name == key.name else {
                 throw .errno(.noSuchFileOrDirectory)
             }
-            let isClean = node.kind == .folder ? !node.isNew : !node.hasWhatDeletionWouldLose
-            guard isClean else { throw .errno(.resourceBusy) }
+            let mayGo = node.kind == .folder ? !node.isNew : tree.mayGo(node, isBelow: false)
+            guard mayGo else { throw .errno(.resourceBusy) }
             try tree.keepReachable(node)
             let below = try tree.descriptor(of: parent)
             if node.kind == .folder, node.materialization != .whole { try tree.clearUnlisted(node) }
@@ -94,15 +100,15 @@ extension Replica {
     }
 }
 
-extension Node {
-    /// Whether a file or symlink has something that exists only here. Where the bytes are not here nothing is: made
-    /// anew in the store the file would be an empty one.
-    fileprivate var hasWhatDeletionWouldLose: Bool {
-        writers > 0 || materialization == .whole && localChange != .none
-    }
-}
-
 extension Tree {
+    /// Whether a file or symlink holds nothing that the store does not have or had.
+    /// - Parameter isBelow: Whether it goes with a folder: what was moved there is elsewhere in the store.
+    fileprivate func mayGo(_ node: Node, isBelow: Bool) -> Bool {
+        guard node.base != nil, !isWritten(node) else { return false }
+        if isBelow, !node.dirty.isDisjoint(with: .place) { return false }
+        return node.dirty.isEmpty || node.materialization != .whole
+    }
+
     /// What the store no longer has becomes a new item for it.
     func makeAnew(_ node: Node) {
         guard node.base != nil, node !== root, !node.isDeleted else { return }

@@ -19,11 +19,26 @@ extension Replica {
     }
 
     /// Notes changes of the store, to be applied, with the anchor after them.
-    func noteIncoming(_ changes: [Incoming], anchor: SyncAnchor?) throws(RemoteStoreError) {
+    /// - Parameter replaced: Changes noted up to this sequence are of the past.
+    func noteIncoming(
+        _ changes: [Incoming], anchor: SyncAnchor?, replacing replaced: Int64 = 0
+    ) throws(RemoteStoreError) {
         do {
-            try database.write { try Incoming.write(changes, anchor: anchor, to: $0) }
+            try database.write { rows in
+                if replaced > 0 { try Incoming.removeAll(upTo: replaced, from: rows) }
+                try Incoming.write(changes, anchor: anchor, to: rows)
+            }
         } catch {
             throw .cannotSynchronize("the database cannot be written: \(error)")
+        }
+    }
+
+    /// The sequence of the newest change that is noted.
+    func lastIncoming() throws(RemoteStoreError) -> Int64 {
+        do {
+            return try database.read { try Incoming.lastSequence(in: $0) }
+        } catch {
+            throw .cannotSynchronize("the database cannot be read: \(error)")
         }
     }
 
@@ -63,6 +78,22 @@ extension Replica {
             return try database.read { rows in
                 try ItemRow.withBase(in: folder, database: rows).compactMap { $0.base?.identifier }
             }.filter { $0 != .root }
+        } catch {
+            throw .cannotSynchronize("the database cannot be read: \(error)")
+        }
+    }
+
+    /// What the store had in folders that it no longer has: nothing else would say that it is gone.
+    func knownItemsInLostFolders() throws(RemoteStoreError) -> [ItemIdentifier] {
+        do {
+            return try database.read { rows in
+                try String.fetchAll(
+                    rows,
+                    sql: """
+                        SELECT item.identifier FROM item JOIN item AS folder ON folder.number = item.baseParent
+                        WHERE item.identifier IS NOT NULL AND folder.identifier IS NULL ORDER BY item.number
+                        """)
+            }.map { ItemIdentifier($0) }
         } catch {
             throw .cannotSynchronize("the database cannot be read: \(error)")
         }

@@ -55,7 +55,11 @@ extension Replica {
         try touch(number, PresentedCall.touchStatus) { (tree, node) throws(Obstacle) in
             tree.settle(node)
             try tree.applyMetadata(item.metadata, fields, to: node)
-            tree.restamp(node)
+            for name in tree.names(of: node) {
+                tree.restamp(name)
+                // The other names are items of their own.
+                if name !== node { tree.edit(name, [.mode, .modificationDate, .extendedAttributes, .tags]) }
+            }
         }
     }
 
@@ -67,7 +71,7 @@ extension Replica {
             }
             tree.settle(node)
             let holdsEdit = node.dirty.contains(.contents) && node.materialization == .whole
-            guard node.writers == 0, !holdsEdit else { throw .errno(.resourceBusy) }
+            guard !tree.isWritten(node), !holdsEdit else { throw .errno(.resourceBusy) }
             try tree.exchangeFile(of: node, item, staged, folders)
             return (node.name, parent.number, node.opens > 0)
         }
@@ -131,6 +135,7 @@ extension Tree {
         node.materialization = staged == nil && item.size > 0 ? .dataless : .whole
         node.ranges = RangeSet64()
         if node.opens > 0 { node.generation += 1 }
+        separate(node)
         try applyMetadata(item.metadata, .metadata, to: node)
         restamp(node)
         note(node)

@@ -18,11 +18,12 @@ extension Tree {
             return .finished(.done)
         }
         guard node.kind == item.kind else { return .finished(.refused(item.filename.description)) }
+        try recognise(item, as: node)
         let remote = remoteChange(node, item, parent)
         let plan = plan(local: node.changeToKeep, remote: remote, holdsContent: node.materialization == .whole)
         if node.isDeleted { return try decideDeleted(node, plan, item, parent) }
         guard let parent, parent.kind == .folder, !parent.isDeleted else {
-            return node.isPending ? .finished(.done) : .removeLocally(node.number)
+            return .removeLocally(node.number)
         }
         if parent.materialization != .whole, parent !== node.parent {
             return node.isPending ? .finished(.needsListing(parent.number)) : .removeLocally(node.number)
@@ -83,7 +84,7 @@ extension Tree {
             other.flags.insert(.mayAlreadyExist)
             note(other)
             pendingChanged = true
-            return .finished(.done)
+            return .finished(.deferred)
         }
     }
 

@@ -34,3 +34,19 @@ extension Replica {
         }
     }
 }
+
+extension Tree {
+    /// A file of its own now has a number of its own; its other names keep the old file.
+    func separate(_ node: Node) {
+        let others = names(of: node).filter { $0 !== node }
+        guard let first = others.first else { return }
+        let old = node.shown
+        linked[old] = nil
+        for other in others { other.shown = old == node.number ? first.number : old }
+        node.shown = node.number
+        shown[node.number] = node
+        shown[first.shown] = items[first.shown]
+        for other in others where other.shown != other.number { linked[other.shown, default: []].append(other) }
+        for other in others { note(other) }
+    }
+}

@@ -48,7 +48,8 @@ extension Tree {
         node.flags.insert(.deleted)
         node.flags.remove(.writing)
         node.dirty = []
-        node.failure = nil
+        forgive(node)
+        needsListing.remove(node.number)
         node.edits += 1
         node.changedAt = now()
         writing[node.number] = nil

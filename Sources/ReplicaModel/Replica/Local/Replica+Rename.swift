@@ -69,7 +69,7 @@ extension Tree {
         setPlace(of: node, name, folder)
         node.edits += 1
         node.changedAt = now()
-        node.failure = nil
+        forgive(node)
         // A store that would not have it may have it here.
         node.flags.subtract([.excluded, .refused])
         node.comparePlace()
@@ -110,13 +110,15 @@ extension Tree {
     /// What becomes of `old`, whose file was renamed over: `new` inherits its place in the store when both are of a
     /// kind that has content; else it is gone like after unlink(2).
     fileprivate func replace(_ old: Node, by new: Node) {
-        guard old.kind == new.kind, old.kind != .folder, let heritage = old.base, !old.flags.contains(.excluded),
+        guard old.kind == .file, new.kind == .file, let heritage = old.base, !old.flags.contains(.excluded),
             new.materialization == .whole
         else { return bury(old) }
         untoldChanges += 1
         setBase(nil, of: old)
+        let unanswered = (old.sent, old.sentContent)
         if new.base != nil || new.flags.contains(.createSent) { leaveTombstone(of: new) }
         setBase(heritage, of: new)
+        (new.sent, new.sentContent) = unanswered
         if new.pin == .inherited { new.pin = old.pin }
         new.flags.formUnion(old.flags.intersection(.conflict))
         new.conflict = old.conflict ?? new.conflict
@@ -130,8 +132,7 @@ extension Tree {
         let grave = Node(number: ItemNumber(nextNumber), parent: nil, name: node.name, kind: node.kind)
         nextNumber += 1
         grave.flags = node.flags.intersection(.createSent).union(.deleted)
-        grave.sent = node.sent
-        node.sent = nil
+        (grave.sent, grave.sentContent) = (node.sent, node.sentContent)
         let base = node.base
         setBase(nil, of: node)
         insert(grave)
@@ -144,7 +145,7 @@ extension Tree {
         do throws(Obstacle) {
             let place = try place(of: node)
             let status = try errnos { () throws(Errno) in try place.status() }
-            if node.writers == 0 { node.stamp = Stamp(status) }
+            if !isWritten(node) { node.stamp = Stamp(status) }
         } catch {
             // The old stamp stands: the next look finds a difference and sends the content once more.
         }

@@ -10,21 +10,21 @@ extension ItemRow {
                     mode, materialization, pin, flags, dirty, usedAt, identifier, baseParent, baseName, baseContent,
                     baseMetadata, baseSize, capabilities, uploaded, errorCode, errorMessage, attempts, retryAt, ranges,
                     here, conflictOf, conflictAt, template, sentSize, sentModified,
-                    sentParent, sentName)
+                    sentParent, sentName, placeParent, placeName)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-                    ?, ?, ?, ?, ?, ?)
+                    ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         statement.setUncheckedArguments([
             Int64(bitPattern: number), Int64(bitPattern: shown), Int64(bitPattern: parent), Data(name.bytes),
             kind.rawValue, Int64(bitPattern: stamp.inode), stamp.born, stamp.size, stamp.modified, stamp.changed,
             stamp.mode, materialization.rawValue, pin.rawValue, flags.rawValue, dirty.rawValue, usedAt,
-            base?.identifier.rawValue, (base?.parent ?? sent?.parent)?.argument,
-            (base?.name ?? sent?.name).map { Data($0.bytes) }, base?.version.content, base?.version.metadata,
+            base?.identifier.rawValue, base?.parent.argument,
+            (base?.name).map { Data($0.bytes) }, base?.version.content, base?.version.metadata,
             base?.size,
             base?.capabilities.rawValue, base?.isUploaded, failure?.code, failure?.message, failure?.attempts,
             failure?.retryAt, rangesBlob, here, conflict?.original.rawValue, conflict?.date, sent?.template.rawValue,
             sentContent?.size, sentContent?.modified, sentContent?.parent.argument,
-            sentContent.map { Data($0.name.bytes) },
+            sentContent.map { Data($0.name.bytes) }, sent?.parent.argument, sent.map { Data($0.name.bytes) },
         ])
         try statement.execute()
     }

@@ -36,7 +36,7 @@ struct ItemRow {
         usedAt = node.usedAt
         base = node.base
         failure = node.failure
-        sent = node.base == nil ? node.sent : nil
+        sent = node.sent
         conflict = node.conflict
         sentContent = node.sentContent
         ranges = node.ranges
@@ -66,9 +66,9 @@ struct ItemRow {
             failure = Failure(
                 code: code, message: row["errorMessage"], attempts: row["attempts"], retryAt: row["retryAt"])
         }
-        if base == nil, let parent: Int64 = row["baseParent"], let template: String = row["template"] {
+        if let parent: Int64 = row["placeParent"], let template: String = row["template"] {
             sent = SentPlace(
-                parent: ItemNumber(UInt64(bitPattern: parent)), name: FileName(bytes: Self.bytes(row["baseName"])),
+                parent: ItemNumber(UInt64(bitPattern: parent)), name: FileName(bytes: Self.bytes(row["placeName"])),
                 template: ItemIdentifier(template))
         }
         sentContent = Self.sentContent(row)

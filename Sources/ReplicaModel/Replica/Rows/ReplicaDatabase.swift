@@ -65,7 +65,7 @@ final class ReplicaDatabase: Sendable {
                         baseSize INTEGER, capabilities INTEGER, uploaded INTEGER,
                         errorCode TEXT, errorMessage TEXT, attempts INTEGER, retryAt REAL, ranges BLOB,
                         here INTEGER NOT NULL, conflictOf TEXT, conflictAt REAL, template TEXT, sentSize INTEGER,
-                        sentModified INTEGER, sentParent INTEGER, sentName BLOB
+                        sentModified INTEGER, sentParent INTEGER, sentName BLOB, placeParent INTEGER, placeName BLOB
                     );
                     CREATE INDEX itemByParent ON item (parent, name);
                     CREATE INDEX itemByInode ON item (inode);

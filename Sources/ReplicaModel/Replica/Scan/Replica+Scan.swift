@@ -16,7 +16,8 @@ extension Replica {
             tree.finishScan()
             tree.pendingChanged = true
         }
-        try record()
+        // What was noted before an unclean stop has told the scan what it can; the store is listed anew.
+        try record { try Incoming.removeAll(upTo: .max, from: $0) }
     }
 
     /// Compares one folder.

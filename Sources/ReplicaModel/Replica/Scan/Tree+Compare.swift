@@ -17,7 +17,14 @@ extension Tree {
         var strangers: [FolderListing.Line] = []
         var found: Set<FileName> = []
         for line in listing.lines {
-            if let node = folder.children?[line.name], isStill(node, line) {
+            if let node = folder.children?[line.name], try isStill(node, line) {
+                guard node.base != nil || !line.isDataless else {
+                    // Its content is in the store, which the database does not know: it comes with the next listing.
+                    drop(node)
+                    askAgain(for: folder)
+                    strangers.append(line)
+                    continue
+                }
                 found.insert(line.name)
                 refresh(node, line)
             } else {
@@ -31,12 +38,21 @@ extension Tree {
     }
 
     /// Whether the entry below is the node's file, though perhaps written anew.
-    private func isStill(_ node: Node, _ line: FolderListing.Line) -> Bool {
+    private func isStill(_ node: Node, _ line: FolderListing.Line) throws(Obstacle) -> Bool {
         guard node.flags.contains(.special) == (line.status.kind == nil) else { return false }
         guard let kind = line.status.kind else { return true }
         guard node.kind == kind else { return false }
-        // A file written beside and renamed over is the file; a folder is another folder.
-        return kind == .file || node.stamp.isSameFile(as: Stamp(line.status))
+        let stamp = Stamp(line.status)
+        if node.stamp.isSameFile(as: stamp) { return true }
+        // A file written beside and renamed over is the file; a folder is another folder, and so is a file that the
+        // store knows as another item.
+        guard kind == .file else { return false }
+        let rows = try reading { try ItemRow.withInode(stamp.inode, in: $0) }
+        let others = rows.filter { $0.number != node.number.rawValue && $0.stamp.isSameFile(as: stamp) }
+        // A placeholder in a whole file's place is another item's, made while the file gave way.
+        if others.isEmpty { return !line.isDataless || node.materialization != .whole }
+        return node.materialization == .whole
+            && others.allSatisfy { $0.base == nil && !$0.flags.contains(.createSent) }
     }
 
     private func lose(_ node: Node) {
@@ -47,9 +63,12 @@ extension Tree {
 
     private func refresh(_ node: Node, _ line: FolderListing.Line) {
         let stamp = Stamp(line.status)
+        let isOtherFile = stamp.inode != node.stamp.inode
         defer {
             node.stamp = stamp
             note(node)
+            let isLinkLost = items[node.shown].map { $0 !== node && $0.stamp.inode != stamp.inode } ?? false
+            if isOtherFile || isLinkLost { separate(node) }
         }
         guard node.kind == .file, !node.flags.contains(.special) else {
             if node.kind == .folder { refreshAttributes(node, stamp) }
@@ -130,7 +149,10 @@ extension Tree {
         if let other = linkedBelow[stamp.inode], other.stamp.isSameFile(as: stamp) { return other }
         let rows = try reading { try ItemRow.withInode(stamp.inode, in: $0) }
         for row in rows where row.stamp.isSameFile(as: stamp) && row.kind == kind {
-            if kind == .folder || line.status.links == 1 { return takeOut(row) }
+            if kind == .folder || line.status.links == 1 {
+                if let node = takeOut(row) { return node }
+                continue
+            }
             if let node = try find(ItemNumber(row.number)), node.stamp.isSameFile(as: stamp) { return node }
             if let node = missing[ItemNumber(row.number)] { return node }
         }
@@ -143,7 +165,8 @@ extension Tree {
         guard !removed.contains(number), items[number] !== root else { return nil }
         let node = items[number] ?? row.makeNode(parent: nil)
         if items[number] == nil { insert(node) }
-        guard !node.isDeleted else { return nil }
+        // Met at its name, it has another file by now.
+        guard !node.isDeleted, node.stamp.isSameFile(as: row.stamp) else { return nil }
         lose(node)
         return node
     }

@@ -9,6 +9,8 @@ extension Tree {
         where missing[node.number] != nil {
             if scan == .afterPowerCut, node.base != nil {
                 bringBack(node)
+            } else if isTakenAway(node) {
+                dropAll(node)
             } else {
                 buryAll(node)
             }
@@ -18,6 +20,24 @@ extension Tree {
         linkedBelow.removeAll()
         scan = .none
         scanned.removeAll()
+    }
+
+    /// Whether the store's change of an item, which is noted and was perhaps being applied, takes it from the tree.
+    private func isTakenAway(_ node: Node) -> Bool {
+        guard let base = node.base else { return false }
+        do throws(Obstacle) {
+            guard let change = try reading({ try Incoming.of(base.identifier, in: $0) }) else { return false }
+            guard let item = change.item else { return true }
+            guard let parent = try find(item.parent) else { return true }
+            return parent.isDeleted || parent.materialization != .whole
+        } catch {
+            return true  // Without a look at the database nothing is deleted in the store.
+        }
+    }
+
+    private func dropAll(_ node: Node) {
+        for child in (node.children ?? [:]).values { dropAll(child) }
+        drop(node)
     }
 
     private func depth(_ node: Node) -> Int {

@@ -17,15 +17,16 @@ extension Replica {
             guard let node = tree.pending[number], let base = node.base, !node.isInFlight, !node.isDeleted else {
                 return nil
             }
-            let passing = BouncedName.free(besides: FileName(".\(base.name) moving \(number.rawValue)")) { _ in false }
             node.isInFlight = true
             node.dirtySinceSent = node.dirty
+            node.sent = SentPlace(parent: base.parent, name: node.passingName, template: base.identifier)
+            tree.note(node)
             let template = ItemTemplate(
                 identifier: base.identifier, parent: try tree.find(base.parent)?.base?.identifier ?? .root,
-                filename: passing, kind: node.kind)
+                filename: node.passingName, kind: node.kind)
             return Outgoing(
                 number: number, edits: node.edits, call: .modify(base: base.version), template: template,
-                fields: .filename, parent: base.parent)
+                fields: .filename, parent: base.parent, isOfKnownItem: true)
         }
     }
 
@@ -65,10 +66,12 @@ extension Replica {
     private func begin(
         _ node: Node, _ call: Outgoing.Call, _ fields: ItemFields, in tree: Tree
     ) throws(Obstacle) -> Step {
+        // What is asked for was made where it was sent to, wherever it went here since.
+        let sentParent = node.base == nil && node.flags.contains(.createSent) ? node.sent?.parent : nil
         var outgoing = Outgoing(
             number: node.number, edits: node.edits, call: call, template: try template(of: node, in: tree),
             fields: fields,
-            parent: node.parent?.number ?? node.base?.parent ?? .root)
+            parent: sentParent ?? node.parent?.number ?? node.placeInStore?.parent ?? .root)
         outgoing.isOfKnownItem = storeIdentifier(of: node) != nil
         if !node.isDeleted, node.parent != nil {
             let place = try tree.place(of: node)
@@ -91,8 +94,8 @@ extension Replica {
                 name: outgoing.template.filename)
             tree.note(node)
         }
-        if case .create = call {
-            node.flags.insert(.createSent)
+        if case .create = call { node.flags.insert(.createSent) }
+        if call != .resolve, !fields.isDisjoint(with: .place) {
             node.sent = SentPlace(parent: outgoing.parent, name: node.name, template: outgoing.template.identifier)
             tree.note(node)
         }

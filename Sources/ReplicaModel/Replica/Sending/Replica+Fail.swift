@@ -29,6 +29,7 @@ extension Replica {
             if error.isCertain, outgoing.call != .resolve {
                 node.flags.remove(.createSent)
                 node.sentContent = nil
+                if node.base != nil { node.sent = nil }
             }
             tree.note(node)
             switch error {
@@ -41,13 +42,11 @@ extension Replica {
                 guard let base = node.base else { return .nothing }
                 return current.map(Aftermath.apply) ?? .ask(base.identifier)
             case .deletionRejected(let current):
-                guard let base = node.base else { return .nothing }
-                tree.drop(node)
-                return current.map(Aftermath.apply) ?? .ask(base.identifier)
+                try tree.giveUpDeletion(node)
+                return current.map(Aftermath.apply) ?? .nothing
             case .directoryNotEmpty:
-                guard let base = node.base else { return .nothing }
-                tree.drop(node)
-                return .ask(base.identifier)
+                try tree.giveUpDeletion(node)
+                return .nothing
             case .excludedFromSync:
                 node.flags.insert(.excluded)
                 tree.note(node)
@@ -79,6 +78,7 @@ extension Replica {
             tree.endFlight(node)
             node.flags.subtract([.createSent, .mayAlreadyExist])
             node.sentContent = nil
+            if node.base != nil { node.sent = nil }
             tree.note(node)
             return !node.isDeleted && node.name == outgoing.template.filename
         }
@@ -106,6 +106,13 @@ extension RemoteStoreError {
 }
 
 extension Tree {
+    /// Has an item appear again that the store keeps.
+    fileprivate func giveUpDeletion(_ node: Node) throws(Obstacle) {
+        guard let base = node.base else { return }
+        drop(node)
+        if let folder = try find(base.parent), !folder.isDeleted { askAgain(for: folder) }
+    }
+
     /// Notes why an item is not in step.
     func fail(_ node: Node, code: String, _ message: String, retryAt: Double?) {
         node.failure = Failure(

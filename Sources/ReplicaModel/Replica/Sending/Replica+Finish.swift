@@ -4,10 +4,15 @@ extension Replica {
     /// Records the store's answer to a create or a modify.
     /// - Returns: A state of an item to apply next: the store's own where it differs from what was sent.
     func finish(_ outgoing: Outgoing, _ result: StoreResult) throws(Obstacle) -> Item? {
+        if let item = result.item { try retireTwin(of: outgoing.number, item.identifier) }
         var replaced: ItemIdentifier?
         let next = try locked { (tree) throws(Obstacle) -> Item? in
             guard let node = tree.items[outgoing.number] else { return nil }
             tree.endFlight(node)
+            guard try tree.isStillSent(node, outgoing) else {
+                if let item = result.item { try tree.handOver(item, outgoing) }
+                return nil
+            }
             guard let item = result.item else {
                 tree.refuse(node)
                 return nil
@@ -17,7 +22,7 @@ extension Replica {
                     node, code: "cannotSynchronize", "the store answered with an item of another kind", retryAt: nil)
                 return nil
             }
-            replaced = try tree.yield(item.identifier, to: node)
+            replaced = try tree.yield(item.identifier, to: node, isNew: outgoing.isCreate)
             let isNew = node.isNew
             let former = node.base
             tree.bind(node, item, outgoing)
@@ -48,12 +53,10 @@ extension Replica {
                 if isOther { node.base?.version.content = "" }
             }
             if result.shouldFetchContent { node.base?.version.content = "" }
-            if isNew, case .create(let options) = outgoing.call, options.contains(.mayAlreadyExist),
-                node.kind == .folder
-            {
-                tree.askAgain(for: node)
+            if isNew, node.kind == .folder {
+                if outgoing.mayHaveMet { tree.askAgain(for: node) }
+                try tree.includeChildren(of: node)
             }
-            if isNew, node.kind == .folder { try tree.includeChildren(of: node) }
             tree.note(node)
             return outgoing.isAnswered(by: item, result) && !isOther ? nil : item
         }
@@ -71,18 +74,27 @@ extension Replica {
         wake()
     }
 
+    /// Removes what was made here from the store's word of an item before the answer said that the item is another
+    /// node's.
+    private func retireTwin(of number: ItemNumber, _ identifier: ItemIdentifier) throws(Obstacle) {
+        let twin = try locked { (tree) throws(Obstacle) -> ItemNumber? in
+            guard let twin = try tree.find(identifier), twin.number != number, twin !== tree.root, !twin.isDeleted,
+                twin.dirty.isEmpty
+            else { return nil }
+            return twin.number
+        }
+        if let twin { _ = try removeTree(twin) }
+    }
+
     /// Records the answer to the question whether an earlier call arrived.
     func finishResolving(_ outgoing: Outgoing, _ item: Item?) throws(Obstacle) -> Item? {
         if let item, outgoing.isOfKnownItem {
-            look { tree in
+            try locked { (tree) throws(Obstacle) in
                 guard let node = tree.items[outgoing.number] else { return }
                 tree.endFlight(node)
-                if node.sentContent?.isContent(of: item) == true {
-                    node.base?.version.content = item.version.content
-                    node.base?.size = item.size
-                    tree.dropSentContent(of: node)
-                }
-                node.sentContent = nil
+                guard node.base?.identifier == item.identifier else { return }
+                try tree.recognise(item, as: node)
+                (node.sent, node.sentContent) = (nil, nil)
                 tree.note(node)
             }
             return nil
@@ -117,6 +129,15 @@ extension Replica {
 }
 
 extension Outgoing {
+    /// Whether the store may have had the item, and more in it than we know.
+    fileprivate var mayHaveMet: Bool {
+        switch call {
+        case .create(let options): options.contains(.mayAlreadyExist)
+        case .resolve: true
+        case .modify, .delete: false
+        }
+    }
+
     /// Whether it makes the item in the store, or asks for one that was made.
     var isCreate: Bool {
         switch call {
@@ -139,11 +160,50 @@ extension Outgoing {
 }
 
 extension Tree {
+    /// Sees that the store's present place or content is what was sent in a call whose answer was lost.
+    func recognise(_ item: Item, as node: Node) throws(Obstacle) {
+        if let sent = node.sent, node.base != nil, item.filename == sent.name,
+            try find(item.parent)?.number == sent.parent
+        {
+            node.base?.parent = sent.parent
+            node.base?.name = sent.name
+            if !node.isDeleted { node.comparePlace() }
+            node.sent = nil
+            note(node)
+        }
+        guard node.base != nil, node.sentContent?.isContent(of: item) == true else { return }
+        node.base?.version.content = item.version.content
+        node.base?.size = item.size
+        dropSentContent(of: node)
+        node.sentContent = nil
+        note(node)
+    }
+
     /// The content that was sent has arrived: it is not sent again when the file still has it.
     fileprivate func dropSentContent(of node: Node) {
         settle(node)
-        guard node.writers == 0, node.sentContent?.isContent(of: node.stamp) == true else { return }
+        guard !isWritten(node), node.sentContent?.isContent(of: node.stamp) == true else { return }
         node.dirty.remove(.contents)
+    }
+
+    /// Whether the node still is the item that the call was about: a file renamed over another becomes that other.
+    fileprivate func isStillSent(_ node: Node, _ outgoing: Outgoing) throws(Obstacle) -> Bool {
+        guard !outgoing.isOfKnownItem else { return node.base?.identifier == outgoing.template.identifier }
+        return node.base == nil && node.sent?.template == outgoing.template.identifier
+    }
+
+    /// Has the tombstone of what a node was take the answer to its call.
+    fileprivate func handOver(_ item: Item, _ outgoing: Outgoing) throws(Obstacle) {
+        let known = try find(outgoing.template.identifier)
+        let grave = known ?? pending.values.first { $0.sent?.template == outgoing.template.identifier }
+        guard let grave, grave.isDeleted else { return }
+        let place = grave.placeInStore
+        var base = Base(item, parent: place?.parent ?? .root)
+        if let place { base.name = place.name }
+        setBase(base, of: grave)
+        grave.flags.remove(.createSent)
+        (grave.sent, grave.sentContent) = (nil, nil)
+        note(grave)
     }
 
     func endFlight(_ node: Node) {
@@ -202,17 +262,21 @@ extension Tree {
     }
 
     /// Takes an identifier from another node that has it: the store says that both are one (statement 76). The other
-    /// is an old copy then: it goes, unless it was edited, which makes it an item of its own. A folder becomes one
-    /// anyway, until its entries have moved.
+    /// is an old copy of a new item then: it goes, unless it was edited, which makes it an item of its own. A folder
+    /// becomes one anyway, until its entries have moved.
     /// - Returns: What the other is called from now on, where it is to go.
-    fileprivate func yield(_ identifier: ItemIdentifier, to node: Node) throws(Obstacle) -> ItemIdentifier? {
+    fileprivate func yield(
+        _ identifier: ItemIdentifier, to node: Node, isNew: Bool
+    ) throws(Obstacle) -> ItemIdentifier? {
         guard let other = try find(identifier), other !== node, other !== root else { return nil }
         if other.isDeleted {
             drop(other)
             return nil
         }
-        guard other.kind != .folder || other.flags.contains(.reimport), var base = other.base else {
+        guard isNew && other.kind != .folder || other.flags.contains(.reimport), var base = other.base else {
             makeAnew(other)
+            // Its entries are the new one's now.
+            if node.kind == .folder { askAgain(for: node) }
             return nil
         }
         base.identifier = ItemIdentifier("replica:stale-\(other.number.rawValue)")

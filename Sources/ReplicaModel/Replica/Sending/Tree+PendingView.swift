@@ -12,7 +12,7 @@ extension Tree {
             movingAncestor: isMove && change != .deleted ? movingAncestor(of: node) : nil,
             occupant: isMove && change != .deleted ? try occupant(of: node) : nil,
             remainingChild: change == .deleted && node.kind == .folder ? try remainingChild(of: node) : nil,
-            isBusy: node.isInFlight || (node.writers > 0 && isFresh(node)),
+            isBusy: node.isInFlight || (isWritten(node) && isFresh(node)),
             notBefore: notBefore(node, settle: settle),
             isUnanswered: node.isUnanswered,
             options: options(of: node))
@@ -53,8 +53,8 @@ extension Tree {
     private func occupant(of node: Node) throws(Obstacle) -> ItemNumber? {
         guard let parent = node.parent else { return nil }
         return departed[Presentations.Key(folder: parent.number, name: node.name)].flatMap { number in
-            guard number != node.number, let other = pending[number], let base = other.base,
-                base.parent == parent.number, base.name == node.name
+            guard number != node.number, let place = pending[number]?.placeInStore,
+                place.parent == parent.number, place.name == node.name
             else { return nil }
             return number
         }
@@ -63,7 +63,7 @@ extension Tree {
     /// A deleted or moved item that the store still has in the folder.
     private func remainingChild(of folder: Node) throws(Obstacle) -> ItemNumber? {
         while let number = departedFrom[folder.number]?.last {
-            if let other = pending[number], other.base?.parent == folder.number { return number }
+            if let other = pending[number], other.placeInStore?.parent == folder.number { return number }
             departedFrom[folder.number]?.removeLast()
         }
         return nil
@@ -72,7 +72,7 @@ extension Tree {
 
 extension Node {
     /// Whether a call was made for it whose answer is unknown.
-    var isUnanswered: Bool { isNew ? flags.contains(.createSent) : sentContent != nil }
+    var isUnanswered: Bool { isNew ? flags.contains(.createSent) : sentContent != nil || sent != nil }
 }
 
 extension Replica {

@@ -233,6 +233,15 @@ final class Node {
         return isDeleted ? (base != nil || flags.contains(.createSent)) : !dirty.isEmpty
     }
 
+    /// The item's name in the store while it waits there for its place.
+    var passingName: FileName { FileName(".replica-moving-\(number.rawValue)") }
+
+    /// Where the store has the item, or may have it.
+    var placeInStore: (parent: ItemNumber, name: FileName)? {
+        if let base { return (base.parent, base.name) }
+        return flags.contains(.createSent) ? sent.map { ($0.parent, $0.name) } : nil
+    }
+
     /// Sets the bits of ``dirty`` that say whether the item stands elsewhere than in the store.
     func comparePlace() {
         guard let base, let parent else { return }

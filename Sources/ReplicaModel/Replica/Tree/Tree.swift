@@ -108,7 +108,7 @@ final class Tree {
     func insert(_ node: Node) {
         items[node.number] = node
         if !node.isDeleted {
-            if shown[node.shown] == nil { shown[node.shown] = node }
+            if shown[node.shown] == nil || node.shown == node.number { shown[node.shown] = node }
             if node.shown != node.number { linked[node.shown, default: []].append(node) }
         }
         if let base = node.base { byIdentifier[base.identifier] = node }
@@ -156,9 +156,9 @@ final class Tree {
         if node.flags.contains(.createSent), let sent = node.sent {
             unanswered[Presentations.Key(folder: sent.parent, name: sent.name)] = node.number
         }
-        guard let base = node.base, node.isDeleted || !node.dirty.isDisjoint(with: .place) else { return }
-        departed[Presentations.Key(folder: base.parent, name: base.name)] = node.number
-        departedFrom[base.parent, default: Departures()].insert(node.number)
+        guard let place = node.placeInStore, node.isDeleted || !node.dirty.isDisjoint(with: .place) else { return }
+        departed[Presentations.Key(folder: place.parent, name: place.name)] = node.number
+        departedFrom[place.parent, default: Departures()].insert(node.number)
     }
 
     /// Notes a local change of `fields`: an edit the store has to learn of.
@@ -169,11 +169,17 @@ final class Tree {
         if node.isInFlight { node.dirtySinceSent.formUnion(fields) }
         node.edits += 1
         node.changedAt = now()
-        if node.failure != nil { news.append(node.number) }
-        node.failure = nil
+        forgive(node)
         node.flags.subtract([.excluded, .refused])
         pendingChanged = true
         note(node)
+    }
+
+    /// An edit ends the wait after a failure.
+    func forgive(_ node: Node) {
+        guard node.failure != nil else { return }
+        node.failure = nil
+        news.append(node.number)
     }
 
     func setBase(_ base: Base?, of node: Node) {
@@ -200,6 +206,7 @@ final class Tree {
         changed[node.number] = nil
         writing[node.number] = nil
         items[node.number] = nil
+        needsListing.remove(node.number)
         // Who still has it open finds it by its descriptor, never by a name that may be another's by now.
         node.parent = nil
         removed.insert(node.number)
@@ -210,8 +217,9 @@ final class Tree {
         if let parent = node.parent, parent.children?[node.name] === node { parent.children?[node.name] = nil }
         node.parent = nil
         missing[node.number] = nil
-        guard shown[node.shown] === node else { return }
         linked[node.shown]?.removeAll { $0 === node }
+        if linked[node.shown]?.isEmpty == true { linked[node.shown] = nil }
+        guard shown[node.shown] === node else { return }
         if let other = linked[node.shown]?.first ?? items[node.shown].flatMap({ $0 === node ? nil : $0 }) {
             shown[node.shown] = other
             handOver(node, to: other)
@@ -219,6 +227,9 @@ final class Tree {
             shown[node.shown] = nil
         }
     }
+
+    /// Whether somebody has the node's file open for writing, under whichever name.
+    func isWritten(_ node: Node) -> Bool { (shown[node.shown] ?? node).writers > 0 }
 
     /// Moves what the kernel holds of a file to another of its names.
     private func handOver(_ node: Node, to other: Node) {

@@ -1,0 +1,15 @@
+import ReplicaControl
+import SystemPackage
+import Testing
+
+/// file-provider.md §23, what concerns the list of domains.
+@Suite struct DomainListStatementTests {
+    @Test func statement24_allDomainsAreListedAndNoOthers() throws {
+        let folder = try TemporaryFolder()
+        for name in ["one", "two", "three"] { _ = try FakeDomain(name, in: folder) }
+        let elsewhere = try TemporaryFolder()
+        _ = try FakeDomain("theirs", in: elsewhere)
+        let listed = try DomainDirectory(root: folder.path.appending("replica")).domains()
+        #expect(listed.map(\.name.text) == ["one", "three", "two"])
+    }
+}

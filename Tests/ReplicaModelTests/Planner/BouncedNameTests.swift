@@ -1,0 +1,44 @@
+import Testing
+
+@testable import ReplicaModel
+
+@Suite struct BouncedNameTests {
+    private func free(_ name: String, taken: Set<String> = []) -> String {
+        BouncedName.free(besides: FileName(name)) { taken.contains($0.description) }.description
+    }
+
+    @Test func theNumberStandsBeforeTheExtension() {
+        #expect(free("a.txt") == "a 2.txt")
+        #expect(free("a") == "a 2")
+        #expect(free(".hidden") == ".hidden 2")
+        #expect(free("a.tar.gz") == "a.tar 2.gz")
+        #expect(free("v1.this is no extension at all") == "v1.this is no extension at all 2")
+    }
+
+    @Test func theFirstFreeNumberIsTaken() {
+        #expect(free("a.txt", taken: ["a 2.txt", "a 3.txt"]) == "a 4.txt")
+    }
+
+    @Test func aLongNameIsCutAtACharactersEnd() {
+        for length in 240...255 {
+            let name = String(repeating: "ä", count: length / 2) + ".txt"
+            let free = BouncedName.free(besides: FileName(bytes: Array(name.utf8.prefix(255)))) { _ in false }
+            #expect(free.bytes.count <= 255)
+            #expect(free.isValid)
+        }
+        let long = FileName(String(repeating: "ä", count: 125) + ".txt")
+        let free = BouncedName.free(besides: long) { _ in false }
+        #expect(String(validating: free.bytes, as: UTF8.self) != nil)
+        #expect(free.description.hasSuffix("ä 2.txt"))
+    }
+
+    @Test func aConflictSaysWhoAndWhen() {
+        let name = FileName("report.odt")
+        func copy(_ taken: Set<String>) -> String {
+            BouncedName.conflict(of: name, host: "desk", day: "2026-11-21") { taken.contains($0.description) }
+                .description
+        }
+        #expect(copy([]) == "report (conflict desk 2026-11-21).odt")
+        #expect(copy([copy([])]) == "report (conflict desk 2026-11-21 2).odt")
+    }
+}
