@@ -149,13 +149,8 @@ final class Node {
     /// What the store does not know yet.
     var dirty: ItemFields = []
     var base: Base?
-    var failure: Failure?
-    /// Where a createItem whose answer is unknown was to make it.
-    var sent: SentPlace?
-    /// What a conflict copy is a copy of.
-    var conflict: ConflictOrigin?
-    /// The content of a call whose answer is unknown.
-    var sentContent: SentContent?
+    /// What few items have at a time; nil when it would be empty. Items are many.
+    private var rarities: Rarities?
 
     // What follows is only in memory.
 
@@ -200,6 +195,33 @@ final class Node {
         self.kind = kind
     }
 
+    var failure: Failure? {
+        get { rarities?.failure }
+        set { setRarity(\.failure, newValue) }
+    }
+    /// Where a createItem whose answer is unknown was to make it.
+    var sent: SentPlace? {
+        get { rarities?.sent }
+        set { setRarity(\.sent, newValue) }
+    }
+    /// What a conflict copy is a copy of.
+    var conflict: ConflictOrigin? {
+        get { rarities?.conflict }
+        set { setRarity(\.conflict, newValue) }
+    }
+    /// The content of a call whose answer is unknown.
+    var sentContent: SentContent? {
+        get { rarities?.sentContent }
+        set { setRarity(\.sentContent, newValue) }
+    }
+
+    private func setRarity<Value>(_ field: ReferenceWritableKeyPath<Rarities, Value?>, _ value: Value?) {
+        guard value != nil || rarities != nil else { return }
+        let rarities = self.rarities ?? Rarities()
+        rarities[keyPath: field] = value
+        self.rarities = rarities.isEmpty ? nil : rarities
+    }
+
     var isDeleted: Bool { flags.contains(.deleted) }
     /// Whether the store has yet to be told of the item: what ``base`` says, if anything, counts for its content only.
     var isNew: Bool { base == nil || flags.contains(.reimport) }
@@ -237,4 +259,14 @@ final class Node {
         }
         return false
     }
+}
+
+/// See ``Node``.
+private final class Rarities {
+    var failure: Failure?
+    var sent: SentPlace?
+    var conflict: ConflictOrigin?
+    var sentContent: SentContent?
+
+    var isEmpty: Bool { failure == nil && sent == nil && conflict == nil && sentContent == nil }
 }
