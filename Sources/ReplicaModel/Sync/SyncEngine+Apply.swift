@@ -7,7 +7,7 @@ extension SyncEngine {
         await listAgain()
         guard mayDelete() else { return }
         var isForced = false
-        while true {
+        for _ in 0..<Self.mostPasses {
             let pass = await applyAll(isForced: isForced)
             guard pass.deferred > 0 else {
                 let asked = state.withLock { $0.lastAsked }
@@ -31,6 +31,9 @@ extension SyncEngine {
         state.withLock { $0.isApproved = false }
     }
 
+    /// How many passes are made before others get their turn.
+    private static let mostPasses = 32
+
     /// How many changes are applied before the database learns of them.
     private static let atOnce = 256
 
@@ -38,8 +41,10 @@ extension SyncEngine {
         var (applied, deferred) = (0, 0)
         var last: Int64 = 0
         do {
-            while !Task.isCancelled {
-                let changes = try replica.incoming(after: last, limit: Self.atOnce)
+            // What is noted meanwhile waits for the next pass.
+            let newest = try replica.newestIncoming()
+            while !Task.isCancelled, last < newest {
+                let changes = try replica.incoming(after: last, limit: Self.atOnce).filter { $0.0 <= newest }
                 guard let end = changes.last?.0 else { break }
                 var done: [(Int64, ItemIdentifier)] = []
                 for (sequence, change) in changes {

@@ -42,6 +42,11 @@ extension Replica {
         }
     }
 
+    /// The sequence of the change noted last; 0 when there is none.
+    func newestIncoming() throws -> Int64 {
+        try database.read { try Int64.fetchOne($0, sql: "SELECT max(sequence) FROM incoming") ?? 0 }
+    }
+
     func incoming(after sequence: Int64, limit: Int) throws -> [(Int64, Incoming)] {
         try database.read { try Incoming.read(after: sequence, limit: limit, from: $0) }
     }
