@@ -194,7 +194,7 @@ extension Tree {
     /// Whether the node still is the item that the call was about: a file renamed over another becomes that other.
     fileprivate func isStillSent(_ node: Node, _ outgoing: Outgoing) throws(Obstacle) -> Bool {
         guard !outgoing.isOfKnownItem else { return node.base?.identifier == outgoing.template.identifier }
-        return node.base == nil && node.sent?.template == outgoing.template.identifier
+        return node.isNew && node.sent?.template == outgoing.template.identifier
     }
 
     /// Has the tombstone of what a node was take the answer to its call.
