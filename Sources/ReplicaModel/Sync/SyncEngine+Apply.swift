@@ -9,7 +9,9 @@ extension SyncEngine {
         var isForced = false
         for _ in 0..<Self.mostPasses {
             let pass = await applyAll(isForced: isForced)
-            guard pass.deferred > 0 else {
+            // What a pass had to ask for is noted after it. A database that cannot be read has nothing to apply.
+            let isMore = pass.applied > 0 && ((try? replica.newestIncoming()) ?? 0) > 0
+            guard pass.deferred > 0 || isMore else {
                 let asked = state.withLock { $0.lastAsked }
                 replica.look { $0.forgetGone(before: asked) }
                 break

@@ -36,7 +36,7 @@ extension Tree {
     fileprivate func succeed(
         _ identifier: ItemIdentifier, by arrivals: [StorePlace: ItemIdentifier]
     ) throws(Obstacle) -> Bool {
-        guard let node = try find(identifier), node.kind == .file, var base = node.base,
+        guard let node = try find(identifier), node.kind == .file, !node.isDeleted, var base = node.base,
             let successor = try successor(of: node, base, arrivals), try find(successor) == nil
         else { return false }
         base.identifier = successor
