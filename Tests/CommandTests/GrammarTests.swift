@@ -69,7 +69,7 @@ import Testing
     @Test func ownOptionsAreRead() throws {
         let options = try MountOptions(
             #"import=/home/a\,b,store=file:///s,state=/var/x,foreground,allow_other,nohydrate=a:b c,"#
-                + "cache-max=10G,cache-min-free=500M,credentials=/etc/secret,enforce_caps")
+                + "cache-max=10G,cache-min-free=500M,credentials=/etc/secret")
         #expect(options.importDirectory == "/home/a,b")
         #expect(options.store?.text == "file:///s")
         #expect(options.state == "/var/x")
@@ -79,12 +79,11 @@ import Testing
         #expect(options.domain.cacheMax == 10 << 30)
         #expect(options.domain.cacheMinFree == 500 << 20)
         #expect(options.domain.credentials == "/etc/secret")
-        #expect(options.domain.enforceCapabilities)
     }
 
     @Test func domainOptionsComeBackFromTheirTexts() throws {
-        let options = try MountOptions("cache-max=1G,nohydrate=a:b,ro,cache-max=2G,enforce_caps").domain
-        #expect(options.texts == ["nohydrate=a:b", "cache-max=2G", "enforce_caps"])
+        let options = try MountOptions("cache-max=1G,nohydrate=a:b,ro,cache-max=2G").domain
+        #expect(options.texts == ["nohydrate=a:b", "cache-max=2G"])
         #expect(try DomainOptions(texts: options.texts) == options)
     }
 
@@ -156,8 +155,8 @@ import Testing
             try Invocation(["--import", "a", "/d", "file:///s"])
                 == .importDirectory(name, directory: "/d", store: store, options: MountOptions()))
         #expect(
-            try Invocation(["--add", "a", "file:///s", "-o", "enforce_caps"])
-                == .add(name, store: store, options: MountOptions("enforce_caps")))
+            try Invocation(["--add", "a", "file:///s", "-o", "cache-max=1G"])
+                == .add(name, store: store, options: MountOptions("cache-max=1G")))
         #expect(try Invocation(["--serve", "a"]) == .serve(name, options: MountOptions()))
         #expect(try Invocation(["--remove", "a", "none"]) == .remove(name, keep: .none))
         #expect(try Invocation(["--help", "x", "-o", "frob"]) == .help)

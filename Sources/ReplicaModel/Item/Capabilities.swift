@@ -1,5 +1,5 @@
-/// What a person may do with an item, as the store says (file-provider.md §11). They guide; they are enforced in the
-/// mount only with `-o enforce_caps`.
+/// What a person may do with an item, as the store says (file-provider.md §11). They are kept and
+/// shown; the mount refuses nothing because of them.
 public struct Capabilities: OptionSet, Hashable, Sendable, Codable {
     public let rawValue: UInt32
 

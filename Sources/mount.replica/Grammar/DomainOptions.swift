@@ -10,8 +10,6 @@ struct DomainOptions: Equatable {
     private(set) var cacheMinFree: UInt64?
     /// The store's secrets. ``CredentialsFile`` says whether it may be used.
     private(set) var credentials: FilePath?
-    /// Refuse locally what the item's capabilities don't allow (file-provider.md §23, statement 55).
-    private(set) var enforceCapabilities = false
     /// The options as they were written, in their order, one each: what `domain.json` keeps.
     private(set) var texts: [String] = []
 
@@ -34,9 +32,6 @@ struct DomainOptions: Equatable {
         case "cache-max": cacheMax = try OptionText.size(value, of: key)
         case "cache-min-free": cacheMinFree = try OptionText.size(value, of: key)
         case "credentials": credentials = try OptionText.absolutePath(value, of: key)
-        case "enforce_caps":
-            try OptionText.expectNone(value, of: key)
-            enforceCapabilities = true
         default: return false
         }
         // domain.json keeps text: what isn't UTF-8 would come back as something else.

@@ -32,7 +32,6 @@ enum Invocation: Equatable {
           -o cache-max=SIZE, cache-min-free=SIZE      limits for content that is here only to be fast
           -o nohydrate=A:B    programs that get an error instead of a download
           -o credentials=FILE the store's secrets; only its owner may be able to read it
-          -o enforce_caps     refuse locally what the store's items don't allow
           -o ro, nosuid, nodev, noexec, noatime, allow_other, ...   as in mount(8) and mount.fuse3(8)
           -s  ignore unknown options   -f  check the command line only   -n  accepted   -v  log more
         """
