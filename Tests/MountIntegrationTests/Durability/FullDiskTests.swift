@@ -23,7 +23,7 @@ import Testing
                 settle; same; content_is "$STORE/after" text
                 end_daemon; is_mounted && umount -l "$MNT"
                 mount_it; content_is "$MNT/after" text; content_is "$MNT/keep" keep
-                unmount_it; umount disk
+                unmount_it; no_daemon; eventually umount disk
                 """)
         }
     }

@@ -32,6 +32,7 @@ extension Replica {
             let name = BouncedName.conflict(of: node.name, host: host, day: day) { folder.children?[$0] != nil }
             node.conflict = node.base.map { ConflictOrigin(original: $0.identifier, date: tree.now()) }
             tree.setBase(nil, of: node)
+            (node.sent, node.sentContent) = (nil, nil)
             node.flags.insert(.conflict)
             tree.edit(node, ItemFields.ofNew(node.kind))
             return (folder, name)

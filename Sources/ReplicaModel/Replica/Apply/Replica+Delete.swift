@@ -113,6 +113,7 @@ extension Tree {
     func makeAnew(_ node: Node) {
         guard node.base != nil, node !== root, !node.isDeleted else { return }
         setBase(nil, of: node)
+        (node.sent, node.sentContent) = (nil, nil)
         node.flags.insert(.deletionConflicted)
         edit(node, ItemFields.ofNew(node.kind))
     }
