@@ -67,7 +67,7 @@ extension Tree {
 
     /// An item that is new here, whose name may be in use.
     private func decideNew(_ item: Item, in parent: Node, isForced: Bool) throws(Obstacle) -> ApplyDecision {
-        if isUnanswered(item.filename, in: parent) { return .finished(.deferred) }
+        if unansweredItem(at: item.filename, in: parent)?.isNew == true { return .finished(.deferred) }
         guard let other = try child(item.filename, of: parent) else { return .create(parent: parent.number) }
         if other.isInFlight { return .finished(.deferred) }
         guard other.isNew, !other.flags.contains(.special) else {

@@ -49,9 +49,10 @@ extension Tree {
         return nil
     }
 
-    /// Who still has the node's place in the store.
+    /// Who still has the node's place in the store, or may have it.
     private func occupant(of node: Node) throws(Obstacle) -> ItemNumber? {
         guard let parent = node.parent else { return nil }
+        if let other = unansweredItem(at: node.name, in: parent), other !== node { return other.number }
         return departed[Presentations.Key(folder: parent.number, name: node.name)].flatMap { number in
             guard number != node.number, let place = pending[number]?.placeInStore,
                 place.parent == parent.number, place.name == node.name
@@ -68,11 +69,6 @@ extension Tree {
         }
         return nil
     }
-}
-
-extension Node {
-    /// Whether a call was made for it whose answer is unknown.
-    var isUnanswered: Bool { isNew ? flags.contains(.createSent) : sentContent != nil || sent != nil }
 }
 
 extension Replica {

@@ -230,8 +230,10 @@ final class Node {
     /// Whether the engine has something to send for it.
     var isPending: Bool {
         if !flags.isDisjoint(with: [.special, .excluded, .refused]) { return false }
-        return isDeleted ? (base != nil || flags.contains(.createSent)) : !dirty.isEmpty
+        return isDeleted ? (base != nil || flags.contains(.createSent)) : !dirty.isEmpty || isUnanswered
     }
+    /// Whether a call was made for it whose answer is unknown.
+    var isUnanswered: Bool { isNew ? flags.contains(.createSent) : sentContent != nil || sent != nil }
 
     /// The item's name in the store while it waits there for its place.
     var passingName: FileName { FileName(".replica-moving-\(number.rawValue)") }

@@ -26,7 +26,7 @@ final class Tree {
     /// Pending items by the place that the store still has them at, though they left it here.
     var departed: [Presentations.Key: ItemNumber] = [:]
     var departedFrom: [ItemNumber: Departures] = [:]
-    /// Items by the place at which the store was to make them, as long as it has not answered.
+    /// Items by the place that they were sent to, as long as the store has not answered.
     private var unanswered: [Presentations.Key: ItemNumber] = [:]
     /// How many calls of the store were answered in this run.
     var answers: UInt64 = 0
@@ -138,22 +138,21 @@ final class Tree {
         noteDeparture(node)
     }
 
-    /// Whether the store may have made the item of this place for a call of ours that it has not answered.
-    func isUnanswered(_ name: FileName, in folder: Node) -> Bool {
+    /// The item that a call of ours, which the store has not answered, may have put at this place.
+    func unansweredItem(at name: FileName, in folder: Node) -> Node? {
         let key = Presentations.Key(folder: folder.number, name: name)
-        guard let number = unanswered[key] else { return false }
-        if let node = items[number], node.flags.contains(.createSent), let sent = node.sent,
-            sent.parent == folder.number,
-            sent.name == name
+        guard let number = unanswered[key] else { return nil }
+        if let node = items[number], node.isUnanswered || node.isInFlight, let sent = node.sent,
+            sent.parent == folder.number, sent.name == name
         {
-            return true
+            return node
         }
         unanswered[key] = nil
-        return false
+        return nil
     }
 
     private func noteDeparture(_ node: Node) {
-        if node.flags.contains(.createSent), let sent = node.sent {
+        if let sent = node.sent {
             unanswered[Presentations.Key(folder: sent.parent, name: sent.name)] = node.number
         }
         guard let place = node.placeInStore, node.isDeleted || !node.dirty.isDisjoint(with: .place) else { return }
