@@ -56,7 +56,7 @@ extension Replica {
             return .done
         case .update(let number, let plan, let parent):
             guard !plan.keepsCopy else {
-                try makeConflictCopy(of: number)
+                if try !meetEqual(number, item, staged) { try makeConflictCopy(of: number) }
                 return try apply(item)
             }
             return try update(number, to: item, plan: plan, parent: parent, staged: staged)

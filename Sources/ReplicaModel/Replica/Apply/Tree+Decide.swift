@@ -35,8 +35,9 @@ extension Tree {
         if case .update(let fields) = plan.down, !fields.isDisjoint(with: .place) {
             if let blocker = try blocker(of: item, node, in: parent, isForced: isForced) { return blocker }
         }
-        if case .update(let fields) = plan.down, fields.contains(.contents), node.kind == .file, !plan.keepsCopy,
-            node.materialization == .whole, item.size > 0, staged == nil
+        if case .update(let fields) = plan.down, fields.contains(.contents), node.kind == .file,
+            node.materialization == .whole, item.size > 0, staged == nil,
+            !plan.keepsCopy || node.stamp.size == item.size  // Both may have written the same.
         {
             return .finished(.needsContent(node.number))
         }
