@@ -129,7 +129,7 @@ extension Tree {
     /// Takes over the store's version of an item whose tree state needs no change.
     func adoptVersion(_ node: Node, _ item: Item, _ parent: Node) {
         guard node.base != nil else { return }
-        node.failure = nil
+        forgive(node)
         setBase(Base(item, parent: parent.number), of: node)
         if !node.isDeleted { node.comparePlace() }
         note(node)

@@ -174,10 +174,11 @@ final class Tree {
         note(node)
     }
 
-    /// An edit ends the wait after a failure.
+    /// An edit, or the store's newer state, ends the wait after a failure.
     func forgive(_ node: Node) {
         guard node.failure != nil else { return }
         node.failure = nil
+        pendingChanged = true
         news.append(node.number)
     }
 
