@@ -22,15 +22,15 @@ extension Tree {
         let remote = remoteChange(node, item, parent)
         let plan = plan(local: node.changeToKeep, remote: remote, holdsContent: node.materialization == .whole)
         if node.isDeleted { return try decideDeleted(node, plan, item, parent) }
+        if plan.down == .nothing, let parent {
+            adoptVersion(node, item, parent)
+            return .finished(.done)
+        }
         guard let parent, parent.kind == .folder, !parent.isDeleted else {
             return .removeLocally(node.number)
         }
         if parent.materialization != .whole, parent !== node.parent {
             return node.isPending ? .finished(.needsListing(parent.number)) : .removeLocally(node.number)
-        }
-        if plan.down == .nothing {
-            adoptVersion(node, item, parent)
-            return .finished(.done)
         }
         if case .update(let fields) = plan.down, !fields.isDisjoint(with: .place) {
             if let blocker = try blocker(of: item, node, in: parent, isForced: isForced) { return blocker }

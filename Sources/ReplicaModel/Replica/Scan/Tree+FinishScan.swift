@@ -17,8 +17,6 @@ extension Tree {
         missing.removeAll()
         missingByInode.removeAll()
         linkedBelow.removeAll()
-        scan = .none
-        scanned.removeAll()
     }
 
     /// Why an item is not where it was.

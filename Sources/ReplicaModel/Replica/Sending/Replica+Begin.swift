@@ -75,6 +75,8 @@ extension Replica {
             fields: fields,
             parent: sentParent ?? node.parent?.number ?? node.placeInStore?.parent ?? .root)
         outgoing.isOfKnownItem = storeIdentifier(of: node) != nil
+        // What is gone here has nothing else to be recognised by in a store that cannot mark symlinks.
+        if node.isDeleted { outgoing.template.metadata.modificationDate = Timestamp(nanoseconds: node.stamp.modified) }
         if !node.isDeleted, node.parent != nil {
             let place = try tree.place(of: node)
             try errnos { () throws(Errno) in
@@ -89,6 +91,7 @@ extension Replica {
             }
         }
         node.isInFlight = true
+        node.isResolving = call == .resolve
         node.dirtySinceSent = []
         if outgoing.source != nil {
             node.sentContent = SentContent(

@@ -72,10 +72,13 @@ extension Tree {
 }
 
 extension Replica {
-    /// Whether the store has yet to be asked what became of a call, and can be.
+    /// Whether the store has yet to say what became of a call that nobody waits for any more, and can be asked.
     var hasUnansweredCalls: Bool {
         look { tree in
-            tree.pending.values.contains { $0.isUnanswered && ($0.failure == nil || $0.failure?.retryAt != nil) }
+            tree.pending.values.contains { node in
+                node.isUnanswered && (!node.isInFlight || node.isResolving)
+                    && (node.failure == nil || node.failure?.retryAt != nil)
+            }
         }
     }
 }

@@ -171,8 +171,8 @@ final class Node {
     var edits: UInt64 = 0
     /// Whether a call of the store is under way for it.
     var isInFlight = false
-    /// The number of the answer to the last call for it.
-    var answered: UInt64 = 0
+    /// Whether that call asks what became of an earlier one.
+    var isResolving = false
     /// What was edited since that call began.
     var dirtySinceSent: ItemFields = []
     /// When it was last changed or used, on the replica's clock.

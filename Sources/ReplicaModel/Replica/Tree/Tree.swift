@@ -28,10 +28,7 @@ final class Tree {
     var departedFrom: [ItemNumber: Departures] = [:]
     /// Items by the place that they were sent to, as long as the store has not answered.
     private var unanswered: [Presentations.Key: ItemNumber] = [:]
-    /// How many calls of the store were answered in this run.
-    var answers: UInt64 = 0
-    /// Identifiers that no item here has any more, with ``answers`` then: what the store said of them before is no news.
-    private(set) var gone: [ItemIdentifier: UInt64] = [:]
+    var answers = AnswerLog()
     /// Items with a file below that is open for writing, or was when the daemon died.
     var writing: [ItemNumber: Node] = [:]
     /// What a scan did not find where it was; found again elsewhere or, after the scan, gone.
@@ -185,17 +182,11 @@ final class Tree {
     func setBase(_ base: Base?, of node: Node) {
         if let old = node.base, byIdentifier[old.identifier] === node {
             byIdentifier[old.identifier] = nil
-            if base?.identifier != old.identifier { gone[old.identifier] = answers }
+            if base?.identifier != old.identifier { answers.note(old.identifier) }
         }
-        if let base { gone[base.identifier] = nil }
         node.base = base
         if let base { byIdentifier[base.identifier] = node }
         note(node)
-    }
-
-    /// Forgets what is gone since before `answer`: nothing that the store said then is still to be applied.
-    func forgetGone(before answer: UInt64) {
-        gone = gone.filter { $0.value > answer }
     }
 
     /// Forgets an item for good.
