@@ -50,6 +50,9 @@ int setfsgid(uint32_t group);
 #define CL_SEEK_HOLE 4
 
 int cl_pipe2(int *ends, int flags) __asm__("pipe2");
+/// A mount of its own of what is mounted at the path, in no namespace: nobody finds the path's mount busy for it.
+int cl_open_tree(int folder, const char *path, unsigned int flags) __asm__("open_tree");
+#define CL_OPEN_TREE_CLONE 1
 int cl_accept4(int socket, void *address, void *length, int flags) __asm__("accept4");
 int cl_name_thread(unsigned long thread, const char *name) __asm__("pthread_setname_np");
 

@@ -56,13 +56,19 @@ final class MountPresenter: Presenter {
         let thread = gettid()
         calls.enter(thread)
         defer { calls.leave(thread) }
-        let root = Glibc.open(mountpoint, CL_O_PATH | O_DIRECTORY | O_CLOEXEC)
+        let root = openRoot()
         guard root >= 0 else { return false }
         defer { close(root) }
         // Whatever else may be mounted there by now must not be changed: the request has to arrive here.
         var status = Glibc.statvfs()
         guard fstatvfs(root, &status) == 0, calls.isProven(thread) else { return false }
         return call.make(in: root)
+    }
+
+    /// The mount's root; as a clone where that is allowed, so that umount(8) does not find it busy meanwhile.
+    private func openRoot() -> Int32 {
+        let clone = cl_open_tree(AT_FDCWD, mountpoint, UInt32(CL_OPEN_TREE_CLONE | O_CLOEXEC))
+        return clone >= 0 ? clone : Glibc.open(mountpoint, CL_O_PATH | O_DIRECTORY | O_CLOEXEC)
     }
 
     func invalidate(_ name: FileName, in folder: ItemNumber) {

@@ -35,6 +35,26 @@ import Testing
         #expect(told.deleted.isEmpty)
     }
 
+    /// Events come faster than they are taken in.
+    @Test(.timeLimit(.minutes(1))) func aBusyWriterDoesNotHoldUpTheFeed() async throws {
+        _ = try await store.all()
+        let anchor = try await store.currentAnchor()
+        let isDone = Locked(false)
+        let ended = AsyncStream<Void>.makeStream()
+        Thread.detachNewThread { [root = scratch.root] in
+            var count = 0
+            while !isDone.withLock({ $0 }) {
+                count += 1
+                let path = "\(root)/\(count % 50)"
+                _ = FileManager.default.createFile(atPath: path, contents: Data("\(count)".utf8))
+            }
+            ended.continuation.finish()
+        }
+        for _ in 0..<20 { _ = try await store.enumerateChanges(from: anchor) }
+        isDone.withLock { $0 = true }
+        for await _ in ended.stream {}
+    }
+
     @Test func changesBelowOwnFoldersAreTold() async throws {
         _ = try await store.all()
         let folder = try await store.make("folder")

@@ -85,17 +85,21 @@ final class Watches: Sendable {
         while read(wakeReader.raw, &bytes, bytes.count) > 0 {}
     }
 
-    /// Takes all events out of the queue.
+    /// Takes the events out of the queue that are in it now: those that come meanwhile might never end.
     func take() -> Batch {
         var batch = Batch()
         guard let queue else { return batch }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 8)
         defer { buffer.deallocate() }
-        while true {
+        var queued: Int32 = 0
+        guard ioctl(queue.raw, UInt(FIONREAD), &queued) == 0 else { return batch }
+        while queued > 0 {
             let length = read(queue.raw, buffer.baseAddress, buffer.count)
-            if length <= 0 { return batch }
+            if length <= 0 { break }
             parse(UnsafeRawBufferPointer(rebasing: buffer[..<length]), into: &batch)
+            queued -= Int32(length)
         }
+        return batch
     }
 
     private func parse(_ bytes: UnsafeRawBufferPointer, into batch: inout Batch) {

@@ -8,7 +8,6 @@ import Synchronization
 final class Writer: @unchecked Sendable {
     let name: String
     private let folder: String
-    private let changesWhatItMade: Bool
     private var random: Seeded
     private(set) var tree = FileTree()
     /// What the folder may also be, for the call that got no answer.
@@ -17,10 +16,8 @@ final class Writer: @unchecked Sendable {
     private(set) var calls = 0
     private var made = 0
 
-    /// - Parameter changesWhatItMade: Whether it also removes, renames and edits what may have been sent already.
-    init(name: String, folder: String, seed: UInt64, changesWhatItMade: Bool) {
+    init(name: String, folder: String, seed: UInt64) {
         self.name = name
-        self.changesWhatItMade = changesWhatItMade
         self.folder = folder
         random = Seeded(seed)
     }
@@ -130,11 +127,6 @@ final class Writer: @unchecked Sendable {
     // MARK: Steps
 
     private func step() throws {
-        guard changesWhatItMade else {
-            // Some at a time, as a person would.
-            usleep(2000)
-            return try stepGently()
-        }
         if tree.entries.count > 60 { return try clear() }
         switch random.below(20) {
         case 0..<6: try create()
@@ -146,14 +138,6 @@ final class Writer: @unchecked Sendable {
         case 16: try makeFolder()
         case 17: try makeLink()
         default: if let name = some({ $0 != .folder }) { try remove(name) }
-        }
-    }
-
-    private func stepGently() throws {
-        switch random.below(6) {
-        case 0: try makeFolder()
-        case 1: try makeLink()
-        default: try create()
         }
     }
 

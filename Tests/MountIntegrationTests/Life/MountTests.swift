@@ -76,6 +76,26 @@ import Testing
         }
     }
 
+    @Test func aStoreThatChangesDoesNotMakeTheMountBusy() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                begin; settle
+                for round in 1 2 3; do
+                    (n=0; while :; do echo "$((n += 1))" >"$STORE/f$((n % 50))"; sleep 0.002; done) &
+                    writer=$!
+                    eventually test -e "$MNT/f40"
+                    umount "$MNT" || { kill -9 $writer; fail "busy in round $round"; }
+                    kill -9 $writer
+                    wait $writer || true
+                    end_daemon
+                    rm "$STORE"/f*
+                    mount_it; settle
+                done
+                """)
+        }
+    }
+
     @Test func inTheForegroundItLogsAndEndsWithTheMount() async throws {
         try await Trial.run { trial in
             try await trial.shell(
