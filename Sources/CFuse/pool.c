@@ -234,7 +234,12 @@ static void *work(void *argument) {
         ended = !receive(worker, buffer, &size);
         if (ended) break;
         bool keeps_lead = is_answered_at_once(pool, buffer);
-        if (!keeps_lead) hand_over(worker);
+        if (keeps_lead) {
+            cfuse_follow(((struct wire_in_header *)buffer)->pid);
+        } else {
+            cfuse_follow_end();
+            hand_over(worker);
+        }
         if (atomic_load_explicit(&pool->refusing, memory_order_relaxed)) refuse(pool, buffer);
         else cfuse_process(pool->session, buffer, size);
         if (!keeps_lead && !take_lead(worker)) break;
@@ -267,6 +272,7 @@ struct cfuse_pool *cfuse_pool_new(struct fuse_session *session, unsigned max_thr
     pthread_condattr_setclock(&pool->monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&pool->changed, &pool->monotonic);
     install_wake_signal();
+    cfuse_follow_prepare();
     return pool;
 }
 

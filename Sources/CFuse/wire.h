@@ -1,6 +1,7 @@
 // What the kernel's FUSE protocol has and libfuse 3.14 doesn't show: <linux/fuse.h>, under names of our own.
 #ifndef CFUSE_WIRE_H
 #define CFUSE_WIRE_H
+#include <stddef.h>
 #include <stdint.h>
 #include <linux/ioctl.h>
 
@@ -90,5 +91,11 @@ extern __thread const struct wire_in_header *cfuse_current;
 /// Serves one request that was read into `buffer`.
 struct fuse_session;
 void cfuse_process(struct fuse_session *session, void *buffer, size_t size);
+
+/// Serves the requests of a thread on its processor. To be prepared for once, by a thread that follows nobody.
+void cfuse_follow_prepare(void);
+void cfuse_follow(uint32_t thread);
+/// Lets the calling thread run anywhere again, before it takes its time or starts others, which would be where it is.
+void cfuse_follow_end(void);
 
 #endif
