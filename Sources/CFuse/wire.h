@@ -8,8 +8,8 @@
 enum {
     WIRE_LOOKUP = 1, WIRE_FORGET = 2, WIRE_GETATTR = 3, WIRE_SETATTR = 4, WIRE_READLINK = 5, WIRE_SYMLINK = 6,
     WIRE_MKNOD = 8, WIRE_MKDIR = 9, WIRE_UNLINK = 10, WIRE_RMDIR = 11, WIRE_RENAME = 12, WIRE_LINK = 13, WIRE_OPEN = 14,
-    WIRE_WRITE = 16, WIRE_STATFS = 17, WIRE_RELEASE = 18, WIRE_GETXATTR = 22, WIRE_LISTXATTR = 23, WIRE_INIT = 26,
-    WIRE_OPENDIR = 27, WIRE_READDIR = 28, WIRE_RELEASEDIR = 29, WIRE_ACCESS = 34, WIRE_CREATE = 35,
+    WIRE_WRITE = 16, WIRE_STATFS = 17, WIRE_RELEASE = 18, WIRE_FSYNC = 20, WIRE_SETXATTR = 21, WIRE_GETXATTR = 22, WIRE_LISTXATTR = 23, WIRE_REMOVEXATTR = 24, WIRE_FLUSH = 25, WIRE_INIT = 26,
+    WIRE_OPENDIR = 27, WIRE_READDIR = 28, WIRE_RELEASEDIR = 29, WIRE_FSYNCDIR = 30, WIRE_ACCESS = 34, WIRE_CREATE = 35,
     WIRE_INTERRUPT = 36, WIRE_BATCH_FORGET = 42, WIRE_READDIRPLUS = 44, WIRE_RENAME2 = 45, WIRE_TMPFILE = 51,
     WIRE_STATX = 52,
 };
@@ -91,11 +91,5 @@ extern __thread const struct wire_in_header *cfuse_current;
 /// Serves one request that was read into `buffer`.
 struct fuse_session;
 void cfuse_process(struct fuse_session *session, void *buffer, size_t size);
-
-/// Serves the requests of a thread on its processor. To be prepared for once, by a thread that follows nobody.
-void cfuse_follow_prepare(void);
-void cfuse_follow(uint32_t thread);
-/// Lets the calling thread run anywhere again, before it takes its time or starts others, which would be where it is.
-void cfuse_follow_end(void);
 
 #endif
