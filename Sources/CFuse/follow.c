@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "CFuse.h"
 #include "follow.h"
 #include <fcntl.h>
 #include <sched.h>
@@ -11,7 +12,7 @@
 // waking a thread on a processor that sleeps takes longer than most answers (docs/decisions/performance.md).
 
 /// After how many requests it is looked again where a program runs.
-enum { INTERVAL = 32, LONGEST_INTERVAL = 1024 };
+enum { INTERVAL = 64, LONGEST_INTERVAL = 1024 };
 /// How many requests of changing programs are served between two looks.
 enum { PAUSE = 4 };
 /// Programs that take turns so often are served side by side, on no processor of their own.
@@ -120,6 +121,10 @@ void follow_leave(struct follower *follower) {
     follower->is_bound = false;
     follower->looked_at = 0;
     run_anywhere(0);
+}
+
+void cfuse_run_anywhere(void) {
+    if (current) follow_leave(current);
 }
 
 void follow_end(struct follower *follower) {

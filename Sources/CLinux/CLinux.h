@@ -51,6 +51,8 @@ int setfsgid(uint32_t group);
 
 int cl_pipe2(int *ends, int flags) __asm__("pipe2");
 int cl_accept4(int socket, void *address, void *length, int flags) __asm__("accept4");
+int cl_processors_of(int thread, unsigned long size, void *set) __asm__("sched_getaffinity");
+int cl_set_processors_of(int thread, unsigned long size, const void *set) __asm__("sched_setaffinity");
 int cl_name_thread(unsigned long thread, const char *name) __asm__("pthread_setname_np");
 
 // Swift hides fork. It is safe only before the process's first thread, queue or task.
