@@ -25,7 +25,12 @@ extension Replica {
         try locked { (tree) throws(Obstacle) in
             guard let node = tree.items[number], let folder = tree.items[parent] else { return }
             var left = node.dirty.subtracting(fields.intersection(.contents))
-            if case .modify(let up) = plan.up { left.formIntersection(up.union(.place)) } else { left = [] }
+            // A cut of what is not here is no part of the plan, and still to be sent.
+            if case .modify(let up) = plan.up {
+                left.formIntersection(up.union([.place, .contents]))
+            } else {
+                left.formIntersection(.contents)
+            }
             node.dirty = left
             tree.adoptVersion(node, item, folder)
         }
