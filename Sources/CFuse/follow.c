@@ -17,6 +17,7 @@ enum { INTERVAL = 64, LONGEST_INTERVAL = 1024 };
 enum { PAUSE = 4 };
 /// Programs that take turns so often are served side by side, on no processor of their own.
 enum { MOST_RETURNS = 4, RETURNS_INTERVAL = 256 };
+
 /// Where this process may run; nobody is followed when that is one processor, or more than a cpu_set_t holds.
 static cpu_set_t allowed;
 static bool has_choice, can_give_way;

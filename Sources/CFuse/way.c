@@ -87,7 +87,11 @@ static void *watch(void *argument) {
         unsigned before = served;
         served = atomic_load(&follower->served);
         still = served == before ? still + 1 : 0;
-        pthread_mutex_lock(&follower->lock);
+        if (pthread_mutex_trylock(&follower->lock) != 0) {
+            // The worker has it, and may not come to give it back.
+            if (still > 0) ask_for_short_slices(follower->thread);
+            continue;
+        }
         bool is_late = still > 0 && has_work(follower);
         if (is_late || still == QUIET) stop_giving_way(follower, is_late);
         goes_on = !follower->is_ending && (follower->gives_way || still < QUIET + UNUSED);

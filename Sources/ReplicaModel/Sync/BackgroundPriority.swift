@@ -14,9 +14,11 @@ enum BackgroundPriority {
         runAnywhere()
     }
 
-    /// A thread that was started on behalf of a program's request is kept on that program's processor. The main thread
-    /// never is.
+    /// A thread that was started on behalf of a program's request is kept on that program's processor, and may give way
+    /// there to everything else. The main thread never is.
     private static func runAnywhere() {
+        var parameters = sched_param()
+        _ = sched_setscheduler(0, SCHED_OTHER, &parameters)
         withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { set in
             guard let address = set.baseAddress else { return }
             set.initializeMemory(as: UInt8.self, repeating: 0)
