@@ -1,13 +1,12 @@
 #define _GNU_SOURCE
 #include "CFuse.h"
+#include "follow.h"
 #include "wire.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,12 +22,10 @@ enum { PATIENCE = 10 };
 /// Interrupts a read(2) that nothing will end. Programs ignore it by default.
 enum { WAKE_SIGNAL = SIGURG };
 
-/// What a worker asks for at a time, in nanoseconds: the least there is.
-enum { SLICE = 100 * 1000 };
-
 struct worker {
     pthread_t thread;
     struct cfuse_pool *pool;
+    struct follower follower;
     atomic_bool reading;
     // Under the pool's lock:
     struct worker *next, **link;
@@ -157,6 +154,14 @@ static bool is_answered_at_once(const struct cfuse_pool *pool, const struct wire
     }
 }
 
+/// Whether others may be served while this request keeps a processor busy.
+static bool may_need_processor(const struct wire_in_header *header) {
+    switch (header->opcode) {
+    case WIRE_FSYNC: case WIRE_FSYNCDIR: case WIRE_FLUSH: case WIRE_SETXATTR: case WIRE_REMOVEXATTR: return false;
+    default: return true;
+    }
+}
+
 static void refuse(struct cfuse_pool *pool, const struct wire_in_header *header) {
     if (header->opcode == WIRE_FORGET || header->opcode == WIRE_BATCH_FORGET || header->opcode == WIRE_INTERRUPT)
         return;
@@ -197,31 +202,11 @@ static void leave(struct worker *worker, bool ended) {
     pthread_mutex_unlock(&pool->lock);
 }
 
-/// sched_setattr(2), which glibc 2.36 does not have.
-struct scheduling {
-    uint32_t size, policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t slice, deadline, period;
-};
-
-/// A program waits for each answer, and it takes some microseconds: who asks for little at a time is let in sooner
-/// when the processors are busy (EEVDF, Linux 6.12). Threads started from here are as all others.
-static void ask_for_short_slices(void) {
-    enum { RESET_ON_FORK = 1 };
-    errno = 0;
-    int nice = getpriority(PRIO_PROCESS, 0);
-    if (errno) return;
-    struct scheduling wanted = {.size = sizeof wanted, .flags = RESET_ON_FORK, .nice = nice, .slice = SLICE};
-    // Where the kernel doesn't know it, nothing is lost.
-    syscall(SYS_sched_setattr, 0, &wanted, 0);
-}
-
 static void *work(void *argument) {
     struct worker *worker = argument;
-    ask_for_short_slices();
+    ask_for_short_slices(0);
     struct cfuse_pool *pool = worker->pool;
+    follow_begin(&worker->follower, pool->fd);
     // Who started this may block all signals, as Dispatch's threads do.
     sigset_t wake;
     sigemptyset(&wake);
@@ -234,12 +219,17 @@ static void *work(void *argument) {
         ended = !receive(worker, buffer, &size);
         if (ended) break;
         bool keeps_lead = is_answered_at_once(pool, buffer);
+        if (keeps_lead) follow(&worker->follower, ((struct wire_in_header *)buffer)->pid);
+        else if (may_need_processor(buffer)) follow_leave(&worker->follower);
         if (!keeps_lead) hand_over(worker);
         if (atomic_load_explicit(&pool->refusing, memory_order_relaxed)) refuse(pool, buffer);
         else cfuse_process(pool->session, buffer, size);
+        // Not everything is answered, or by this thread.
+        follow_answers();
         if (!keeps_lead && !take_lead(worker)) break;
     }
     free(buffer);
+    follow_end(&worker->follower);
     leave(worker, ended);
     return NULL;
 }
@@ -267,6 +257,7 @@ struct cfuse_pool *cfuse_pool_new(struct fuse_session *session, unsigned max_thr
     pthread_condattr_setclock(&pool->monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&pool->changed, &pool->monotonic);
     install_wake_signal();
+    follow_prepare();
     return pool;
 }
 

@@ -48,12 +48,16 @@ int setfsgid(uint32_t group);
 #define CL_UTIME_OMIT 0x3ffffffeL
 #define CL_SEEK_DATA 3
 #define CL_SEEK_HOLE 4
+#define CL_M_ARENA_MAX (-8)
 
 int cl_pipe2(int *ends, int flags) __asm__("pipe2");
 /// A mount of its own of what is mounted at the path, in no namespace: nobody finds the path's mount busy for it.
 int cl_open_tree(int folder, const char *path, unsigned int flags) __asm__("open_tree");
 #define CL_OPEN_TREE_CLONE 1
 int cl_accept4(int socket, void *address, void *length, int flags) __asm__("accept4");
+int cl_processors_of(int thread, unsigned long size, void *set) __asm__("sched_getaffinity");
+int cl_set_processors_of(int thread, unsigned long size, const void *set) __asm__("sched_setaffinity");
+int cl_malloc_option(int option, int value) __asm__("mallopt");
 int cl_name_thread(unsigned long thread, const char *name) __asm__("pthread_setname_np");
 
 // Swift hides fork. It is safe only before the process's first thread, queue or task.

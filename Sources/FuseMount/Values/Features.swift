@@ -26,6 +26,8 @@ public struct Features: OptionSet, Sendable {
     public static let explicitInvalidation = Features(rawValue: 1 << 8)
     /// Operations on names, attributes and listings, `open` and `release` are answered, or parked, without waiting for
     /// more than a local disk. They are then served one after the other by one thread, which is much the fastest.
+    /// That thread stays on the processor of the program that asks: start no other within a request, which would be kept
+    /// there too, but park the reply first.
     /// `setxattr`, `removexattr`, `flush`, `fsync` and the operations on data may take their time all the same.
     public static let answersAtOnce = Features(rawValue: 1 << 9)
 }

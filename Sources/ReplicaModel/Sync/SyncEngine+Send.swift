@@ -8,10 +8,13 @@ extension SyncEngine {
     func send() async -> Double? {
         guard !replica.isScanning else { return replica.now() + 0.1 }
         let now = replica.now()
-        let news = replica.takeNews()
-        if replica.events.isHeard { for number in news { replica.post(.localChange, number) } }
+        let news = replica.takeNews(settle: options.settle)
+        if replica.events.isHeard {
+            for number in news.due + news.later.map(\.0) { replica.post(.localChange, number) }
+        }
         board.withLock { board in
-            board.add(news)
+            board.add(news.due)
+            for (number, time) in news.later { board.wait(number, until: time) }
             board.addDue(at: now)
         }
         if let time = heldBack() { return time.isFinite ? time : nil }

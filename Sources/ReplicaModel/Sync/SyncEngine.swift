@@ -54,6 +54,7 @@ final class SyncEngine: Sendable {
             await receive()
             let next = state.withLock { $0.nextPull }
             await bell.wait(since: mark, until: next, now: replica.now)
+            BackgroundPriority.take()
             try? await Task.sleep(for: .milliseconds(Self.lookInterval))  // As above.
         }
     }
@@ -64,6 +65,7 @@ final class SyncEngine: Sendable {
             let mark = bell.mark
             let next = await send()
             await bell.wait(since: mark, until: next, now: replica.now)
+            BackgroundPriority.take()
             // Under a stream of edits one look every now and then is enough. Cancelled only at the end.
             try? await Task.sleep(for: .milliseconds(Self.lookInterval))
         }

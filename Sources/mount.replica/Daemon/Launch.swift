@@ -1,3 +1,4 @@
+import CLinux
 import FuseMount
 import Glibc
 import Logging
@@ -12,6 +13,7 @@ enum Launch {
         TerminationSignals.block()
         umask(0)
         raiseDescriptorLimit()
+        limitHeaps()
         var logger = Logger(label: "replica") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = plan.isVerbose ? .debug : .warning
         do {
@@ -68,6 +70,12 @@ enum Launch {
                 }
             return (location, try StoreFactory.openNew(store))
         }
+    }
+
+    /// glibc gives each thread a heap of its own, up to eight for a processor, and what is free in one is of no use to
+    /// another. Few of our threads work at a time.
+    private static func limitHeaps() {
+        _ = cl_malloc_option(CL_M_ARENA_MAX, 2)
     }
 
     /// As many open files as the system lets us have: an unprivileged mount needs one for each that is open in it.

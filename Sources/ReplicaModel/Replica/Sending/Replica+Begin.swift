@@ -2,12 +2,29 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
+/// Items that the sender has to look at.
+struct News {
+    var due: [ItemNumber] = []
+    /// With the time from which on, in seconds since 1970.
+    var later: [(ItemNumber, Double)] = []
+}
+
 extension Replica {
-    /// The numbers of what became pending or was edited since the last call.
-    func takeNews() -> [ItemNumber] {
+    /// What became pending or was edited since the last call. What was just edited need not be looked at before its time.
+    /// - Parameter settle: For how long an edit rests before it is sent, in seconds.
+    func takeNews(settle: Double) -> News {
         look { tree in
             defer { tree.news.removeAll(keepingCapacity: true) }
-            return tree.news
+            var news = News()
+            let now = tree.now()
+            for number in tree.news {
+                guard let node = tree.items[number], node.failure == nil, node.changedAt + settle > now else {
+                    news.due.append(number)
+                    continue
+                }
+                news.later.append((number, node.changedAt + settle))
+            }
+            return news
         }
     }
 
