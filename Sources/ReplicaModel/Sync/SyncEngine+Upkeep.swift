@@ -37,6 +37,7 @@ extension SyncEngine {
     /// Takes over what a person said in an earlier run.
     func restore() {
         replica.recallPins()
+        replica.look { $0.keepsTrash = store.properties.keepsTrash }
         if options.cacheLimit != nil || options.minimumFree != nil { replica.look { $0.keepsUse = true } }
         let (reason, isImporting) = replica.standingOrders()
         state.withLock { state in

@@ -97,6 +97,7 @@ extension Replica {
             tree.bury(node)
             return nil
         }
+        leaveTrash(key.name, in: key.folder)
     }
 }
 

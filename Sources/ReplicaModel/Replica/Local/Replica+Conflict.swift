@@ -7,8 +7,8 @@ extension Replica {
         look { tree in tree.items[number].map(tree.settleConflict) }
     }
 
-    /// Deletes a conflict copy, as a person would.
-    func discardConflict(_ number: ItemNumber) throws(Obstacle) {
+    /// Deletes a file, as a person would.
+    func remove(_ number: ItemNumber) throws(Obstacle) {
         let found = try locked { (tree) throws(Obstacle) -> (PresentedCall, Presentations.Key, Bool)? in
             guard let node = try tree.find(number), let parent = node.parent else { return nil }
             let call = PresentedCall.remove(tree.path(of: node), isFolder: false)

@@ -22,7 +22,7 @@ extension Replica {
             node.sent = SentPlace(parent: base.parent, name: node.passingName, template: base.identifier)
             tree.note(node)
             let template = ItemTemplate(
-                identifier: base.identifier, parent: try tree.find(base.parent)?.base?.identifier ?? .root,
+                identifier: base.identifier, parent: try tree.find(base.parent).flatMap(tree.identifier(ofFolder:)) ?? .root,
                 filename: node.passingName, kind: node.kind)
             return Outgoing(
                 number: number, edits: node.edits, call: .modify(base: base.version), template: template,
@@ -35,12 +35,7 @@ extension Replica {
         try locked { (tree) throws(Obstacle) in
             guard let node = tree.pending[number] else { return .wait(.nothing) }
             tree.settle(node)
-            if node.base == nil, node.parent?.isLocalOnly == true {
-                // What is in a folder that the store will not have stays local with it.
-                node.flags.insert(.excluded)
-                tree.note(node)
-                return .wait(.nothing)
-            }
+            if let step = try tree.withdraw(node) { return step }
             let view = try tree.pendingView(of: node, settle: settle)
             let readiness = readiness(of: view, now: tree.now())
             let call: Outgoing.Call
@@ -55,7 +50,7 @@ extension Replica {
             if case .modify(let changed) = readiness, changed.contains(.contents), node.kind == .file,
                 node.materialization != .whole
             {
-                return .fetch
+                return .fetch([number])
             }
             // What is not here is never sent as if it were.
             if node.kind == .file, node.materialization != .whole { fields.remove(.contents) }
@@ -107,7 +102,7 @@ extension Replica {
         let parent = try sent.map { (sent) throws(Obstacle) in try tree.find(sent.parent) } ?? node.parent
         return ItemTemplate(
             identifier: storeIdentifier(of: node) ?? node.sent?.template ?? freshTemplateIdentifier(in: tree),
-            parent: parent?.base?.identifier ?? .root, filename: sent?.name ?? node.name, kind: node.kind)
+            parent: parent.flatMap(tree.identifier(ofFolder:)) ?? .root, filename: sent?.name ?? node.name, kind: node.kind)
     }
 }
 

@@ -168,7 +168,7 @@ extension Tree {
     /// Sees that the store's present place or content is what was sent in a call whose answer was lost.
     func recognise(_ item: Item, as node: Node) throws(Obstacle) {
         if let sent = node.sent, node.base != nil, item.filename == sent.name,
-            try find(item.parent)?.number == sent.parent
+            try folder(of: item, as: node)?.number == sent.parent
         {
             node.base?.parent = sent.parent
             node.base?.name = sent.name

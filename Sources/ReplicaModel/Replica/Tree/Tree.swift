@@ -51,6 +51,8 @@ final class Tree {
     var wanted: Set<ItemNumber> = []
     /// Folders below which such may be.
     var wantedTrees: Set<ItemNumber> = []
+    /// Whether the store has a trash.
+    var keepsTrash = false
     /// Whether it is recorded when files are used.
     var keepsUse = false
     /// What became pending or was edited since the engine last asked.
