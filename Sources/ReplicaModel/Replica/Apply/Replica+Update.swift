@@ -58,7 +58,7 @@ extension Replica {
             for name in tree.names(of: node) {
                 tree.restamp(name)
                 // The other names are items of their own.
-                if name !== node { tree.edit(name, [.mode, .modificationDate, .extendedAttributes, .tags]) }
+                if name !== node { tree.edit(name, [.mode, .modificationDate, .untoldByStatus]) }
             }
         }
     }

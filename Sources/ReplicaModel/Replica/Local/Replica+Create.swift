@@ -97,8 +97,8 @@ extension ItemFields {
     /// What a new item of this kind brings.
     static func ofNew(_ kind: ItemKind) -> ItemFields {
         switch kind {
-        case .file: [.contents, .place, .mode, .modificationDate, .extendedAttributes, .tags]
-        case .folder: [.place, .mode, .modificationDate, .extendedAttributes, .tags]
+        case .file: [.contents, .place, .mode, .modificationDate, .untoldByStatus]
+        case .folder: [.place, .mode, .modificationDate, .untoldByStatus]
         case .symlink: [.place, .modificationDate]
         }
     }

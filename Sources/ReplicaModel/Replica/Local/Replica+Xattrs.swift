@@ -20,6 +20,17 @@ enum OwnXattr {
         name.hasPrefix(own) && name != lastUsed && name != favorite
     }
 
+    /// Whether the attribute may have the value: dates and ranks are numbers.
+    static func allows(_ value: UnsafeRawBufferPointer?, for name: String) -> Bool {
+        guard let value else { return true }
+        let text = String(decoding: value, as: UTF8.self)
+        return switch name {
+        case lastUsed: Int64(text) != nil
+        case favorite: UInt64(text) != nil
+        default: true
+        }
+    }
+
     /// The field that a change of the attribute changes, or nil for what stays local.
     static func field(of name: String) -> ItemFields? {
         switch name {
@@ -62,6 +73,7 @@ extension Replica {
         _ name: String, _ value: UnsafeRawBufferPointer?, flags: Int32, of number: ItemNumber
     ) throws(Obstacle) {
         guard !OwnXattr.isHidden(name) else { throw .errno(.notPermitted) }
+        guard OwnXattr.allows(value, for: name) else { throw .errno(.invalidArgument) }
         try locked { (tree) throws(Obstacle) in
             let node = try tree.node(number)
             let place = try tree.place(of: node)

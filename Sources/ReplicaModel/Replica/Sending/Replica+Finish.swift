@@ -257,6 +257,8 @@ extension Tree {
             var theirs = own
             if let mode = metadata.mode, fields.contains(.mode) { theirs.mode = mode }
             if let tags = metadata.tags, fields.contains(.tags) { theirs.tags = tags }
+            if let date = metadata.lastUsedDate, fields.contains(.lastUsedDate) { theirs.lastUsedDate = date }
+            if let rank = metadata.favoriteRank, fields.contains(.favoriteRank) { theirs.favoriteRank = rank }
             if let values = metadata.extendedAttributes, fields.contains(.extendedAttributes) {
                 theirs.extendedAttributes = values
             }
