@@ -37,7 +37,10 @@ extension SyncEngine {
     /// Takes over what a person said in an earlier run.
     func restore() {
         replica.recallPins()
-        replica.look { $0.keepsTrash = store.properties.keepsTrash }
+        replica.look { tree in
+            tree.keepsTrash = store.properties.keepsTrash
+            tree.enforcesCapabilities = options.enforcesCapabilities
+        }
         if options.cacheLimit != nil || options.minimumFree != nil { replica.look { $0.keepsUse = true } }
         let (reason, isImporting) = replica.standingOrders()
         state.withLock { state in

@@ -22,13 +22,17 @@ extension Replica {
         } else if !fields.isDisjoint(with: .metadata) {
             try replaceMetadata(number, item, fields)
         }
-        try locked { (tree) throws(Obstacle) in
-            guard let node = tree.items[number], let folder = tree.items[parent] else { return }
+        let masked = try locked { (tree) throws(Obstacle) -> ItemNumber? in
+            guard let node = tree.items[number], let folder = tree.items[parent] else { return nil }
+            let isOther = tree.enforcesCapabilities && node.base?.capabilities != item.capabilities
             var left = node.dirty.subtracting(fields.intersection(.contents))
             if case .modify(let up) = plan.up { left.formIntersection(up.union(.place)) } else { left = [] }
             node.dirty = left
             tree.adoptVersion(node, item, folder)
+            return isOther ? node.shown : nil
         }
+        // The mode that programs see follows the capabilities.
+        if let masked { presenter.withLock { $0 }?.invalidate(masked) }
         return .done
     }
 
@@ -110,7 +114,8 @@ extension Tree {
     ) throws(Obstacle) {
         guard let parent = node.parent else { throw .errno(.noSuchFileOrDirectory) }
         let below = try descriptor(of: parent)
-        let old = try entry(of: node).status
+        let former = try place(of: node)
+        let old = try errnos { () throws(Errno) in try former.status() }
         var stamp = Stamp(old)
         stamp.modified = item.metadata.modificationDate?.nanoseconds ?? Int64(now() * 1e9)
         if let mode = item.metadata.mode { stamp.mode = mode }

@@ -72,6 +72,7 @@ extension Replica {
         try locked { (tree) throws(Obstacle) in
             let folder = try tree.listed(parent)
             try tree.vacant(name, in: folder)
+            try tree.demand(.writing, of: folder, else: .permissionDenied)
             let below = try tree.descriptor(of: folder)
             let ignoresUmask = tree.hasDefaultACL(folder, below)
             let status = try errnos { () throws(Errno) in

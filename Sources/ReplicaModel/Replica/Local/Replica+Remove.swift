@@ -15,6 +15,7 @@ extension Replica {
                 guard node.materialization == .whole else { throw .needsListing(node.shown) }
                 try tree.children(of: node)
             }
+            try tree.demand(.deleting, of: node, else: .notPermitted)
             try tree.keepReachable(node)
             let below = try tree.descriptor(of: folder)
             try errnos { () throws(Errno) in

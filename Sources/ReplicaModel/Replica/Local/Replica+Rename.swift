@@ -28,6 +28,7 @@ extension Replica {
             let into = try tree.listed(newParent)
             let node = try tree.existing(name, in: from)
             guard newName.bytes.count <= 255 else { throw .errno(.fileNameTooLong) }
+            try tree.demandRename(node, from: from, to: newName, in: into, flags: flags)
             let other = into.children?[newName]
             try tree.checkTrash(node, to: newName, in: into)
             if flags.contains(.exchange), let other { try tree.checkTrash(other, to: name, in: from) }

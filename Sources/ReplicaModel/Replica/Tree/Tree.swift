@@ -51,6 +51,8 @@ final class Tree {
     var wanted: Set<ItemNumber> = []
     /// Folders below which such may be.
     var wantedTrees: Set<ItemNumber> = []
+    /// Whether programs may do only what the store's capabilities allow.
+    var enforcesCapabilities = false
     /// Whether the store has a trash.
     var keepsTrash = false
     /// Whether it is recorded when files are used.
