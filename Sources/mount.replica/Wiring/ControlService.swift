@@ -40,8 +40,8 @@ struct ControlService: DomainService {
                     mountpoint: daemon.mountpoint.map(ControlFilePath.init)))
         case .status: return .domain(try status())
         case .item(let path): return .item(ItemStatus(try await domain.item(at: path.fileNames())))
-        case .pending: try await domain.forEachPending { try await events.send(items: $0) }
-        case .materialized: try await domain.forEachMaterialized { try await events.send(items: $0) }
+        case .pending: try await domain.forEach(in: .pending) { try await events.send(items: $0) }
+        case .materialized: try await domain.forEach(in: .materialized) { try await events.send(items: $0) }
         case .conflicts: try await tellConflicts(events)
         default: try await watch(events)
         }

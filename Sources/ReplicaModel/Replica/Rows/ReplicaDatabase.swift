@@ -81,6 +81,7 @@ final class ReplicaDatabase: Sendable {
                     """)
             try database.execute(sql: Counts.schema)
         }
+        migrator.registerMigration("setHistory") { try $0.execute(sql: SetHistory.schema) }
         return migrator
     }
 }
