@@ -11,6 +11,8 @@ final class RuleBook: Sendable {
         var removed: Set<ItemIdentifier> = []
         /// The items that templates became.
         var made: [ItemIdentifier: ItemIdentifier] = [:]
+        /// Whether the store ever said that it will not have something that is to stay here.
+        var hasExcluded = false
     }
     private let account = Locked(Account())
     /// Whether the database may be older than the store: what is known can be forgotten then.
@@ -41,12 +43,16 @@ final class RuleBook: Sendable {
 
     // MARK: Calls
 
+    /// The store answered excludedFromSync: the item, and what is in it or moves into it, is deleted there and stays here.
+    func noteExclusion() { account.withLock { $0.hasExcluded = true } }
+
     /// Looks at a call before it is executed.
-    func check(_ call: StoreCall, _ store: MemoryStore) {
+    /// - Parameter isHere: Whether a file of this content is in the tree.
+    func check(_ call: StoreCall, _ store: MemoryStore, isHere: ([UInt8]) -> Bool) {
         switch call.method {
         case .createItem: checkCreate(call, store)
         case .modifyItem: checkModify(call, store)
-        case .deleteItem: checkDelete(call, store)
+        case .deleteItem: checkDelete(call, store, isHere)
         default: break
         }
     }
@@ -80,8 +86,9 @@ final class RuleBook: Sendable {
         }
     }
 
-    private func checkDelete(_ call: StoreCall, _ store: MemoryStore) {
+    private func checkDelete(_ call: StoreCall, _ store: MemoryStore, _ isHere: ([UInt8]) -> Bool) {
         guard let identifier = call.identifier, store.holds(identifier) else { return }
+        if account.withLock({ $0.hasExcluded }), isHere(store.content(of: identifier) ?? []) { return }
         let isMeant = account.withLock { account in
             account.removed.contains(identifier)
                 || account.made.contains { $0.value == identifier && account.removed.contains($0.key) }
