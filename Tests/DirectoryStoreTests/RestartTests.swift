@@ -43,6 +43,14 @@ import Testing
         #expect(try await store.all(in: inner.identifier).map(\.filename) == [FileName("second")])
     }
 
+    @Test func whatADeadDaemonLeftDoesNotKeepAFolder() async throws {
+        let store = try DirectoryStore(path: scratch.root)
+        let folder = try await store.make("folder")
+        try Data("half".utf8).write(to: URL(filePath: "\(scratch.root)/folder/.replica-tmp-0123456789abcdef-1"))
+        try await store.deleteItem(folder.identifier, base: folder.version, options: [])
+        #expect(try await store.all().isEmpty)
+    }
+
     @Test func anItemMovedMeanwhileIsFound() async throws {
         let first = try DirectoryStore(path: scratch.root)
         let folder = try await first.make("folder")

@@ -15,7 +15,7 @@ import Testing
             let shrunk = await Simulation.shrink(outcome)
             Issue.record("\(shrunk.report)")
         }
-        let kinds = Dictionary(grouping: failed, by: Simulation.kind).mapValues { $0.map(\.seed).prefix(12) }
+        let kinds = Dictionary(grouping: failed, by: Simulation.kind).mapValues { $0.map(\.seed).prefix(40) }
         let count = failed.count
         #expect(count == 0, "\(kinds)")
     }

@@ -30,9 +30,8 @@ extension DirectoryTree {
     ) throws(RemoteStoreError) -> Item? {
         do {
             let status = try Linux.status(of: place.name, in: folder.handle)
-            guard status.kind == template.kind, try isMade(place.name, by: template, in: folder.handle) else {
-                return nil
-            }
+            guard status.kind == template.kind, try isMade(place.name, status, by: template, in: folder.handle)
+            else { return nil }
             let item = try describe(place, status, in: folder.handle)
             index.withLock { $0.record(status, at: place) }
             return item
@@ -44,9 +43,12 @@ extension DirectoryTree {
     }
 
     private func isMade(
-        _ name: FileName, by template: ItemTemplate, in folder: Handle
+        _ name: FileName, _ status: FileStatus, by template: ItemTemplate, in folder: Handle
     ) throws(Errno) -> Bool {
-        if template.kind == .symlink { return try Linux.target(of: name, in: folder) == template.target }
+        if template.kind == .symlink {
+            guard let target = template.target else { return status.modified == template.metadata.modificationDate }
+            return try Linux.target(of: name, in: folder) == target
+        }
         let file = try Linux.open(name, in: folder, O_RDONLY | O_NONBLOCK)
         let mark = try Linux.attribute(Attributes.template, of: file)
         return mark == Array(template.identifier.rawValue.utf8)

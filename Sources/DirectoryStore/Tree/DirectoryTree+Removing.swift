@@ -23,8 +23,20 @@ extension DirectoryTree {
         }
     }
 
+    /// Removes a folder in which no listing shows anything.
     private func removeEmpty(_ found: Located) throws(RemoteStoreError) {
-        do {
+        do throws(Errno) {
+            try Linux.unlink(found.place.name, in: found.folder, isFolder: true)
+            return
+        } catch  where error == .directoryNotEmpty || error == .fileExists {
+            // Looked into below.
+        } catch  where error.provesAbsence {
+            return
+        } catch {
+            throw failure(error, at: path(found.names))
+        }
+        do throws(Errno) {
+            try removeLeftovers(found)
             try Linux.unlink(found.place.name, in: found.folder, isFolder: true)
         } catch  where error == .directoryNotEmpty || error == .fileExists {
             throw .directoryNotEmpty(found.key.identifier)
@@ -33,6 +45,14 @@ extension DirectoryTree {
         } catch {
             throw failure(error, at: path(found.names))
         }
+    }
+
+    /// Takes away what other daemons, dead ones mostly, left on its way into a folder that holds nothing else.
+    private func removeLeftovers(_ found: Located) throws(Errno) {
+        let inner = try Linux.open(found.place.name, in: found.folder, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW)
+        let entries = try Linux.entries(of: inner)
+        guard entries.allSatisfy({ TemporaryName.isOfAnother($0.name) }) else { return }
+        for entry in entries { try remove(entry.name, try Linux.status(of: entry.name, in: inner), in: inner) }
     }
 
     /// Moves the item out of sight, looks whether it is the one meant, and only then removes it.

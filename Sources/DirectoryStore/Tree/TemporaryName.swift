@@ -14,8 +14,13 @@ enum TemporaryName {
             $0 += 1
             return $0
         }
-        return FileName(bytes: prefix + Array("\(hex(process))-\(number)".utf8))
+        return FileName(bytes: own + Array("\(number)".utf8))
     }
 
+    private static let own = prefix + Array("\(hex(process))-".utf8)
+
     static func matches(_ name: FileName) -> Bool { name.bytes.starts(with: prefix) }
+
+    /// Whether it is such a name, and none of this process.
+    static func isOfAnother(_ name: FileName) -> Bool { matches(name) && !name.bytes.starts(with: own) }
 }

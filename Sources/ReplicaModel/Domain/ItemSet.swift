@@ -10,7 +10,8 @@ public enum ItemSet: Int, Sendable, Hashable, CaseIterable {
     var condition: String {
         switch self {
         case .materialized: "materialization != 2 AND flags & 1 = 0 AND number != 1"
-        case .pending: "(dirty != 0 OR flags & 1057 != 0) AND (dirty != 0 OR flags & 1 = 1) AND flags & 784 = 0"
+        case .pending:
+            "(dirty != 0 OR flags & 1057 != 0 OR placeName IS NOT NULL OR sentName IS NOT NULL) AND (dirty != 0 OR flags & 1 = 1) AND flags & 784 = 0"
         }
     }
 }

@@ -45,7 +45,8 @@ public protocol RemoteStore: Sendable {
     ) async throws(RemoteStoreError) -> StoreResult
 
     /// The item that an earlier, unanswered ``createItem(basedOn:fields:contents:options:)`` with this very template
-    /// made, or nil when there is none. Asked before such a create is repeated or given up.
+    /// made, or nil when there is none. Asked before such a create is repeated or given up; when the item is gone here
+    /// by then, the template has no ``ItemTemplate/target`` and no metadata but the modification date.
     func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item?
 
     /// Changes `changedFields` of an item to what `template` says.

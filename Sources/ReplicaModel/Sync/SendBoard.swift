@@ -78,14 +78,13 @@ struct SendBoard {
         add(CollectionOfOne(number))
     }
 
-    /// Nothing is under way and nothing can be: looks at all waiters once more, or names one that others wait for.
-    mutating func runDry() -> ItemNumber? {
-        guard inFlight == 0, !waiting.isEmpty else { return nil }
+    /// Nothing is under way and nothing can be: looks at all waiters once more, or names those that others wait for.
+    mutating func runDry() -> [ItemNumber] {
+        guard inFlight == 0, !waiting.isEmpty else { return [] }
         let blockers = waiting
         waiting.removeAll()
         for blocker in blockers.keys.sorted() { add(blockers[blocker] ?? []) }
         defer { hasMoved = false }
-        guard !hasMoved else { return nil }
-        return blockers.keys.min()
+        return hasMoved ? [] : blockers.keys.sorted()
     }
 }

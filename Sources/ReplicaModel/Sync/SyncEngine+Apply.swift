@@ -13,7 +13,7 @@ extension SyncEngine {
             let isMore = pass.applied > 0 && ((try? replica.newestIncoming()) ?? 0) > 0
             guard pass.deferred > 0 || isMore else {
                 let asked = state.withLock { $0.lastAsked }
-                replica.look { $0.forgetGone(before: asked) }
+                replica.look { $0.answers.forget(upTo: asked) }
                 break
             }
             if pass.applied > 0 {

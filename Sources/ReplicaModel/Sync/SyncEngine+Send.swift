@@ -90,8 +90,10 @@ extension SyncEngine {
             calls.append(call)
             if call.source != nil { bytes += call.stamp.size }
         }
-        if calls.isEmpty, let stuck = board.withLock({ $0.runDry() }), let call = displace(stuck) {
-            calls.append(call)
+        if calls.isEmpty {
+            for number in board.withLock({ $0.runDry() }) where calls.isEmpty {
+                if let call = displace(number) { calls.append(call) }
+            }
         }
         guard !calls.isEmpty else { return nil }
         do {

@@ -27,10 +27,8 @@ extension Replica {
         guard item.identifier != .root else { return .done }
         guard item.filename.isValid else { return .refused(item.filename.description) }
         let decision = try locked { (tree) throws(Obstacle) -> ApplyDecision in
-            if let node = try tree.find(item.identifier) {
-                if node.answered > asked { return .finished(.stale) }
-            } else if let answer = tree.gone[item.identifier], answer > asked {
-                return .finished(.done)
+            if tree.answers.isStale(item.identifier, asked: asked) {
+                return .finished(try tree.find(item.identifier) == nil ? .done : .stale)
             }
             return try tree.decide(item, staged: staged, isForced: isForced)
         }
@@ -56,7 +54,7 @@ extension Replica {
             return .done
         case .update(let number, let plan, let parent):
             guard !plan.keepsCopy else {
-                try makeConflictCopy(of: number)
+                if try !meetEqual(number, item, staged) { try makeConflictCopy(of: number) }
                 return try apply(item)
             }
             return try update(number, to: item, plan: plan, parent: parent, staged: staged)

@@ -11,7 +11,7 @@ extension Replica {
             let none = Plan(down: .nothing, up: .nothing)
             guard identifier != .root, let node = try tree.find(identifier) else { return (nil, none) }
             if node.isInFlight { return (node.number, Plan(down: .meet, up: .nothing)) }
-            if node.answered > asked {
+            if tree.answers.isStale(identifier, asked: asked) {
                 isStale = true
                 return (nil, none)
             }

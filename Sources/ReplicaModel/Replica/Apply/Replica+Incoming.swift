@@ -11,7 +11,7 @@ extension Replica {
     }
 
     /// How many calls were answered so far: what the store is asked now knows of them.
-    var answers: UInt64 { look { $0.answers } }
+    var answers: UInt64 { look { $0.answers.count } }
 
     /// Whether an item was edited here.
     func isPending(_ identifier: ItemIdentifier) -> Bool {

@@ -26,7 +26,12 @@ extension Replica {
             guard let node = tree.items[number], let folder = tree.items[parent] else { return nil }
             let isOther = tree.enforcesCapabilities && node.base?.capabilities != item.capabilities
             var left = node.dirty.subtracting(fields.intersection(.contents))
-            if case .modify(let up) = plan.up { left.formIntersection(up.union(.place)) } else { left = [] }
+            // A cut of what is not here is no part of the plan, and still to be sent.
+            if case .modify(let up) = plan.up {
+                left.formIntersection(up.union([.place, .contents]))
+            } else {
+                left.formIntersection(.contents)
+            }
             node.dirty = left
             tree.adoptVersion(node, item, folder)
             return isOther ? node.shown : nil

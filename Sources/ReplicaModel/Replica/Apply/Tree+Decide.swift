@@ -23,21 +23,22 @@ extension Tree {
         let remote = remoteChange(node, item, parent)
         let plan = plan(local: node.changeToKeep, remote: remote, holdsContent: node.materialization == .whole)
         if node.isDeleted { return try decideDeleted(node, plan, item, parent) }
+        if plan.down == .nothing, let parent {
+            adoptVersion(node, item, parent)
+            return .finished(.done)
+        }
         guard let parent, parent.kind == .folder, !parent.isDeleted else {
             return .removeLocally(node.number)
         }
         if parent.materialization != .whole, parent !== node.parent {
             return node.isPending ? .finished(.needsListing(parent.number)) : .removeLocally(node.number)
         }
-        if plan.down == .nothing {
-            adoptVersion(node, item, parent)
-            return .finished(.done)
-        }
         if case .update(let fields) = plan.down, !fields.isDisjoint(with: .place) {
             if let blocker = try blocker(of: item, node, in: parent, isForced: isForced) { return blocker }
         }
-        if case .update(let fields) = plan.down, fields.contains(.contents), node.kind == .file, !plan.keepsCopy,
-            node.materialization == .whole, item.size > 0, staged == nil
+        if case .update(let fields) = plan.down, fields.contains(.contents), node.kind == .file,
+            node.materialization == .whole, item.size > 0, staged == nil,
+            !plan.keepsCopy || node.stamp.size == item.size  // Both may have written the same.
         {
             return .finished(.needsContent(node.number))
         }
@@ -68,7 +69,7 @@ extension Tree {
 
     /// An item that is new here, whose name may be in use.
     private func decideNew(_ item: Item, in parent: Node, isForced: Bool) throws(Obstacle) -> ApplyDecision {
-        if isUnanswered(item.filename, in: parent) { return .finished(.deferred) }
+        if unansweredItem(at: item.filename, in: parent)?.isNew == true { return .finished(.deferred) }
         guard let other = try child(item.filename, of: parent) else { return .create(parent: parent.number) }
         if other.isInFlight { return .finished(.deferred) }
         if isOfTrash(other) { return .finished(.refused(item.filename.description)) }
@@ -132,7 +133,7 @@ extension Tree {
     /// Takes over the store's version of an item whose tree state needs no change.
     func adoptVersion(_ node: Node, _ item: Item, _ parent: Node) {
         guard node.base != nil else { return }
-        node.failure = nil
+        forgive(node)
         setBase(Base(item, parent: parent.number), of: node)
         if !node.isDeleted { node.comparePlace() }
         note(node)

@@ -22,9 +22,14 @@ extension Replica {
     /// - Returns: Bytes given back; nil when nothing of it was here.
     @discardableResult
     func evictFile(_ number: ItemNumber) throws(EvictionRefusal) -> Int64? {
+        // A placeholder that the database does not know as the store's would be nothing after a crash.
+        if look({ $0.changed[number] != nil }) {
+            do { try record() } catch { throw .failed(.ioError) }
+        }
         let result = look { tree -> Result<(Int64, ItemNumber)?, EvictionRefusal> in
             do throws(Obstacle) {
                 guard let node = try tree.find(number), node.kind == .file else { return .success(nil) }
+                guard tree.changed[number] == nil else { return .failure(.unsyncedEdits) }
                 if let refusal = try tree.evictionRefusal(of: node) { return .failure(refusal) }
                 guard node.materialization != .dataless, node.base?.size != 0 else { return .success(nil) }
                 let bytes = node.materialization == .whole ? node.stamp.size : node.ranges.count

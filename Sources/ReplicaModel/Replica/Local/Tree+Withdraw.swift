@@ -7,10 +7,9 @@ extension Tree {
     /// all that is in it, and is then deleted there (file-provider.md §13, excludedFromSync).
     /// - Returns: What to do instead of sending it; nil for what goes to the store.
     func withdraw(_ node: Node) throws(Obstacle) -> Step? {
-        guard !node.isDeleted, staysHere(node) else { return nil }
+        // What became of an unanswered call is asked first.
+        guard !node.isDeleted, staysHere(node), !node.isUnanswered else { return nil }
         guard node.base != nil else {
-            // What became of its createItem is asked first.
-            guard !node.flags.contains(.createSent) else { return nil }
             keepHere(node)
             return .wait(.nothing)
         }

@@ -21,7 +21,8 @@ extension ItemRow {
 
     /// Everything the store does not know yet, deletions with it.
     static func pending(in database: Database) throws -> [ItemRow] {
-        try all("dirty != 0 OR flags & 1057 != 0", [], database)
+        try all(
+            "dirty != 0 OR flags & 1057 != 0 OR placeName IS NOT NULL OR sentName IS NOT NULL", [], database)
     }
 
     /// What stood directly in `folder` when it was last in step.

@@ -81,6 +81,14 @@ final class ReplicaDatabase: Sendable {
                     """)
             try database.execute(sql: Counts.schema)
         }
+        migrator.registerMigration("unanswered calls are pending") { database in
+            try database.execute(
+                sql: """
+                    DROP INDEX itemPending;
+                    CREATE INDEX itemPending ON item (number)
+                        WHERE dirty != 0 OR flags & 1057 != 0 OR placeName IS NOT NULL OR sentName IS NOT NULL;
+                    """)
+        }
         migrator.registerMigration("setHistory") { try $0.execute(sql: SetHistory.schema) }
         return migrator
     }

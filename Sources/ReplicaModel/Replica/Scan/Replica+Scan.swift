@@ -12,12 +12,15 @@ extension Replica {
             waiting.append(contentsOf: try compare(next))
             if look({ $0.changed.count > Self.mostUnrecorded }) { try record() }
         }
+        look { $0.finishScan() }
+        // What was noted before an unclean stop has told the scan what it can; the store is listed anew. Not a moment
+        // later: once the scan is over, what is noted is applied.
+        try record { try Incoming.removeAll(upTo: .max, from: $0) }
         try locked { (tree) throws(Obstacle) in
-            tree.finishScan()
+            tree.scan = .none
+            tree.scanned.removeAll()
             tree.pendingChanged = true
         }
-        // What was noted before an unclean stop has told the scan what it can; the store is listed anew.
-        try record { try Incoming.removeAll(upTo: .max, from: $0) }
     }
 
     /// Compares one folder.

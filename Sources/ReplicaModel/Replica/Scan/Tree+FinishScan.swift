@@ -7,32 +7,53 @@ extension Tree {
     func finishScan() {
         for node in missing.values.sorted(by: { (depth($0), $0.number) < (depth($1), $1.number) })
         where missing[node.number] != nil {
-            if scan == .afterPowerCut, node.base != nil {
-                bringBack(node)
-            } else if isTakenAway(node) {
-                dropAll(node)
-            } else {
-                buryAll(node)
+            switch explanation(of: node) {
+            case _ where scan == .afterPowerCut && node.base != nil: bringBack(node)
+            case .takenAway: dropAll(node)
+            case .replaced(let other): replace(other, by: node)
+            case .removed: buryAll(node)
             }
         }
         missing.removeAll()
         missingByInode.removeAll()
         linkedBelow.removeAll()
-        scan = .none
-        scanned.removeAll()
     }
 
-    /// Whether the store's change of an item, which is noted and was perhaps being applied, takes it from the tree.
-    private func isTakenAway(_ node: Node) -> Bool {
-        guard let base = node.base else { return false }
+    /// Why an item is not where it was.
+    private enum Explanation {
+        case removed
+        /// The store's change, which is noted and was perhaps being applied, takes it from the tree.
+        case takenAway
+        /// The store's change put a file with its newer content there.
+        case replaced(by: Node)
+    }
+
+    private func explanation(of node: Node) -> Explanation {
+        guard let base = node.base else { return .removed }
         do throws(Obstacle) {
-            guard let change = try reading({ try Incoming.of(base.identifier, in: $0) }) else { return false }
-            guard let item = change.item else { return true }
-            guard let parent = try find(item.parent) else { return true }
-            return parent.isDeleted || parent.materialization != .whole
+            guard let change = try reading({ try Incoming.of(base.identifier, in: $0) }) else { return .removed }
+            guard let item = change.item, let parent = try find(item.parent), !parent.isDeleted,
+                parent.materialization == .whole
+            else { return .takenAway }
+            guard node.kind == .file, let other = try child(item.filename, of: parent), other.isContent(of: item)
+            else { return .removed }
+            return .replaced(by: other)
         } catch {
-            return true  // Without a look at the database nothing is deleted in the store.
+            return .takenAway  // Without a look at the database nothing is deleted in the store.
         }
+    }
+
+    /// Makes a file that the scan took for a new one the item that it is.
+    private func replace(_ other: Node, by node: Node) {
+        guard let parent = other.parent else { return }
+        let (name, stamp, materialization) = (other.name, other.stamp, other.materialization)
+        drop(other)
+        missing[node.number] = nil
+        move(node, to: name, in: parent)
+        node.stamp = stamp
+        node.materialization = materialization
+        node.dirty.remove(.contents)
+        note(node)
     }
 
     private func dropAll(_ node: Node) {
@@ -123,5 +144,13 @@ extension Tree {
                 throw error
             }
         }
+    }
+}
+
+extension Node {
+    /// Whether it is unknown to the store, and its file is as the store's change of `item` would have made it.
+    fileprivate func isContent(of item: Item) -> Bool {
+        guard isNew, !flags.contains(.createSent), kind == .file, stamp.size == item.size else { return false }
+        return item.metadata.modificationDate.map { $0.nanoseconds == stamp.modified } ?? true
     }
 }

@@ -12,18 +12,19 @@ extension Replica {
     }
 
     /// Begins to move an item that is in another's way, and itself in a ring of such, to a passing name in the store.
+    /// - Returns: Nil when nobody wants the item's place.
     func beginDisplacing(_ number: ItemNumber) throws(Obstacle) -> Outgoing? {
         try locked { (tree) throws(Obstacle) in
-            guard let node = tree.pending[number], let base = node.base, !node.isInFlight, !node.isDeleted else {
-                return nil
-            }
+            guard let node = tree.pending[number], let base = node.base, !node.isInFlight, !node.isUnanswered,
+                let folder = try tree.find(base.parent), !folder.isDeleted,
+                let other = try tree.child(base.name, of: folder), other !== node
+            else { return nil }
             node.isInFlight = true
             node.dirtySinceSent = node.dirty
             node.sent = SentPlace(parent: base.parent, name: node.passingName, template: base.identifier)
             tree.note(node)
             let template = ItemTemplate(
-                identifier: base.identifier,
-                parent: try tree.find(base.parent).flatMap(tree.identifier(ofFolder:)) ?? .root,
+                identifier: base.identifier, parent: tree.identifier(ofFolder: folder) ?? .root,
                 filename: node.passingName, kind: node.kind)
             return Outgoing(
                 number: number, edits: node.edits, call: .modify(base: base.version), template: template,
@@ -69,6 +70,8 @@ extension Replica {
             fields: fields,
             parent: sentParent ?? node.parent?.number ?? node.placeInStore?.parent ?? .root)
         outgoing.isOfKnownItem = storeIdentifier(of: node) != nil
+        // What is gone here has nothing else to be recognised by in a store that cannot mark symlinks.
+        if node.isDeleted { outgoing.template.metadata.modificationDate = Timestamp(nanoseconds: node.stamp.modified) }
         if !node.isDeleted, node.parent != nil {
             let place = try tree.place(of: node)
             try errnos { () throws(Errno) in
@@ -83,6 +86,7 @@ extension Replica {
             }
         }
         node.isInFlight = true
+        node.isResolving = call == .resolve
         node.dirtySinceSent = []
         if outgoing.source != nil {
             node.sentContent = SentContent(

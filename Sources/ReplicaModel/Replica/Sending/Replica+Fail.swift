@@ -76,19 +76,31 @@ extension Replica {
         }
     }
 
-    /// Another item has the name: the one that the store does not know yet gives way.
+    /// Another item has the name: the one that the store does not know yet gives way, unless the other is on its way
+    /// elsewhere.
     private func collide(_ outgoing: Outgoing, with other: Item?) throws(Obstacle) -> Aftermath {
-        let isStillThere = look { tree -> Bool in
+        let isStillThere = try locked { (tree) throws(Obstacle) -> Bool in
             guard let node = tree.items[outgoing.number] else { return false }
             tree.endFlight(node)
             node.flags.subtract([.createSent, .mayAlreadyExist])
             node.sentContent = nil
             if node.base != nil { node.sent = nil }
             tree.note(node)
+            if let other, let known = try tree.find(other.identifier), known.isLeaving(node.parent, node.name) {
+                tree.fail(node, code: RemoteStoreError.filenameCollision(other).code, "", retryAt: tree.now() + 1)
+                return false
+            }
             return !node.isDeleted && node.name == outgoing.template.filename
         }
         if isStillThere { try bounce(outgoing.number) }
         return other.map(Aftermath.apply) ?? .nothing
+    }
+}
+
+extension Node {
+    /// Whether the store has yet to be told that it is no longer at this place.
+    fileprivate func isLeaving(_ folder: Node?, _ name: FileName) -> Bool {
+        isPending && (isDeleted || parent !== folder || self.name != name)
     }
 }
 

@@ -28,6 +28,7 @@ extension Replica {
             let isNew = node.isNew
             let former = node.base
             tree.bind(node, item, outgoing)
+            tree.answers.note(item.identifier)
             // A change that was under way when a reimport began does not stand for it.
             if !node.flags.contains(.reimport) || outgoing.isCreate {
                 node.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted, .importing, .reimport])
@@ -206,6 +207,7 @@ extension Tree {
         var base = Base(item, parent: place?.parent ?? .root)
         if let place { base.name = place.name }
         setBase(base, of: grave)
+        answers.note(item.identifier)
         grave.flags.remove(.createSent)
         (grave.sent, grave.sentContent) = (nil, nil)
         note(grave)
@@ -213,8 +215,8 @@ extension Tree {
 
     func endFlight(_ node: Node) {
         node.isInFlight = false
-        answers += 1
-        node.answered = answers
+        node.isResolving = false
+        answers.noteCall(about: node.base?.identifier)
         if node.isPending { news.append(node.number) }
         pendingChanged = true
     }

@@ -49,9 +49,10 @@ extension Tree {
         return nil
     }
 
-    /// Who still has the node's place in the store.
+    /// Who still has the node's place in the store, or may have it.
     private func occupant(of node: Node) throws(Obstacle) -> ItemNumber? {
         guard let parent = node.parent else { return nil }
+        if let other = unansweredItem(at: node.name, in: parent), other !== node { return other.number }
         return departed[Presentations.Key(folder: parent.number, name: node.name)].flatMap { number in
             guard number != node.number, let place = pending[number]?.placeInStore,
                 place.parent == parent.number, place.name == node.name
@@ -70,16 +71,14 @@ extension Tree {
     }
 }
 
-extension Node {
-    /// Whether a call was made for it whose answer is unknown.
-    var isUnanswered: Bool { isNew ? flags.contains(.createSent) : sentContent != nil || sent != nil }
-}
-
 extension Replica {
-    /// Whether the store has yet to be asked what became of a call, and can be.
+    /// Whether the store has yet to say what became of a call that nobody waits for any more, and can be asked.
     var hasUnansweredCalls: Bool {
         look { tree in
-            tree.pending.values.contains { $0.isUnanswered && ($0.failure == nil || $0.failure?.retryAt != nil) }
+            tree.pending.values.contains { node in
+                node.isUnanswered && (!node.isInFlight || node.isResolving)
+                    && (node.failure == nil || node.failure?.retryAt != nil)
+            }
         }
     }
 }

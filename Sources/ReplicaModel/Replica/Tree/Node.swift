@@ -173,8 +173,8 @@ final class Node {
     var edits: UInt64 = 0
     /// Whether a call of the store is under way for it.
     var isInFlight = false
-    /// The number of the answer to the last call for it.
-    var answered: UInt64 = 0
+    /// Whether that call asks what became of an earlier one.
+    var isResolving = false
     /// What was edited since that call began.
     var dirtySinceSent: ItemFields = []
     /// When it was last changed or used, on the replica's clock.
@@ -232,8 +232,10 @@ final class Node {
     /// Whether the engine has something to send for it.
     var isPending: Bool {
         if !flags.isDisjoint(with: [.special, .excluded, .refused]) { return false }
-        return isDeleted ? (base != nil || flags.contains(.createSent)) : !dirty.isEmpty
+        return isDeleted ? (base != nil || flags.contains(.createSent)) : !dirty.isEmpty || isUnanswered
     }
+    /// Whether a call was made for it whose answer is unknown.
+    var isUnanswered: Bool { isNew ? flags.contains(.createSent) : sentContent != nil || sent != nil }
 
     /// The item's name in the store while it waits there for its place.
     var passingName: FileName { FileName(".replica-moving-\(number.rawValue)") }

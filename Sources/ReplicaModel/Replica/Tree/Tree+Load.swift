@@ -78,7 +78,14 @@ extension Tree {
     /// Loads everything that waits to be sent, and what was open for writing.
     func loadPending() throws(Obstacle) {
         let rows = try reading { try ItemRow.pending(in: $0) }
-        for row in rows { _ = try find(row) }
+        for row in rows {
+            do throws(Obstacle) {
+                _ = try find(row)
+            } catch {
+                // Its folder is elsewhere by now: the scan finds both there.
+                guard scan != .none, [.noSuchFileOrDirectory, .notDirectory].contains(error.errno) else { throw error }
+            }
+        }
     }
 
     /// Reads the database; what goes wrong there is EIO to the caller.

@@ -26,12 +26,9 @@ final class Tree {
     /// Pending items by the place that the store still has them at, though they left it here.
     var departed: [Presentations.Key: ItemNumber] = [:]
     var departedFrom: [ItemNumber: Departures] = [:]
-    /// Items by the place at which the store was to make them, as long as it has not answered.
+    /// Items by the place that they were sent to, as long as the store has not answered.
     private var unanswered: [Presentations.Key: ItemNumber] = [:]
-    /// How many calls of the store were answered in this run.
-    var answers: UInt64 = 0
-    /// Identifiers that no item here has any more, with ``answers`` then: what the store said of them before is no news.
-    private(set) var gone: [ItemIdentifier: UInt64] = [:]
+    var answers = AnswerLog()
     /// Items with a file below that is open for writing, or was when the daemon died.
     var writing: [ItemNumber: Node] = [:]
     /// What a scan did not find where it was; found again elsewhere or, after the scan, gone.
@@ -142,22 +139,21 @@ final class Tree {
         noteDeparture(node)
     }
 
-    /// Whether the store may have made the item of this place for a call of ours that it has not answered.
-    func isUnanswered(_ name: FileName, in folder: Node) -> Bool {
+    /// The item that a call of ours, which the store has not answered, may have put at this place.
+    func unansweredItem(at name: FileName, in folder: Node) -> Node? {
         let key = Presentations.Key(folder: folder.number, name: name)
-        guard let number = unanswered[key] else { return false }
-        if let node = items[number], node.flags.contains(.createSent), let sent = node.sent,
-            sent.parent == folder.number,
-            sent.name == name
+        guard let number = unanswered[key] else { return nil }
+        if let node = items[number], node.isUnanswered || node.isInFlight, let sent = node.sent,
+            sent.parent == folder.number, sent.name == name
         {
-            return true
+            return node
         }
         unanswered[key] = nil
-        return false
+        return nil
     }
 
     private func noteDeparture(_ node: Node) {
-        if node.flags.contains(.createSent), let sent = node.sent {
+        if let sent = node.sent {
             unanswered[Presentations.Key(folder: sent.parent, name: sent.name)] = node.number
         }
         guard let place = node.placeInStore, node.isDeleted || !node.dirty.isDisjoint(with: .place) else { return }
@@ -179,27 +175,22 @@ final class Tree {
         note(node)
     }
 
-    /// An edit ends the wait after a failure.
+    /// An edit, or the store's newer state, ends the wait after a failure.
     func forgive(_ node: Node) {
         guard node.failure != nil else { return }
         node.failure = nil
+        pendingChanged = true
         news.append(node.number)
     }
 
     func setBase(_ base: Base?, of node: Node) {
         if let old = node.base, byIdentifier[old.identifier] === node {
             byIdentifier[old.identifier] = nil
-            if base?.identifier != old.identifier { gone[old.identifier] = answers }
+            if base?.identifier != old.identifier { answers.note(old.identifier) }
         }
-        if let base { gone[base.identifier] = nil }
         node.base = base
         if let base { byIdentifier[base.identifier] = node }
         note(node)
-    }
-
-    /// Forgets what is gone since before `answer`: nothing that the store said then is still to be applied.
-    func forgetGone(before answer: UInt64) {
-        gone = gone.filter { $0.value > answer }
     }
 
     /// Forgets an item for good.

@@ -1,0 +1,23 @@
+/// When the store last answered a call about an item: what it said of the item before that may be older than what the
+/// call left there, whichever node has the item by now.
+struct AnswerLog {
+    /// How many calls were answered in this run.
+    private(set) var count: UInt64 = 0
+    private var last: [ItemIdentifier: UInt64] = [:]
+
+    /// One more call was answered, about this item if the store has named it.
+    mutating func noteCall(about identifier: ItemIdentifier?) {
+        count += 1
+        if let identifier { note(identifier) }
+    }
+
+    /// The last answer was about this item, or the item has left the tree by now.
+    mutating func note(_ identifier: ItemIdentifier) { last[identifier] = count }
+
+    /// Whether a call about the item was answered after the store was asked.
+    /// - Parameter asked: ``count`` at that time.
+    func isStale(_ identifier: ItemIdentifier, asked: UInt64) -> Bool { last[identifier].map { $0 > asked } ?? false }
+
+    /// Forgets answers that nothing still to be applied can be older than.
+    mutating func forget(upTo answer: UInt64) { last = last.filter { $0.value > answer } }
+}
