@@ -101,26 +101,45 @@ import Testing
         #expect(try bench.tree() == ["x": "one"])
     }
 
-    /// A trash by the freedesktop rules is a folder like others: what goes there keeps its identifier.
+    /// In a store that keeps a trash; more in `TrashTests`.
     @Test func statement65_theTrashIsAMoveThereAndBack() async throws {
-        let bench = try Bench()
+        let bench = try await trashBench(keepsTrash: true)
+        let item = bench.store.item(at: "d/x")
+        try bench.rename("d/x", to: ".Trash-1000/files/x")
+        try await bench.settle()
+        #expect(bench.store.entries.keys.sorted() == ["d"])
+        try bench.rename(".Trash-1000/files/x", to: "d/x")
+        try await bench.settle()
+        #expect(bench.store.item(at: "d/x")?.identifier == item?.identifier)
+        #expect(bench.store.calls(of: .modifyItem).map(\.fields) == [.parent, .parent])
+        #expect(bench.store.calls(of: .modifyItem).map(\.template?.parent) == [.trash, item?.parent])
+        #expect(bench.store.calls(of: .deleteItem).isEmpty)
+    }
+
+    @Test func statement65_whereTheStoreKeepsNoTrashItIsAFolder() async throws {
+        let bench = try await trashBench(keepsTrash: false)
+        let item = bench.store.item(at: "d/x")
+        try bench.rename("d/x", to: ".Trash-1000/files/x")
+        try await bench.settle()
+        #expect(bench.store.item(at: ".Trash-1000/files/x")?.identifier == item?.identifier)
+        try bench.rename(".Trash-1000/files/x", to: "d/x")
+        try await bench.settle()
+        #expect(bench.store.item(at: "d/x")?.identifier == item?.identifier)
+        #expect(bench.store.calls(of: .modifyItem).map(\.fields) == [.parent, .parent])
+        let trash = bench.store.item(at: ".Trash-1000/files")?.identifier
+        #expect(bench.store.calls(of: .modifyItem).map(\.template?.parent) == [trash, item?.parent])
+        #expect(bench.store.calls(of: .deleteItem).isEmpty)
+    }
+
+    private func trashBench(keepsTrash: Bool) async throws -> Bench {
+        let store = MemoryStore()
+        store.keepsTrash = keepsTrash
+        let bench = try Bench(store: store)
         try bench.makeFolder("d")
         try bench.write("one", to: "d/x")
         try bench.makeFolder(".Trash-1000")
         try bench.makeFolder(".Trash-1000/files")
         try await bench.settle()
-        let identifier = bench.store.item(at: "d/x")?.identifier
-        try bench.rename("d/x", to: ".Trash-1000/files/x")
-        try await bench.settle()
-        #expect(bench.store.item(at: ".Trash-1000/files/x")?.identifier == identifier)
-        try bench.rename(".Trash-1000/files/x", to: "d/x")
-        try await bench.settle()
-        #expect(bench.store.item(at: "d/x")?.identifier == identifier)
-        #expect(bench.store.calls(of: .modifyItem).map(\.fields) == [.parent, .parent])
-        #expect(
-            bench.store.calls(of: .modifyItem).map(\.template?.parent) == [
-                bench.store.item(at: ".Trash-1000/files")?.identifier, bench.store.item(at: "d")?.identifier,
-            ])
-        #expect(bench.store.calls(of: .deleteItem).isEmpty)
+        return bench
     }
 }
