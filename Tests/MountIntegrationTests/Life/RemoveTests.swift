@@ -9,7 +9,7 @@ import Testing
             echo cold >"store$n/cold"; echo base >"store$n/edited"; echo same >"store$n/same"
             replica add "d$n" --store "file://$HERE/store$n" >/dev/null
             replica mount "d$n" "$HERE/mnt$n" >/dev/null
-            content_is "mnt$n/edited" base; content_is "mnt$n/same" same
+            eventually content_is "mnt$n/edited" base; eventually content_is "mnt$n/same" same
             replica disconnect "d$n" --reason test >/dev/null
             echo unsent >"mnt$n/edited"; echo new >"mnt$n/new"
         done
