@@ -72,6 +72,20 @@ import Testing
         #expect(bench.store.calls(of: .fetchContents).isEmpty)
     }
 
+    /// `.Trash`, which an administrator made for all users.
+    @Test func aSharedTrashIsOneToo() async throws {
+        let bench = try await bench()
+        for folder in [".Trash", ".Trash/1000", ".Trash/1000/info", ".Trash/1000/files"] {
+            try bench.makeFolder(folder)
+        }
+        try bench.rename("d/x", to: ".Trash/1000/files/x")
+        try await bench.settle()
+        #expect(try await trashed(bench) == [FileName("x")])
+        #expect(bench.store.entries.keys.sorted() == ["d"])
+        #expect(bench.store.calls(of: .createItem).isEmpty)
+        #expect(throws: Obstacle.errno(.improperLink)) { try bench.rename(".Trash", to: "other") }
+    }
+
     @Test func whatTheStoreNeverHadIsTrashedHereAlone() async throws {
         let bench = try await bench()
         try bench.write("new", to: "d/new")

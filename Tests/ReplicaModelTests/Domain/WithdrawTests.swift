@@ -97,6 +97,28 @@ import Testing
         #expect(try bench.domain.report().pending == 0)
     }
 
+    /// What left the folder here is still in it in the store: the folder is deleted after it.
+    @Test func aFolderIsDeletedAfterWhatIsStillInIt() async throws {
+        let bench = try Bench()
+        try bench.makeFolder("d")
+        for name in ["x", "y"] { try bench.write(name, to: "d/\(name)") }
+        try await bench.settle()
+        bench.store.fail(.createItem, with: .excludedFromSync)
+        try bench.makeFolder("private")
+        try await bench.settle()
+        bench.store.fail(.modifyItem, with: .cannotSynchronize("not now"))
+        try bench.rename("d/y", to: "y")
+        try bench.rename("d", to: "private/d")
+        try await bench.exchange()
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/y"])
+        #expect(bench.store.calls(of: .deleteItem).count == 1)
+        bench.domain.retry()
+        try await bench.settle()
+        #expect(bench.store.entries.keys.sorted() == ["y"])
+        #expect(bench.store.calls(of: .deleteItem).count == 2)
+        #expect(try bench.tree() == ["private/": nil, "private/d/": nil, "private/d/x": "x", "y": "y"])
+    }
+
     /// A deletion never takes another client's edit with it: that becomes an item beside ours.
     @Test func anotherClientsEditMeanwhileIsKept() async throws {
         let bench = try Bench()
