@@ -40,8 +40,9 @@ import Testing
             try await untilHere("d/new", bench)
             // A remote change of what is pinned is fetched too.
             store.write("newer", to: "d/new")
-            try await bench.settle()
-            #expect(try String(contentsOfFile: bench.backing("d/new"), encoding: .utf8) == "newer")
+            try await bench.until("the newer content is here") {
+                try String(contentsOfFile: bench.backing("d/new"), encoding: .utf8) == "newer"
+            }
             // What a person moves there, whole folders as well.
             #expect(try await bench.item("x/moved").materialization == .dataless)
             try await bench.rename("x", to: "d/x")

@@ -61,13 +61,20 @@ extension Tree {
         }
     }
 
-    /// A deleted or moved item that the store still has in the folder.
+    /// A deleted or moved item that the store still has in the folder, or has by now.
     private func remainingChild(of folder: Node) throws(Obstacle) -> ItemNumber? {
         while let number = departedFrom[folder.number]?.last {
-            if let other = pending[number], other.placeInStore?.parent == folder.number { return number }
+            if let other = pending[number], other.mayBe(in: folder) { return number }
             departedFrom[folder.number]?.removeLast()
         }
         return nil
+    }
+}
+
+extension Node {
+    /// Whether the store has the item in `folder`, or may have for a call that it has not answered.
+    fileprivate func mayBe(in folder: Node) -> Bool {
+        placeInStore?.parent == folder.number || (isUnanswered || isInFlight) && sent?.parent == folder.number
     }
 }
 
