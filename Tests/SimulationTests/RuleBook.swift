@@ -88,7 +88,9 @@ final class RuleBook: Sendable {
 
     private func checkDelete(_ call: StoreCall, _ store: MemoryStore, _ isHere: ([UInt8]) -> Bool) {
         guard let identifier = call.identifier, store.holds(identifier) else { return }
-        if account.withLock({ $0.hasExcluded }), isHere(store.content(of: identifier) ?? []) { return }
+        // Another client's newer content is refused by the store itself.
+        let isStale = store.present(identifier).map { $0.version.content != call.base?.content } ?? true
+        if account.withLock({ $0.hasExcluded }), isStale || isHere(store.content(of: identifier) ?? []) { return }
         let isMeant = account.withLock { account in
             account.removed.contains(identifier)
                 || account.made.contains { $0.value == identifier && account.removed.contains($0.key) }
