@@ -5,12 +5,7 @@ extension SyncEngine {
     /// Asks the store for its changes when there is reason to, and applies all that are known.
     func receive() async {
         guard !replica.isScanning, state.withLock({ $0.disconnected == nil }) else { return }
-        let isDue = state.withLock { state in
-            let isDue = state.isPullWanted || state.nextPull <= replica.now()
-            if isDue { state.isPullWanted = false }
-            return isDue
-        }
-        if isDue { await pull() }
+        if state.withLock({ $0.isPullWanted || $0.nextPull <= replica.now() }) { await pull() }
         if knowsOwnCalls() { await applyIncoming() }
     }
 
@@ -28,6 +23,7 @@ extension SyncEngine {
     /// Asks the store for its changes and notes them.
     func pull() async {
         let number = state.withLock { state in
+            state.isPullWanted = false
             state.pullsBegun += 1
             return state.pullsBegun
         }

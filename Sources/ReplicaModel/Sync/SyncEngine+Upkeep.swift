@@ -57,7 +57,9 @@ extension SyncEngine {
 
     /// Whether both sides are in step, as far as is known and can be.
     func isQuiet() -> Bool {
-        let isIdle = state.withLock { !$0.isPullWanted && $0.trouble == nil && $0.updating.isEmpty }
+        let isIdle = state.withLock { state in
+            !state.isPullWanted && state.pullsDone == state.pullsBegun && state.trouble == nil && state.updating.isEmpty
+        }
         return isIdle && !replica.isScanning && replica.isInStep && board.withLock { $0.inFlight == 0 }
     }
 }

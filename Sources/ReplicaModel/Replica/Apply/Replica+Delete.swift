@@ -72,32 +72,17 @@ extension Replica {
     }
 
     private func removeOne(_ number: ItemNumber) throws(Obstacle) {
-        let found = try locked { (tree) throws(Obstacle) -> (PresentedCall, Presentations.Key, Bool)? in
-            guard let node = tree.items[number], let parent = node.parent else { return nil }
-            let call = PresentedCall.remove(tree.path(of: node), isFolder: node.kind == .folder)
-            return (call, Presentations.Key(folder: parent.number, name: node.name), parent.lookups > 0)
-        }
-        guard let (call, key, isSeen) = found else { return }
-        try present(call, key, isSeen: isSeen) { (tree) throws(Obstacle) in
-            guard let node = tree.items[number], let parent = node.parent, node.name == key.name else {
-                throw .errno(.noSuchFileOrDirectory)
-            }
+        let info = trashInfo(of: number)
+        try takeOut(number) { (tree, node) throws(Obstacle) in
             let mayGo = node.kind == .folder ? !node.isNew : tree.mayGo(node, isBelow: false)
             guard mayGo else { throw .errno(.resourceBusy) }
-            try tree.keepReachable(node)
-            let below = try tree.descriptor(of: parent)
             if node.kind == .folder, node.materialization != .whole { try tree.clearUnlisted(node) }
-            try errnos { () throws(Errno) in
-                try node.name.withCString { (name) throws(Errno) in
-                    try Errno.check(unlinkat(below, name, node.kind == .folder ? AT_REMOVEDIR : 0))
-                }
-            }
+            try tree.removeBelow(node)
             tree.setBase(nil, of: node)
             node.flags.remove(.createSent)
             tree.bury(node)
-            return nil
         }
-        leaveTrash(key.name, in: key.folder)
+        info.map(removeTrashInfo)
     }
 }
 

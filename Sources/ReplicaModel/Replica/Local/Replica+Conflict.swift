@@ -9,23 +9,9 @@ extension Replica {
 
     /// Deletes a file, as a person would.
     func remove(_ number: ItemNumber) throws(Obstacle) {
-        let found = try locked { (tree) throws(Obstacle) -> (PresentedCall, Presentations.Key, Bool)? in
-            guard let node = try tree.find(number), let parent = node.parent else { return nil }
-            let call = PresentedCall.remove(tree.path(of: node), isFolder: false)
-            return (call, Presentations.Key(folder: parent.number, name: node.name), parent.lookups > 0)
-        }
-        guard let (call, key, isSeen) = found else { return }
-        try present(call, key, isSeen: isSeen) { (tree) throws(Obstacle) in
-            guard let node = tree.items[number], let parent = node.parent, node.name == key.name else {
-                throw .errno(.noSuchFileOrDirectory)
-            }
-            try tree.keepReachable(node)
-            let below = try tree.descriptor(of: parent)
-            try errnos { () throws(Errno) in
-                try node.name.withCString { (name) throws(Errno) in try Errno.check(unlinkat(below, name, 0)) }
-            }
+        try takeOut(number) { (tree, node) throws(Obstacle) in
+            try tree.removeBelow(node)
             tree.bury(node)
-            return nil
         }
     }
 

@@ -16,13 +16,7 @@ extension Replica {
                 try tree.children(of: node)
             }
             try tree.demand(.deleting, of: node, else: .notPermitted)
-            try tree.keepReachable(node)
-            let below = try tree.descriptor(of: folder)
-            try errnos { () throws(Errno) in
-                try name.withCString { (text) throws(Errno) in
-                    try Errno.check(unlinkat(below, text, isFolder ? AT_REMOVEDIR : 0))
-                }
-            }
+            try tree.removeBelow(node)
             tree.bury(node)
         }
     }

@@ -86,15 +86,21 @@ extension Replica {
         }
     }
 
-    /// Removes the `.trashinfo` of an item that the engine took from the trash.
-    func leaveTrash(_ name: FileName, in folder: ItemNumber) {
+    /// The `.trashinfo` of an item of the trash; nil of anything else.
+    func trashInfo(of number: ItemNumber) -> ItemNumber? {
+        var info: ItemNumber?
         tidyTrash { () throws(Obstacle) in
-            let info = try locked { (tree) throws(Obstacle) -> ItemNumber? in
-                guard let folder = tree.items[folder] else { return nil }
-                return try tree.trashInfo(of: name, in: folder)?.number
+            info = try locked { (tree) throws(Obstacle) in
+                guard let node = tree.items[number], let folder = node.parent else { return nil }
+                return try tree.trashInfo(of: node.name, in: folder)?.number
             }
-            if let info { try remove(info) }
         }
+        return info
+    }
+
+    /// Removes the `.trashinfo` of an item that the engine took from the trash.
+    func removeTrashInfo(_ info: ItemNumber) {
+        tidyTrash { () throws(Obstacle) in try remove(info) }
     }
 
     private func tidyTrash(_ body: () throws(Obstacle) -> Void) {

@@ -26,22 +26,16 @@ extension Replica {
 
     /// Takes what the store refused out of the tree, into `kept/` (design.md §8): nil answers delete, bytes never.
     func keepRefused(_ number: ItemNumber) {
-        let folders = self.folders
-        let found = look { tree -> (PresentedCall, Presentations.Key, Bool)? in
-            guard let node = tree.items[number], node.flags.contains(.refused), let parent = node.parent else {
-                return nil
-            }
-            guard node.kind != .folder || node.children?.isEmpty == true else { return nil }
-            let call = PresentedCall.remove(tree.path(of: node), isFolder: node.kind == .folder)
-            return (call, Presentations.Key(folder: parent.number, name: node.name), parent.lookups > 0)
+        let mayGo = look { tree in
+            guard let node = tree.items[number], node.flags.contains(.refused) else { return false }
+            return node.kind != .folder || node.children?.isEmpty == true
         }
-        guard let (call, key, isSeen) = found else { return }
+        guard mayGo else { return }
+        let folders = self.folders
         do throws(Obstacle) {
-            try present(call, key, isSeen: isSeen) { (tree) throws(Obstacle) in
-                guard let node = tree.items[number] else { throw .errno(.noSuchFileOrDirectory) }
+            try takeOut(number) { (tree, node) throws(Obstacle) in
                 try tree.moveToKept(node, folders)
                 tree.bury(node)
-                return nil
             }
         } catch {
             // It stays where it is, local: nothing is lost.

@@ -155,7 +155,9 @@ final class Tree {
     private func noteDeparture(_ node: Node) {
         if let sent = node.sent {
             unanswered[Presentations.Key(folder: sent.parent, name: sent.name)] = node.number
-            if node.parent?.number != sent.parent { departedFrom[sent.parent, default: Departures()].insert(node.number) }
+            if node.parent?.number != sent.parent {
+                departedFrom[sent.parent, default: Departures()].insert(node.number)
+            }
         }
         guard let place = node.placeInStore, node.isDeleted || !node.dirty.isDisjoint(with: .place) else { return }
         departed[Presentations.Key(folder: place.parent, name: place.name)] = node.number

@@ -1,0 +1,39 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+extension Replica {
+    /// Takes an item out of the tree by way of the mount.
+    /// - Parameter takeOut: Removes the file below and notes that it is gone; not called when the item is gone already.
+    func takeOut(
+        _ number: ItemNumber, _ takeOut: @escaping (Tree, Node) throws(Obstacle) -> Void
+    ) throws(Obstacle) {
+        let found = try locked { (tree) throws(Obstacle) -> (PresentedCall, Presentations.Key, Bool)? in
+            guard let node = try tree.find(number), let parent = node.parent else { return nil }
+            let call = PresentedCall.remove(tree.path(of: node), isFolder: node.kind == .folder)
+            return (call, Presentations.Key(folder: parent.number, name: node.name), parent.lookups > 0)
+        }
+        guard let (call, key, isSeen) = found else { return }
+        try present(call, key, isSeen: isSeen) { (tree) throws(Obstacle) in
+            guard let node = tree.items[number], let parent = node.parent, parent.number == key.folder,
+                node.name == key.name
+            else { throw .errno(.noSuchFileOrDirectory) }
+            try takeOut(tree, node)
+            return nil
+        }
+    }
+}
+
+extension Tree {
+    /// Removes a node's name below. What is open stays reachable.
+    func removeBelow(_ node: Node) throws(Obstacle) {
+        guard let parent = node.parent else { throw .errno(.noSuchFileOrDirectory) }
+        try keepReachable(node)
+        let below = try descriptor(of: parent)
+        try errnos { () throws(Errno) in
+            try node.name.withCString { (name) throws(Errno) in
+                try Errno.check(unlinkat(below, name, node.kind == .folder ? AT_REMOVEDIR : 0))
+            }
+        }
+    }
+}
