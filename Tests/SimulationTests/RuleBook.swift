@@ -88,14 +88,24 @@ final class RuleBook: Sendable {
 
     private func checkDelete(_ call: StoreCall, _ store: MemoryStore, _ isHere: ([UInt8]) -> Bool) {
         guard let identifier = call.identifier, store.holds(identifier) else { return }
-        // Another client's newer content is refused by the store itself.
-        let isStale = store.present(identifier).map { $0.version.content != call.base?.content } ?? true
-        if account.withLock({ $0.hasExcluded }), isStale || isHere(store.content(of: identifier) ?? []) { return }
+        if isWithdrawn(identifier, call, store, isHere) { return }
         let isMeant = account.withLock { account in
             account.removed.contains(identifier)
                 || account.made.contains { $0.value == identifier && account.removed.contains($0.key) }
         }
         if !isMeant { violate("nobody removed it: \(Describe.call(call))") }
+    }
+
+    /// Whether the store itself would not have it: then its bytes are here, or the user wrote others. Another client's
+    /// newer content is refused by the store.
+    private func isWithdrawn(
+        _ identifier: ItemIdentifier, _ call: StoreCall, _ store: MemoryStore, _ isHere: ([UInt8]) -> Bool
+    ) -> Bool {
+        let content = store.content(of: identifier) ?? []
+        let (hasExcluded, isOwed) = account.withLock { ($0.hasExcluded, $0.owed[content] != nil) }
+        guard hasExcluded else { return false }
+        let isStale = store.present(identifier)?.version.content != call.base?.content
+        return isStale || !isOwed || isHere(content)
     }
 
     /// Parents come first: a folder is named as the store named it.
