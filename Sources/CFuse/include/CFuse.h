@@ -66,13 +66,4 @@ void cfuse_pool_end(struct cfuse_pool *pool);
 void cfuse_pool_stop(struct cfuse_pool *pool);
 void cfuse_pool_free(struct cfuse_pool *pool);
 
-// Daemon
-
-/// Forks. In the child: a descriptor to report on. The parent does not return. Negative: -errno.
-int cfuse_daemon_fork(int failure);
-/// Ends the report with the parent's exit status and a text for its stderr.
-void cfuse_daemon_report(int fd, int status, const char *text, size_t length);
-/// Puts /dev/null in place of the standard descriptors.
-void cfuse_daemon_detach(void);
-
 #endif

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Work that blocks gets a thread of its own, not one of the few that tasks share.
-enum BlockingWork {
+public enum BlockingWork {
     private final class Job: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -11,15 +11,19 @@ enum BlockingWork {
     static func run(_ body: @escaping @Sendable () -> Void) -> Task<Void, Never> {
         Task {
             await withCheckedContinuation { continuation in
-                start {
+                let work: @Sendable () -> Void = {
                     body()
                     continuation.resume()
                 }
+                // No thread to be had: better late than never.
+                if !start(work) { work() }
             }
         }
     }
 
-    private static func start(_ body: @escaping @Sendable () -> Void) {
+    /// Runs `body` on a new thread.
+    /// - Returns: False when there is no thread to be had; `body` is not run then.
+    public static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         var thread = pthread_t()
         let job = Unmanaged.passRetained(Job(body))
         let failed = pthread_create(
@@ -30,10 +34,10 @@ enum BlockingWork {
                 return nil
             }, job.toOpaque())
         guard failed == 0 else {
-            // No thread to be had: better late than never.
-            job.takeRetainedValue().body()
-            return
+            job.release()
+            return false
         }
         pthread_detach(thread)
+        return true
     }
 }

@@ -44,21 +44,10 @@ final class LiveMount: Sendable {
             then()
             ended.open()
         }
-        let job = Unmanaged.passRetained(Job(body))
-        var thread = pthread_t()
-        let failed = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { return nil }
-                Unmanaged<Job>.fromOpaque(argument).takeRetainedValue().body()
-                return nil
-            }, job.toOpaque())
-        guard failed == 0 else {
-            job.release()
+        guard BlockingWork.start(body) else {
             StandardError.say("no thread for the mount")
             return then()
         }
-        pthread_detach(thread)
     }
 
     /// Takes the mount away; `isLazy` also while programs use it.
@@ -69,9 +58,4 @@ final class LiveMount: Sendable {
 
     /// Blocks until the mount is gone.
     func waitForEnd() { ended.wait() }
-
-    private final class Job: Sendable {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
 }
