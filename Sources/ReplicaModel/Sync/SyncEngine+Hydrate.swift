@@ -80,6 +80,11 @@ extension SyncEngine {
         }
         if sink.isComplete { return try await complete(target) }
         replica.pauseFetch(target, descriptor: sink.descriptor)
+        guard sink.received >= Int64(range.count) else {
+            // The content is shorter than the placeholder says: its item is not as it was known.
+            await ask(target.identifier)
+            throw .ioError
+        }
     }
 
     private func complete(_ target: FetchTarget) async throws(Errno) {

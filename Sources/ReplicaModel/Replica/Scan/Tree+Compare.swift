@@ -75,8 +75,9 @@ extension Tree {
             return
         }
         if line.isDataless {
-            if node.base == nil { return }
+            guard let base = node.base else { return }
             refreshAttributes(node, stamp)
+            guard !isOtherFile else { return standForUnknown(node, base, stamp) }
             if node.materialization == .whole || scan == .afterPowerCut { node.ranges = RangeSet64() }
             if node.ranges.isEmpty { node.materialization = .dataless }
             // Cut before all of it was here: that is an edit, though nothing was written.
@@ -92,6 +93,18 @@ extension Tree {
         } else {
             refreshAttributes(node, stamp)
         }
+    }
+
+    /// A placeholder that was put in the file's place is for a content of the store that the database does not know: it
+    /// is made anew when the store says what it has.
+    private func standForUnknown(_ node: Node, _ base: Base, _ stamp: Stamp) {
+        var base = base
+        base.version.content = ""
+        base.size = stamp.size
+        setBase(base, of: node)
+        node.materialization = .dataless
+        node.ranges = RangeSet64()
+        if let folder = node.parent { askAgain(for: folder) }
     }
 
     /// Whether attributes that have no stamp of their own may have changed since the last record.
