@@ -12,7 +12,7 @@ import Testing
         store.write("two", to: "folder/y")
         try await withDomain(store) { mounted, checks in
             checks.expect(eventually { readFile(mounted.mount + "/d/x") == "one" }, "listed")
-            gio("trash d/x folder", mounted, checks)
+            session("gio trash d/x folder", mounted, checks)
             let home = mounted.mount + "/.Trash-\(geteuid())"
             checks.equal(names(in: home + "/files"), ["folder", "x"])
             checks.equal(names(in: home + "/info"), ["folder.trashinfo", "x.trashinfo"])
@@ -20,15 +20,19 @@ import Testing
             checks.equal(store.content(of: item.identifier), Array("one".utf8))
             checks.equal(Set(store.calls(of: .modifyItem).map(\.template?.parent)), [.trash])
 
-            let uri = "\"$(gio trash --list | sed -n 's,^\\(trash:.*files%5Cx\\)\t.*,\\1,p')\""
-            gio("trash --restore \(uri)", mounted, checks)
+            session(
+                """
+                address() { gio trash --list | sed -n 's,\t.*/x$,,p' | grep .; }
+                until address; do sleep 0.1; done
+                gio trash --restore "$(address)"
+                """, mounted, checks)
             checks.equal(readFile(mounted.mount + "/d/x"), "one")
             checks.expect(eventually { store.item(at: "d/x")?.identifier == item.identifier }, "restored")
             checks.equal(store.item(at: "d/x")?.version.content, item.version.content)
 
             // GVfs moves what it deletes to a folder of its own first.
-            gio(
-                "trash --empty; until [ -z \"$(ls -A .Trash-*/files .Trash-*/expunged | grep -v :)\" ]; do sleep 0.1; done",
+            session(
+                "gio trash --empty; until [ -z \"$(ls -A .Trash-*/files .Trash-*/expunged | grep -v :)\" ]; do sleep 0.1; done",
                 mounted, checks)
             checks.expect(eventually { store.calls(of: .deleteItem).count == 2 }, "deleted")
             checks.equal(store.entries.keys.sorted(), ["d", "d/x"])
@@ -36,15 +40,15 @@ import Testing
         }
     }
 
-    /// Runs gio with a GVfs of its own, all of which is gone when it ends.
-    private func gio(_ arguments: String, _ mounted: MountedDomain, _ checks: Checks, line: Int = #line) {
+    /// Runs a script with a GVfs of its own, all of which is gone when it ends.
+    private func session(_ script: String, _ mounted: MountedDomain, _ checks: Checks, line: Int = #line) {
         shell(
             """
             export HOME=\(mounted.place.base) GVFS_DISABLE_FUSE=1
             export XDG_DATA_HOME=$HOME/share XDG_RUNTIME_DIR=$HOME/run
             mkdir -p -m 700 "$XDG_RUNTIME_DIR"
             cat >"$HOME/gio" <<'END'
-            gio \(arguments)
+            \(script)
             END
             unshare --pid --fork --kill-child --mount-proc dbus-run-session -- sh -e "$HOME/gio"
             """, in: mounted.place, checks, line: line)

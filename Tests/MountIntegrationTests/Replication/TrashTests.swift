@@ -45,7 +45,9 @@ import Testing
             XDG_DATA_HOME=$HERE/share $alone dbus-run-session -- bash -e -c '. "$HERE/words"'"; $1"
         }
         trashed() { session 'gio trash --list' | grep -q "$MNT/$1\$"; }
-        restore() { session 'gio trash --restore "$(gio trash --list | sed -n "s,\t.*/'"$1"'\$,,p")"'; }
+        # The address of what was trashed under a name.
+        address() { gio trash --list | sed -n "s,\t.*/$1\$,,p" | grep .; }
+        restore() { session "eventually address $1; gio trash --restore \"\$(address $1)\""; }
         is_empty() { [ -z "$(ls -A "$1")" ]; }
         use_the_trash() {
             local home number inode
