@@ -19,7 +19,8 @@ struct Replica: ParsableCommand {
                 name: "What goes on",
                 subcommands: [Status.self, Pending.self, Materialized.self, Watch.self, Wait.self]),
             CommandGroup(
-                name: "Content", subcommands: [Download.self, Evict.self, Pin.self, Unpin.self, Reimport.self]),
+                name: "Content",
+                subcommands: [Download.self, Evict.self, Pin.self, Unpin.self, Reimport.self, Resend.self]),
             CommandGroup(
                 name: "Trouble",
                 subcommands: [

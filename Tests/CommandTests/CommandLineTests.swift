@@ -11,6 +11,11 @@ import Testing
         arguments: [
             (["pin", "photos:a/b"], .pin(path: path("a/b")), "photos:a/b is pinned"),
             (["unpin", "photos:a"], .unpin(path: path("a")), "photos:a is not pinned"),
+            (["resend", "photos:a"], .resend(path: path("a"), fields: nil), "photos:a is sent again"),
+            (
+                ["resend", "photos:a", "--fields", "mode,tags"], .resend(path: path("a"), fields: ["mode", "tags"]),
+                "photos:a is sent again"
+            ),
             (["reimport", "photos:"], .reimport(path: .root), "photos: is being imported again"),
             (["download", "photos:a"], .download(path: path("a"), range: nil, wait: false), "photos:a is on its way"),
             (

@@ -85,6 +85,10 @@ import Testing
         let options = try MountOptions("cache-max=1G,nohydrate=a:b,ro,cache-max=2G").domain
         #expect(options.texts == ["nohydrate=a:b", "cache-max=2G"])
         #expect(try DomainOptions(texts: options.texts) == options)
+        #expect(try MountOptions("enforce_caps").domain.enforcesCapabilities)
+        let ended = try DomainOptions(texts: ["enforce_caps", "cache-max=2G", "noenforce_caps"])
+        #expect(!ended.enforcesCapabilities)
+        #expect(ended.texts == ["cache-max=2G", "noenforce_caps"])
     }
 
     @Test(

@@ -82,8 +82,9 @@ import Testing
         metadata.mode = 0o751
         metadata.tags = "red"
         metadata.favoriteRank = 7
+        metadata.lastUsedDate = Timestamp(nanoseconds: 5)
         metadata.extendedAttributes = ["user.note": [1, 2, 3]]
-        let fields: ItemFields = [.place, .mode, .tags, .favoriteRank, .extendedAttributes]
+        let fields: ItemFields = [.place, .mode, .tags, .lastUsedDate, .favoriteRank, .extendedAttributes]
         let old = try await store.make("file", "old", fields: fields, metadata: metadata)
         let new = try await store.rewrite(old, "new")
         metadata.modificationDate = new.metadata.modificationDate

@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 
 /// Programs that lean on a filesystem work on the mount.
@@ -34,17 +33,6 @@ import Testing
 
     /// Runs a shell script in the mount; it has to succeed at every step.
     private func run(_ script: String) async throws {
-        try await withMount { mounted, checks in
-            let out = mounted.place.base + "/out"
-            var process = pid_t()
-            let words = ["sh", "-c", "exec > \(out) 2>&1; set -ex; cd \(mounted.mount); \(script)"]
-            var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-            defer { for argument in arguments { free(argument) } }
-            let error = posix_spawn(&process, "/bin/sh", nil, nil, &arguments, environ)
-            guard error == 0 else { return checks.fail("no shell: \(error)") }
-            var result: Int32 = 0
-            while waitpid(process, &result, 0) < 0, errno == EINTR {}
-            if result != 0 { checks.fail("\(result): \(readFile(out) ?? "")") }
-        }
+        try await withMount { mounted, checks in shell(script, in: mounted.place, checks) }
     }
 }

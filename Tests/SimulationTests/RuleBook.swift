@@ -11,6 +11,8 @@ final class RuleBook: Sendable {
         var removed: Set<ItemIdentifier> = []
         /// The items that templates became.
         var made: [ItemIdentifier: ItemIdentifier] = [:]
+        /// Whether the store ever said that it will not have something that is to stay here.
+        var hasExcluded = false
     }
     private let account = Locked(Account())
     /// Whether the database may be older than the store: what is known can be forgotten then.
@@ -41,12 +43,16 @@ final class RuleBook: Sendable {
 
     // MARK: Calls
 
+    /// The store answered excludedFromSync: the item, and what is in it or moves into it, is deleted there and stays here.
+    func noteExclusion() { account.withLock { $0.hasExcluded = true } }
+
     /// Looks at a call before it is executed.
-    func check(_ call: StoreCall, _ store: MemoryStore) {
+    /// - Parameter isHere: Whether a file of this content is in the tree.
+    func check(_ call: StoreCall, _ store: MemoryStore, isHere: ([UInt8]) -> Bool) {
         switch call.method {
         case .createItem: checkCreate(call, store)
         case .modifyItem: checkModify(call, store)
-        case .deleteItem: checkDelete(call, store)
+        case .deleteItem: checkDelete(call, store, isHere)
         default: break
         }
     }
@@ -80,13 +86,26 @@ final class RuleBook: Sendable {
         }
     }
 
-    private func checkDelete(_ call: StoreCall, _ store: MemoryStore) {
+    private func checkDelete(_ call: StoreCall, _ store: MemoryStore, _ isHere: ([UInt8]) -> Bool) {
         guard let identifier = call.identifier, store.holds(identifier) else { return }
+        if isWithdrawn(identifier, call, store, isHere) { return }
         let isMeant = account.withLock { account in
             account.removed.contains(identifier)
                 || account.made.contains { $0.value == identifier && account.removed.contains($0.key) }
         }
         if !isMeant { violate("nobody removed it: \(Describe.call(call))") }
+    }
+
+    /// Whether the store itself would not have it: then its bytes are here, or the user wrote others. Another client's
+    /// newer content is refused by the store.
+    private func isWithdrawn(
+        _ identifier: ItemIdentifier, _ call: StoreCall, _ store: MemoryStore, _ isHere: ([UInt8]) -> Bool
+    ) -> Bool {
+        let content = store.content(of: identifier) ?? []
+        let (hasExcluded, isOwed) = account.withLock { ($0.hasExcluded, $0.owed[content] != nil) }
+        guard hasExcluded else { return false }
+        let isStale = store.present(identifier)?.version.content != call.base?.content
+        return isStale || !isOwed || isHere(content)
     }
 
     /// Parents come first: a folder is named as the store named it.

@@ -25,7 +25,7 @@ final class SimulatedStore: RemoteStore {
         _ call: StoreCall, _ body: () async throws(RemoteStoreError) -> Result
     ) async throws(RemoteStoreError) -> Result {
         try await strike(call, .before)
-        world.rules.check(call, store)
+        world.rules.check(call, store) { world.isHere($0) }
         let result = try await body()
         world.rules.note(call, result, store)
         world.say("    store: \(Describe.call(call))")
@@ -52,6 +52,7 @@ final class SimulatedStore: RemoteStore {
             }
         }
         if let error = world.script.withLock({ $0.fault(of: call.method, at: moment) }) {
+            if error == .excludedFromSync { world.rules.noteExclusion() }
             world.say("    \(error.code) \(moment) \(Describe.call(call))")
             throw error
         }

@@ -94,7 +94,7 @@ struct StepMaker {
         return switch method {
         case .enumerateChanges, .enumerateItems, .currentAnchor: [.syncAnchorExpired]
         case .createItem: common + [.filenameCollision(nil), .excludedFromSync]
-        case .modifyItem: common + [.filenameCollision(nil)]
+        case .modifyItem: common + [.filenameCollision(nil), .excludedFromSync]
         case .deleteItem: common + [.deletionRejected(nil), .directoryNotEmpty(.root)]
         case .fetchContents: common + [.versionNoLongerAvailable]
         default: common

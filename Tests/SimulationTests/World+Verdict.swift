@@ -19,6 +19,12 @@ extension World {
         try check(profile)
     }
 
+    /// Whether a file of this content is in the tree; nothing is everywhere.
+    func isHere(_ bytes: [UInt8]) -> Bool {
+        guard !bytes.isEmpty, let entries = try? Disk.entries(folders.tree) else { return bytes.isEmpty }
+        return entries.values.contains { $0.bytes == bytes }
+    }
+
     private func settle() async throws {
         let machine = self.machine!
         for round in 0..<30 {

@@ -15,14 +15,15 @@ enum Attributes {
     /// Reads them into `metadata`; nothing is set on a file system without attributes.
     static func read(from file: Handle, into metadata: inout ItemMetadata) throws(Errno) {
         guard let names = try Linux.attributeNames(of: file) else { return }
+        metadata.take([.tags, .lastUsedDate, .favoriteRank], from: .cleared)
         var others: [String: [UInt8]] = [:]
         for name in names where name.hasPrefix("user.") && name != template {
             guard let value = try Linux.attribute(name, of: file) else { continue }
             let text = String(decoding: value, as: UTF8.self)
             switch name {
             case tags: metadata.tags = text
-            case lastUsed: metadata.lastUsedDate = Int64(text).map { Timestamp(nanoseconds: $0) }
-            case favorite: metadata.favoriteRank = UInt64(text)
+            case lastUsed: metadata.lastUsedDate = Timestamp(nanoseconds: Int64(text) ?? 0)
+            case favorite: metadata.favoriteRank = UInt64(text) ?? 0
             default: if !name.hasPrefix(own) { others[name] = value }
             }
         }
@@ -33,10 +34,13 @@ enum Attributes {
     /// - Returns: The fields that the file system has no room for.
     static func write(_ metadata: ItemMetadata, _ fields: ItemFields, to file: Handle) throws(Errno) -> ItemFields {
         var refused: ItemFields = []
-        try set(tags, metadata.tags, .tags, fields, file, &refused)
-        let used = metadata.lastUsedDate.map { String($0.nanoseconds) }
+        // What is cleared has no attribute: nobody else's file gets an empty one.
+        let text = metadata.tags.flatMap { $0.isEmpty ? nil : $0 }
+        try set(tags, text, .tags, fields, file, &refused)
+        let used = metadata.lastUsedDate.flatMap { $0.nanoseconds == 0 ? nil : String($0.nanoseconds) }
         try set(lastUsed, used, .lastUsedDate, fields, file, &refused)
-        try set(favorite, metadata.favoriteRank.map { String($0) }, .favoriteRank, fields, file, &refused)
+        let rank = metadata.favoriteRank.flatMap { $0 == 0 ? nil : String($0) }
+        try set(favorite, rank, .favoriteRank, fields, file, &refused)
         guard fields.contains(.extendedAttributes) else { return refused }
         let wanted = (metadata.extendedAttributes ?? [:]).filter { isFree($0.key) }
         for name in try Linux.attributeNames(of: file) ?? [] where isFree(name) && wanted[name] == nil {

@@ -29,6 +29,9 @@ public enum ControlRequest: Codable, Equatable, Sendable {
     case unpin(path: ControlPath)
     /// Sends an item and what is below it to the store again as createItem(mayAlreadyExist). Answer: `done` at once.
     case reimport(path: ControlPath)
+    /// Sends fields of an item once more, or all that is here of it; `resend` has their names. Answer: `done` when the
+    /// request is kept.
+    case resend(path: ControlPath, fields: [String]?)
     /// Ends a disconnection. Answer: `done`.
     case connect
     /// Stops all calls to the store until `connect`. Answer: `done`.

@@ -51,7 +51,7 @@ extension Domain {
         do throws(Obstacle) {
             switch side {
             case .both: for copy in copies { replica.settleConflict(copy) }
-            case .remote: for copy in copies { try replica.discardConflict(copy) }
+            case .remote: for copy in copies { try replica.remove(copy) }
             case .local: try replica.keepConflict(newest)
             }
         } catch {

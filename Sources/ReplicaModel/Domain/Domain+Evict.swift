@@ -92,7 +92,7 @@ extension Domain {
     }
 
     /// What would be lost with a listing if the store did not have it.
-    private static let neededFields: ItemFields = [.mode, .modificationDate, .extendedAttributes, .tags]
+    private static let neededFields: ItemFields = [.mode, .modificationDate, .untoldByStatus]
     /// Hundredths of a second that the kernel is given to forget entries.
     private static let patience = 50
 }

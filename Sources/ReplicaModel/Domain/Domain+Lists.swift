@@ -1,22 +1,11 @@
 internal import GRDB
 
 extension Domain {
-    /// Hands over the items with something not yet in the store, a batch at a time (statement 43). It is read from the
-    /// database batch by batch: what changes meanwhile may or may not be in it.
-    public func forEachPending(_ body: ([ItemReport]) async throws -> Void) async throws {
-        try await forEach("(dirty != 0 OR flags & 1 = 1) AND flags & 784 = 0", body)
-    }
-
-    /// Hands over the items that are stored on this disk: files with content, folders with a listing, symlinks
-    /// (statement 42); like ``forEachPending(_:)``.
-    public func forEachMaterialized(_ body: ([ItemReport]) async throws -> Void) async throws {
-        try await forEach("materialization != 2 AND flags & 1 = 0 AND number != 1", body)
-    }
-
     /// Items read at a time.
     private static let batch = 256
 
-    private func forEach(_ condition: String, _ body: ([ItemReport]) async throws -> Void) async throws {
+    /// Hands over the items that meet a condition, in the order of their numbers.
+    func forEach(_ condition: String, _ body: ([ItemReport]) async throws -> Void) async throws {
         try replica.record()
         var paths = PathReader()
         var last: Int64 = 0

@@ -8,6 +8,9 @@ public struct DomainOptions: Sendable, Hashable {
     public var minimumFree: Int64?
     /// Seconds after which a fetch without progress is given up.
     public var stallTimeout = 60.0
+    /// Whether programs may do only what the store's capabilities allow: EACCES or EPERM then. Else capabilities guide
+    /// those who ask for them, and the store answers for what it refuses (file-provider.md §7, "gating").
+    public var enforcesCapabilities = false
 
     /// Whether calls are made one after the other, for a simulator that decides what happens when.
     var isSequential = false

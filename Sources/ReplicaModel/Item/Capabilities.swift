@@ -1,5 +1,5 @@
-/// What a person may do with an item, as the store says (file-provider.md §11). They are kept and
-/// shown; the mount refuses nothing because of them.
+/// What a person may do with an item, as the store says (file-provider.md §11). They are shown, and held against
+/// programs where ``DomainOptions/enforcesCapabilities`` says so.
 public struct Capabilities: OptionSet, Hashable, Sendable, Codable {
     public let rawValue: UInt32
 

@@ -1,21 +1,52 @@
 /// What an item has beside its place and its content. Nil means that the store does not keep it: the replica's own
-/// value then stands.
+/// value then stands. That there is none is a value: what ``cleared`` has.
 public struct ItemMetadata: Hashable, Sendable, Codable {
     /// The twelve permission bits.
     public var mode: UInt16?
     public var modificationDate: Timestamp?
     public var creationDate: Timestamp?
-    /// When a person last used the item; neither access nor modification time (file-provider.md §17).
+    /// When a person last used the item; neither access nor modification time (file-provider.md §17). The epoch for
+    /// never.
     public var lastUsedDate: Timestamp?
-    /// The text of `user.xdg.tags`: tags with commas between them.
+    /// The text of `user.xdg.tags`: tags with commas between them; empty for none.
     public var tags: String?
-    /// The place among a person's favourites, in any unit that orders them.
+    /// The place among a person's favourites, in any unit that orders them; 0 for what is none.
     public var favoriteRank: UInt64?
     /// The other `user.*` attributes that are replicated.
     public var extendedAttributes: [String: [UInt8]]?
 
     /// Metadata of which nothing is known.
     public init() {}
+
+    /// No tag, never used, no favourite, no attribute: nil clears each of them in Apple's actions (file-provider.md §17).
+    public static let cleared: ItemMetadata = {
+        var metadata = ItemMetadata()
+        metadata.lastUsedDate = Timestamp(nanoseconds: 0)
+        metadata.tags = ""
+        metadata.favoriteRank = 0
+        metadata.extendedAttributes = [:]
+        return metadata
+    }()
+
+    /// The fields in attributes that are not nil.
+    var keptFields: ItemFields {
+        var fields: ItemFields = []
+        if tags != nil { fields.insert(.tags) }
+        if lastUsedDate != nil { fields.insert(.lastUsedDate) }
+        if favoriteRank != nil { fields.insert(.favoriteRank) }
+        if extendedAttributes != nil { fields.insert(.extendedAttributes) }
+        return fields
+    }
+
+    /// The fields that have the value of ``cleared``.
+    var clearedFields: ItemFields {
+        var fields: ItemFields = []
+        if tags == Self.cleared.tags { fields.insert(.tags) }
+        if lastUsedDate == Self.cleared.lastUsedDate { fields.insert(.lastUsedDate) }
+        if favoriteRank == Self.cleared.favoriteRank { fields.insert(.favoriteRank) }
+        if extendedAttributes == Self.cleared.extendedAttributes { fields.insert(.extendedAttributes) }
+        return fields
+    }
 
     /// Takes `fields` over from `other`.
     public mutating func take(_ fields: ItemFields, from other: ItemMetadata) {

@@ -14,8 +14,8 @@ struct SendBoard {
     private var waiting: [ItemNumber: [ItemNumber]] = [:]
     private var alarms = Heap<Alarm>()
     var inFlight = 0
-    /// Items whose content has to come before they can be sent.
-    var fetchesFirst: [ItemNumber] = []
+    /// Items that can't be sent before something of them is here, and what that is.
+    var fetchesFirst: [(item: ItemNumber, absent: [ItemNumber])] = []
     /// How many tasks make calls.
     var workers = 0
     /// Whether anything happened since the board last ran dry.

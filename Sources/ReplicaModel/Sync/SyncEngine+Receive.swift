@@ -89,7 +89,9 @@ extension SyncEngine {
         let anchor = try await store.currentAnchor()
         var seen: Set<ItemIdentifier> = []
         var changes: [Incoming] = []
-        let folders = try replica.listedFolders()
+        var folders = try replica.listedFolders()
+        // No folder here is the store's trash, but what a person here trashed is in it.
+        if store.properties.keepsTrash { folders.append((ItemNumber(0), .trash)) }
         var known = try replica.knownItemsInLostFolders()
         for folder in folders {
             known.append(contentsOf: try replica.knownItems(in: folder.number))

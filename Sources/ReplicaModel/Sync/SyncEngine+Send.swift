@@ -49,19 +49,22 @@ extension SyncEngine {
         if replica.look({ $0.pending.isEmpty }) { ledger.withLock { $0.endSending() } }
     }
 
-    /// Brings what is missing of files that were cut before it was here; they are sent then.
+    /// Brings what has to be here before items can be sent, and has them looked at again.
     private func fetchFirst() async {
-        let numbers = board.withLock { board in
+        let fetches = board.withLock { board in
             defer { board.fetchesFirst = [] }
             return board.fetchesFirst
         }
-        for number in numbers {
+        for (item, absent) in fetches {
             do throws(Errno) {
-                try await hydrate(number, range: nil)
-                board.withLock { $0.add(CollectionOfOne(number)) }
+                for number in absent {
+                    let isFolder = replica.look { $0.items[number]?.kind == .folder }
+                    isFolder ? try await list(number) : try await hydrate(number, range: nil)
+                }
+                board.withLock { $0.add(CollectionOfOne(item)) }
                 bell.ring()
             } catch {
-                board.withLock { $0.wait(number, until: replica.now() + 5) }
+                board.withLock { $0.wait(item, until: replica.now() + 5) }
             }
         }
     }
@@ -119,7 +122,7 @@ extension SyncEngine {
             case .wait(.later(let time)): if time.isFinite { board.withLock { $0.wait(number, until: time) } }
             case .wait(.busy): board.withLock { $0.wait(number, until: replica.now() + max(options.settle, 0.05)) }
             case .wait: break
-            case .fetch: board.withLock { $0.fetchesFirst.append(number) }
+            case .fetch(let absent): board.withLock { $0.fetchesFirst.append((number, absent)) }
             }
         } catch {
             log.warning("an item cannot be read", metadata: ["item": "\(number)", "errno": "\(error.errno)"])

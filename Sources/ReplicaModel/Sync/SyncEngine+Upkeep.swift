@@ -37,6 +37,10 @@ extension SyncEngine {
     /// Takes over what a person said in an earlier run.
     func restore() {
         replica.recallPins()
+        replica.look { tree in
+            tree.keepsTrash = store.properties.keepsTrash
+            tree.enforcesCapabilities = options.enforcesCapabilities
+        }
         if options.cacheLimit != nil || options.minimumFree != nil { replica.look { $0.keepsUse = true } }
         let (reason, isImporting) = replica.standingOrders()
         state.withLock { state in
@@ -82,7 +86,7 @@ extension Replica {
         guard
             look({ tree in
                 for node in tree.writing.values { tree.settle(node) }
-                return tree.needsListing.isEmpty && tree.pending.values.allSatisfy(tree.isBelowLocalOnly)
+                return tree.needsListing.isEmpty && tree.pending.isEmpty
             })
         else { return false }
         // A database that cannot be read is not in step.
@@ -96,17 +100,5 @@ extension Replica {
             (try Meta.disconnected.read(from: rows), try Meta.importing.read(from: rows) != nil)
         }
         return orders ?? (nil, false)
-    }
-}
-
-extension Tree {
-    /// Whether a folder above stays local, and with it all that is in it.
-    fileprivate func isBelowLocalOnly(_ node: Node) -> Bool {
-        var here = node.parent
-        while let folder = here {
-            if !folder.flags.isDisjoint(with: [.excluded, .refused]) { return true }
-            here = folder.parent
-        }
-        return false
     }
 }

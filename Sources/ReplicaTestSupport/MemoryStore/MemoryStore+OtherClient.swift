@@ -90,6 +90,17 @@ extension MemoryStore {
         }
     }
 
+    /// Says what may be done with an item.
+    @discardableResult
+    public func allow(_ capabilities: Capabilities, of path: String) -> Item {
+        let identifier = existing(path).identifier
+        return change { tree in
+            tree.nodes[identifier]?.item.capabilities = capabilities
+            tree.touch(identifier)
+            return identifier
+        }
+    }
+
     /// Deletes an item with everything below it.
     public func delete(_ path: String) { delete(existing(path).identifier) }
 

@@ -108,6 +108,18 @@ extension StorePromises {
                 try subject.expect(try await subject.refreshed(new) == new, "the item is not as answered")
             }
         },
+        StorePromise("metadata that is cleared is gone, and not unknown") { subject in
+            for (field, sample) in samples(subject.store.properties.fields) {
+                var cleared = ItemMetadata()
+                cleared.take(field, from: .cleared)
+                guard cleared != ItemMetadata() else { continue }
+                let old = try await subject.file("field \(field.rawValue)")
+                let set = try subject.made(await subject.modify(old, field) { $0.metadata = sample })
+                let new = try subject.made(await subject.modify(set, field) { $0.metadata = cleared })
+                try expectKept(field, cleared, new, subject)
+                try subject.expect(new.version.metadata != set.version.metadata, "the metadata version is the old")
+            }
+        },
         StorePromise("metadata of folders is kept") { subject in
             for (field, sample) in samples(subject.store.properties.fields) {
                 let old = try await subject.folder("field \(field.rawValue)")

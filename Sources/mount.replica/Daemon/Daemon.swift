@@ -30,6 +30,7 @@ final class Daemon: Sendable {
         let recorded = try DomainOptions(texts: location.record.options + options.domain.texts)
         domainOptions.cacheLimit = recorded.cacheMax.map { Int64(clamping: $0) }
         domainOptions.minimumFree = recorded.cacheMinFree.map { Int64(clamping: $0) }
+        domainOptions.enforcesCapabilities = recorded.enforcesCapabilities
         domain = try Succession.whenFree(location) {
             try Domain.open(StateFolders(root: location.state), store: store, options: domainOptions, log: log)
         }

@@ -8,6 +8,8 @@ struct DomainOptions: Equatable {
     private(set) var cacheMax: UInt64?
     /// Evict so that this many bytes stay free on the disk.
     private(set) var cacheMinFree: UInt64?
+    /// Programs may do only what the store's capabilities allow.
+    private(set) var enforcesCapabilities = false
     /// The store's secrets. ``CredentialsFile`` says whether it may be used.
     private(set) var credentials: FilePath?
     /// The options as they were written, in their order, one each: what `domain.json` keeps.
@@ -31,6 +33,10 @@ struct DomainOptions: Equatable {
             noHydrate = list.split(separator: UInt8(ascii: ":")).map { String(decoding: $0, as: UTF8.self) }
         case "cache-max": cacheMax = try OptionText.size(value, of: key)
         case "cache-min-free": cacheMinFree = try OptionText.size(value, of: key)
+        case "enforce_caps", "noenforce_caps":
+            try OptionText.expectNone(value, of: key)
+            enforcesCapabilities = key == "enforce_caps"
+            texts.removeAll { $0.hasSuffix("enforce_caps") }
         case "credentials": credentials = try OptionText.absolutePath(value, of: key)
         default: return false
         }

@@ -17,7 +17,7 @@ struct ControlService: DomainService {
         switch request {
         case .hello, .status, .item, .pending, .materialized, .conflicts, .watch:
             return try await tell(request, events)
-        case .resolve, .download, .evict, .pin, .unpin, .reimport: return try await change(request, events)
+        case .resolve, .download, .evict, .pin, .unpin, .reimport, .resend: return try await change(request, events)
         case .connect, .disconnect, .wait, .retry, .approve, .resolved: return try await direct(request, events)
         case .mount(let path, let options):
             try await daemon.mount(at: path.path, options: options)
@@ -40,8 +40,8 @@ struct ControlService: DomainService {
                     mountpoint: daemon.mountpoint.map(ControlFilePath.init)))
         case .status: return .domain(try status())
         case .item(let path): return .item(ItemStatus(try await domain.item(at: path.fileNames())))
-        case .pending: try await domain.forEachPending { try await events.send(items: $0) }
-        case .materialized: try await domain.forEachMaterialized { try await events.send(items: $0) }
+        case .pending: try await domain.forEach(in: .pending) { try await events.send(items: $0) }
+        case .materialized: try await domain.forEach(in: .materialized) { try await events.send(items: $0) }
         case .conflicts: try await tellConflicts(events)
         default: try await watch(events)
         }
@@ -66,6 +66,7 @@ struct ControlService: DomainService {
         case .pin(let path): try await domain.pin(path.fileNames())
         case .unpin(let path): try await domain.unpin(path.fileNames())
         case .reimport(let path): try await domain.reimport(below: path.fileNames())
+        case .resend(let path, let fields): try await resend(path.fileNames(), fields)
         default: throw ControlFailure(.wrongProtocol, "this daemon doesn't know that request")
         }
         return .done
@@ -97,6 +98,23 @@ struct ControlService: DomainService {
         default: throw ControlFailure(.wrongProtocol, "this daemon doesn't know that request")
         }
         return .done
+    }
+
+    private func resend(_ path: [FileName], _ names: [String]?) async throws {
+        let fields: ItemFields
+        if let names {
+            fields = try names.reduce(into: []) { fields, name in fields.insert(try ItemFields(name: name)) }
+        } else {
+            let isHere = try await domain.item(at: path).materialization == .whole
+            fields = isHere ? .all : .all.subtracting(.contents)
+        }
+        do throws(Errno) {
+            try await domain.requestModification(of: fields, at: path)
+        } catch .noData {
+            throw ControlFailure(.refused, "the content isn't here, or it is no file")
+        } catch .invalidArgument {
+            throw ControlFailure(.refused, "the item has no such field")
+        }
     }
 
     private func tellConflicts(_ events: EventSink) async throws {

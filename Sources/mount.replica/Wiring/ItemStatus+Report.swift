@@ -58,14 +58,22 @@ extension MaterializationState {
 }
 
 extension ItemFields {
-    /// The fields' names, in the order of their bits.
-    var names: [String] {
-        let all: [(ItemFields, String)] = [
-            (.contents, "contents"), (.filename, "filename"), (.parent, "parent"), (.lastUsedDate, "lastUsedDate"),
-            (.tags, "tags"), (.favoriteRank, "favoriteRank"), (.creationDate, "creationDate"),
-            (.modificationDate, "modificationDate"), (.mode, "mode"), (.extendedAttributes, "extendedAttributes"),
-        ]
-        return all.filter { contains($0.0) }.map(\.1)
+    /// In the order of their bits.
+    private static let named: [(ItemFields, String)] = [
+        (.contents, "contents"), (.filename, "filename"), (.parent, "parent"), (.lastUsedDate, "lastUsedDate"),
+        (.tags, "tags"), (.favoriteRank, "favoriteRank"), (.creationDate, "creationDate"),
+        (.modificationDate, "modificationDate"), (.mode, "mode"), (.extendedAttributes, "extendedAttributes"),
+    ]
+
+    /// The fields' names.
+    var names: [String] { Self.named.filter { contains($0.0) }.map(\.1) }
+
+    /// The field of this name.
+    init(name: String) throws(ControlFailure) {
+        guard let field = Self.named.first(where: { $0.1 == name })?.0 else {
+            throw ControlFailure(.usage, "'\(name)' is no field of an item")
+        }
+        self = field
     }
 }
 

@@ -96,6 +96,23 @@ struct Reimport: ParsableCommand {
     }
 }
 
+/// `replica resend`: requestModification(of:forItemWithIdentifier:options:), statement 41.
+struct Resend: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send an item to the store once more, though nothing changed.",
+        discussion: "Fields are those that 'replica status PATH' names: contents, filename, parent, mode, tags, ...")
+    @OptionGroup var item: ItemArgument
+    @Option(
+        help: "Only these fields, with commas between them.", transform: { $0.split(separator: ",").map(String.init) })
+    var fields: [String]?
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        _ = try item.request { .resend(path: $0, fields: fields) }
+        try output.done("\(item.path) is sent again")
+    }
+}
+
 /// `replica resolve`.
 struct Resolve: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Settle a conflict.")

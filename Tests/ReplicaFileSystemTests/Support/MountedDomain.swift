@@ -16,11 +16,12 @@ final class MountedDomain: Sendable {
     var mount: String { place.mount }
     var tree: String { place.tree }
 
-    init(_ store: MemoryStore, _ options: FileSystemOptions) throws {
+    init(_ store: MemoryStore, _ options: FileSystemOptions, enforcing: Bool) throws {
         place = try TestPlace()
         self.store = store
         var settings = DomainOptions()
         settings.settle = 0.05
+        settings.enforcesCapabilities = enforcing
         domain = try Domain.open(
             place.folders, store: store, options: settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
@@ -48,13 +49,13 @@ final class MountedDomain: Sendable {
 
 /// Mounts a domain of `store` and calls `body` on a thread of its own; fails the test with what `body` found wrong.
 func withDomain(
-    _ store: MemoryStore, _ options: FileSystemOptions = FileSystemOptions(),
+    _ store: MemoryStore, _ options: FileSystemOptions = FileSystemOptions(), enforcing: Bool = false,
     location: SourceLocation = #_sourceLocation,
     _ body: @escaping @Sendable (MountedDomain, Checks) throws -> Void
 ) async throws {
     let checks = Checks()
     try await onThread {
-        let mounted = try MountedDomain(store, options)
+        let mounted = try MountedDomain(store, options, enforcing: enforcing)
         let outcome = Result { try body(mounted, checks) }
         try mounted.end()
         try outcome.get()

@@ -1,5 +1,6 @@
 import Glibc
 import ReplicaTestSupport
+import SystemPackage
 import Testing
 
 @testable import ReplicaModel
@@ -102,5 +103,38 @@ import Testing
         let value = try bench.replica.xattr("user.xdg.tags", of: try bench.number("x"))
         #expect(String(decoding: value, as: UTF8.self) == "blue")
         #expect(bench.store.calls(of: .fetchContents).isEmpty)
+    }
+
+    private static let values = ["user.replica.favorite": "7", "user.replica.lastused": "99", "user.xdg.tags": "red"]
+
+    @Test(arguments: values.keys.sorted()) func whatIsClearedIsClearedOnTheOtherSide(attribute: String) async throws {
+        let bench = try Bench()
+        for name in ["x", "y"] {
+            try bench.write("one", to: name)
+            try bench.setXattr(attribute, try #require(Self.values[attribute]), of: name)
+        }
+        try await bench.settle()
+        let set = try #require(bench.store.item(at: "x")?.metadata)
+        #expect(bench.store.calls(of: .createItem).count == 2)
+        #expect(bench.store.calls(of: .modifyItem).isEmpty)
+        try bench.replica.setXattr(attribute, nil, flags: 0, of: try bench.number("x"))
+        bench.store.update("y") { $0.take([.tags, .lastUsedDate, .favoriteRank], from: .cleared) }
+        try await bench.settle()
+        var cleared = set
+        cleared.take(bench.store.calls(of: .modifyItem).first?.fields ?? [], from: .cleared)
+        #expect(cleared != set)
+        #expect(bench.store.item(at: "x")?.metadata == cleared)
+        #expect(throws: Obstacle.errno(Errno(rawValue: ENODATA))) {
+            try bench.replica.xattr(attribute, of: try bench.number("y"))
+        }
+    }
+
+    @Test(arguments: ["user.replica.favorite", "user.replica.lastused"])
+    func datesAndRanksAreNumbers(attribute: String) throws {
+        let bench = try Bench()
+        try bench.write("one", to: "x")
+        for value in ["", "soon", "1.5"] {
+            #expect(throws: Obstacle.errno(.invalidArgument)) { try bench.setXattr(attribute, value, of: "x") }
+        }
     }
 }

@@ -158,6 +158,32 @@ import Testing
         #expect(bench.store.item(at: "a/b")?.kind == .folder)
     }
 
+    @Test func statement55_enforcedTheyAreWhatProgramsMayDo() async throws {
+        let bench = try Bench(enforcing: true)
+        try bench.write("one", to: "x")
+        try await bench.settle()
+        bench.store.allow([.reading], of: "x")
+        try await bench.settle()
+        #expect(throws: Obstacle.errno(.permissionDenied)) { try bench.write("two", to: "x") }
+        // access(2) looks at the mode.
+        #expect(try bench.replica.attributes(of: try bench.number("x")).status.permissions == 0o444)
+        #expect(try await bench.read("x") == "one")
+    }
+
+    @Test func statement56_enforcedNothingIsAddedToAFolder() async throws {
+        let bench = try Bench(enforcing: true)
+        try bench.makeFolder("a")
+        try await bench.settle()
+        bench.store.allow([.reading], of: "a")
+        try await bench.settle()
+        #expect(throws: Obstacle.errno(.permissionDenied)) { try bench.makeFolder("a/b") }
+        bench.store.allow([.reading, .writing], of: "a")
+        try await bench.settle()
+        try bench.makeFolder("a/b")
+        try await bench.settle()
+        #expect(bench.store.item(at: "a/b")?.kind == .folder)
+    }
+
     @Test func statement57_theResultIsAnItemOrAnError() async throws {
         let bench = try Bench()
         bench.store.fail(.createItem, with: .cannotSynchronize("no folders today"))

@@ -51,43 +51,95 @@ import Testing
         }
     }
 
-    /// A program asks for it by setting what is set already, as touch(1) and chmod(1) do.
     @Test func statement41_aModificationCanBeRequestedOfFields() async throws {
+        let bench = try Bench()
+        try bench.makeFolder("d")
+        try bench.write("one", to: "d/x")
+        try await bench.settle()
+        try await bench.domain.requestModification(of: [.mode, .tags], at: Bench.names("d/x"))
+        // The request is kept when the call returns.
+        try bench.crash()
+        try await bench.settle()
+        try await bench.domain.requestModification(of: .all, at: Bench.names("d/x"))
+        try await bench.domain.requestModification(of: .place, at: Bench.names("d"))
+        try await bench.settle()
+        let calls = bench.store.calls(of: .modifyItem)
+        #expect(calls.count == 3)
+        #expect(calls.map { $0.fields.isSuperset(of: [.mode, .tags]) } == [true, true, false])
+        #expect(calls.map(\.hasContents) == [false, true, false])
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/x"])
+        #expect(bench.store.text(at: "d/x") == "one")
+    }
+
+    @Test func statement41_whatIsNotThereCannotBeRequested() async throws {
+        let bench = try Bench()
+        try await bench.settle()
+        bench.store.write("one", to: "d/x")
+        try await bench.settle()
+        for (path, fields, errno) in [
+            ("d", .contents, .noData), ("d/x", [.contents, .mode], .noData), ("d/x", [], .invalidArgument),
+            ("d/x", .creationDate, .invalidArgument), ("", .mode, .invalidArgument),
+            ("d/y", .mode, .noSuchFileOrDirectory),
+        ] as [(String, ItemFields, Errno)] {
+            await #expect(throws: errno) {
+                try await bench.domain.requestModification(of: fields, at: Bench.names(path))
+            }
+        }
+        try await bench.settle()
+        #expect(bench.store.calls(of: .modifyItem).isEmpty)
+    }
+
+    /// So a store takes out what it had: it is asked again, and will not have it any more.
+    @Test func statement41_aStoreThatIsAskedAgainMayExclude() async throws {
         let bench = try Bench()
         try bench.write("one", to: "x")
         try await bench.settle()
-        let status = try bench.status("x")
-        try bench.setAttributes(of: "x") { change in
-            change.mode = UInt16(status.st_mode & 0o7777)
-            change.modified = .to(
-                Timestamp(seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int64(status.st_mtim.tv_nsec)))
-        }
+        bench.store.fail(.modifyItem, with: .excludedFromSync)
+        try await bench.domain.requestModification(of: .mode, at: Bench.names("x"))
         try await bench.settle()
-        let fields = bench.store.calls(of: .modifyItem).map(\.fields)
-        #expect(fields.count == 1)
-        #expect(fields.first?.isSuperset(of: [.mode, .modificationDate]) == true)
+        #expect(bench.store.entries.isEmpty)
+        #expect(try bench.tree() == ["x": "one"])
     }
 
-    /// A trash by the freedesktop rules is a folder like others: what goes there keeps its identifier.
+    /// In a store that keeps a trash; more in `TrashTests`.
     @Test func statement65_theTrashIsAMoveThereAndBack() async throws {
-        let bench = try Bench()
+        let bench = try await trashBench(keepsTrash: true)
+        let item = bench.store.item(at: "d/x")
+        try bench.rename("d/x", to: ".Trash-1000/files/x")
+        try await bench.settle()
+        #expect(bench.store.entries.keys.sorted() == ["d"])
+        try bench.rename(".Trash-1000/files/x", to: "d/x")
+        try await bench.settle()
+        #expect(bench.store.item(at: "d/x")?.identifier == item?.identifier)
+        #expect(bench.store.calls(of: .modifyItem).map(\.fields) == [.parent, .parent])
+        #expect(bench.store.calls(of: .modifyItem).map(\.template?.parent) == [.trash, item?.parent])
+        #expect(bench.store.calls(of: .deleteItem).isEmpty)
+    }
+
+    @Test func statement65_whereTheStoreKeepsNoTrashItIsAFolder() async throws {
+        let bench = try await trashBench(keepsTrash: false)
+        let item = bench.store.item(at: "d/x")
+        try bench.rename("d/x", to: ".Trash-1000/files/x")
+        try await bench.settle()
+        #expect(bench.store.item(at: ".Trash-1000/files/x")?.identifier == item?.identifier)
+        try bench.rename(".Trash-1000/files/x", to: "d/x")
+        try await bench.settle()
+        #expect(bench.store.item(at: "d/x")?.identifier == item?.identifier)
+        #expect(bench.store.calls(of: .modifyItem).map(\.fields) == [.parent, .parent])
+        let trash = bench.store.item(at: ".Trash-1000/files")?.identifier
+        #expect(bench.store.calls(of: .modifyItem).map(\.template?.parent) == [trash, item?.parent])
+        #expect(bench.store.calls(of: .deleteItem).isEmpty)
+    }
+
+    private func trashBench(keepsTrash: Bool) async throws -> Bench {
+        let store = MemoryStore()
+        store.keepsTrash = keepsTrash
+        let bench = try Bench(store: store)
         try bench.makeFolder("d")
         try bench.write("one", to: "d/x")
         try bench.makeFolder(".Trash-1000")
         try bench.makeFolder(".Trash-1000/files")
         try await bench.settle()
-        let identifier = bench.store.item(at: "d/x")?.identifier
-        try bench.rename("d/x", to: ".Trash-1000/files/x")
-        try await bench.settle()
-        #expect(bench.store.item(at: ".Trash-1000/files/x")?.identifier == identifier)
-        try bench.rename(".Trash-1000/files/x", to: "d/x")
-        try await bench.settle()
-        #expect(bench.store.item(at: "d/x")?.identifier == identifier)
-        #expect(bench.store.calls(of: .modifyItem).map(\.fields) == [.parent, .parent])
-        #expect(
-            bench.store.calls(of: .modifyItem).map(\.template?.parent) == [
-                bench.store.item(at: ".Trash-1000/files")?.identifier, bench.store.item(at: "d")?.identifier,
-            ])
-        #expect(bench.store.calls(of: .deleteItem).isEmpty)
+        return bench
     }
 }

@@ -9,13 +9,13 @@ import Testing
 @Suite struct StatusTests {
     private func pending(_ bench: DomainBench) async throws -> [String] {
         var found: [String] = []
-        try await bench.domain.forEachPending { found += $0.map { DomainBench.text($0.path) } }
+        try await bench.domain.forEach(in: .pending) { found += $0.map { DomainBench.text($0.path) } }
         return found.sorted()
     }
 
     private func materialized(_ bench: DomainBench) async throws -> [String] {
         var found: [String] = []
-        try await bench.domain.forEachMaterialized { found += $0.map { DomainBench.text($0.path) } }
+        try await bench.domain.forEach(in: .materialized) { found += $0.map { DomainBench.text($0.path) } }
         return found.sorted()
     }
 

@@ -20,7 +20,7 @@ final class Bench {
     let options: DomainOptions
 
     init(
-        store: MemoryStore = MemoryStore(), through remote: (any RemoteStore)? = nil,
+        store: MemoryStore = MemoryStore(), through remote: (any RemoteStore)? = nil, enforcing: Bool = false,
         importing: ((String) throws -> Void)? = nil
     ) throws {
         let template = "/var/tmp/replica-test-\(getpid())-XXXXXX"
@@ -33,6 +33,7 @@ final class Bench {
         var options = DomainOptions()
         options.settle = 1
         options.isSequential = true
+        options.enforcesCapabilities = enforcing
         self.options = options
         if let importing {
             let source = folder.appending("source").string

@@ -71,6 +71,7 @@ extension Replica {
             try note(tree, node, into)
             return node
         }
+        followTrash(move)
     }
 
     private static var host: String {

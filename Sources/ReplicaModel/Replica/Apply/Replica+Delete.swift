@@ -72,6 +72,7 @@ extension Replica {
     }
 
     private func removeOne(_ number: ItemNumber) throws(Obstacle) {
+        let info = trashInfo(of: number)
         try takeOut(number) { (tree, node) throws(Obstacle) in
             let mayGo = node.kind == .folder ? !node.isNew : tree.mayGo(node, isBelow: false)
             guard mayGo else { throw .errno(.resourceBusy) }
@@ -81,6 +82,7 @@ extension Replica {
             node.flags.remove(.createSent)
             tree.bury(node)
         }
+        info.map(removeTrashInfo)
     }
 }
 

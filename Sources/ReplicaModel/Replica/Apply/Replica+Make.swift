@@ -111,20 +111,25 @@ extension Ownership {
 extension Place {
     /// Makes the replicated attributes those of the store; nil in `metadata` leaves them.
     func setSyncedXattrs(_ metadata: ItemMetadata, _ fields: ItemFields) throws(Errno) {
-        if fields.contains(.tags), let tags = metadata.tags {
-            try put(OwnXattr.tags, tags.isEmpty ? nil : Array(tags.utf8))
+        let kept = metadata.keptFields.intersection(fields)
+        guard !kept.isEmpty else { return }
+        let cleared = metadata.clearedFields
+        for name in try xattrNames() {
+            guard let field = OwnXattr.field(of: name), kept.contains(field) else { continue }
+            if cleared.contains(field) || metadata.extendedAttributes?[name] == nil && field == .extendedAttributes {
+                try put(name, nil)
+            }
         }
-        if fields.contains(.lastUsedDate), let date = metadata.lastUsedDate {
+        let wanted = kept.subtracting(cleared)
+        if wanted.contains(.tags), let tags = metadata.tags { try put(OwnXattr.tags, Array(tags.utf8)) }
+        if wanted.contains(.lastUsedDate), let date = metadata.lastUsedDate {
             try put(OwnXattr.lastUsed, Array(String(date.nanoseconds).utf8))
         }
-        if fields.contains(.favoriteRank), let rank = metadata.favoriteRank {
+        if wanted.contains(.favoriteRank), let rank = metadata.favoriteRank {
             try put(OwnXattr.favorite, Array(String(rank).utf8))
         }
-        guard fields.contains(.extendedAttributes), let wanted = metadata.extendedAttributes else { return }
-        for name in try xattrNames() where OwnXattr.field(of: name) == .extendedAttributes && wanted[name] == nil {
-            try put(name, nil)
-        }
-        for (name, value) in wanted where OwnXattr.field(of: name) == .extendedAttributes { try put(name, value) }
+        guard wanted.contains(.extendedAttributes), let values = metadata.extendedAttributes else { return }
+        for (name, value) in values where OwnXattr.field(of: name) == .extendedAttributes { try put(name, value) }
     }
 
     private static let harmless: Set<Errno> = [.noData, .noSpace, .notSupported, .argListTooLong]

@@ -22,8 +22,9 @@ extension Replica {
         } else if !fields.isDisjoint(with: .metadata) {
             try replaceMetadata(number, item, fields)
         }
-        try locked { (tree) throws(Obstacle) in
-            guard let node = tree.items[number], let folder = tree.items[parent] else { return }
+        let masked = try locked { (tree) throws(Obstacle) -> ItemNumber? in
+            guard let node = tree.items[number], let folder = tree.items[parent] else { return nil }
+            let isOther = tree.enforcesCapabilities && node.base?.capabilities != item.capabilities
             var left = node.dirty.subtracting(fields.intersection(.contents))
             // A cut of what is not here is no part of the plan, and still to be sent.
             if case .modify(let up) = plan.up {
@@ -33,7 +34,10 @@ extension Replica {
             }
             node.dirty = left
             tree.adoptVersion(node, item, folder)
+            return isOther ? node.shown : nil
         }
+        // The mode that programs see follows the capabilities.
+        if let masked { presenter.withLock { $0 }?.invalidate(masked) }
         return .done
     }
 
@@ -63,7 +67,7 @@ extension Replica {
             for name in tree.names(of: node) {
                 tree.restamp(name)
                 // The other names are items of their own.
-                if name !== node { tree.edit(name, [.mode, .modificationDate, .extendedAttributes, .tags]) }
+                if name !== node { tree.edit(name, [.mode, .modificationDate, .untoldByStatus]) }
             }
         }
     }
@@ -115,7 +119,8 @@ extension Tree {
     ) throws(Obstacle) {
         guard let parent = node.parent else { throw .errno(.noSuchFileOrDirectory) }
         let below = try descriptor(of: parent)
-        let old = try entry(of: node).status
+        let former = try place(of: node)
+        let old = try errnos { () throws(Errno) in try former.status() }
         var stamp = Stamp(old)
         stamp.modified = item.metadata.modificationDate?.nanoseconds ?? Int64(now() * 1e9)
         if let mode = item.metadata.mode { stamp.mode = mode }

@@ -3,8 +3,9 @@ internal import SystemPackage
 extension Tree {
     /// Decides what the store's state of an item means for the tree.
     func decide(_ item: Item, staged: StagedContent?, isForced: Bool) throws(Obstacle) -> ApplyDecision {
-        let parent = try find(item.parent)
-        guard let node = try find(item.identifier) else {
+        let known = try find(item.identifier)
+        let parent = try folder(of: item, as: known)
+        guard let node = known else {
             guard let parent, parent.kind == .folder, parent.materialization == .whole, !parent.isDeleted else {
                 return .finished(.done)  // Its folder is listed when somebody looks.
             }
@@ -71,6 +72,7 @@ extension Tree {
         if unansweredItem(at: item.filename, in: parent)?.isNew == true { return .finished(.deferred) }
         guard let other = try child(item.filename, of: parent) else { return .create(parent: parent.number) }
         if other.isInFlight { return .finished(.deferred) }
+        if isOfTrash(other) { return .finished(.refused(item.filename.description)) }
         guard other.isNew, !other.flags.contains(.special) else {
             return try decideOccupied(other, isForced: isForced)
         }
@@ -81,6 +83,8 @@ extension Tree {
             askAgain(for: other)
             return .finished(.done)
         case .symlink, .file:
+            // What stays here never meets what the store has.
+            guard !other.isLocalOnly else { return .giveWay(other.number) }
             // The store compares the contents when ours is sent, and answers with its item where they are equal.
             other.flags.insert(.mayAlreadyExist)
             note(other)

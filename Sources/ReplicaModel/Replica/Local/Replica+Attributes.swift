@@ -37,6 +37,7 @@ extension Replica {
     public func setAttributes(_ change: AttributeChange, of number: ItemNumber) throws(Obstacle) -> Entry {
         try locked { (tree) throws(Obstacle) in
             let node = try tree.node(number)
+            try tree.demandChange(change, of: node)
             if let size = change.size, size > node.stamp.size, node.kind == .file, node.materialization != .whole {
                 throw .needsContent(number)
             }

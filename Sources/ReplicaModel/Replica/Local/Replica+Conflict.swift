@@ -7,8 +7,8 @@ extension Replica {
         look { tree in tree.items[number].map(tree.settleConflict) }
     }
 
-    /// Deletes a conflict copy, as a person would.
-    func discardConflict(_ number: ItemNumber) throws(Obstacle) {
+    /// Deletes a file, as a person would.
+    func remove(_ number: ItemNumber) throws(Obstacle) {
         try takeOut(number) { (tree, node) throws(Obstacle) in
             try tree.removeBelow(node)
             tree.bury(node)

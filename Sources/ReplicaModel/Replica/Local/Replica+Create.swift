@@ -72,6 +72,7 @@ extension Replica {
         try locked { (tree) throws(Obstacle) in
             let folder = try tree.listed(parent)
             try tree.vacant(name, in: folder)
+            try tree.demand(.writing, of: folder, else: .permissionDenied)
             let below = try tree.descriptor(of: folder)
             let ignoresUmask = tree.hasDefaultACL(folder, below)
             let status = try errnos { () throws(Errno) in
@@ -97,8 +98,8 @@ extension ItemFields {
     /// What a new item of this kind brings.
     static func ofNew(_ kind: ItemKind) -> ItemFields {
         switch kind {
-        case .file: [.contents, .place, .mode, .modificationDate, .extendedAttributes, .tags]
-        case .folder: [.place, .mode, .modificationDate, .extendedAttributes, .tags]
+        case .file: [.contents, .place, .mode, .modificationDate, .untoldByStatus]
+        case .folder: [.place, .mode, .modificationDate, .untoldByStatus]
         case .symlink: [.place, .modificationDate]
         }
     }

@@ -10,6 +10,7 @@ extension Replica {
             guard source.materialization == .whole else { throw .needsContent(number) }
             let folder = try tree.listed(parent)
             try tree.vacant(name, in: folder)
+            try tree.demand(.writing, of: folder, else: .permissionDenied)
             let place = try tree.place(of: source)
             let below = try tree.descriptor(of: folder)
             try errnos { () throws(Errno) in

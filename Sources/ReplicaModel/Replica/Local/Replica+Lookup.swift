@@ -60,6 +60,7 @@ extension Replica {
     public func entries(of number: ItemNumber) throws(Obstacle) -> [FolderEntry] {
         try locked { (tree) throws(Obstacle) in
             let folder = try tree.listed(number)
+            try tree.demand(.reading, of: folder, else: .permissionDenied)
             folder.usedAt = tree.now()
             return (folder.children ?? [:]).values.map(FolderEntry.init)
         }

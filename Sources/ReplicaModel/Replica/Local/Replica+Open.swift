@@ -31,6 +31,7 @@ extension Replica {
         return try locked { (tree) throws(Obstacle) in
             let node = try tree.node(number)
             let truncates = flags & O_TRUNC != 0
+            try tree.demandAccess(to: node, flags: flags)
             if isWriter, !truncates, node.materialization != .whole { throw .needsContent(number) }
             let place = try tree.place(of: node)
             let kept = flags & (O_ACCMODE | O_TRUNC | O_APPEND | CL_O_DIRECT | CL_O_NOATIME | O_SYNC | O_DSYNC)

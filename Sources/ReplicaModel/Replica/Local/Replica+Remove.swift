@@ -15,6 +15,7 @@ extension Replica {
                 guard node.materialization == .whole else { throw .needsListing(node.shown) }
                 try tree.children(of: node)
             }
+            try tree.demand(.deleting, of: node, else: .notPermitted)
             try tree.removeBelow(node)
             tree.bury(node)
         }

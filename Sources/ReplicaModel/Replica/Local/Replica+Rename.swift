@@ -28,7 +28,10 @@ extension Replica {
             let into = try tree.listed(newParent)
             let node = try tree.existing(name, in: from)
             guard newName.bytes.count <= 255 else { throw .errno(.fileNameTooLong) }
+            try tree.demandRename(node, from: from, to: newName, in: into, flags: flags)
             let other = into.children?[newName]
+            try tree.checkTrash(node, to: newName, in: into)
+            if flags.contains(.exchange), let other { try tree.checkTrash(other, to: name, in: from) }
             if let other, other.kind == .folder, !flags.contains(.exchange) {
                 guard other.materialization == .whole else { throw .needsListing(other.shown) }
                 try tree.children(of: other)
@@ -71,7 +74,7 @@ extension Tree {
         node.changedAt = now()
         forgive(node)
         // A store that would not have it may have it here.
-        node.flags.subtract([.excluded, .refused])
+        node.flags.subtract([.excluded, .refused, .leaving])
         node.comparePlace()
         restamp(node)
         pendingChanged = true
@@ -128,7 +131,8 @@ extension Tree {
     }
 
     /// Makes a tombstone for what a node was in the store, so that it can become something else.
-    private func leaveTombstone(of node: Node) {
+    @discardableResult
+    func leaveTombstone(of node: Node) -> Node {
         let grave = Node(number: ItemNumber(nextNumber), parent: nil, name: node.name, kind: node.kind)
         nextNumber += 1
         grave.flags = node.flags.intersection(.createSent).union(.deleted)
@@ -138,6 +142,7 @@ extension Tree {
         insert(grave)
         setBase(base, of: grave)
         grave.changedAt = now()
+        return grave
     }
 
     /// Takes over what the filesystem below says of a node after a change that is no content's.

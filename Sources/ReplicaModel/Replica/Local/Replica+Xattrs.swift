@@ -13,11 +13,24 @@ enum OwnXattr {
     static let favorite = "user.replica.favorite"
     /// What a program may do beyond its user's rights (capabilities(7)). The kernel asks for it before a write.
     static let capability = "security.capability"
+    /// An ACL (acl(5)), which changes the mode with it.
+    static let accessList = "system.posix_acl_access"
     private static let own = "user.replica."
 
     /// Whether programs may not see or set it.
     static func isHidden(_ name: String) -> Bool {
         name.hasPrefix(own) && name != lastUsed && name != favorite
+    }
+
+    /// Whether the attribute may have the value: dates and ranks are numbers.
+    static func allows(_ value: UnsafeRawBufferPointer?, for name: String) -> Bool {
+        guard let value else { return true }
+        let text = String(decoding: value, as: UTF8.self)
+        return switch name {
+        case lastUsed: Int64(text) != nil
+        case favorite: UInt64(text) != nil
+        default: true
+        }
     }
 
     /// The field that a change of the attribute changes, or nil for what stays local.
@@ -62,8 +75,12 @@ extension Replica {
         _ name: String, _ value: UnsafeRawBufferPointer?, flags: Int32, of number: ItemNumber
     ) throws(Obstacle) {
         guard !OwnXattr.isHidden(name) else { throw .errno(.notPermitted) }
+        guard OwnXattr.allows(value, for: name) else { throw .errno(.invalidArgument) }
         try locked { (tree) throws(Obstacle) in
             let node = try tree.node(number)
+            let isShared = OwnXattr.field(of: name) == .extendedAttributes || name == OwnXattr.accessList
+            // Tags, favourites and last-used dates are the person's own (file-provider.md §11).
+            if isShared { try tree.demand(.writing, of: node, else: .notPermitted) }
             let place = try tree.place(of: node)
             tree.settle(node)
             try errnos { () throws(Errno) in try place.setXattr(name, value, flags: flags) }
@@ -73,7 +90,7 @@ extension Replica {
                 tree.restamp(other)
                 OwnXattr.field(of: name).map { tree.edit(other, $0) } ?? tree.note(other)
             }
-            if name == "system.posix_acl_access" { tree.edit(node, .mode) }
+            if name == OwnXattr.accessList { tree.edit(node, .mode) }
         }
     }
 }

@@ -89,6 +89,7 @@ final class ReplicaDatabase: Sendable {
                         WHERE dirty != 0 OR flags & 1057 != 0 OR placeName IS NOT NULL OR sentName IS NOT NULL;
                     """)
         }
+        migrator.registerMigration("setHistory") { try $0.execute(sql: SetHistory.schema) }
         return migrator
     }
 }

@@ -112,7 +112,7 @@ extension Tree {
         // A new entry changes both times of a folder.
         let mayDiffer = stamp.changed != node.stamp.changed && (node.kind == .file || stamp.changed != stamp.modified)
         if stamp.mode != node.stamp.mode || mayDiffer && scan == .afterCrash {
-            edit(node, [.mode, .extendedAttributes, .tags])
+            edit(node, [.mode, .untoldByStatus])
         }
     }
 

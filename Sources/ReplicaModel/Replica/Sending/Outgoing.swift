@@ -29,6 +29,6 @@ struct Outgoing: Sendable {
 enum Step: Sendable {
     case send(Outgoing)
     case wait(Readiness)
-    /// The file was cut while not all of it was here: what is left of it has to come first.
-    case fetch
+    /// These files' contents and folders' listings have to come here first.
+    case fetch([ItemNumber])
 }

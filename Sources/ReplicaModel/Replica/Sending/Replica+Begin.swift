@@ -41,7 +41,7 @@ extension Replica {
             node.sent = SentPlace(parent: base.parent, name: node.passingName, template: base.identifier)
             tree.note(node)
             let template = ItemTemplate(
-                identifier: base.identifier, parent: folder.base?.identifier ?? .root,
+                identifier: base.identifier, parent: tree.identifier(ofFolder: folder) ?? .root,
                 filename: node.passingName, kind: node.kind)
             return Outgoing(
                 number: number, edits: node.edits, call: .modify(base: base.version), template: template,
@@ -54,12 +54,7 @@ extension Replica {
         try locked { (tree) throws(Obstacle) in
             guard let node = tree.pending[number] else { return .wait(.nothing) }
             tree.settle(node)
-            if node.base == nil, node.parent?.isLocalOnly == true {
-                // What is in a folder that the store will not have stays local with it.
-                node.flags.insert(.excluded)
-                tree.note(node)
-                return .wait(.nothing)
-            }
+            if let step = try tree.withdraw(node) { return step }
             let view = try tree.pendingView(of: node, settle: settle)
             let readiness = readiness(of: view, now: tree.now())
             let call: Outgoing.Call
@@ -74,7 +69,7 @@ extension Replica {
             if case .modify(let changed) = readiness, changed.contains(.contents), node.kind == .file,
                 node.materialization != .whole
             {
-                return .fetch
+                return .fetch([number])
             }
             // What is not here is never sent as if it were.
             if node.kind == .file, node.materialization != .whole { fields.remove(.contents) }
@@ -99,7 +94,7 @@ extension Replica {
             try errnos { () throws(Errno) in
                 outgoing.template.metadata = try place.metadata(fields, node.kind)
                 // A new item brings no field that it has nothing in (statement 85).
-                if case .create = call { outgoing.fields.subtract(outgoing.template.metadata.emptyFields) }
+                if case .create = call { outgoing.fields.subtract(outgoing.template.metadata.clearedFields) }
                 if node.kind == .symlink { outgoing.template.target = try place.target() }
                 outgoing.stamp = Stamp(try place.status())
                 if fields.contains(.contents), node.kind == .file {
@@ -129,7 +124,8 @@ extension Replica {
         let parent = try sent.map { (sent) throws(Obstacle) in try tree.find(sent.parent) } ?? node.parent
         return ItemTemplate(
             identifier: storeIdentifier(of: node) ?? node.sent?.template ?? freshTemplateIdentifier(in: tree),
-            parent: parent?.base?.identifier ?? .root, filename: sent?.name ?? node.name, kind: node.kind)
+            parent: parent.flatMap(tree.identifier(ofFolder:)) ?? .root, filename: sent?.name ?? node.name,
+            kind: node.kind)
     }
 }
 
@@ -145,16 +141,6 @@ extension Replica {
     }
 }
 
-extension ItemMetadata {
-    /// The fields that are set to nothing.
-    fileprivate var emptyFields: ItemFields {
-        var fields: ItemFields = []
-        if tags == "" { fields.insert(.tags) }
-        if extendedAttributes == [:] { fields.insert(.extendedAttributes) }
-        return fields
-    }
-}
-
 extension Place {
     /// The replicated metadata of the file here, as far as `fields` says.
     func metadata(_ fields: ItemFields, _ kind: ItemKind) throws(Errno) -> ItemMetadata {
@@ -165,11 +151,12 @@ extension Place {
         guard kind != .symlink else { return metadata }
         let names = try xattrNames()
         if fields.contains(.tags) { metadata.tags = try text(OwnXattr.tags, names) ?? "" }
-        if fields.contains(.lastUsedDate), let text = try text(OwnXattr.lastUsed, names) {
-            metadata.lastUsedDate = Int64(text).map(Timestamp.init(nanoseconds:))
+        if fields.contains(.lastUsedDate) {
+            let text = try text(OwnXattr.lastUsed, names)
+            metadata.lastUsedDate = Timestamp(nanoseconds: text.flatMap { Int64($0) } ?? 0)
         }
-        if fields.contains(.favoriteRank), let text = try text(OwnXattr.favorite, names) {
-            metadata.favoriteRank = UInt64(text)
+        if fields.contains(.favoriteRank) {
+            metadata.favoriteRank = try text(OwnXattr.favorite, names).flatMap { UInt64($0) } ?? 0
         }
         guard fields.contains(.extendedAttributes) else { return metadata }
         var values: [String: [UInt8]] = [:]

@@ -53,7 +53,7 @@ extension Replica {
                 try tree.giveUpDeletion(node)
                 return .ask(base.identifier)
             case .excludedFromSync:
-                node.flags.insert(.excluded)
+                node.flags.insert(node.base == nil || node.isDeleted ? .excluded : .leaving)
                 tree.note(node)
                 return .nothing
             case .cannotSynchronize(let why), .unsupported(let why):

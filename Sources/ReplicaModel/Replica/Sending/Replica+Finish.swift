@@ -169,7 +169,7 @@ extension Tree {
     /// Sees that the store's present place or content is what was sent in a call whose answer was lost.
     func recognise(_ item: Item, as node: Node) throws(Obstacle) {
         if let sent = node.sent, node.base != nil, item.filename == sent.name,
-            try find(item.parent)?.number == sent.parent
+            try folder(of: item, as: node)?.number == sent.parent
         {
             node.base?.parent = sent.parent
             node.base?.name = sent.name
@@ -259,6 +259,8 @@ extension Tree {
             var theirs = own
             if let mode = metadata.mode, fields.contains(.mode) { theirs.mode = mode }
             if let tags = metadata.tags, fields.contains(.tags) { theirs.tags = tags }
+            if let date = metadata.lastUsedDate, fields.contains(.lastUsedDate) { theirs.lastUsedDate = date }
+            if let rank = metadata.favoriteRank, fields.contains(.favoriteRank) { theirs.favoriteRank = rank }
             if let values = metadata.extendedAttributes, fields.contains(.extendedAttributes) {
                 theirs.extendedAttributes = values
             }

@@ -36,7 +36,7 @@ extension Tree {
     }
 
     private func unknownParent(of node: Node) -> ItemNumber? {
-        guard let parent = node.parent, parent.isNew else { return nil }
+        guard let parent = node.parent, parent.isNew, !isTrash(parent) else { return nil }
         return parent.number
     }
 

@@ -44,6 +44,8 @@ struct NodeFlags: OptionSet {
     static let special = NodeFlags(rawValue: 256)
     /// Its identifier is no longer valid: it is to be sent as a new item again (statements 27 to 39).
     static let reimport = NodeFlags(rawValue: 2048)
+    /// The store, which has it, will not have it any more: see ``Tree/withdraw(_:)``.
+    static let leaving = NodeFlags(rawValue: 4096)
 }
 
 /// What the filesystem below says of an item when it was last looked at.

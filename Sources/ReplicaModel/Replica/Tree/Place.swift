@@ -89,6 +89,7 @@ extension Tree {
     func entry(of node: Node, _ status: FileStatus) -> Entry {
         var status = status
         status.inode = node.shown.rawValue
+        maskMode(&status, of: node)
         // All names of a file are one inode to the kernel; its state is with the one that it asks for.
         let known = shown[node.shown] ?? node
         return Entry(number: node.shown, generation: known.generation, status: status, isSteady: known.writers == 0)

@@ -48,6 +48,10 @@ final class Tree {
     var wanted: Set<ItemNumber> = []
     /// Folders below which such may be.
     var wantedTrees: Set<ItemNumber> = []
+    /// Whether programs may do only what the store's capabilities allow.
+    var enforcesCapabilities = false
+    /// Whether the store has a trash.
+    var keepsTrash = false
     /// Whether it is recorded when files are used.
     var keepsUse = false
     /// What became pending or was edited since the engine last asked.
@@ -151,7 +155,9 @@ final class Tree {
     private func noteDeparture(_ node: Node) {
         if let sent = node.sent {
             unanswered[Presentations.Key(folder: sent.parent, name: sent.name)] = node.number
-            if node.parent?.number != sent.parent { departedFrom[sent.parent, default: Departures()].insert(node.number) }
+            if node.parent?.number != sent.parent {
+                departedFrom[sent.parent, default: Departures()].insert(node.number)
+            }
         }
         guard let place = node.placeInStore, node.isDeleted || !node.dirty.isDisjoint(with: .place) else { return }
         departed[Presentations.Key(folder: place.parent, name: place.name)] = node.number

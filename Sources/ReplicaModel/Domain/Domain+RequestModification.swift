@@ -1,0 +1,40 @@
+public import SystemPackage
+
+extension Domain {
+    /// Has an item sent to the store once more though nothing changed: at least these of its fields, as far as it has
+    /// them (statement 41). So a store is asked again that has changed its mind, which may also answer
+    /// ``RemoteStoreError/excludedFromSync``. Returns when the request would outlive a crash; when it is sent is not said.
+    /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` throws where a folder on the way was never listed; ENODATA for
+    ///   `contents` that are not all here, or of no file; EINVAL for the root, a special file or no field at all; EIO
+    ///   when the database can't be written.
+    public func requestModification(of fields: ItemFields, at path: [FileName]) async throws(Errno) {
+        let held = try await hold(path, listing: true)
+        defer { release(held) }
+        do throws(Obstacle) {
+            try replica.requestModification(of: fields, held.number)
+        } catch {
+            throw error.errno
+        }
+        do {
+            try replica.record()
+        } catch {
+            throw .ioError
+        }
+        bell.ring()
+    }
+}
+
+extension Replica {
+    fileprivate func requestModification(of fields: ItemFields, _ number: ItemNumber) throws(Obstacle) {
+        try locked { (tree) throws(Obstacle) in
+            guard let node = tree.items[number] else { throw .errno(.noSuchFileOrDirectory) }
+            let wanted = fields.intersection(.ofNew(node.kind))
+            guard node !== tree.root, !node.flags.contains(.special) else { throw .errno(.invalidArgument) }
+            if fields.contains(.contents), node.kind != .file || node.materialization != .whole {
+                throw .errno(.noData)
+            }
+            guard !wanted.isEmpty else { throw .errno(.invalidArgument) }
+            tree.edit(node, wanted)
+        }
+    }
+}

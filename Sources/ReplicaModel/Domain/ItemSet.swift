@@ -1,0 +1,66 @@
+/// A set of the domain's items that can be followed (file-provider.md §3: enumeratorForMaterializedItems and
+/// enumeratorForPendingItems).
+public enum ItemSet: Int, Sendable, Hashable, CaseIterable {
+    /// What is stored on this disk: files with content, folders with a listing, symlinks (statement 42).
+    case materialized = 0
+    /// What the store does not have yet (statement 43).
+    case pending = 1
+
+    /// Which rows are in it. What is pending is found by its index: the first part of the condition is the index's own.
+    var condition: String {
+        switch self {
+        case .materialized: "materialization != 2 AND flags & 1 = 0 AND number != 1"
+        case .pending:
+            "(dirty != 0 OR flags & 1057 != 0 OR placeName IS NOT NULL OR sentName IS NOT NULL) AND (dirty != 0 OR flags & 1 = 1) AND flags & 784 = 0"
+        }
+    }
+}
+
+/// What became of a set after an anchor: a batch of it.
+public struct ItemSetChanges: Sendable {
+    /// An item that is in the set no longer.
+    public struct Departure: Sendable, Hashable {
+        /// The inode number that programs see.
+        public var number: ItemNumber
+        /// What the store called it when it came into the set; nil when it had no name for it then.
+        public var identifier: ItemIdentifier?
+    }
+    /// What came into the set and is in it now.
+    public var entered: [ItemReport]
+    public var left: [Departure]
+    /// The anchor after these changes.
+    public var anchor: SyncAnchor
+    /// Whether there is more to ask for from ``anchor`` at once.
+    public var moreComing: Bool
+}
+
+extension Domain {
+    /// Hands over the items of a set, a batch at a time. It is read from the database batch by batch: what changes
+    /// meanwhile may or may not be in it, and is in the ``changes(of:since:)`` of an anchor taken before.
+    public func forEach(in set: ItemSet, _ body: ([ItemReport]) async throws -> Void) async throws {
+        try await forEach(set.condition, body)
+    }
+
+    /// The present point in a set's history. It stays valid over restarts.
+    /// - Throws: The database's error.
+    public func anchor(of set: ItemSet) throws -> SyncAnchor {
+        try replica.record()
+        return try replica.database.write { rows in
+            let present = try SetHistory(set).catchUp(in: rows)
+            return SetHistory.Point(sequence: present, number: .max).anchor
+        }
+    }
+
+    /// What came into a set and what left it after `anchor`, each item once, as it is now. An item that came and went
+    /// may be said to have left.
+    /// - Throws: ``RemoteStoreError/syncAnchorExpired`` for an anchor that is too old or another's: the set is to be
+    ///   read anew; the database's error.
+    public func changes(of set: ItemSet, since anchor: SyncAnchor) throws -> ItemSetChanges {
+        guard let start = SetHistory.Point(anchor) else { throw RemoteStoreError.syncAnchorExpired }
+        try replica.record()
+        let changes = try replica.database.write { rows in try SetHistory(set).changes(after: start, in: rows) }
+        return ItemSetChanges(
+            entered: changes.entered.map(withTransfer), left: changes.left, anchor: changes.anchor,
+            moreComing: changes.moreComing)
+    }
+}

@@ -1,0 +1,63 @@
+internal import Glibc
+internal import SystemPackage
+
+/// Capabilities held against programs, where the domain's options say so (statements 55 and 56). What the store says of
+/// a folder counts for the folder alone: capabilities are not inherited (file-provider.md §11).
+///
+/// What is missing at a file or at the folder to add to is EACCES, as if its mode forbade it; what an item itself may not
+/// suffer is EPERM, as for an immutable file (ioctl_iflags(2)).
+extension Tree {
+    /// Refuses what the store does not allow.
+    func demand(_ capability: Capabilities, of node: Node, else errno: Errno) throws(Obstacle) {
+        guard lacks(capability, node) else { return }
+        throw .errno(errno)
+    }
+
+    /// open(2): reading and writing each need their own.
+    func demandAccess(to node: Node, flags: Int32) throws(Obstacle) {
+        if flags & O_ACCMODE != O_WRONLY { try demand(.reading, of: node, else: .permissionDenied) }
+        if flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 {
+            try demand(.writing, of: node, else: .permissionDenied)
+        }
+    }
+
+    /// setattr: owners stay local, and when a file was read is nobody's business.
+    func demandChange(_ change: AttributeChange, of node: Node) throws(Obstacle) {
+        if change.size != nil { try demand(.writing, of: node, else: .permissionDenied) }
+        if change.mode != nil || change.modified != nil { try demand(.writing, of: node, else: .notPermitted) }
+    }
+
+    /// rename(2): what moves, where it goes and what it replaces.
+    func demandRename(
+        _ node: Node, from: Node, to name: FileName, in into: Node, flags: RenameFlags
+    ) throws(Obstacle) {
+        guard enforcesCapabilities else { return }
+        try demandMove(node, from: from, to: name, in: into)
+        guard let other = into.children?[name], other !== node else { return }
+        if flags.contains(.exchange) { return try demandMove(other, from: into, to: node.name, in: from) }
+        // A file renamed over another becomes its newer content.
+        let isSave = node.kind == .file && other.kind == .file
+        try demand(isSave ? .writing : .deleting, of: other, else: .notPermitted)
+    }
+
+    private func demandMove(_ node: Node, from: Node, to name: FileName, in into: Node) throws(Obstacle) {
+        if from !== into { try demand(.writing, of: into, else: .permissionDenied) }
+        // Out of the trash an item may always, and its names there are the file manager's.
+        guard !isTrash(from) else { return }
+        if isTrash(into) { return try demand(.trashing, of: node, else: .notPermitted) }
+        if from !== into { try demand(.reparenting, of: node, else: .notPermitted) }
+        if name != node.name { try demand(.renaming, of: node, else: .notPermitted) }
+    }
+
+    /// What the mode says of a file: programs ask by access(2), which looks at nothing else.
+    func maskMode(_ status: inout FileStatus, of node: Node) {
+        guard enforcesCapabilities, node.kind == .file else { return }
+        if lacks(.writing, node) { status.mode &= ~0o222 }
+        if lacks(.reading, node) { status.mode &= ~0o444 }
+    }
+
+    private func lacks(_ capability: Capabilities, _ node: Node) -> Bool {
+        guard enforcesCapabilities, !node.isNew, let base = node.base else { return false }
+        return !base.capabilities.isSuperset(of: capability)
+    }
+}

@@ -1,0 +1,155 @@
+internal import SystemPackage
+
+/// The trash of the freedesktop.org specification at the domain's root, in a store that keeps a trash of its own
+/// (docs/decisions/trash.md): `.Trash-UID/files` stands for ``ItemIdentifier/trash``, and what else is in `.Trash-UID`
+/// stays on this machine. In any other store these are folders like all others.
+extension Tree {
+    /// Whether what is directly in the folder is in the store's trash.
+    func isTrash(_ folder: Node) -> Bool {
+        guard folder.isLocalFolder, TrashName.containers.contains(folder.name), let home = folder.parent else {
+            return false
+        }
+        return isTrashHome(home)
+    }
+
+    /// Whether the folder belongs to the trash alone and is nothing to the store.
+    func isOfTrash(_ folder: Node) -> Bool {
+        guard folder.isLocalFolder, let parent = folder.parent else { return false }
+        return isTrashName(folder.name, in: parent)
+    }
+
+    /// What the store calls a folder as a parent: the trash has a name of its own; nil while it has none.
+    func identifier(ofFolder folder: Node) -> ItemIdentifier? {
+        isTrash(folder) ? .trash : folder.base?.identifier
+    }
+
+    /// The folder here that is the store's parent of an item. Of what is in the store's trash, the trash that a person
+    /// here put it in; nil for what somebody else trashed, which is not shown (docs/decisions/trash.md).
+    func folder(of item: Item, as node: Node?) throws(Obstacle) -> Node? {
+        guard item.parent == .trash else { return try find(item.parent) }
+        for number in [node?.base?.parent, node?.sent?.parent, node?.parent?.number] {
+            guard let number, let folder = try find(number), isTrash(folder) else { continue }
+            return folder
+        }
+        return nil
+    }
+
+    /// Refuses what would make a folder of the trash another folder, or another folder one of the trash. Programs then
+    /// copy and delete, as from one filesystem to another, which the store can follow.
+    func checkTrash(_ node: Node, to name: FileName, in folder: Node) throws(Obstacle) {
+        guard node.kind == .folder, isOfTrash(node) || isTrashName(name, in: folder) else { return }
+        throw .errno(.improperLink)
+    }
+
+    /// The file that says where a trashed item was; nil when there is none.
+    func trashInfo(of name: FileName, in folder: Node) throws(Obstacle) -> Node? {
+        guard isTrash(folder), let home = folder.parent, let infos = try child(TrashName.info, of: home),
+            infos.kind == .folder
+        else { return nil }
+        return try child(TrashName.info(of: name), of: infos)
+    }
+
+    private func isTrashHome(_ folder: Node) -> Bool {
+        guard folder.isLocalFolder, let parent = folder.parent else { return false }
+        return isTrashHomeName(folder.name, in: parent)
+    }
+
+    private func isTrashHomeName(_ name: FileName, in folder: Node) -> Bool {
+        guard keepsTrash else { return false }
+        if folder === root { return TrashName.isPersonal(name) }
+        return isShared(folder) && TrashName.isUser(name.bytes[...])
+    }
+
+    /// Whether the folder is `.Trash` at the root, which an administrator may make for all users.
+    private func isShared(_ folder: Node) -> Bool {
+        folder.parent === root && folder.name == TrashName.shared && folder.isLocalFolder
+    }
+
+    private func isTrashName(_ name: FileName, in folder: Node) -> Bool {
+        guard keepsTrash else { return false }
+        if folder === root, name == TrashName.shared { return true }
+        if isTrashHomeName(name, in: folder) { return true }
+        return isTrashHome(folder) && (name == TrashName.info || TrashName.containers.contains(name))
+    }
+}
+
+extension Replica {
+    /// Has the `.trashinfo` follow an item of the trash that the engine moved: file managers find both by one name.
+    func followTrash(_ move: LocalMove) {
+        tidyTrash { () throws(Obstacle) in
+            guard let info = try locked({ (tree) throws(Obstacle) in try tree.moveOfInfo(with: move) }) else { return }
+            guard move.from == move.into else { return try remove(info.number) }
+            try carryOut(info) { (tree, node, folder) throws(Obstacle) in
+                tree.setPlace(of: node, info.newName, folder)
+                tree.note(node)
+            }
+        }
+    }
+
+    /// The `.trashinfo` of an item of the trash; nil of anything else.
+    func trashInfo(of number: ItemNumber) -> ItemNumber? {
+        var info: ItemNumber?
+        tidyTrash { () throws(Obstacle) in
+            info = try locked { (tree) throws(Obstacle) in
+                guard let node = tree.items[number], let folder = node.parent else { return nil }
+                return try tree.trashInfo(of: node.name, in: folder)?.number
+            }
+        }
+        return info
+    }
+
+    /// Removes the `.trashinfo` of an item that the engine took from the trash.
+    func removeTrashInfo(_ info: ItemNumber) {
+        tidyTrash { () throws(Obstacle) in try remove(info) }
+    }
+
+    private func tidyTrash(_ body: () throws(Obstacle) -> Void) {
+        do throws(Obstacle) {
+            try body()
+        } catch {
+            // An info that stays behind is of no file, and file managers pass over it.
+        }
+    }
+}
+
+extension Tree {
+    /// What has to happen to a `.trashinfo` when its file moves so.
+    fileprivate func moveOfInfo(with move: LocalMove) throws(Obstacle) -> LocalMove? {
+        guard let folder = items[move.from], let info = try trashInfo(of: move.oldName, in: folder),
+            let infos = info.parent
+        else { return nil }
+        let name = TrashName.info(of: move.newName)
+        let path = path(of: infos)
+        return LocalMove(
+            number: info.number, from: infos.number, oldName: info.name, into: infos.number, newName: name,
+            oldPath: path + [info.name], newPath: path + [name], isSeen: infos.lookups > 0)
+    }
+}
+
+extension Node {
+    /// Whether it is a folder that the store never heard of.
+    fileprivate var isLocalFolder: Bool { kind == .folder && base == nil && !isDeleted }
+}
+
+/// The names of the freedesktop.org trash specification, version 1.0, "Trash directories".
+enum TrashName {
+    static let shared = FileName(".Trash")
+    /// The folders of trashed files: the specification's, and the one that GVfs moves them to while it deletes them.
+    static let containers = [FileName("files"), FileName("expunged")]
+    static let info = FileName("info")
+
+    /// Whether it is `.Trash-UID`.
+    static func isPersonal(_ name: FileName) -> Bool {
+        name.bytes.starts(with: personal) && isUser(name.bytes.dropFirst(personal.count))
+    }
+
+    /// Whether it is a user's number.
+    static func isUser(_ bytes: ArraySlice<UInt8>) -> Bool {
+        !bytes.isEmpty && bytes.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    /// The name of the file that says where a trashed file was.
+    static func info(of name: FileName) -> FileName { FileName(bytes: name.bytes + Array(".trashinfo".utf8)) }
+
+    private static let personal = Array(".Trash-".utf8)
+}

@@ -1,0 +1,84 @@
+internal import SystemPackage
+
+/// What stays on this machine although the rest of the domain is replicated: what the store answered excludedFromSync
+/// to, what is in such a folder, and the folders of the trash.
+extension Tree {
+    /// Keeps an item out of the store that does not belong there. One that is there already comes here whole first, with
+    /// all that is in it, and is then deleted there (file-provider.md §13, excludedFromSync).
+    /// - Returns: What to do instead of sending it; nil for what goes to the store.
+    func withdraw(_ node: Node) throws(Obstacle) -> Step? {
+        // What became of an unanswered call is asked first.
+        guard !node.isDeleted, staysHere(node), !node.isUnanswered else { return nil }
+        guard node.base != nil else {
+            keepHere(node)
+            return .wait(.nothing)
+        }
+        var absent: [ItemNumber] = []
+        guard try gatherAbsent(node, into: &absent) else { return .wait(.busy) }
+        guard absent.isEmpty else { return .fetch(absent) }
+        try leaveStore(node)
+        return .wait(.nothing)
+    }
+
+    private func staysHere(_ node: Node) -> Bool {
+        if node.flags.contains(.leaving) || isOfTrash(node) { return true }
+        guard let parent = node.parent, parent.isLocalOnly else { return false }
+        return node.base == nil || !isTrash(parent)
+    }
+
+    private func keepHere(_ node: Node) {
+        node.flags.remove(.leaving)
+        node.flags.insert(.excluded)
+        note(node)
+    }
+
+    /// How many items are brought before the tree is looked at again.
+    private static let atOnce = 256
+
+    /// Gathers what is not here of an item and all below it.
+    /// - Returns: False while a call for any of them is under way.
+    private func gatherAbsent(_ node: Node, into absent: inout [ItemNumber]) throws(Obstacle) -> Bool {
+        guard !node.isInFlight else { return false }
+        if node.materialization != .whole { absent.append(node.number) }
+        guard node.kind == .folder, node.materialization == .whole else { return true }
+        for child in try entries(of: node) {
+            guard absent.count < Self.atOnce else { break }
+            guard try gatherAbsent(child, into: &absent) else { return false }
+        }
+        return true
+    }
+
+    /// Makes an item and all below it local: a tombstone for each has it deleted in the store, what is in a folder
+    /// before the folder.
+    private func leaveStore(_ node: Node) throws(Obstacle) {
+        if node.base != nil {
+            let grave = leaveTombstone(of: node)
+            regather(from: node.number, to: grave.number)
+            for child in try entries(of: node) where child.base?.parent == node.number {
+                child.base?.parent = grave.number
+            }
+            node.dirty.formUnion(ItemFields.ofNew(node.kind))
+            node.flags.subtract([.mayAlreadyExist, .deletionConflicted, .reimport])
+            (node.sent, node.sentContent) = (nil, nil)
+            forgive(node)
+        }
+        if !node.flags.contains(.createSent) { keepHere(node) }
+        for child in try entries(of: node) { try leaveStore(child) }
+    }
+
+    private func entries(of node: Node) throws(Obstacle) -> [Node] {
+        guard node.kind == .folder else { return [] }
+        return try children(of: node).values.sorted { $0.number < $1.number }
+    }
+
+    /// What left a folder here and is still in it in the store is now in the folder's tombstone: that goes last.
+    private func regather(from folder: ItemNumber, to grave: ItemNumber) {
+        while let number = departedFrom[folder]?.last {
+            departedFrom[folder]?.removeLast()
+            guard let other = pending[number] else { continue }
+            if other.base?.parent == folder { other.base?.parent = grave }
+            if other.sent?.parent == folder { other.sent?.parent = grave }
+            note(other)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Testing
+
+/// `replica remove`, of one domain and of all.
+@Suite struct RemoveTests {
+    /// Two domains, one mounted and one that nobody serves, each with something unsent and something that is not here.
+    private let twoDomains = #"""
+        mkdir -p store2 mnt2 src2
+        for n in "" 2; do
+            echo cold >"store$n/cold"; echo base >"store$n/edited"; echo same >"store$n/same"
+            replica add "d$n" --store "file://$HERE/store$n" >/dev/null
+            replica mount "d$n" "$HERE/mnt$n" >/dev/null
+            eventually content_is "mnt$n/edited" base; eventually content_is "mnt$n/same" same
+            replica disconnect "d$n" --reason test >/dev/null
+            echo unsent >"mnt$n/edited"; echo new >"mnt$n/new"
+        done
+        replica unmount d2 >/dev/null
+        eventually flock -n "$HERE/data/replica/d2/lock" true
+        # What is in the preserved folder of a domain.
+        preserved() { (cd "$HERE/data/replica/$1 preserved "20*; find . -type f | sort | tr '\n' ' '); }
+        all_gone() {
+            equal "$(replica list)" ""
+            not is_mounted
+            not test -e "$HERE/data/replica/d"; not test -e "$HERE/data/replica/d2"
+            for n in "" 2; do
+                content_is "store$n/cold" cold; content_is "store$n/edited" base; not test -e "store$n/new"
+            done
+        }
+        cat_preserved() { cat "$HERE/data/replica/$1 preserved "20*/"$2"; }
+
+        """#
+
+    @Test func allAreRemovedAndWhatIsUnsentIsPreserved() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                twoDomains + #"""
+                    replica remove --all >said
+                    all_gone
+                    for d in d d2; do
+                        equal "$(preserved $d)" "./edited ./new "
+                        equal "$(cat_preserved $d edited)" unsent
+                        grep -q "^$d is removed; 2 files preserved in " said
+                    done
+                    """#)
+        }
+    }
+
+    @Test func allAreRemovedAndWhatIsDownloadedIsPreserved() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                twoDomains + #"""
+                    replica remove --all --keep downloaded >said
+                    all_gone
+                    for d in d d2; do
+                        equal "$(preserved $d)" "./edited ./new ./same "
+                        equal "$(cat_preserved $d same)" same
+                    done
+                    """#)
+        }
+    }
+
+    @Test func allAreRemovedWithEverything() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                twoDomains + #"""
+                    replica remove --all --keep none >said
+                    all_gone
+                    equal "$(ls "$HERE/data/replica")" ""
+                    equal "$(cat said)" "$(printf 'd is removed\nd2 is removed')"
+                    """#)
+        }
+    }
+
+    /// One that cannot go does not keep the others.
+    @Test func whatIsInUseStaysAndTheOthersGo() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                twoDomains + #"""
+                    exec 9<mnt/same
+                    not replica remove --all >said 2>errors
+                    grep -q '^replica: d: ' errors
+                    equal "$(wc -l <errors)" 1
+                    is_mounted
+                    content_is mnt/new new
+                    not test -e "$HERE/data/replica/d2"
+                    equal "$(preserved d2)" "./edited ./new "
+                    exec 9<&-
+                    replica remove --all --keep none
+                    all_gone
+                    """#)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Testing
+
+/// The trash as file managers use it, with GLib's own `gio`. A directory store keeps no trash: `.Trash-UID` is a folder
+/// in it like others (docs/decisions/trash.md).
+@Suite struct TrashTests {
+    @Test func gioTrashesRestoresAndEmpties() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                words + #"""
+                    declare -f >words
+                    begin
+                    alone="unshare --pid --fork --kill-child --mount-proc"
+                    use_the_trash
+                    """#)
+        }
+    }
+
+    @Test func anUnprivilegedUserHasATrash() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                words + #"""
+                    id replicatest >/dev/null 2>&1 || useradd --system --no-create-home --shell /bin/sh replicatest
+                    chown -R replicatest "$HERE"
+                    declare -f >words
+                    # /dev may have the device for root only.
+                    unshare --mount --pid --fork --kill-child --mount-proc bash -c '
+                        set -e
+                        mount -t tmpfs -o mode=755,dev none "$HERE/mnt"
+                        mknod -m 666 "$HERE/mnt/fuse" c 10 229
+                        mount --bind "$HERE/mnt/fuse" /dev/fuse
+                        umount -l "$HERE/mnt"
+                        exec setpriv --reuid=replicatest --regid="$(id -g replicatest)" --clear-groups bash -c "
+                            set -Eeuo pipefail; trap \"echo failed at \\\$LINENO: \\\$BASH_COMMAND >&2\" ERR
+                            . \"\$HERE/words\"; alone=
+                            begin; use_the_trash; fusermount3 -u \"\$MNT\"; end_daemon"'
+                    """#)
+        }
+    }
+
+    /// `gio` needs GVfs for the list of what is trashed; `alone` has all of it gone when a session ends.
+    private let words = #"""
+        export GVFS_DISABLE_FUSE=1 XDG_RUNTIME_DIR=$HERE/run
+        mkdir -p -m 700 "$HERE/run"
+        session() {
+            XDG_DATA_HOME=$HERE/share $alone dbus-run-session -- bash -e -c '. "$HERE/words"'"; $1"
+        }
+        trashed() { session 'gio trash --list' | grep -q "$MNT/$1\$"; }
+        # The address of what was trashed under a name.
+        address() { gio trash --list | sed -n "s,\t.*/$1\$,,p" | grep .; }
+        restore() { session "eventually address $1; gio trash --restore \"\$(address $1)\""; }
+        is_empty() { [ -z "$(ls -A "$1")" ]; }
+        use_the_trash() {
+            local home number inode
+            home=.Trash-$(id -u)
+            mkdir -p "$MNT/d/e"; echo one >"$MNT/d/x"; echo two >"$MNT/d/e/y"
+            settle; same
+            number=$(stat -c %i "$MNT/d/x"); inode=$(stat -c %i "$STORE/d/x")
+
+            session 'gio trash "$MNT/d/x" "$MNT/d/e"'
+            not test -e "$MNT/d/x"; not test -e "$MNT/d/e"
+            grep -qx "Path=d/x" "$MNT/$home/info/x.trashinfo"
+            settle; same
+            equal "$(stat -c %i "$STORE/$home/files/x")" "$inode"
+            eventually trashed d/x; eventually trashed d/e
+
+            restore x
+            content_is "$MNT/d/x" one
+            not test -e "$MNT/$home/files/x"; not test -e "$MNT/$home/info/x.trashinfo"
+            settle; same
+            equal "$(stat -c %i "$MNT/d/x")" "$number"
+            equal "$(stat -c %i "$STORE/d/x")" "$inode"
+
+            # GVfs moves what it deletes to a folder of its own first.
+            session "gio trash --empty; cd '$MNT/$home'; eventually is_empty files; eventually is_empty expunged"
+            settle; same
+            content_is "$STORE/d/x" one
+            not test -e "$STORE/d/e"
+        }
+
+        """#
+}
