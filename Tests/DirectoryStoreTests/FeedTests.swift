@@ -40,6 +40,7 @@ import Testing
         _ = try await store.all()
         let anchor = try await store.currentAnchor()
         let isDone = Locked(false)
+        let written = Locked(0)
         let ended = AsyncStream<Void>.makeStream()
         Thread.detachNewThread { [root = scratch.root] in
             var count = 0
@@ -47,10 +48,11 @@ import Testing
                 count += 1
                 let path = "\(root)/\(count % 50)"
                 _ = FileManager.default.createFile(atPath: path, contents: Data("\(count)".utf8))
+                written.withLock { $0 = count }
             }
             ended.continuation.finish()
         }
-        for _ in 0..<20 { _ = try await store.enumerateChanges(from: anchor) }
+        while written.withLock({ $0 }) < 5000 { _ = try await store.enumerateChanges(from: anchor) }
         isDone.withLock { $0 = true }
         for await _ in ended.stream {}
     }
