@@ -27,9 +27,7 @@ extension Replica {
         guard item.identifier != .root else { return .done }
         guard item.filename.isValid else { return .refused(item.filename.description) }
         let decision = try locked { (tree) throws(Obstacle) -> ApplyDecision in
-            if tree.answers.isStale(item.identifier, asked: asked) {
-                return .finished(try tree.find(item.identifier) == nil ? .done : .stale)
-            }
+            if tree.answers.isStale(item.identifier, asked: asked) { return .finished(.stale) }
             return try tree.decide(item, staged: staged, isForced: isForced)
         }
         return try carryOut(decision, item, staged: staged, isForced: isForced)

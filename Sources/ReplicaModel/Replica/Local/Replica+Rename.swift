@@ -120,8 +120,8 @@ extension Tree {
         setBase(nil, of: old)
         let unanswered = (old.sent, old.sentContent)
         if new.base != nil || new.flags.contains(.createSent) { leaveTombstone(of: new) }
-        setBase(heritage, of: new)
         (new.sent, new.sentContent) = unanswered
+        setBase(heritage, of: new)
         if new.pin == .inherited { new.pin = old.pin }
         new.flags.formUnion(old.flags.intersection(.conflict))
         new.conflict = old.conflict ?? new.conflict

@@ -27,6 +27,7 @@ extension Tree {
                 }
                 found.insert(line.name)
                 refresh(node, line)
+                meetNames(of: node, line)
             } else {
                 strangers.append(line)
             }
@@ -131,6 +132,7 @@ extension Tree {
         }
         if line.isDataless {
             // A placeholder that was never recorded: nothing of the user's is in it.
+            strays.insert(Presentations.Key(folder: folder.number, name: line.name))
             let below = try descriptor(of: folder)
             _ = line.name.withCString { unlinkat(below, $0, 0) }
             return
@@ -143,6 +145,16 @@ extension Tree {
         if scan != .afterCrash { node.flags.insert(.mayAlreadyExist) }
         if scan == .importing { node.flags.insert(.importing) }
         edit(node, ItemFields.ofNew(node.kind))
+    }
+
+    /// Has the names of one file know each other, of which some are new.
+    private func meetNames(of node: Node, _ line: FolderListing.Line) {
+        guard line.status.links > 1, line.status.kind == .file else { return }
+        guard let other = linkedBelow[line.status.inode] else {
+            linkedBelow[line.status.inode] = node
+            return
+        }
+        if other.shown != node.shown, other.isNew, other.lookups == 0 { link(other, to: node) }
     }
 
     private func link(_ node: Node, to owner: Node) {

@@ -17,6 +17,7 @@ extension Tree {
         missing.removeAll()
         missingByInode.removeAll()
         linkedBelow.removeAll()
+        strays.removeAll()
     }
 
     /// Why an item is not where it was.
@@ -35,6 +36,7 @@ extension Tree {
             guard let item = change.item, let parent = try find(item.parent), !parent.isDeleted,
                 parent.materialization == .whole
             else { return .takenAway }
+            if strays.contains(Presentations.Key(folder: parent.number, name: item.filename)) { return .takenAway }
             guard node.kind == .file, let other = try child(item.filename, of: parent), other.isContent(of: item)
             else { return .removed }
             return .replaced(by: other)

@@ -36,6 +36,8 @@ final class Tree {
     var missingByInode: [UInt64: Node] = [:]
     /// Files with several names that a scan met, by inode number below.
     var linkedBelow: [UInt64: Node] = [:]
+    /// Where a scan took away placeholders that nobody had recorded.
+    var strays: Set<Presentations.Key> = []
     /// How folders are looked at when they are loaded.
     var scan = ScanMode.none
     /// Loaded folders with ``NodeFlags/needsListing``.
