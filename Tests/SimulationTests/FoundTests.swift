@@ -1,0 +1,176 @@
+import ReplicaTestSupport
+import Testing
+
+@testable import ReplicaModel
+
+/// What the simulator found, each as the shortest history that showed it. The numbers pick from what there is then.
+@Suite struct FoundTests {
+    @Test func anItemIsRecordedBeforeItIsEvicted() async {
+        await expectNoFault(
+            .alone,
+            [
+                .local(.create(folder: 479, name: 409, content: Content(serial: 1))),
+                .send,
+                .evict(278),
+                .local(.rename(227, folder: 465, name: 574, mayReplace: true)),
+                .crash,
+                .local(.remove(828)),
+            ])
+    }
+
+    @Test func aNewItemWaitsForWhatMayHaveTakenItsPlace() async {
+        await expectNoFault(
+            .alone,
+            [
+                .local(.create(folder: 752, name: 450, content: Content(serial: 9))),
+                .send,
+                .receive,
+                .dieAtCall(1, .after),
+                .local(.rename(448, folder: 591, name: 776, mayReplace: true)),
+                .local(.makeFolder(folder: 846, name: 510)),
+                .local(.remove(638)),
+                .receive,
+                .send,
+                .local(.rename(863, folder: 596, name: 633, mayReplace: true)),
+                .local(.makeFolder(folder: 713, name: 26)),
+            ])
+    }
+
+    @Test func aFileThatWasReplacedAndMovedIsFoundAfterACrash() async {
+        await expectNoFault(
+            .shared,
+            [
+                .local(.create(folder: 918, name: 958, content: Content(serial: 5))),
+                .send,
+                .remote(.create(folder: 485, name: 784, Content(serial: 6))),
+                .remote(.move(404, folder: 967, name: 349)),
+                .crashAfterApplying,
+                .send,
+            ])
+    }
+
+    @Test func whoMovesIntoTheFolderThatTakesItsPlaceGivesWayFirst() async {
+        await expectNoFault(
+            .shared,
+            [
+                .local(.makeFolder(folder: 282, name: 637)),
+                .local(.create(folder: 563, name: 350, content: Content(serial: 7))),
+                .local(.remove(395)),
+                .local(.makeFolder(folder: 587, name: 287)),
+                .local(.makeSymlink(folder: 255, name: 692, Content(serial: 12))),
+                .send,
+                .local(.exchange(218, 61)),
+                .local(.rename(943, folder: 446, name: 600, mayReplace: true)),
+            ])
+    }
+
+    @Test func aCutOfWhatIsNotHereOutlivesAMoveInTheStore() async {
+        await expectNoFault(
+            .shared,
+            [
+                .remote(.create(folder: 969, name: 911, Content(serial: 8, isLarge: true))),
+                .receive,
+                .remote(.move(514, folder: 677, name: 660)),
+                .local(.truncate(450, thirds: 2)),
+            ])
+    }
+
+    @Test func newerStateInTheStoreEndsTheWaitAfterAFailure() async {
+        await expectNoFault(
+            .hostile,
+            [
+                .local(.create(folder: 246, name: 236, content: Content(serial: 2))),
+                .fault(.modifyItem, .before, .cannotSynchronize("strange"), spared: 1),
+                .local(.create(folder: 953, name: 413, content: Content(serial: 4, isLarge: true))),
+                .send,
+                .crash,
+                .send,
+                .send,
+                .receive,
+            ])
+    }
+
+    @Test func theNamesOfOneFileKnowEachOtherAfterACrash() async {
+        await expectNoFault(
+            .alone,
+            [
+                .local(.create(folder: 363, name: 836, content: Content(serial: 2))),
+                .local(.rename(502, folder: 333, name: 705, mayReplace: false)),
+                .send,
+                .local(.save(809, Content(serial: 3))),
+                .local(.link(414, folder: 234, name: 805)),
+                .crash,
+                .send,
+                .local(.create(folder: 85, name: 645, content: Content(serial: 12))),
+                .local(.changeMode(28, 436)),
+                .send,
+            ])
+    }
+
+    @Test func aTombstoneOfAnUnansweredCreateKeepsItsPlace() async {
+        await expectNoFault(
+            .alone,
+            [
+                .localDuringCall(0, .before, .create(folder: 718, name: 21, content: Content(serial: 1))),
+                .local(.create(folder: 616, name: 172, content: Content(serial: 3))),
+                .receive,
+                .local(.create(folder: 683, name: 602, content: Content(serial: 7))),
+                .send,
+                .local(.remove(790)),
+                .local(.create(folder: 856, name: 323, content: Content(serial: 11))),
+                .fault(.createItem, .after, .serverUnreachable, spared: 1),
+                .local(.create(folder: 323, name: 606, content: Content(serial: 14))),
+                .local(.remove(497)),
+                .send,
+                .local(.rename(357, folder: 256, name: 869, mayReplace: true)),
+                .receive,
+            ])
+    }
+
+    @Test func whatIsUnknownAndStaleIsAskedForAgain() async {
+        await expectNoFault(
+            .hostile,
+            [
+                .local(.create(folder: 907, name: 161, content: Content(serial: 1))),
+                .local(.create(folder: 699, name: 338, content: Content(serial: 2))),
+                .send,
+                .local(.link(771, folder: 645, name: 955)),
+                .remote(.move(883, folder: 434, name: 716)),
+                .remote(.overwrite(888, Content(serial: 4))),
+                .local(.rename(475, folder: 67, name: 189, mayReplace: true)),
+                .remote(.create(folder: 915, name: 18, Content(serial: 6))),
+                .local(.create(folder: 294, name: 622, content: Content(serial: 7))),
+                .dieAtCall(0, .after),
+                .send,
+                .local(.create(folder: 494, name: 368, content: Content(serial: 9))),
+                .local(.makeFolder(folder: 659, name: 774)),
+                .local(.rename(28, folder: 613, name: 748, mayReplace: true)),
+                .receive,
+                .local(.exchange(321, 502)),
+                .local(.remove(385)),
+                .send,
+                .local(.rename(989, folder: 674, name: 258, mayReplace: true)),
+                .local(.remove(970)),
+            ])
+    }
+
+    @Test func aPlaceholderThatMovedBeforeACrashIsNoDeletion() async {
+        await expectNoFault(
+            .shared,
+            [
+                .remote(.create(folder: 505, name: 57, Content(serial: 1))),
+                .receive,
+                .remote(.create(folder: 254, name: 345, Content(serial: 3))),
+                .remote(.move(599, folder: 647, name: 616)),
+                .crashAfterApplying,
+                .send,
+            ])
+    }
+
+    private func expectNoFault(
+        _ profile: Profile, _ steps: [Step], location: SourceLocation = #_sourceLocation
+    ) async {
+        let outcome = await Simulation.run(1, profile, steps)
+        #expect(outcome.failure == nil, "\(outcome.report)", sourceLocation: location)
+    }
+}
