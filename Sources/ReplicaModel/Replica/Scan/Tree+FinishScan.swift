@@ -58,9 +58,20 @@ extension Tree {
         note(node)
     }
 
+    /// Forgets a node and all that was below it, without a word to the store.
     private func dropAll(_ node: Node) {
-        for child in (node.children ?? [:]).values { dropAll(child) }
+        dropEntries(of: node)
         drop(node)
+    }
+
+    private func dropEntries(of folder: Node) {
+        guard folder.kind == .folder else { return }
+        do throws(Obstacle) {
+            try children(of: folder)
+        } catch {
+            // What is known of it is loaded even where it cannot be compared.
+        }
+        for child in (folder.children ?? [:]).values.sorted(by: { $0.number < $1.number }) { dropAll(child) }
     }
 
     private func depth(_ node: Node) -> Int {
@@ -99,6 +110,8 @@ extension Tree {
                 try errnos { () throws(Errno) in
                     try node.name.withCString { (name) throws(Errno) in try Errno.check(mkdirat(below, name, 0o755)) }
                 }
+                // What was in it comes back with its listing.
+                dropEntries(of: node)
                 node.children = [:]
             } else {
                 try makePlaceholder(node.name, in: below, size: node.base?.size ?? 0, node.stamp)
@@ -117,7 +130,7 @@ extension Tree {
     /// Lets go of an item without a word to the store, and has its folder listed anew.
     private func forgetUntilListed(_ node: Node) {
         if let folder = node.parent { askAgain(for: folder) }
-        drop(node)
+        dropAll(node)
     }
 
     /// Has a listed folder listed again.
