@@ -1,6 +1,5 @@
 #define _GNU_SOURCE
 #include "CFuse.h"
-#include "follow.h"
 #include "wire.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +45,6 @@ static ssize_t hook_writev(int fd, struct iovec *iov, int count, void *user) {
         else if (statx_answer) patch_statx(iov);
         else if (init_want && iov[1].iov_len == sizeof(struct wire_init_out)) patch_init(iov);
     }
-    if (header->unique) follow_answers();
     ssize_t written = writev(fd, iov, count);
     // libfuse prints every error but ENOENT. A notification about what the kernel doesn't know is no error; an
     // answer fails only when nobody waits for it.

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 #include "CFuse.h"
-#include "follow.h"
+#include "slices.h"
 #include "wire.h"
 #include <errno.h>
 #include <pthread.h>
@@ -25,7 +25,6 @@ enum { WAKE_SIGNAL = SIGURG };
 struct worker {
     pthread_t thread;
     struct cfuse_pool *pool;
-    struct follower follower;
     atomic_bool reading;
     // Under the pool's lock:
     struct worker *next, **link;
@@ -154,14 +153,6 @@ static bool is_answered_at_once(const struct cfuse_pool *pool, const struct wire
     }
 }
 
-/// Whether others may be served while this request keeps a processor busy.
-static bool may_need_processor(const struct wire_in_header *header) {
-    switch (header->opcode) {
-    case WIRE_FSYNC: case WIRE_FSYNCDIR: case WIRE_FLUSH: case WIRE_SETXATTR: case WIRE_REMOVEXATTR: return false;
-    default: return true;
-    }
-}
-
 static void refuse(struct cfuse_pool *pool, const struct wire_in_header *header) {
     if (header->opcode == WIRE_FORGET || header->opcode == WIRE_BATCH_FORGET || header->opcode == WIRE_INTERRUPT)
         return;
@@ -206,7 +197,6 @@ static void *work(void *argument) {
     struct worker *worker = argument;
     ask_for_short_slices(0);
     struct cfuse_pool *pool = worker->pool;
-    follow_begin(&worker->follower, pool->fd);
     // Who started this may block all signals, as Dispatch's threads do.
     sigset_t wake;
     sigemptyset(&wake);
@@ -219,17 +209,13 @@ static void *work(void *argument) {
         ended = !receive(worker, buffer, &size);
         if (ended) break;
         bool keeps_lead = is_answered_at_once(pool, buffer);
-        if (keeps_lead) follow(&worker->follower, ((struct wire_in_header *)buffer)->pid);
-        else if (may_need_processor(buffer)) follow_leave(&worker->follower);
         if (!keeps_lead) hand_over(worker);
         if (atomic_load_explicit(&pool->refusing, memory_order_relaxed)) refuse(pool, buffer);
         else cfuse_process(pool->session, buffer, size);
         // Not everything is answered, or by this thread.
-        follow_answers();
         if (!keeps_lead && !take_lead(worker)) break;
     }
     free(buffer);
-    follow_end(&worker->follower);
     leave(worker, ended);
     return NULL;
 }
@@ -257,7 +243,6 @@ struct cfuse_pool *cfuse_pool_new(struct fuse_session *session, unsigned max_thr
     pthread_condattr_setclock(&pool->monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&pool->changed, &pool->monotonic);
     install_wake_signal();
-    follow_prepare();
     return pool;
 }
 

@@ -65,8 +65,5 @@ void cfuse_pool_end(struct cfuse_pool *pool);
 /// Stops the workers, once they are done with what they do, and waits for that.
 void cfuse_pool_stop(struct cfuse_pool *pool);
 void cfuse_pool_free(struct cfuse_pool *pool);
-/// Workers run where the programs do that they serve. For one that is about to start other threads, which would be kept
-/// there too.
-void cfuse_run_anywhere(void);
 
 #endif

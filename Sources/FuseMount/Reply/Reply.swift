@@ -32,8 +32,6 @@ public struct Reply<Answer>: ~Copyable {
 
     /// Puts the reply aside, so that another thread or a Task may answer it later. No thread waits meanwhile.
     public consuming func park() -> ParkedReply<Answer> {
-        // What is begun now is begun on other threads, maybe new ones.
-        cfuse_run_anywhere()
         let parked = ParkedReply<Answer>(ParkedRequest(request: request, lot: lot))
         finish()
         return parked
