@@ -110,8 +110,6 @@ extension Tree {
                 try errnos { () throws(Errno) in
                     try node.name.withCString { (name) throws(Errno) in try Errno.check(mkdirat(below, name, 0o755)) }
                 }
-                // What was in it comes back with its listing.
-                dropEntries(of: node)
                 node.children = [:]
             } else {
                 try makePlaceholder(node.name, in: below, size: node.base?.size ?? 0, node.stamp)
@@ -130,7 +128,7 @@ extension Tree {
     /// Lets go of an item without a word to the store, and has its folder listed anew.
     private func forgetUntilListed(_ node: Node) {
         if let folder = node.parent { askAgain(for: folder) }
-        dropAll(node)
+        drop(node)
     }
 
     /// Has a listed folder listed again.
