@@ -107,6 +107,7 @@ extension Tree {
         do throws(Obstacle) {
             let below = try descriptor(of: folder)
             if node.kind == .folder {
+                dropEntries(of: node)
                 try errnos { () throws(Errno) in
                     try node.name.withCString { (name) throws(Errno) in try Errno.check(mkdirat(below, name, 0o755)) }
                 }
