@@ -37,9 +37,10 @@ extension Tree {
                 parent.materialization == .whole
             else { return .takenAway }
             if strays.contains(Presentations.Key(folder: parent.number, name: item.filename)) { return .takenAway }
-            guard node.kind == .file, let other = try child(item.filename, of: parent), other.isContent(of: item)
-            else { return .removed }
-            return .replaced(by: other)
+            guard node.kind == .file, let other = try child(item.filename, of: parent) else { return .removed }
+            // What moves over another name of its file is that name from then on.
+            if other.stamp.isSameFile(as: node.stamp) { return .takenAway }
+            return other.isContent(of: item) ? .replaced(by: other) : .removed
         } catch {
             return .takenAway  // Without a look at the database nothing is deleted in the store.
         }
