@@ -244,6 +244,18 @@ import Testing
             ])
     }
 
+    @Test func lateBytesDoNotGoOverWhatWasWrittenAfterACut() async {
+        await expectNoFault(
+            .restored,
+            [
+                .remote(.create(folder: 615, name: 773, Content(serial: 10))),
+                .receive,
+                .localDuringCall(1, .before, .overwrite(122, Content(serial: 14))),
+                .receive,
+                .local(.append(419, Content(serial: 16))),
+            ])
+    }
+
     private func expectNoFault(
         _ profile: Profile, _ steps: [Step], location: SourceLocation = #_sourceLocation
     ) async {
