@@ -60,6 +60,8 @@ final class Tree {
     var news: [ItemNumber] = []
     /// The folders already compared with the tree in this run.
     var scanned: Set<ItemNumber> = []
+    /// Whether the database was empty when this run began.
+    var knewNothing = false
     private var openFolders: [Node] = []
     let now: () -> Double
     /// Raised by each change that comparing the tree with an older database would not find again.
@@ -282,8 +284,8 @@ final class Tree {
     }
 }
 
-/// Whether folders are compared with the backing tree when they are loaded.
-enum ScanMode {
+/// Whether folders are compared with the backing tree when they are loaded; the later ones are the more careful.
+enum ScanMode: Int, Comparable {
     /// The last stop was orderly.
     case none
     /// The daemon died: what is gone from the tree was removed.
@@ -292,4 +294,6 @@ enum ScanMode {
     case importing
     /// Power failed, or the tree or the database was exchanged: what is gone from the tree is brought back.
     case afterPowerCut
+
+    static func < (one: ScanMode, other: ScanMode) -> Bool { one.rawValue < other.rawValue }
 }
