@@ -153,7 +153,14 @@ extension Tree {
             fail(node, code: "noSuchItem", "the store does not have the root folder", retryAt: now() + 60)
             return .nothing
         }
-        if folder.isDeleted { drop(folder) } else { makeAnew(folder) }
+        if let known = folder.base?.identifier, known != identifier {
+            // That was made anew since.
+            fail(node, code: "noSuchItem", "the store does not have the folder", retryAt: now() + 1)
+        } else if folder.isDeleted {
+            drop(folder)
+        } else {
+            makeAnew(folder)
+        }
         return .nothing
     }
 }
