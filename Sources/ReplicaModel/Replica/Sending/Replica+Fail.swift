@@ -142,7 +142,8 @@ extension Tree {
         _ identifier: ItemIdentifier, for node: Node, _ outgoing: Outgoing
     ) throws(Obstacle) -> Aftermath {
         if node.isDeleted {
-            drop(node)
+            // Where only its folder is missing the item may be elsewhere.
+            if node.isNew || node.base?.identifier == identifier { drop(node) }
             return .nothing
         }
         if node.base?.identifier == identifier { return .deleted(identifier) }
@@ -153,14 +154,8 @@ extension Tree {
             fail(node, code: "noSuchItem", "the store does not have the root folder", retryAt: now() + 60)
             return .nothing
         }
-        if let known = folder.base?.identifier, known != identifier {
-            // That was made anew since.
-            fail(node, code: "noSuchItem", "the store does not have the folder", retryAt: now() + 1)
-        } else if folder.isDeleted {
-            drop(folder)
-        } else {
-            makeAnew(folder)
-        }
+        guard folder.base?.identifier == identifier else { return .nothing }  // It was made anew since.
+        if folder.isDeleted { drop(folder) } else { makeAnew(folder) }
         return .nothing
     }
 }
