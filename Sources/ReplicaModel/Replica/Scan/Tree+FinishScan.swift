@@ -40,9 +40,11 @@ extension Tree {
         guard let base = node.base else { return .removed }
         do throws(Obstacle) {
             guard let change = try reading({ try Incoming.of(base.identifier, in: $0) }) else { return .removed }
-            guard let item = change.item, let parent = try find(item.parent), !parent.isDeleted,
-                parent.materialization == .whole
-            else { return .takenAway }
+            // Removed on both sides, if it was: to say so does no harm.
+            guard let item = change.item else { return .removed }
+            guard let parent = try find(item.parent), !parent.isDeleted, parent.materialization == .whole else {
+                return .takenAway
+            }
             if strays.contains(Presentations.Key(folder: parent.number, name: item.filename)) { return .takenAway }
             guard node.kind == .file, let other = try child(item.filename, of: parent) else { return .removed }
             // What moves over another name of its file is that name from then on.
