@@ -116,7 +116,6 @@ extension Tree {
 
     /// Absence is never taken for deletion (tenet 2): what power loss took is fetched again.
     private func bringBack(_ node: Node) {
-        missing[node.number] = nil
         guard let folder = node.parent, folder.children?[node.name] == nil, node.kind != .symlink else {
             return forgetUntilListed(node)
         }
@@ -131,6 +130,7 @@ extension Tree {
             } else {
                 try makePlaceholder(node.name, in: below, size: node.base?.size ?? 0, node.stamp)
             }
+            missing[node.number] = nil
             folder.children?[node.name] = node
             node.materialization = .dataless
             node.ranges = RangeSet64()
