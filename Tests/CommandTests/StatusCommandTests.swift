@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import ReplicaControl
 import Testing
 
@@ -14,6 +15,20 @@ import Testing
         let decoded = try ControlLine.decode(DomainStatus.self, from: status.output.utf8)
         #expect(decoded.state == .stopped && decoded.pending == nil && decoded.pid == nil)
         #expect(decoded.directory == ControlFilePath(domain.state))
+    }
+
+    @Test(arguments: ["list", "status"])
+    func aDaemonThatEndsWhileItIsAskedIsNone(command: String) async throws {
+        let domain = try FakeDomain()
+        let socket = try ControlSocket.listen(state: domain.state)
+        Thread.detachNewThread {
+            // As a daemon does that ends: the connection is taken and goes away.
+            while case let one = accept(socket.rawValue, nil, nil), one >= 0 { close(one) }
+        }
+        let result = try await Programs.replica(command, in: domain.folder)
+        #expect(result.code == 0 && result.errors == "" && result.output.contains("stopped"), "\(result)")
+        shutdown(socket.rawValue, Int32(SHUT_RDWR))
+        try socket.close()
     }
 
     @Test func aDomainsStatusIsReadable() async throws {

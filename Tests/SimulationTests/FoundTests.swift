@@ -167,6 +167,83 @@ import Testing
             ])
     }
 
+    @Test func whatWasNewInAFolderBroughtBackIsLetGo() async {
+        await expectNoFault(
+            .restored,
+            [
+                .local(.makeFolder(folder: 552, name: 202)),
+                .local(.makeFolder(folder: 7, name: 470)),
+                .send,
+                .copyDatabase,
+                .local(.removeAll(398)),
+                .crash,
+                .oldDatabase,
+            ])
+    }
+
+    @Test func onlyTheFolderThatIsGoneIsMadeAnew() async {
+        await expectNoFault(
+            .restored,
+            [
+                .local(.makeFolder(folder: 148, name: 709)),
+                .local(.makeSymlink(folder: 947, name: 196, Content(serial: 1))),
+                .local(.create(folder: 563, name: 90, content: Content(serial: 2))),
+                .local(.create(folder: 410, name: 794, content: Content(serial: 3))),
+                .local(.create(folder: 509, name: 173, content: Content(serial: 9))),
+                .local(.makeFolder(folder: 715, name: 381)),
+                .local(.create(folder: 390, name: 977, content: Content(serial: 11))),
+                .local(.makeFolder(folder: 859, name: 206)),
+                .send,
+                .local(.makeSymlink(folder: 460, name: 885, Content(serial: 13))),
+                .local(.rename(825, folder: 411, name: 198, mayReplace: true)),
+                .remote(.create(folder: 398, name: 875, Content(serial: 16))),
+                .receive,
+                .local(.tag(108, Content(serial: 18))),
+                .remote(.delete(958)),
+                .send,
+            ])
+    }
+
+    @Test func aNameThatMovedOverAnotherOfItsFileWasNotRemoved() async {
+        await expectNoFault(
+            .restored,
+            [
+                .local(.create(folder: 460, name: 323, content: Content(serial: 3))),
+                .local(.rename(279, folder: 921, name: 453, mayReplace: false)),
+                .local(.makeFolder(folder: 72, name: 238)),
+                .local(.makeFolder(folder: 209, name: 403)),
+                .local(.create(folder: 3, name: 408, content: Content(serial: 14))),
+                .local(.link(348, folder: 95, name: 58)),
+                .send,
+                .remote(.move(309, folder: 951, name: 774)),
+                .crashAfterApplying,
+            ])
+    }
+
+    @Test func theOtherNamesOfAFileOutliveItsFirst() async {
+        await expectNoFault(
+            .hostile,
+            [
+                .localDuringCall(3, .before, .rename(44, folder: 514, name: 876, mayReplace: true)),
+                .local(.create(folder: 535, name: 788, content: Content(serial: 2))),
+                .fault(.createItem, .after, .serverUnreachable, spared: 0),
+                .receive,
+                .receive,
+                .local(.link(386, folder: 198, name: 731)),
+                .local(.create(folder: 746, name: 434, content: Content(serial: 5))),
+                .local(.exchange(612, 631)),
+                .local(.rename(768, folder: 472, name: 261, mayReplace: true)),
+                .remote(.makeFolder(folder: 226, name: 329)),
+                .local(.link(179, folder: 776, name: 85)),
+                .send,
+                .dieAtCall(2, .after),
+                .localDuringCall(2, .before, .remove(561)),
+                .send,
+                .send,
+                .remote(.overwrite(58, Content(serial: 12))),
+            ])
+    }
+
     private func expectNoFault(
         _ profile: Profile, _ steps: [Step], location: SourceLocation = #_sourceLocation
     ) async {

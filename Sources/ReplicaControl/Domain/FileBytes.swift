@@ -1,9 +1,11 @@
-import SystemPackage
+public import SystemPackage
 
-/// Small files, read whole.
-enum FileBytes {
-    /// The file's bytes, or nil where there is no file. Refuses more than a mebibyte: these files are short.
-    static func readIfPresent(_ path: FilePath) throws -> [UInt8]? {
+/// Files that are read whole.
+public enum FileBytes {
+    /// The file's bytes, or nil where there is no file.
+    /// - Parameter limit: The most bytes that are accepted.
+    /// - Throws: An `Errno`; EFBIG for a longer file.
+    public static func readIfPresent(_ path: FilePath, limit: Int = 1 << 20) throws -> [UInt8]? {
         let file: FileDescriptor
         do {
             file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
@@ -17,7 +19,7 @@ enum FileBytes {
                 let count = try buffer.withUnsafeMutableBytes { try file.read(into: $0) }
                 if count == 0 { return bytes }
                 bytes += buffer.prefix(count)
-                if bytes.count > 1 << 20 { throw Errno.fileTooLarge }
+                if bytes.count > limit { throw Errno.fileTooLarge }
             }
         }
     }

@@ -34,12 +34,15 @@ extension ControlPath: Codable {
         }
     }
 
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        if let text = String(validating: bytes, as: UTF8.self) {
-            try container.encode(text)
-        } else {
-            try container.encode(bytes)
-        }
+    public func encode(to encoder: any Encoder) throws { try encodePath(bytes, to: encoder) }
+}
+
+/// Writes a path as a string, or as its byte values where it isn't UTF-8.
+func encodePath(_ bytes: [UInt8], to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    if let text = String(validating: bytes, as: UTF8.self) {
+        try container.encode(text)
+    } else {
+        try container.encode(bytes)
     }
 }

@@ -123,12 +123,5 @@ public struct ControlFilePath: Hashable, Sendable, Codable {
         bytes = [UInt8(ascii: "/")] + path.bytes
     }
 
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        if let text = String(validating: bytes, as: UTF8.self) {
-            try container.encode(text)
-        } else {
-            try container.encode(bytes)
-        }
-    }
+    public func encode(to encoder: any Encoder) throws { try encodePath(bytes, to: encoder) }
 }

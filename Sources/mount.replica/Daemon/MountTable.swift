@@ -1,29 +1,16 @@
+import ReplicaControl
 import SystemPackage
 
 /// What this process sees mounted.
 enum MountTable {
     /// Whether a domain is mounted at `path`. True when that can't be told.
     static func hasReplica(at path: FilePath) -> Bool {
-        let table: [UInt8]
-        do { table = try read() } catch { return true }
+        guard let table = try? FileBytes.readIfPresent("/proc/self/mounts", limit: .max) else { return true }
         let wanted = escaped(path)
         return table.split(separator: UInt8(ascii: "\n")).contains { line in
             let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 3)
             return fields.count == 4 && fields[1].elementsEqual(wanted)
                 && fields[2].elementsEqual("fuse.replica".utf8)
-        }
-    }
-
-    private static func read() throws -> [UInt8] {
-        let file = try FileDescriptor.open("/proc/self/mounts", .readOnly, options: [.closeOnExec])
-        return try file.closeAfter {
-            var bytes: [UInt8] = []
-            var buffer = [UInt8](repeating: 0, count: 65536)
-            while true {
-                let count = try buffer.withUnsafeMutableBytes { try file.read(into: $0) }
-                if count == 0 { return bytes }
-                bytes += buffer.prefix(count)
-            }
         }
     }
 

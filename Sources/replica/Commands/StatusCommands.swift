@@ -7,10 +7,14 @@ import ReplicaControl
 enum DomainReport {
     /// Asks the daemon; without one the domain is `stopped` and has no counts. `timeout` is in seconds.
     static func status(of domain: DomainLocation, timeout: Double? = nil) throws -> DomainStatus {
-        if let client = try ControlClient.ifRunning(state: domain.state),
-            case .domain(let status) = try client.request(.status, timeout: timeout)
-        {
-            return status
+        do {
+            if let client = try ControlClient.ifRunning(state: domain.state),
+                case .domain(let status) = try client.request(.status, timeout: timeout)
+            {
+                return status
+            }
+        } catch let failure as ControlFailure where failure.code == .notRunning {
+            // It ended while it was asked.
         }
         return DomainStatus(
             name: domain.name.text, store: domain.record.store, directory: ControlFilePath(domain.state),

@@ -21,6 +21,8 @@ enum DaemonProbe {
             guard let client = try ControlClient.ifRunning(state: domain.state) else { return nil }
             guard case .daemon(let status) = try client.request(.hello, timeout: patience) else { return nil }
             return status
+        } catch let failure as ControlFailure where failure.code == .notRunning {
+            return nil  // It ended while it was asked.
         } catch {
             Output.complain("\(domain.name): \(error)")
             return nil

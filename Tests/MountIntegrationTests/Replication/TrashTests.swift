@@ -7,7 +7,6 @@ import Testing
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""
-                    declare -f >words
                     begin
                     alone="unshare --pid --fork --kill-child --mount-proc"
                     use_the_trash
@@ -19,20 +18,10 @@ import Testing
         try await Trial.run { trial in
             try await trial.shell(
                 words + #"""
-                    id replicatest >/dev/null 2>&1 || useradd --system --no-create-home --shell /bin/sh replicatest
-                    chown -R replicatest "$HERE"
-                    declare -f >words
-                    # /dev may have the device for root only.
-                    unshare --mount --pid --fork --kill-child --mount-proc bash -c '
-                        set -e
-                        mount -t tmpfs -o mode=755,dev none "$HERE/mnt"
-                        mknod -m 666 "$HERE/mnt/fuse" c 10 229
-                        mount --bind "$HERE/mnt/fuse" /dev/fuse
-                        umount -l "$HERE/mnt"
-                        exec setpriv --reuid=replicatest --regid="$(id -g replicatest)" --clear-groups bash -c "
-                            set -Eeuo pipefail; trap \"echo failed at \\\$LINENO: \\\$BASH_COMMAND >&2\" ERR
-                            . \"\$HERE/words\"; alone=
-                            begin; use_the_trash; fusermount3 -u \"\$MNT\"; end_daemon"'
+                    as_replicatest <<'END'
+                    alone=
+                    begin; use_the_trash; fusermount3 -u "$MNT"; end_daemon
+                    END
                     """#)
         }
     }
@@ -42,6 +31,7 @@ import Testing
         export GVFS_DISABLE_FUSE=1 XDG_RUNTIME_DIR=$HERE/run
         mkdir -p -m 700 "$HERE/run"
         session() {
+            declare -f >"$HERE/words"
             XDG_DATA_HOME=$HERE/share $alone dbus-run-session -- bash -e -c '. "$HERE/words"'"; $1"
         }
         trashed() { session 'gio trash --list' | grep -q "$MNT/$1\$"; }

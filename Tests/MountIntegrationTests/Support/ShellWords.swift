@@ -51,5 +51,21 @@ let shellWords = #"""
     no_daemon() { eventually free_lock; }
     has() { grep -qF -- "$2" "$1"; }
     content_is() { [ "$(cat "$1" 2>/dev/null)" = "$2" ]; }
+    # Runs a script, from standard input, as a user who is not root, with all these words. Its processes end with it.
+    as_replicatest() {
+        id replicatest >/dev/null 2>&1 || useradd --system --no-create-home --shell /bin/sh replicatest
+        { declare -f; cat; } >script
+        chown -R replicatest "$HERE"
+        # /dev may have the device for root only.
+        unshare --mount --pid --fork --kill-child --mount-proc bash -c '
+            set -e
+            mount -t tmpfs -o mode=755,dev none "$HERE/mnt"
+            mknod -m 666 "$HERE/mnt/fuse" c 10 229
+            mount --bind "$HERE/mnt/fuse" /dev/fuse
+            umount -l "$HERE/mnt"
+            exec setpriv --reuid=replicatest --regid="$(id -g replicatest)" --clear-groups bash -c "
+                set -Eeuo pipefail; trap \"echo failed at \\\$LINENO: \\\$BASH_COMMAND >&2\" ERR
+                . \"\$HERE/script\""'
+    }
 
     """#

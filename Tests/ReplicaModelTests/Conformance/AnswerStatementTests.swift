@@ -175,7 +175,8 @@ import Testing
         #expect(try await bench.read("x") == "theirs")
     }
 
-    @Test func statement83_aMissingParentIsNoSuchItem() async throws {
+    /// A bench that has sent `d/x` into a folder that the store no longer has.
+    private func benchWithAMissingParent() async throws -> Bench {
         let bench = try Bench()
         try bench.makeFolder("d")
         try await bench.settle()
@@ -183,6 +184,11 @@ import Testing
         bench.store.clearCalls()
         try bench.write("one", to: "d/x")
         try await bench.send()
+        return bench
+    }
+
+    @Test func statement83_aMissingParentIsNoSuchItem() async throws {
+        let bench = try await benchWithAMissingParent()
         // The store says that the parent is gone; the file stays and is not parked.
         let first = try #require(bench.store.calls(of: .createItem).first)
         #expect(first.template?.filename == FileName("x"))
@@ -192,13 +198,7 @@ import Testing
     }
 
     @Test func statement84_theParentIsMadeAnewThenTheItem() async throws {
-        let bench = try Bench()
-        try bench.makeFolder("d")
-        try await bench.settle()
-        bench.store.delete("d")
-        bench.store.clearCalls()
-        try bench.write("one", to: "d/x")
-        try await bench.send()
+        let bench = try await benchWithAMissingParent()
         try await bench.settle()
         let names = bench.store.calls(of: .createItem).compactMap(\.template?.filename.description)
         #expect(names == ["x", "d", "x"])

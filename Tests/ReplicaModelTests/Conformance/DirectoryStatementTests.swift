@@ -128,7 +128,8 @@ import Testing
         #expect(bench.store.calls(of: .enumerateItems).allSatisfy { $0.identifier == .root })
     }
 
-    @Test func statement55_capabilitiesAreKeptAndShown() async throws {
+    /// A bench with a folder `a` that the store lets nobody do more with than read.
+    private func benchWithAFolderToRead() async throws -> Bench {
         let script = ScriptedStore()
         script.onCreate { (call) async throws(RemoteStoreError) in
             var result = try await call.execute()
@@ -138,21 +139,18 @@ import Testing
         let bench = try Bench(script)
         try bench.makeFolder("a")
         try await bench.settle()
+        return bench
+    }
+
+    @Test func statement55_capabilitiesAreKeptAndShown() async throws {
+        let bench = try await benchWithAFolderToRead()
         #expect(try await bench.report("a").capabilities == [.reading])
         try bench.restart()
         #expect(try await bench.report("a").capabilities == [.reading])
     }
 
     @Test func statement56_withoutEnforcementTheChangeReachesTheStore() async throws {
-        let script = ScriptedStore()
-        script.onCreate { (call) async throws(RemoteStoreError) in
-            var result = try await call.execute()
-            result.item?.capabilities = [.reading]
-            return result
-        }
-        let bench = try Bench(script)
-        try bench.makeFolder("a")
-        try await bench.settle()
+        let bench = try await benchWithAFolderToRead()
         try bench.makeFolder("a/b")
         try await bench.settle()
         #expect(bench.store.item(at: "a/b")?.kind == .folder)

@@ -13,6 +13,11 @@ import Testing
     }
 
     /// Reads the first bytes; says what error came of it.
+    /// How many readers wait for another's fetch.
+    private static func waiting(_ engine: SyncEngine) -> Int {
+        engine.fetches.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } }
+    }
+
     private static func reader(of number: ItemNumber, _ engine: SyncEngine) -> Task<Errno?, Never> {
         Task {
             do throws(Errno) {
@@ -144,12 +149,8 @@ import Testing
         let (engine, number) = (bench.engine, try bench.number("x"))
         let barrier = Barrier()
         bench.store.hold(.fetchContents, at: barrier)
-        let readers = (0..<8).map { _ in
-            Self.reader(of: number, engine)
-        }
-        try await bench.until("seven wait for one") {
-            engine.fetches.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } == 7
-        }
+        let readers = (0..<8).map { _ in Self.reader(of: number, engine) }
+        try await bench.until("seven wait for one") { Self.waiting(engine) == 7 }
         #expect(bench.store.calls(of: .fetchContents).count == 1)
         barrier.lift()
         for reader in readers { #expect(await reader.value == nil) }
@@ -166,14 +167,11 @@ import Testing
         bench.store.hold(.fetchContents, at: barrier)
         let first = Self.reader(of: number, engine)
         try await bench.until("a fetch") { bench.store.calls(of: .fetchContents).count == 1 }
-        let others = (0..<3).map { _ in
-            Self.reader(of: number, engine)
-        }
-        let waiting = { engine.fetches.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
-        try await bench.until("three wait") { waiting() == 3 }
+        let others = (0..<3).map { _ in Self.reader(of: number, engine) }
+        try await bench.until("three wait") { Self.waiting(engine) == 3 }
         others[0].cancel()
         #expect(await others[0].value == .interrupted)
-        #expect(waiting() == 2)
+        #expect(Self.waiting(engine) == 2)
         // Also the one whose fetch it is.
         first.cancel()
         #expect(await first.value == .interrupted)
@@ -201,12 +199,8 @@ import Testing
             try await barrier.pass()
             throw .serverUnreachable
         })
-        let readers = (0..<4).map { _ in
-            Self.reader(of: number, engine)
-        }
-        try await bench.until("three wait") {
-            engine.fetches.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } == 3
-        }
+        let readers = (0..<4).map { _ in Self.reader(of: number, engine) }
+        try await bench.until("three wait") { Self.waiting(engine) == 3 }
         barrier.lift()
         var outcomes: [Errno?] = []
         for reader in readers { outcomes.append(await reader.value) }

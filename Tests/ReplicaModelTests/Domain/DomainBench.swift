@@ -9,8 +9,9 @@ import Testing
 
 /// A domain that runs over a memory store, in a folder of its own.
 final class DomainBench: Sendable {
-    let folder: FilePath
-    let folders: StateFolders
+    private let own: BenchFolder
+    var folder: FilePath { own.path }
+    var folders: StateFolders { own.state }
     let store: MemoryStore
     private let options: DomainOptions
     private let current: Locked<Domain>
@@ -24,7 +25,6 @@ final class DomainBench: Sendable {
         importing: ((String) throws -> Void)? = nil, _ body: (DomainBench) async throws -> Void
     ) async throws {
         let bench = try DomainBench(store, options, importing)
-        defer { bench.clean() }
         do {
             bench.domain.start()
             try await body(bench)
@@ -36,34 +36,16 @@ final class DomainBench: Sendable {
     }
 
     private init(_ store: MemoryStore, _ options: DomainOptions, _ importing: ((String) throws -> Void)?) throws {
-        folder = try Self.temporaryFolder()
-        folders = StateFolders(root: folder.appending("state"))
+        own = try BenchFolder()
+        try own.makeDomain(importing: importing)
         self.store = store
         var options = options
         options.settle = 0.01
         self.options = options
-        if let importing {
-            let source = folder.appending("source").string
-            try FileManager.default.createDirectory(atPath: source, withIntermediateDirectories: true)
-            try importing(source)
-            try folders.importDomain(from: FilePath(source))
-        } else {
-            try folders.makeDomain()
-        }
-        current = Locked(try Domain.open(folders, store: store, options: options, log: Self.quiet))
+        current = Locked(try Domain.open(own.state, store: store, options: options, log: Self.quiet))
     }
 
     static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
-    static func temporaryFolder() throws -> FilePath {
-        var path = Array("/var/tmp/replica-domain-\(getpid())-XXXXXX".utf8CString)
-        guard mkdtemp(&path) != nil else { throw Errno(rawValue: errno) }
-        return FilePath(String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
-    }
-
-    private func clean() {
-        try? FileManager.default.removeItem(atPath: folder.string)  // What can't be removed is in /var/tmp.
-    }
 
     /// Stops in good order and starts again.
     func restart() async throws {

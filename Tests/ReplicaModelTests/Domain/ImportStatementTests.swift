@@ -14,12 +14,11 @@ import Testing
 
     /// A directory to import, and an empty place for a domain.
     private func withSource(_ body: (FilePath, StateFolders) throws -> Void) throws {
-        let folder = try DomainBench.temporaryFolder()
-        defer { try? FileManager.default.removeItem(atPath: folder.string) }  // What can't be removed is in /var/tmp.
-        let source = folder.appending("source")
+        let folder = try BenchFolder()
+        let source = folder.path.appending("source")
         try FileManager.default.createDirectory(atPath: source.string, withIntermediateDirectories: true)
         try Self.make(source.string)
-        try body(source, StateFolders(root: folder.appending("state")))
+        try body(source, folder.state)
     }
 
     private func expect(_ path: String, _ text: String, _ bench: DomainBench) async throws {

@@ -8,8 +8,8 @@ import SystemPackage
 
 /// A replica with its engine over a memory store, driven step by step on a clock of its own.
 final class Bench {
-    let folder: FilePath
-    let folders: StateFolders
+    private let folder: BenchFolder
+    var folders: StateFolders { folder.state }
     let store: MemoryStore
     /// What the engine calls: ``store``, or something before it.
     let remote: any RemoteStore
@@ -23,11 +23,8 @@ final class Bench {
         store: MemoryStore = MemoryStore(), through remote: (any RemoteStore)? = nil, enforcing: Bool = false,
         importing: ((String) throws -> Void)? = nil
     ) throws {
-        let template = "/var/tmp/replica-test-\(getpid())-XXXXXX"
-        var path = Array(template.utf8CString)
-        guard mkdtemp(&path) != nil else { throw Errno(rawValue: errno) }
-        folder = FilePath(String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
-        folders = StateFolders(root: folder.appending("state"))
+        folder = try BenchFolder()
+        try folder.makeDomain(importing: importing)
         self.store = store
         self.remote = remote ?? store
         var options = DomainOptions()
@@ -35,20 +32,8 @@ final class Bench {
         options.isSequential = true
         options.enforcesCapabilities = enforcing
         self.options = options
-        if let importing {
-            let source = folder.appending("source").string
-            try FileManager.default.createDirectory(atPath: source, withIntermediateDirectories: true)
-            try importing(source)
-            try folders.importDomain(from: FilePath(source))
-        } else {
-            try folders.makeDomain()
-        }
-        (replica, engine) = try Self.open(folders, self.remote, options, clock, bell)
+        (replica, engine) = try Self.open(folder.state, self.remote, options, clock, bell)
         try replica.scan()
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: folder.string)  // What can't be removed is in /var/tmp.
     }
 
     private static func open(

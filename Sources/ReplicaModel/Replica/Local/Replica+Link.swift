@@ -43,10 +43,16 @@ extension Tree {
         guard let first = others.first else { return }
         let old = node.shown
         linked[old] = nil
-        for other in others { other.shown = old == node.number ? first.number : old }
+        if old == node.number {
+            for other in others { other.shown = first.number }
+            shown[first.number] = first
+        } else if shown[old] === node {
+            // The name that the number comes from is gone.
+            shown[old] = first
+            handOver(node, to: first)
+        }
         node.shown = node.number
         shown[node.number] = node
-        shown[first.shown] = items[first.shown]
         for other in others where other.shown != other.number { linked[other.shown, default: []].append(other) }
         for other in others { note(other) }
     }

@@ -37,9 +37,10 @@ extension Tree {
                 parent.materialization == .whole
             else { return .takenAway }
             if strays.contains(Presentations.Key(folder: parent.number, name: item.filename)) { return .takenAway }
-            guard node.kind == .file, let other = try child(item.filename, of: parent), other.isContent(of: item)
-            else { return .removed }
-            return .replaced(by: other)
+            guard node.kind == .file, let other = try child(item.filename, of: parent) else { return .removed }
+            // What moves over another name of its file is that name from then on.
+            if other.stamp.isSameFile(as: node.stamp) { return .takenAway }
+            return other.isContent(of: item) ? .replaced(by: other) : .removed
         } catch {
             return .takenAway  // Without a look at the database nothing is deleted in the store.
         }
@@ -107,6 +108,7 @@ extension Tree {
         do throws(Obstacle) {
             let below = try descriptor(of: folder)
             if node.kind == .folder {
+                dropEntries(of: node)
                 try errnos { () throws(Errno) in
                     try node.name.withCString { (name) throws(Errno) in try Errno.check(mkdirat(below, name, 0o755)) }
                 }

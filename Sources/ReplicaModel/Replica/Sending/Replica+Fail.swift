@@ -146,8 +146,10 @@ extension Tree {
             return .nothing
         }
         if node.base?.identifier == identifier { return .deleted(identifier) }
+        // It was made anew since it was sent.
+        if outgoing.isOfKnownItem, outgoing.template.identifier == identifier { return .nothing }
         // The folder is made anew first, then the item again (statements 83 and 84).
-        guard let folder = try find(identifier) ?? node.parent, folder !== root else {
+        guard let folder = try find(identifier) ?? items[outgoing.parent], folder !== root else {
             fail(node, code: "noSuchItem", "the store does not have the root folder", retryAt: now() + 60)
             return .nothing
         }

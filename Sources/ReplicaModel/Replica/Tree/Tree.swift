@@ -232,7 +232,7 @@ final class Tree {
     func isWritten(_ node: Node) -> Bool { (shown[node.shown] ?? node).writers > 0 }
 
     /// Moves what the kernel holds of a file to another of its names.
-    private func handOver(_ node: Node, to other: Node) {
+    func handOver(_ node: Node, to other: Node) {
         other.lookups += node.lookups
         other.opens += node.opens
         other.writers += node.writers

@@ -1,0 +1,219 @@
+internal import SystemPackage
+
+/// What recording an answer comes to.
+enum Finished {
+    /// This node was made from the store's word of the item before the answer said whose it is: it goes first.
+    case twin(ItemNumber)
+    /// The state to apply next, and what the store calls another item that this one replaced.
+    case item(Item?, replaced: ItemIdentifier? = nil)
+}
+
+extension Tree {
+    /// A node without edits that has the answered item, and is not the one that was sent.
+    func twin(of number: ItemNumber, _ result: StoreResult) throws(Obstacle) -> ItemNumber? {
+        guard let item = result.item, let twin = try find(item.identifier), twin.number != number, twin !== root,
+            !twin.isDeleted, twin.dirty.isEmpty
+        else { return nil }
+        return twin.number
+    }
+
+    /// Takes the store's answer to a create or a modify into the node that was sent.
+    func finish(_ outgoing: Outgoing, _ result: StoreResult, hadTwin: Bool = false) throws(Obstacle) -> Finished {
+        guard let node = items[outgoing.number] else { return .item(nil) }
+        endFlight(node)
+        guard try isStillSent(node, outgoing) else {
+            if let item = result.item { try handOver(item, outgoing) }
+            return .item(nil)
+        }
+        guard let item = result.item else {
+            refuse(node)
+            return .item(nil)
+        }
+        guard item.kind == node.kind else {
+            fail(node, code: "cannotSynchronize", "the store answered with an item of another kind", retryAt: nil)
+            return .item(nil)
+        }
+        let replaced = try yield(item.identifier, to: node, isNew: outgoing.isCreate)
+        let (isNew, former) = (node.isNew, node.base)
+        bind(node, item, outgoing)
+        answers.note(item.identifier)
+        endCall(of: node, outgoing)
+        guard !node.isDeleted else {
+            node.sentContent = nil
+            note(node)
+            return .item(nil, replaced: replaced)
+        }
+        node.dirty = outgoing.stillDirty(after: result, since: node.dirtySinceSent)
+        if outgoing.call == .resolve, node.base?.version.content != "" { dropSentContent(of: node) }
+        node.sentContent = nil
+        node.comparePlace()
+        let isOther = standsForOther(node, than: former, item)
+        if result.shouldFetchContent || isOther { node.base?.version.content = "" }
+        if isNew, node.kind == .folder {
+            // Its entries may be those of the other.
+            if outgoing.mayHaveMet || hadTwin { askAgain(for: node) }
+            try includeChildren(of: node)
+        }
+        note(node)
+        return .item(outgoing.isAnswered(by: item, result) && !isOther ? nil : item, replaced: replaced)
+    }
+
+    /// Ends what waited for the answer; what content was sent is still to be looked at.
+    private func endCall(of node: Node, _ outgoing: Outgoing) {
+        // A change that was under way when a reimport began does not stand for it.
+        if !node.flags.contains(.reimport) || outgoing.isCreate {
+            node.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted, .importing, .reimport])
+        }
+        (node.sent, node.failure) = (nil, nil)
+    }
+
+    /// Whether the answer made a placeholder one for another content than it was made for: it is made anew then.
+    private func standsForOther(_ node: Node, than former: Base?, _ item: Item) -> Bool {
+        guard node.kind == .file, node.materialization != .whole else { return false }
+        node.dirty.remove(.contents)
+        return former?.version.content != item.version.content
+    }
+
+    func endFlight(_ node: Node) {
+        node.isInFlight = false
+        node.isResolving = false
+        answers.noteCall(about: node.base?.identifier)
+        if node.isPending { news.append(node.number) }
+        pendingChanged = true
+    }
+
+    /// Sees that the store's present place or content is what was sent in a call whose answer was lost.
+    func recognise(_ item: Item, as node: Node) throws(Obstacle) {
+        if let sent = node.sent, node.base != nil, item.filename == sent.name,
+            try folder(of: item, as: node)?.number == sent.parent
+        {
+            node.base?.parent = sent.parent
+            node.base?.name = sent.name
+            if !node.isDeleted { node.comparePlace() }
+            node.sent = nil
+            note(node)
+        }
+        guard node.base != nil, node.sentContent?.isContent(of: item) == true else { return }
+        node.base?.version.content = item.version.content
+        node.base?.size = item.size
+        dropSentContent(of: node)
+        node.sentContent = nil
+        note(node)
+    }
+
+    /// The content that was sent has arrived: it is not sent again when the file still has it.
+    func dropSentContent(of node: Node) {
+        settle(node)
+        guard !isWritten(node), node.sentContent?.isContent(of: node.stamp) == true else { return }
+        node.dirty.remove(.contents)
+    }
+
+    /// Whether the node still is the item that the call was about: a file renamed over another becomes that other.
+    func isStillSent(_ node: Node, _ outgoing: Outgoing) throws(Obstacle) -> Bool {
+        guard !outgoing.isOfKnownItem else { return node.base?.identifier == outgoing.template.identifier }
+        return node.isNew && node.sent?.template == outgoing.template.identifier
+    }
+
+    /// Has the tombstone of what a node was take the answer to its call.
+    func handOver(_ item: Item, _ outgoing: Outgoing) throws(Obstacle) {
+        let known = try find(outgoing.template.identifier)
+        let grave = known ?? pending.values.first { $0.sent?.template == outgoing.template.identifier }
+        guard let grave, grave.isDeleted else { return }
+        let place = grave.placeInStore
+        var base = Base(item, parent: place?.parent ?? .root)
+        if let place { base.name = place.name }
+        setBase(base, of: grave)
+        answers.note(item.identifier)
+        grave.flags.remove(.createSent)
+        (grave.sent, grave.sentContent) = (nil, nil)
+        note(grave)
+    }
+
+    /// Makes `item` what the node was last in step with, at the place that was sent: what the store made otherwise
+    /// then shows as a change of the store.
+    func bind(_ node: Node, _ item: Item, _ outgoing: Outgoing) {
+        var base = Base(item, parent: outgoing.parent)
+        if case .modify(let sent) = outgoing.call, let old = node.base, !outgoing.fields.contains(.contents) {
+            // Another client's newer content did not come with the answer: it still is to be taken in.
+            (base.version.content, base.size) = (sent.content, old.size)
+        }
+        if case .modify(let sent) = outgoing.call, !shows(item.metadata, .metadata.subtracting(outgoing.fields), node) {
+            base.version.metadata = sent.metadata
+        }
+        let isPlaced: Bool
+        switch outgoing.call {
+        case .create, .resolve: isPlaced = true
+        case .modify, .delete: isPlaced = !outgoing.fields.isDisjoint(with: .place)
+        }
+        if isPlaced {
+            base.name = outgoing.template.filename
+        } else if let old = node.base {
+            (base.parent, base.name) = (old.parent, old.name)
+        }
+        if outgoing.call == .resolve {
+            // What another client wrote meanwhile is not what was sent.
+            let isOurs = node.kind != .file || node.sentContent?.isContent(of: item) != false
+            base.version = ItemVersion(content: isOurs ? item.version.content : "", metadata: "")
+        }
+        setBase(base, of: node)
+    }
+
+    /// Whether the file has the store's metadata, as far as `fields` says.
+    private func shows(_ metadata: ItemMetadata, _ fields: ItemFields, _ node: Node) -> Bool {
+        guard node.kind != .symlink, !node.isDeleted else { return true }
+        do throws(Obstacle) {
+            let place = try place(of: node)
+            let own = try errnos { () throws(Errno) in try place.metadata(fields, node.kind) }
+            var theirs = own
+            if let mode = metadata.mode, fields.contains(.mode) { theirs.mode = mode }
+            if let tags = metadata.tags, fields.contains(.tags) { theirs.tags = tags }
+            if let date = metadata.lastUsedDate, fields.contains(.lastUsedDate) { theirs.lastUsedDate = date }
+            if let rank = metadata.favoriteRank, fields.contains(.favoriteRank) { theirs.favoriteRank = rank }
+            if let values = metadata.extendedAttributes, fields.contains(.extendedAttributes) {
+                theirs.extendedAttributes = values
+            }
+            return own == theirs
+        } catch {
+            return false  // It is looked at again when the store's state is applied.
+        }
+    }
+
+    /// Takes an identifier from another node that has it: the store says that both are one (statement 76). The other
+    /// is an old copy of a new item then: it goes, unless it was edited, which makes it an item of its own. A folder
+    /// becomes one anyway, until its entries have moved.
+    /// - Returns: What the other is called from now on, where it is to go.
+    func yield(
+        _ identifier: ItemIdentifier, to node: Node, isNew: Bool
+    ) throws(Obstacle) -> ItemIdentifier? {
+        guard let other = try find(identifier), other !== node, other !== root else { return nil }
+        if other.isDeleted {
+            drop(other)
+            return nil
+        }
+        guard isNew && other.kind != .folder || other.flags.contains(.reimport), var base = other.base else {
+            makeAnew(other)
+            // Its entries are the new one's now.
+            if node.kind == .folder { askAgain(for: node) }
+            return nil
+        }
+        base.identifier = ItemIdentifier("replica:stale-\(other.number.rawValue)")
+        setBase(base, of: other)
+        return other.flags.contains(.reimport) ? nil : base.identifier
+    }
+
+    /// What stayed local because its folder did is sent now that the store has the folder.
+    func includeChildren(of folder: Node) throws(Obstacle) {
+        for child in try children(of: folder).values where child.isLocalOnly {
+            edit(child, ItemFields.ofNew(child.kind))
+        }
+    }
+
+    /// The store will not have the item: it stays here, and its state says so.
+    func refuse(_ node: Node) {
+        if node.isDeleted { return drop(node) }
+        setBase(nil, of: node)
+        node.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted, .importing, .reimport])
+        node.flags.insert(.refused)
+        note(node)
+    }
+}

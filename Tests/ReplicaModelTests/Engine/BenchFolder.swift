@@ -1,0 +1,32 @@
+import Foundation
+import Glibc
+import SystemPackage
+
+@testable import ReplicaModel
+
+/// A folder of a test's own, with a place for the state of a domain; gone with the last who holds it.
+final class BenchFolder: Sendable {
+    let path: FilePath
+    let state: StateFolders
+
+    init() throws {
+        var template = Array("/var/tmp/replica-test-\(getpid())-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Errno(rawValue: errno) }
+        path = FilePath(platformString: template)
+        state = StateFolders(root: path.appending("state"))
+    }
+
+    /// Makes the domain's state.
+    /// - Parameter importing: Fills the folder that is imported; a domain of nothing without it.
+    func makeDomain(importing: ((String) throws -> Void)?) throws {
+        guard let importing else { return try state.makeDomain() }
+        let source = path.appending("source")
+        try FileManager.default.createDirectory(atPath: source.string, withIntermediateDirectories: true)
+        try importing(source.string)
+        try state.importDomain(from: source)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path.string)  // What can't be removed is in /var/tmp.
+    }
+}
