@@ -13,8 +13,10 @@ import Testing
         table.list(.root)
         model.listed.insert(.root)
         for _ in 0..<20_000 {
-            let (key, folder) = (keys[Int(dice.next() % 60)], Int(dice.next() % 4) == 0 ? .root : keys[Int(dice.next() % 8)])
-            let place = Place(parent: folder, name: FileName(String(repeating: "n", count: Int(dice.next() % 30)) + "x"))
+            let key = keys[Int(dice.next() % 60)]
+            let folder = dice.next() % 4 == 0 ? .root : keys[Int(dice.next() % 8)]
+            let name = String(repeating: "n", count: Int(dice.next() % 30)) + "x"
+            let place = Place(parent: folder, name: FileName(name))
             step(Int(dice.next() % 8), key, place, &table, &model)
         }
         for key in keys + [.root] {

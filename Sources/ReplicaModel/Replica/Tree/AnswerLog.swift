@@ -3,7 +3,8 @@
 struct AnswerLog {
     /// How many calls were answered in this run.
     private(set) var count: UInt64 = 0
-    private var last: [ItemIdentifier: UInt64] = [:]
+    /// By a hash of the identifier, which is smaller. Were two the same, the store would be asked once too often.
+    private var last: [Int: UInt64] = [:]
 
     /// One more call was answered, about this item if the store has named it.
     mutating func noteCall(about identifier: ItemIdentifier?) {
@@ -12,11 +13,13 @@ struct AnswerLog {
     }
 
     /// The last answer was about this item, or the item has left the tree by now.
-    mutating func note(_ identifier: ItemIdentifier) { last[identifier] = count }
+    mutating func note(_ identifier: ItemIdentifier) { last[identifier.tableHash] = count }
 
     /// Whether a call about the item was answered after the store was asked.
     /// - Parameter asked: ``count`` at that time.
-    func isStale(_ identifier: ItemIdentifier, asked: UInt64) -> Bool { last[identifier].map { $0 > asked } ?? false }
+    func isStale(_ identifier: ItemIdentifier, asked: UInt64) -> Bool {
+        last[identifier.tableHash].map { $0 > asked } ?? false
+    }
 
     /// Forgets answers that nothing still to be applied can be older than.
     mutating func forget(upTo answer: UInt64) { last = last.filter { $0.value > answer } }

@@ -9,12 +9,12 @@ final class Tree {
     let root: Node
     let database: ReplicaDatabase
     /// All loaded nodes, tombstones with them.
-    var items: [ItemNumber: Node] = [:]
+    var items: NodeTable<ItemNumber> = [:]
     /// A node for each inode number that the kernel may name.
     var shown: [ItemNumber: Node] = [:]
     /// The nodes of hard-linked files that share an inode number, but for the one that gave it.
     var linked: [ItemNumber: [Node]] = [:]
-    var byIdentifier: [ItemIdentifier: Node] = [:]
+    var byIdentifier: NodeTable<ItemIdentifier> = [:]
     var nextNumber: UInt64
     /// The database says that all numbers below this one may be in use.
     var reservedNumber: UInt64 = 0
@@ -131,7 +131,7 @@ final class Tree {
         node.isRecorded = false
         changed[node.number] = node
         guard node.isPending else {
-            pending[node.number] = nil
+            if pending.removeValue(forKey: node.number) != nil, pending.isEmpty { forgetDepartures() }
             return
         }
         if pending.updateValue(node, forKey: node.number) == nil {
@@ -145,13 +145,23 @@ final class Tree {
     func unansweredItem(at name: FileName, in folder: Node) -> Node? {
         let key = Presentations.Key(folder: folder.number, name: name)
         guard let number = unanswered[key] else { return nil }
-        if let node = items[number], node.isUnanswered || node.isInFlight, let sent = node.sent,
-            sent.parent == folder.number, sent.name == name
-        {
-            return node
-        }
+        if let node = items[number], isUnanswered(node, at: key) { return node }
         unanswered[key] = nil
         return nil
+    }
+
+    /// Forgets where pending items were when there are none: after many, that is much.
+    private func forgetDepartures() {
+        (pending, departed, departedFrom) = ([:], [:], [:])
+        unanswered = unanswered.filter { key, number in
+            guard let node = items[number] else { return false }
+            return isUnanswered(node, at: key)
+        }
+    }
+
+    private func isUnanswered(_ node: Node, at key: Presentations.Key) -> Bool {
+        guard node.isUnanswered || node.isInFlight, let sent = node.sent else { return false }
+        return sent.parent == key.folder && sent.name == key.name
     }
 
     private func noteDeparture(_ node: Node) {
