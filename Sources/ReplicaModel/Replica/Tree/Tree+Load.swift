@@ -111,11 +111,13 @@ extension Tree {
         folder.children = nil
     }
 
-    /// Lets go of what nobody uses, from the leaves up, looking at about `limit` nodes.
+    /// Lets go of what nobody uses, from the leaves up, looking at about `limit` nodes; at none when nothing has happened
+    /// since all were looked at.
     func unloadIdle(limit: Int) {
-        guard changed.isEmpty, removed.isEmpty, scan == .none else { return }
+        guard mayHaveIdle, changed.isEmpty, removed.isEmpty, scan == .none else { return }
         var left = limit
         unloadIdle(below: root, left: &left)
+        mayHaveIdle = left <= 0
     }
 
     private func unloadIdle(below folder: Node, left: inout Int) {

@@ -60,6 +60,8 @@ final class Tree {
     var news: [ItemNumber] = []
     /// The folders already compared with the tree in this run.
     var scanned: Set<ItemNumber> = []
+    /// Whether nodes came, changed or were given back by the kernel since those that nobody uses were let go.
+    var mayHaveIdle = true
     private var openFolders: [Node] = []
     let now: () -> Double
     /// Raised by each change that comparing the tree with an older database would not find again.
@@ -109,6 +111,7 @@ final class Tree {
     }
 
     func insert(_ node: Node) {
+        mayHaveIdle = true
         items[node.number] = node
         if !node.isDeleted {
             if shown[node.shown] == nil || node.shown == node.number { shown[node.shown] = node }
@@ -129,6 +132,7 @@ final class Tree {
         // What was dropped may still be open; it must not come back.
         guard items[node.number] === node else { return }
         node.isRecorded = false
+        mayHaveIdle = true
         changed[node.number] = node
         guard node.isPending else {
             if pending.removeValue(forKey: node.number) != nil, pending.isEmpty { forgetDepartures() }
