@@ -8,7 +8,8 @@ import Testing
 @Suite struct ReplyTests {
     @Test func everyErrnoReachesTheCaller() async throws {
         try await withMount(SyntheticFileSystem()) { mount in
-            for number in Int32(1)...133 {
+            // Later versions of libfuse refuse numbers that stand for no error.
+            for number in Int32(1)...133 where !String(cString: strerror(number)).hasPrefix("Unknown") {
                 #expect(statError(mount.file("error-\(number)")) == number)
             }
         }

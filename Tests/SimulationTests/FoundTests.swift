@@ -244,6 +244,69 @@ import Testing
             ])
     }
 
+    @Test func lateBytesDoNotGoOverWhatWasWrittenAfterACut() async {
+        await expectNoFault(
+            .restored,
+            [
+                .remote(.create(folder: 615, name: 773, Content(serial: 10))),
+                .receive,
+                .localDuringCall(1, .before, .overwrite(122, Content(serial: 14))),
+                .receive,
+                .local(.append(419, Content(serial: 16))),
+            ])
+    }
+
+    @Test func anOlderDatabaseOfTheSameRunIsRecognised() async {
+        await expectNoFault(
+            .restored,
+            [
+                .local(.create(folder: 133, name: 820, content: Content(serial: 1))),
+                .send,
+                .copyDatabase,
+                .remoteDuringCall(0, .after, .overwrite(631, Content(serial: 2))),
+                .local(.rename(491, folder: 485, name: 463, mayReplace: true)),
+                .receive,
+                .oldDatabase,
+            ])
+    }
+
+    @Test func whatTheStoreHadGetsTheModeThatItHasHere() async {
+        await expectNoFault(
+            .restored,
+            [
+                .copyDatabase,
+                .local(.create(folder: 73, name: 761, content: Content(serial: 4))),
+                .send,
+                .remote(.changeMode(675, 420)),
+                .oldDatabase,
+            ])
+    }
+
+    @Test func aListingOfBeforeASuccessionIsForgotten() async {
+        await expectNoFault(
+            .restored,
+            [
+                .local(.create(folder: 560, name: 888, content: Content(serial: 3))),
+                .local(.rename(411, folder: 580, name: 724, mayReplace: false)),
+                .dieAtCall(4, .before),
+                .send,
+                .local(.create(folder: 642, name: 760, content: Content(serial: 6))),
+                .remote(.create(folder: 138, name: 360, Content(serial: 7))),
+                .send,
+                .local(.create(folder: 385, name: 362, content: Content(serial: 10))),
+                .receive,
+                .remoteDuringCall(3, .after, .move(833, folder: 746, name: 344)),
+                .local(.create(folder: 646, name: 402, content: Content(serial: 11))),
+                .send,
+                .send,
+                .local(.makeFolder(folder: 945, name: 511)),
+                .local(.create(folder: 828, name: 675, content: Content(serial: 14))),
+                .crash,
+                .local(.tag(807, Content(serial: 15))),
+                .receive,
+            ])
+    }
+
     private func expectNoFault(
         _ profile: Profile, _ steps: [Step], location: SourceLocation = #_sourceLocation
     ) async {

@@ -132,10 +132,12 @@ final class World: @unchecked Sendable {
         try await live { machine in await machine.engine.pull() }
         guard machine === self.machine else { return }
         try copies.make("unapplied")
+        let listings = store.calls(of: .enumerateItems).count
         try await live { machine in await machine.engine.applyIncoming() }
         guard machine === self.machine else { return }
         machine.store.die()
-        try copies.restore("unapplied")
+        // A folder's listing is recorded before anything is put into the folder.
+        if store.calls(of: .enumerateItems).count == listings { try copies.restore("unapplied") }
         try crash()
     }
 

@@ -46,6 +46,16 @@ int cfuse_reply_statx(
     fuse_req_t request, const struct stat *status, const struct timespec *birth, double timeout);
 int cfuse_reply_file(fuse_req_t request, int fd, int64_t offset, size_t count);
 
+/// Has the kernel ask for an entry at its next use. libfuse 3.16 took the call's flags away. 0 or -errno.
+static inline int cfuse_notify_expiry(
+    struct fuse_session *session, fuse_ino_t parent, const char *name, size_t length) {
+#if FUSE_MAJOR_VERSION == 3 && FUSE_MINOR_VERSION < 16
+    return fuse_lowlevel_notify_expire_entry(session, parent, name, length, FUSE_LL_EXPIRE_ONLY);
+#else
+    return fuse_lowlevel_notify_expire_entry(session, parent, name, length);
+#endif
+}
+
 // Passthrough. The id, or -errno.
 
 int cfuse_backing_open(struct fuse_session *session, int fd);

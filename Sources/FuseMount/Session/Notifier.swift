@@ -108,7 +108,7 @@ public final class Notifier: Sendable {
         case .entry(let parent, let name):
             withName(name) { fuse_lowlevel_notify_inval_entry(handle, parent, $0, $1) }
         case .expiry(let parent, let name):
-            withName(name) { fuse_lowlevel_notify_expire_entry(handle, parent, $0, $1, FUSE_LL_EXPIRE_ONLY) }
+            withName(name) { cfuse_notify_expiry(handle, parent, $0, $1) }
         case .deletion(let parent, let child, let name):
             withName(name) { fuse_lowlevel_notify_delete(handle, parent, child, $0, $1) }
         case .call(let body):

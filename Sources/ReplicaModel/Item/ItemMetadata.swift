@@ -48,6 +48,19 @@ public struct ItemMetadata: Hashable, Sendable, Codable {
         return fields
     }
 
+    /// The fields, but for dates of the content, in which a store that keeps them has other values.
+    func fields(differingFrom stored: ItemMetadata) -> ItemFields {
+        var fields: ItemFields = []
+        if let mode, let other = stored.mode, mode != other { fields.insert(.mode) }
+        if let tags, let other = stored.tags, tags != other { fields.insert(.tags) }
+        if let lastUsedDate, let other = stored.lastUsedDate, lastUsedDate != other { fields.insert(.lastUsedDate) }
+        if let favoriteRank, let other = stored.favoriteRank, favoriteRank != other { fields.insert(.favoriteRank) }
+        if let extendedAttributes, let other = stored.extendedAttributes, extendedAttributes != other {
+            fields.insert(.extendedAttributes)
+        }
+        return fields
+    }
+
     /// Takes `fields` over from `other`.
     public mutating func take(_ fields: ItemFields, from other: ItemMetadata) {
         if fields.contains(.mode) { mode = other.mode }

@@ -21,7 +21,8 @@ extension Replica {
             nextNumber: last.nextNumber,
             database: database, now: now)
         tree.scan = last.scanMode
-        try last.beginNext(database, root: root, isImport: last.scanMode == .importing)
+        tree.knewNothing = last.isFirst
+        try last.beginNext(database, root: root)
         try tree.start()
         return Replica(
             folders: folders, tree: tree, database: database, templatePrefix: last.templatePrefix, now: now, wake: wake)
@@ -31,11 +32,16 @@ extension Replica {
     public func close() throws {
         let isScanned = !isScanning
         settleWriters()
+        var epoch: UInt64 = 0
         try record { rows in
             if isScanned { try Meta.state.write("clean", to: rows) }
+            epoch = (try Meta.epoch.read(from: rows).flatMap { UInt64($0) } ?? 0) + 1
+            try Meta.epoch.write(String(epoch), to: rows)
         }
         try database.makeDurable()
         try database.close()
+        // A copy of the database from before is recognised by it.
+        try Place(root: look { $0.root.descriptor }).writeEpoch(epoch)
     }
 }
 
@@ -68,25 +74,39 @@ extension StateFolders {
     }
 }
 
+extension Place {
+    /// The tree's root, of which `descriptor` is one.
+    fileprivate init(root descriptor: Int32) { self.init(folder: descriptor, name: FileName(".")) }
+
+    /// Notes in the tree which database belongs to it.
+    fileprivate func writeEpoch(_ epoch: UInt64) throws(Errno) {
+        try setXattr(OwnXattr.epoch, to: Array(String(epoch).utf8))
+    }
+}
+
 /// How the last run ended, as database and tree tell.
 private struct LastRun {
     var epoch: UInt64
     var nextNumber: UInt64
+    /// Whether there was none.
+    var isFirst: Bool
     var scanMode: ScanMode
     var templatePrefix: String
 
     init(_ database: ReplicaDatabase, root: Int32) throws {
-        let place = Place(folder: root, name: FileName("."))
+        let place = Place(root: root)
         // A tree that was never used has none.
         let inTree = (try? place.xattr(OwnXattr.epoch)).flatMap { UInt64(String(decoding: $0, as: UTF8.self)) }
         let fresh = (0..<8).map { _ in String(UInt8.random(in: 0...255), radix: 16) }.joined()
-        let (recorded, state, boot, number, prefix) = try database.read { rows in
+        let (recorded, state, boot, number, prefix, scan) = try database.read { rows in
             (
                 try Meta.epoch.read(from: rows).flatMap { UInt64($0) }, try Meta.state.read(from: rows),
                 try Meta.boot.read(from: rows), try Meta.nextNumber.read(from: rows).flatMap { UInt64($0) },
-                try Meta.templatePrefix.read(from: rows)
+                try Meta.templatePrefix.read(from: rows),
+                try Meta.scan.read(from: rows).flatMap { Int($0) }.flatMap(ScanMode.init)
             )
         }
+        isFirst = recorded == nil
         epoch = max(recorded ?? 0, inTree ?? 0)
         nextNumber = number ?? 2
         // Another database did not know all templates that were sent.
@@ -96,21 +116,22 @@ private struct LastRun {
         case (let recorded, let inTree) where recorded != inTree: scanMode = .afterPowerCut
         default: scanMode = state == "clean" ? .none : boot == Self.currentBoot ? .afterCrash : .afterPowerCut
         }
+        // What a comparison was careful about it still is when it begins again.
+        scanMode = max(scanMode, scan ?? .none)
     }
 
     /// Notes that a run begins.
-    func beginNext(_ database: ReplicaDatabase, root: Int32, isImport: Bool) throws {
-        let next = String(epoch + 1)
+    func beginNext(_ database: ReplicaDatabase, root: Int32) throws {
         try database.write { rows in
-            try Meta.epoch.write(next, to: rows)
+            try Meta.epoch.write(String(epoch + 1), to: rows)
             try Meta.state.write("running", to: rows)
             try Meta.boot.write(Self.currentBoot, to: rows)
             try Meta.templatePrefix.write(templatePrefix, to: rows)
             try Incoming.carryOver(isClean: scanMode == .none, in: rows)
-            if isImport { try Meta.importing.write("yes", to: rows) }
+            try Meta.scan.write(scanMode == .none ? nil : String(scanMode.rawValue), to: rows)
+            if isFirst { try Meta.importing.write("yes", to: rows) }
         }
-        let place = Place(folder: root, name: FileName("."))
-        try place.setXattr(OwnXattr.epoch, to: Array(next.utf8))
+        try Place(root: root).writeEpoch(epoch + 1)
     }
 
     private static var currentBoot: String {

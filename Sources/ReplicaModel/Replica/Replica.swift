@@ -17,6 +17,7 @@ public final class Replica: Sendable {
     let durable = Locked<UInt64>(0)
     let presentations = Locked(Presentations())
     let presenter = Locked<(any Presenter)?>(nil)
+    let fillLocks = FillLocks()
     let events = EventHub()
     /// Called after local changes; must return at once.
     let wake: @Sendable () -> Void
@@ -47,6 +48,15 @@ public final class Replica: Sendable {
             }
             return try body(tree)
         }
+    }
+
+    /// As ``locked(_:)``; what cuts a file has it while no fetched bytes are put into it.
+    /// - Parameter number: The file as programs see it.
+    func locked<Result>(
+        _ number: ItemNumber, cuts: Bool, _ body: (Tree) throws(Obstacle) -> Result
+    ) throws(Obstacle) -> Result {
+        guard cuts else { return try locked(body) }
+        return try fillLocks.withLock(number) { () throws(Obstacle) in try locked(body) }
     }
 
     /// Runs `body` with the tree, alone; for what can't fail.

@@ -29,14 +29,10 @@ final class PlaceholderSink: ContentSink {
         // A store that sends more than the file has must not make it grow.
         let count = min(Int64(bytes.count), max(0, target.size - offset))
         guard count > 0, offset >= 0 else { return }
-        do throws(Errno) {
-            try FileSink.write(UnsafeRawBufferPointer(rebasing: bytes[0..<Int(count)]), to: descriptor, at: offset)
-        } catch {
-            state.withLock { $0.failure = error }
-            throw .cancelled
-        }
         do throws(Obstacle) {
-            let isComplete = try engine.replica.received(offset..<offset + count, target)
+            let isComplete = try engine.replica.fill(offset..<offset + count, of: target) { () throws(Errno) in
+                try FileSink.write(UnsafeRawBufferPointer(rebasing: bytes[0..<Int(count)]), to: descriptor, at: offset)
+            }
             state.withLock { state in
                 state.isComplete = isComplete
                 state.received += count

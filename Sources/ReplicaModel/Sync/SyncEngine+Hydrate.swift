@@ -69,8 +69,8 @@ extension SyncEngine {
             }
         } catch {
             replica.pauseFetch(target, descriptor: sink.descriptor)
-            // Cut meanwhile: less is needed now.
-            if sink.failure == .resourceTemporarilyUnavailable { return }
+            // Cut or replaced meanwhile: other bytes are needed now, or none.
+            if sink.failure == .resourceTemporarilyUnavailable || sink.failure?.rawValue == ESTALE { return }
             if let errno = sink.failure { throw errno }
             switch error {
             case .noSuchItem, .versionNoLongerAvailable: await ask(target.identifier)

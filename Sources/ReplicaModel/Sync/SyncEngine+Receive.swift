@@ -70,7 +70,8 @@ extension SyncEngine {
             let changes =
                 batch.updated.map { Incoming(identifier: $0.identifier, item: $0, asked: asked) }
                 + batch.deleted.map { Incoming(identifier: $0, item: nil, asked: asked) }
-            try replica.noteIncoming(try replica.recognizeSuccessors(in: changes), anchor: batch.anchor)
+            try replica.recognizeSuccessors(in: changes)
+            try replica.noteIncoming(changes, anchor: batch.anchor)
             if !batch.moreComing { return }
         }
     }
@@ -109,7 +110,8 @@ extension SyncEngine {
             let item = try await whereabouts(of: identifier)
             changes.append(Incoming(identifier: identifier, item: item, asked: asked))
         }
-        try replica.noteIncoming(try replica.recognizeSuccessors(in: changes), anchor: anchor, replacing: noted)
+        try replica.recognizeSuccessors(in: changes)
+        try replica.noteIncoming(changes, anchor: anchor, replacing: noted)
     }
 
     /// What became of an item that is in no listing: gone, unless it is edited here and the store still has it, where

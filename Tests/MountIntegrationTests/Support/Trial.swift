@@ -79,7 +79,8 @@ struct Trial: Sendable {
             trap - ERR
             chattr -R -i "$HERE/store" "$HERE/data" 2>/dev/null
             for process in /proc/[0-9]*; do
-                case $(readlink "$process/exe") in "$BIN/mount.replica" | */inotifywait) ;; *) continue ;; esac
+                # Another's program that is just starting from a dead mount does not answer.
+                case $(timeout -s KILL 5 readlink "$process/exe") in "$BIN/mount.replica" | */inotifywait) ;; *) continue ;; esac
                 tr '\\0' '\\n' <"$process/cmdline" 2>/dev/null | grep -qF "$HERE/" ||
                     tr '\\0' '\\n' <"$process/environ" 2>/dev/null | grep -qF "=$HERE/" || continue
                 kill -9 "${process#/proc/}"

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import ReplicaTestSupport
 import SystemPackage
@@ -12,12 +13,12 @@ import Testing
         (0..<blocks).flatMap { [UInt8](repeating: UInt8($0 % 100) + salt, count: 65_536) }
     }
 
-    /// Reads the first bytes; says what error came of it.
     /// How many readers wait for another's fetch.
     private static func waiting(_ engine: SyncEngine) -> Int {
         engine.fetches.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } }
     }
 
+    /// Reads the first bytes; says what error came of it.
     private static func reader(of number: ItemNumber, _ engine: SyncEngine) -> Task<Errno?, Never> {
         Task {
             do throws(Errno) {
@@ -180,6 +181,48 @@ import Testing
         #expect(await others[1].value == nil)
         #expect(await others[2].value == nil)
         #expect(try bench.bytes(of: "x", at: 0, count: 2) == [1, 1])
+    }
+
+    /// Bytes of the store that come late never go over what was written after a cut.
+    @Test func bytesThatComeAfterACutAreNotWanted() async throws {
+        let bench = try Bench()
+        bench.store.write(Self.content(2), to: "x")
+        try await bench.settle()
+        let number = try bench.number("x")
+        let barrier = Barrier()
+        bench.store.hold(.fetchContents, at: barrier)
+        let reader = Self.reader(of: number, bench.engine)
+        try await bench.until("a fetch") { bench.store.calls(of: .fetchContents).count == 1 }
+        try bench.write("written here", to: "x")
+        barrier.lift()
+        #expect(await reader.value == nil)
+        #expect(try await bench.read("x") == "written here")
+        try await bench.settle()
+        #expect(bench.store.text(at: "x") == "written here")
+    }
+
+    @Test func aCutWaitsForBytesThatAreJustPutIntoTheFile() async throws {
+        let bench = try Bench()
+        bench.store.write(Self.content(2), to: "x")
+        try await bench.settle()
+        let (replica, number) = (bench.replica, try bench.number("x"))
+        let target = try #require(try replica.fetchTarget(number, range: nil))
+        let isCut = Locked(false)
+        let isOver = try replica.fill(0..<1000, of: target) {
+            Thread.detachNewThread {
+                var change = AttributeChange()
+                change.size = 10
+                guard (try? replica.setAttributes(change, of: number)) != nil else { return }
+                isCut.withLock { $0 = true }
+            }
+            usleep(100_000)
+            #expect(!isCut.withLock { $0 })
+        }
+        #expect(!isOver)
+        try await bench.until("the cut") { isCut.withLock { $0 } }
+        #expect(throws: Obstacle.errno(.resourceTemporarilyUnavailable)) {
+            try replica.fill(1000..<2000, of: target) { Issue.record("written after the cut") }
+        }
     }
 
     @Test func afterAFailureTheNextOfThoseWhoWaitAsks() async throws {

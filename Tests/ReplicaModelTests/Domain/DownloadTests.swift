@@ -76,10 +76,10 @@ import Testing
                 try bench.replica.fetchTarget(number, range: 0..<10)
             }
             let fetch = try #require(target)
-            _ = try bench.replica.received(0..<1000, fetch)
+            _ = try bench.replica.fill(0..<1000, of: fetch) {}
             #expect(try await bench.domain.evict(Self.names("f"), isStrict: true).items == 1)
             #expect(throws: Obstacle.errno(Errno(rawValue: 116))) {
-                try bench.replica.received(1000..<2000, fetch)
+                try bench.replica.fill(1000..<2000, of: fetch) {}
             }
             #expect(try await bench.item("f").bytesHere == 0)
         }

@@ -21,7 +21,7 @@ final class Bench {
 
     init(
         store: MemoryStore = MemoryStore(), through remote: (any RemoteStore)? = nil, enforcing: Bool = false,
-        importing: ((String) throws -> Void)? = nil
+        scanning: Bool = true, importing: ((String) throws -> Void)? = nil
     ) throws {
         folder = try BenchFolder()
         try folder.makeDomain(importing: importing)
@@ -33,7 +33,7 @@ final class Bench {
         options.enforcesCapabilities = enforcing
         self.options = options
         (replica, engine) = try Self.open(folder.state, self.remote, options, clock, bell)
-        try replica.scan()
+        if scanning { try replica.scan() }
     }
 
     private static func open(
@@ -51,9 +51,9 @@ final class Bench {
     }
 
     /// Ends the replica without a word, as a crash does, and opens it anew.
-    func crash() throws {
+    func crash(scanning: Bool = true) throws {
         (replica, engine) = try Self.open(folders, remote, options, clock, bell)
-        try replica.scan()
+        if scanning { try replica.scan() }
     }
 
     /// Stops in good order and starts again.

@@ -2,26 +2,23 @@ internal import SystemPackage
 
 extension Replica {
     /// Recognises files that were written beside and renamed over in the store, by another program or by a call of ours
-    /// whose answer was lost: what is gone and what is new at its place are one item with a new identifier.
-    /// - Returns: The changes without the deletions that are none.
-    func recognizeSuccessors(in changes: [Incoming]) throws(RemoteStoreError) -> [Incoming] {
-        guard changes.contains(where: { $0.item == nil }) else { return changes }
+    /// whose answer was lost: what is gone and what is new at its place are one item with a new identifier. To delete
+    /// the old identifier then does nothing, but for what was noted of it before.
+    func recognizeSuccessors(in changes: [Incoming]) throws(RemoteStoreError) {
+        guard changes.contains(where: { $0.item == nil }) else { return }
         var arrivals: [StorePlace: ItemIdentifier] = [:]
         for case let item? in changes.lazy.map(\.item) where item.kind == .file {
             arrivals[StorePlace(parent: item.parent, name: item.filename)] = item.identifier
         }
-        var succeeded: Set<ItemIdentifier> = []
         do throws(Obstacle) {
             try locked { (tree) throws(Obstacle) in
                 for change in changes where change.item == nil {
-                    guard try tree.succeed(change.identifier, by: arrivals) else { continue }
-                    succeeded.insert(change.identifier)
+                    try tree.succeed(change.identifier, by: arrivals)
                 }
             }
         } catch {
             throw .cannotSynchronize("the tree cannot be read: \(error.errno)")
         }
-        return changes.filter { $0.item != nil || !succeeded.contains($0.identifier) }
     }
 }
 
@@ -35,13 +32,12 @@ extension Tree {
     /// Gives the node of `identifier` the identifier of the new file at its place, if there is one.
     fileprivate func succeed(
         _ identifier: ItemIdentifier, by arrivals: [StorePlace: ItemIdentifier]
-    ) throws(Obstacle) -> Bool {
+    ) throws(Obstacle) {
         guard let node = try find(identifier), node.kind == .file, !node.isDeleted, var base = node.base,
             let successor = try successor(of: node, base, arrivals), try find(successor) == nil
-        else { return false }
+        else { return }
         base.identifier = successor
         setBase(base, of: node)
-        return true
     }
 
     /// The new file at the place where the store had the item, or where a call that was not answered was to put it.

@@ -5,6 +5,8 @@ internal import SystemPackage
 /// What a fetch into a placeholder needs to know.
 struct FetchTarget: Sendable {
     var number: ItemNumber
+    /// What programs see the file as.
+    var shown: ItemNumber
     var identifier: ItemIdentifier
     var version: String
     var size: Int64
@@ -28,7 +30,7 @@ extension Replica {
             let missing = node.ranges.missing(in: wanted)
             guard !missing.isEmpty || node.ranges.missing(in: 0..<size).isEmpty else { return nil }
             return FetchTarget(
-                number: node.number, identifier: base.identifier, version: base.version.content, size: size,
+                number: node.number, shown: node.shown, identifier: base.identifier, version: base.version.content, size: size,
                 generation: node.generation, evictions: node.evictions, missing: missing)
         }
     }
@@ -42,33 +44,30 @@ extension Replica {
         }
     }
 
-    /// Notes bytes that were written into the placeholder.
+    /// Puts fetched bytes into the placeholder, if it still is one of what is fetched.
+    /// - Parameter write: Writes the bytes of `range`.
     /// - Returns: Whether the whole content is here now.
-    func received(_ range: Range<Int64>, _ target: FetchTarget) throws(Obstacle) -> Bool {
-        try locked { (tree) throws(Obstacle) in
-            let node = try tree.fetched(target)
-            node.ranges.insert(range.clamped(to: 0..<target.size))
-            node.materialization = .partial
-            return node.ranges.missing(in: 0..<target.size).isEmpty
+    /// - Throws: ESTALE when they are not wanted any more, EAGAIN when the file was cut; or what `write` throws.
+    func fill(
+        _ range: Range<Int64>, of target: FetchTarget, _ write: () throws(Errno) -> Void
+    ) throws(Obstacle) -> Bool {
+        try fillLocks.withLock(target.shown) { () throws(Obstacle) in
+            try locked { (tree) throws(Obstacle) in _ = try tree.fetched(target) }
+            try errnos(write)
+            return try locked { (tree) throws(Obstacle) in
+                let node = try tree.fetched(target)
+                node.ranges.insert(range.clamped(to: 0..<target.size))
+                node.materialization = .partial
+                return node.ranges.missing(in: 0..<target.size).isEmpty
+            }
         }
     }
 
     /// Makes a file whose bytes are all here a whole one. They are on the disk before the mark goes.
     func completeFetch(_ target: FetchTarget, descriptor: Int32) throws(Obstacle) {
         guard fdatasync(descriptor) == 0 else { throw .errno(.last) }
-        try locked { (tree) throws(Obstacle) in
-            let node = try tree.fetched(target)
-            let place = try tree.place(of: node)
-            try errnos { () throws(Errno) in
-                try place.setXattr(OwnXattr.dataless, nil)
-                let time = Timestamp(nanoseconds: node.stamp.modified).timespec
-                try Errno.check(futimens(descriptor, [time, time]))
-            }
-            node.materialization = .whole
-            node.ranges = RangeSet64()
-            node.usedAt = tree.now()
-            tree.restamp(node)
-            tree.note(node)
+        try fillLocks.withLock(target.shown) { () throws(Obstacle) in
+            try locked { (tree) throws(Obstacle) in try tree.complete(target, descriptor) }
         }
         let presenter = self.presenter.withLock { $0 }
         presenter?.invalidate(target.number)
@@ -82,6 +81,21 @@ extension Replica {
 }
 
 extension Tree {
+    fileprivate func complete(_ target: FetchTarget, _ descriptor: Int32) throws(Obstacle) {
+        let node = try fetched(target)
+        let place = try place(of: node)
+        try errnos { () throws(Errno) in
+            try place.setXattr(OwnXattr.dataless, nil)
+            let time = Timestamp(nanoseconds: node.stamp.modified).timespec
+            try Errno.check(futimens(descriptor, [time, time]))
+        }
+        node.materialization = .whole
+        node.ranges = RangeSet64()
+        node.usedAt = now()
+        restamp(node)
+        note(node)
+    }
+
     /// The node that a fetch is for, still at the version that is fetched.
     fileprivate func fetched(_ target: FetchTarget) throws(Obstacle) -> Node {
         guard let node = items[target.number], !node.isDeleted, node.generation == target.generation,

@@ -35,7 +35,7 @@ extension Replica {
     /// chmod, chown, truncate and utimensat(2). None fetches content, but for making a file longer whose content is not
     /// all here.
     public func setAttributes(_ change: AttributeChange, of number: ItemNumber) throws(Obstacle) -> Entry {
-        try locked { (tree) throws(Obstacle) in
+        try locked(number, cuts: change.size != nil) { (tree) throws(Obstacle) in
             let node = try tree.node(number)
             try tree.demandChange(change, of: node)
             if let size = change.size, size > node.stamp.size, node.kind == .file, node.materialization != .whole {

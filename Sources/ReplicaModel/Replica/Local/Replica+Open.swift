@@ -28,9 +28,9 @@ extension Replica {
     /// - Throws: ``Obstacle/needsContent(_:)`` when it is opened for writing, not truncating, and not all is here.
     public func open(_ number: ItemNumber, flags: Int32) throws(Obstacle) -> OpenFile {
         let isWriter = flags & O_ACCMODE != O_RDONLY
-        return try locked { (tree) throws(Obstacle) in
+        let truncates = flags & O_TRUNC != 0
+        return try locked(number, cuts: truncates) { (tree) throws(Obstacle) in
             let node = try tree.node(number)
-            let truncates = flags & O_TRUNC != 0
             try tree.demandAccess(to: node, flags: flags)
             if isWriter, !truncates, node.materialization != .whole { throw .needsContent(number) }
             let place = try tree.place(of: node)

@@ -52,8 +52,10 @@ enum Meta: String {
     case anchor
     /// `clean` after an orderly stop.
     case state
-    /// How often the replica was started; also in the tree, so that an exchanged tree or database shows.
+    /// How often the replica was started and stopped; also in the tree, so that an exchanged tree or database shows.
     case epoch
+    /// The ``ScanMode`` of a comparison that has not come to its end.
+    case scan
     /// The boot in which the replica last ran.
     case boot
     /// The next item number.

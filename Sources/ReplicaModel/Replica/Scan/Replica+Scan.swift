@@ -15,7 +15,10 @@ extension Replica {
         look { $0.finishScan() }
         // What was noted before an unclean stop has told the scan what it can; the store is listed anew. Not a moment
         // later: once the scan is over, what is noted is applied.
-        try record { try Incoming.removeAll(upTo: .max, from: $0) }
+        try record { rows in
+            try Incoming.removeAll(upTo: .max, from: rows)
+            try Meta.scan.write(nil, to: rows)
+        }
         try locked { (tree) throws(Obstacle) in
             tree.scan = .none
             tree.scanned.removeAll()

@@ -120,8 +120,8 @@ extension Tree {
     /// Finds out which item an entry is that is not known by its name.
     private func adopt(_ line: FolderListing.Line, in folder: Node) throws(Obstacle) {
         let kind = line.status.kind
-        // Before an import nothing is known, but the other names of a file.
-        let owner = scan == .importing && line.status.links < 2 ? nil : try owner(of: line)
+        // At first nothing is known, but the other names of a file.
+        let owner = knewNothing && line.status.links < 2 ? nil : try owner(of: line)
         if let owner, missing[owner.number] != nil {
             missing[owner.number] = nil
             let known = owner.stamp

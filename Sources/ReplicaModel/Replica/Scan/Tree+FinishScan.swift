@@ -8,7 +8,9 @@ extension Tree {
         for node in missing.values.sorted(by: { (depth($0), $0.number) < (depth($1), $1.number) })
         where missing[node.number] != nil {
             switch explanation(of: node) {
-            case _ where scan == .afterPowerCut && node.base != nil: bringBack(node)
+            case _ where scan == .afterPowerCut:
+                // What the store may have of it, it lists.
+                node.base == nil ? forgetUntilListed(node) : bringBack(node)
             case .takenAway: dropAll(node)
             case .replaced(let other): replace(other, by: node)
             case .removed: buryAll(node)
@@ -130,7 +132,7 @@ extension Tree {
     /// Lets go of an item without a word to the store, and has its folder listed anew.
     private func forgetUntilListed(_ node: Node) {
         if let folder = node.parent { askAgain(for: folder) }
-        drop(node)
+        dropAll(node)
     }
 
     /// Has a listed folder listed again.

@@ -142,7 +142,8 @@ extension Tree {
         _ identifier: ItemIdentifier, for node: Node, _ outgoing: Outgoing
     ) throws(Obstacle) -> Aftermath {
         if node.isDeleted {
-            drop(node)
+            // Where only its folder is missing the item may be elsewhere.
+            if node.isNew || node.base?.identifier == identifier { drop(node) }
             return .nothing
         }
         if node.base?.identifier == identifier { return .deleted(identifier) }
@@ -153,6 +154,7 @@ extension Tree {
             fail(node, code: "noSuchItem", "the store does not have the root folder", retryAt: now() + 60)
             return .nothing
         }
+        guard folder.base?.identifier == identifier else { return .nothing }  // It was made anew since.
         if folder.isDeleted { drop(folder) } else { makeAnew(folder) }
         return .nothing
     }

@@ -49,13 +49,27 @@ extension Tree {
         node.comparePlace()
         let isOther = standsForOther(node, than: former, item)
         if result.shouldFetchContent || isOther { node.base?.version.content = "" }
+        let hasMore = meetMetadata(of: node, item, outgoing)
         if isNew, node.kind == .folder {
             // Its entries may be those of the other.
             if outgoing.mayHaveMet || hadTwin { askAgain(for: node) }
             try includeChildren(of: node)
         }
         note(node)
-        return .item(outgoing.isAnswered(by: item, result) && !isOther ? nil : item, replaced: replaced)
+        let isInStep = outgoing.isAnswered(by: item, result) && !isOther && !hasMore
+        return .item(isInStep ? nil : item, replaced: replaced)
+    }
+
+    /// The store had the item before it was sent. What it has otherwise is sent; what is only there comes here.
+    /// - Returns: Whether something is to come.
+    private func meetMetadata(of node: Node, _ item: Item, _ outgoing: Outgoing) -> Bool {
+        guard case .create(let options) = outgoing.call, options.contains(.mayAlreadyExist) else { return false }
+        let own = outgoing.template.metadata
+        let differing = own.fields(differingFrom: item.metadata)
+        let coming = differing.intersection(own.clearedFields)
+        node.dirty.formUnion(differing.subtracting(coming))
+        if !coming.isEmpty { node.base?.version.metadata = "" }
+        return !coming.isEmpty
     }
 
     /// Ends what waited for the answer; what content was sent is still to be looked at.

@@ -62,6 +62,8 @@ final class Tree {
     var scanned: Set<ItemNumber> = []
     /// Whether nodes came, changed or were given back by the kernel since those that nobody uses were let go.
     var mayHaveIdle = true
+    /// Whether the database was empty when this run began.
+    var knewNothing = false
     private var openFolders: [Node] = []
     let now: () -> Double
     /// Raised by each change that comparing the tree with an older database would not find again.
@@ -296,8 +298,8 @@ final class Tree {
     }
 }
 
-/// Whether folders are compared with the backing tree when they are loaded.
-enum ScanMode {
+/// Whether folders are compared with the backing tree when they are loaded; the later ones are the more careful.
+enum ScanMode: Int, Comparable {
     /// The last stop was orderly.
     case none
     /// The daemon died: what is gone from the tree was removed.
@@ -306,4 +308,6 @@ enum ScanMode {
     case importing
     /// Power failed, or the tree or the database was exchanged: what is gone from the tree is brought back.
     case afterPowerCut
+
+    static func < (one: ScanMode, other: ScanMode) -> Bool { one.rawValue < other.rawValue }
 }

@@ -1,0 +1,93 @@
+import Glibc
+import ReplicaTestSupport
+import Testing
+
+@testable import ReplicaModel
+
+/// The comparison of tree and database at a start.
+@Suite struct ScanTests {
+    /// Has the tree look like another than the database is of.
+    private func exchangeTree(of bench: Bench) {
+        let root = bench.replica.look { $0.root.descriptor }
+        #expect(throws: Never.self) {
+            try Place(folder: root, name: FileName(".")).setXattr(OwnXattr.epoch, to: Array("77".utf8))
+        }
+    }
+
+    /// Absence is no deletion after a power cut (tenet 2), however often the daemon is killed while it compares.
+    @Test func aCarefulComparisonThatIsBrokenOffStaysCareful() async throws {
+        let bench = try Bench()
+        try bench.makeFolder("d")
+        try bench.write("text", to: "d/x")
+        try bench.write("text", to: "y")
+        try await bench.settle()
+        exchangeTree(of: bench)
+        #expect(unlink(bench.folders.tree.string + "/d/x") == 0)
+        #expect(unlink(bench.folders.tree.string + "/y") == 0)
+        try bench.crash(scanning: false)
+        try bench.crash(scanning: false)
+        try bench.crash()
+        try await bench.settle()
+        #expect(bench.store.calls(of: .deleteItem).isEmpty)
+        #expect(try await bench.read("d/x") == "text")
+        #expect(try await bench.read("y") == "text")
+    }
+
+    @Test func afterACrashWhatIsGoneWasRemoved() async throws {
+        let bench = try Bench()
+        try bench.write("text", to: "y")
+        try await bench.settle()
+        #expect(unlink(bench.folders.tree.string + "/y") == 0)
+        try bench.crash(scanning: false)
+        try bench.crash()
+        try await bench.settle()
+        #expect(bench.store.entries.isEmpty)
+    }
+
+    @Test func aDatabaseFromBeforeAnOrderlyStopIsAnother() async throws {
+        let bench = try Bench()
+        try await bench.settle()
+        let recorded = try bench.replica.database.read { try Meta.epoch.read(from: $0) }
+        try bench.restart()
+        let epoch = try #require(try bench.replica.database.read { try Meta.epoch.read(from: $0) })
+        #expect(try #require(UInt64(epoch)) == (try #require(recorded.flatMap { UInt64($0) })) + 2)
+        #expect(!bench.replica.isScanning)
+    }
+
+    /// The store may have what an import brings, also when the import's comparison begins again.
+    @Test func anImportThatIsBrokenOffStillMeetsWhatTheStoreHas() async throws {
+        let store = MemoryStore()
+        store.write("same", to: "a")
+        let bench = try Bench(store: store, scanning: false) { try FileTree.make($0, ["a": "same", "b": "new"]) }
+        try bench.crash()
+        // Everything is sent before the store is asked what it has.
+        _ = await bench.engine.send()
+        bench.pass(10)
+        _ = await bench.engine.send()
+        let options = store.calls(of: .createItem).map { CreateOptions(rawValue: $0.options) }
+        #expect(options.count == 2 && options.allSatisfy { $0.contains(.mayAlreadyExist) })
+        try await bench.settle()
+        #expect(try bench.tree() == ["a": "same", "b": "new"])
+        #expect(store.entries.keys.sorted() == ["a", "b"])
+    }
+
+    /// What differs is sent, what only the store has comes here.
+    @Test func whatTheStoreHadMeetsTheMetadataHere() async throws {
+        let store = MemoryStore()
+        store.write("same", to: "a")
+        store.update("a") { metadata in
+            metadata.mode = 0o700
+            metadata.tags = "theirs"
+        }
+        let bench = try Bench(store: store) { path in
+            try FileTree.make(path, ["a": "same"])
+            #expect(chmod(path + "/a", 0o640) == 0)
+        }
+        try await bench.settle()
+        #expect(store.item(at: "a")?.metadata.mode == 0o640)
+        #expect(store.item(at: "a")?.metadata.tags == "theirs")
+        let value = try bench.replica.xattr("user.xdg.tags", of: try bench.number("a"))
+        #expect(String(decoding: value, as: UTF8.self) == "theirs")
+        #expect(store.calls(of: .modifyItem).map(\.fields) == [.mode])
+    }
+}
