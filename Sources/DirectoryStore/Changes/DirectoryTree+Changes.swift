@@ -44,15 +44,15 @@ extension DirectoryTree {
             updated: [], deleted: [], anchor: signed(changes.anchor), moreComing: changes.moreComing)
         for key in changes.keys {
             let known = index.withLock { index in
-                (node: index.nodes[key], names: index.names(of: key), isOrphan: index.orphans[key] != nil)
+                (place: index.knownPlace(of: key), names: index.names(of: key), isOrphan: index.orphans[key] != nil)
             }
-            guard let node = known.node else {
+            guard let place = known.place else {
                 batch.deleted.append(key.identifier)
                 continue
             }
             // What is between two places is told when it has arrived, or is gone.
             guard !known.isOrphan, let names = known.names else { continue }
-            if let item = try describe(node.place, names, from: top) { batch.updated.append(item) }
+            if let item = try describe(place, names, from: top) { batch.updated.append(item) }
         }
         return batch
     }

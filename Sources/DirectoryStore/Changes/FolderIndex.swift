@@ -3,12 +3,6 @@ import ReplicaModel
 /// What is known of the tree: exactly what stands in each listed folder, and hints about the rest. It is only ever a
 /// help to find entries; every use looks at the entry itself again.
 struct FolderIndex {
-    struct Node {
-        var place: Place
-        var stamp: Stamp
-        var isFolder: Bool
-    }
-
     /// An item that left its place and was not seen in another one yet.
     struct Orphan {
         var since: ContinuousClock.Instant
@@ -16,14 +10,11 @@ struct FolderIndex {
         var mayBeElsewhere: Bool
     }
 
-    /// Invariant: a node that is no orphan stands in `children` of its parent, unless that one is not listed.
-    private(set) var nodes: [ItemKey: Node] = [:]
-    /// The entries of the listed folders, and of no others.
-    private(set) var children: [ItemKey: [FileName: ItemKey]] = [:]
-    /// The folders in `nodes` that are not listed.
+    /// Known are the entries of the listed folders, and what left them for others; hinted, where a scan of the tree saw
+    /// items besides.
+    private var table = EntryTable()
+    /// The folders that are known and not listed.
     private(set) var unlisted: Set<ItemKey> = []
-    /// Where a scan of the tree saw items that `nodes` does not have.
-    private(set) var hints: [ItemKey: Place] = [:]
     private(set) var orphans: [ItemKey: Orphan] = [:]
     private var busy: [Place: Int] = [:]
     private var postponed: [Place: ChangeCause] = [:]
@@ -31,26 +22,19 @@ struct FolderIndex {
     private(set) var unsettled: [Place: ChangeCause] = [:]
     var log = ChangeLog()
 
-    func place(of key: ItemKey) -> Place? { nodes[key]?.place ?? hints[key] }
+    func place(of key: ItemKey) -> Place? { table.place(of: key) }
 
     /// The names that lead from the root to an item; nil when it is unknown.
-    func names(of key: ItemKey) -> [FileName]? {
-        var names: [FileName] = []
-        var current = key
-        while current != .root {
-            // No path is this deep; hints of different times can form a ring.
-            guard names.count < 4_096, let place = place(of: current) else { return nil }
-            names.append(place.name)
-            current = place.parent
-        }
-        return names.reversed()
-    }
+    func names(of key: ItemKey) -> [FileName]? { table.names(of: key) }
 
-    func isListed(_ key: ItemKey) -> Bool { children[key] != nil }
+    /// Where an item was last seen; nil for what there is a hint about at the most.
+    func knownPlace(of key: ItemKey) -> Place? { table.marks(of: key).contains(.known) ? table.place(of: key) : nil }
+
+    func isListed(_ key: ItemKey) -> Bool { table.marks(of: key).contains(.listed) }
 
     /// From now on the folder's entries are known and its changes told.
     mutating func list(_ key: ItemKey) {
-        if children[key] == nil { children[key] = [:] }
+        table.list(key)
         unlisted.remove(key)
     }
 
@@ -63,13 +47,8 @@ struct FolderIndex {
     }
 
     private mutating func recordUnlisted(_ key: ItemKey, _ status: FileStatus, at place: Place) {
-        guard let old = nodes[key]?.place else {
-            hints[key] = place
-            return
-        }
-        if children[old.parent]?[old.name] == key { children[old.parent]?[old.name] = nil }
-        nodes[key]?.place = place
-        nodes[key]?.stamp = status.stamp
+        guard table.marks(of: key).contains(.known) else { return table.hint(key, at: place) }
+        table.place(key, stamp: status.stamp, at: place)
         orphans[key] = nil
     }
 
@@ -83,34 +62,25 @@ struct FolderIndex {
         let key = status.map { ItemKey($0, at: place) }
         detach(from: place, unless: key, mayBeElsewhere: cause.contains(.movedAway))
         guard let key, let status else { return }
-        if let node = nodes[key], node.place == place, orphans[key] == nil, !isNews(status, node.stamp, cause) {
-            return
-        }
+        if table.entry(at: place) == key, !isNews(status, table.stamp(of: key), cause) { return }
         attach(key, status, at: place)
         log.add(key)
     }
 
     /// A folder's times move with its children, so that they count only when its own attributes are said to change.
-    private func isNews(_ status: FileStatus, _ stamp: Stamp, _ cause: ChangeCause) -> Bool {
+    private func isNews(_ status: FileStatus, _ stamp: Int, _ cause: ChangeCause) -> Bool {
         if status.kind == .folder, !cause.contains(.attributes) { return false }
         return status.stamp != stamp
     }
 
     private mutating func detach(from place: Place, unless key: ItemKey?, mayBeElsewhere: Bool) {
-        guard let old = children[place.parent]?[place.name], old != key else { return }
-        children[place.parent]?[place.name] = nil
-        if nodes[old]?.place == place {
-            orphans[old] = Orphan(since: .now, mayBeElsewhere: mayBeElsewhere)
-        }
+        guard let old = table.entry(at: place), old != key else { return }
+        table.detach(old)
+        orphans[old] = Orphan(since: .now, mayBeElsewhere: mayBeElsewhere)
     }
 
     private mutating func attach(_ key: ItemKey, _ status: FileStatus, at place: Place) {
-        if let old = nodes[key]?.place, old != place, children[old.parent]?[old.name] == key {
-            children[old.parent]?[old.name] = nil
-        }
-        children[place.parent]?[place.name] = key
-        nodes[key] = Node(place: place, stamp: status.stamp, isFolder: status.kind == .folder)
-        hints[key] = nil
+        table.attach(key, stamp: status.stamp, at: place)
         orphans[key] = nil
         if status.kind == .folder, !isListed(key) { unlisted.insert(key) }
     }
@@ -120,36 +90,35 @@ struct FolderIndex {
     @discardableResult
     mutating func forget(_ key: ItemKey) -> [ItemKey] {
         var gone: [ItemKey] = []
-        for child in (children[key] ?? [:]).values { gone += forget(child) }
-        if let place = place(of: key), children[place.parent]?[place.name] == key {
-            children[place.parent]?[place.name] = nil
+        gather(key, into: &gone)
+        table.forget(gone)
+        for key in gone {
+            orphans[key] = nil
+            unlisted.remove(key)
         }
-        children[key] = nil
-        nodes[key] = nil
-        hints[key] = nil
-        orphans[key] = nil
-        unlisted.remove(key)
-        return gone + [key]
+        return gone
+    }
+
+    private func gather(_ key: ItemKey, into gone: inout [ItemKey]) {
+        for child in table.entries(of: key) { gather(child, into: &gone) }
+        gone.append(key)
     }
 
     /// Takes over what a scan of the whole tree or of parts of it found.
     mutating func addHints(_ found: [ItemKey: Place]) {
-        for (key, place) in found where nodes[key] == nil || orphans[key] != nil { hints[key] = place }
+        for (key, place) in found where !table.marks(of: key).contains(.known) { table.hint(key, at: place) }
     }
 
     /// Settles an orphan that a scan found in a folder which is not listed.
     mutating func adopt(_ key: ItemKey, at place: Place) {
         orphans[key] = nil
-        nodes[key]?.place = place
-        hints[key] = nil
+        table.place(key, at: place)
         log.add(key)
     }
 
     /// Forgets everything and expires the anchors; what was known stays as hints.
     mutating func expire() {
-        for (key, node) in nodes { hints[key] = node.place }
-        nodes = [:]
-        children = [:]
+        table.loosen()
         unlisted = []
         orphans = [:]
         unsettled = [:]

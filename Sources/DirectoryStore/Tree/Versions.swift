@@ -30,13 +30,12 @@ extension FileStatus {
         return "\(hex(state)).\(hex(place.hash64))"
     }
 
-    /// What tells whether an entry changed since it was last looked at.
-    var stamp: Stamp { Stamp(size: size, modified: modified.nanoseconds, changed: changed) }
-}
-
-/// The part of a status that moves when an entry changes.
-struct Stamp: Hashable, Sendable {
-    var size: Int64
-    var modified: Int64
-    var changed: Int64
+    /// A hash of what moves when an entry changes, good for this process: tells whether it did since the last look.
+    var stamp: Int {
+        var hasher = Hasher()
+        hasher.combine(size)
+        hasher.combine(modified)
+        hasher.combine(changed)
+        return hasher.finalize()
+    }
 }

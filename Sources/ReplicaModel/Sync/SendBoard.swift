@@ -34,6 +34,7 @@ struct SendBoard {
         while let alarm = alarms.min, alarm.time <= now {
             alarms.removeMin()
             add(CollectionOfOne(alarm.number))
+            if alarms.isEmpty { alarms = Heap() }
         }
     }
 
@@ -56,8 +57,12 @@ struct SendBoard {
         return min(nextAlarm ?? .infinity, movedAt + Self.patience)
     }
 
+    private static let many = 4096
+
     mutating func pop() -> ItemNumber? {
         guard next < queue.count else {
+            // What a long queue took is given back.
+            if queue.count > Self.many { (queue, queued) = ([], []) }
             queue.removeAll(keepingCapacity: true)
             next = 0
             return nil

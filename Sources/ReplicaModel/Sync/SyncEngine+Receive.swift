@@ -83,29 +83,30 @@ extension SyncEngine {
     }
 
     /// Lists every folder that is listed here and compares: what is in no listing is gone, once all listings are
-    /// complete (design.md §8).
+    /// complete (design.md §8). What is as it was is not noted.
     private func listAnew() async throws(RemoteStoreError) {
         let noted = try replica.lastIncoming()
         let asked = replica.answers
         let anchor = try await store.currentAnchor()
-        var seen: Set<ItemIdentifier> = []
         var changes: [Incoming] = []
         var folders = try replica.listedFolders()
         // No folder here is the store's trash, but what a person here trashed is in it.
         if store.properties.keepsTrash { folders.append((ItemNumber(0), .trash)) }
-        var known = try replica.knownItemsInLostFolders()
+        var missing = try replica.knownItemsInLostFolders()
         for folder in folders {
-            known.append(contentsOf: try replica.knownItems(in: folder.number))
+            BackgroundPriority.take()
+            var known = try replica.knownListing(of: folder.number, folder.identifier)
             do throws(RemoteStoreError) {
-                for item in try await wholeListing(of: folder.identifier) {
-                    seen.insert(item.identifier)
+                for item in try await wholeListing(of: folder.identifier) where !known.meet(item) {
                     changes.append(Incoming(identifier: item.identifier, item: item, asked: asked))
                 }
             } catch {
                 guard error == .noSuchItem(folder.identifier), folder.number != .root else { throw error }
             }
+            missing.append(contentsOf: known.missing)
         }
-        for identifier in known where !seen.contains(identifier) {
+        let arrived = Set(changes.map(\.identifier))
+        for identifier in missing where !arrived.contains(identifier) {
             let item = try await whereabouts(of: identifier)
             changes.append(Incoming(identifier: identifier, item: item, asked: asked))
         }

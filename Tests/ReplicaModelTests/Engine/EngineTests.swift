@@ -150,4 +150,21 @@ import Testing
         #expect(bench.store.text(at: "a/b/f7") == "new")
         #expect(try bench.tree()["a/b/f8"] == "theirs")
     }
+
+    @Test func aNewListingLoadsOnlyWhatIsNew() async throws {
+        let bench = try Bench()
+        for folder in ["a", "a/b"] { try bench.makeFolder(folder) }
+        for index in 0..<20 { try bench.write("\(index)", to: "a/b/f\(index)") }
+        try await bench.settle()
+        bench.store.expireAnchors()
+        try bench.restart()
+        try await bench.settle()
+        #expect(bench.replica.look { $0.items.count } == 1)
+        bench.store.write("theirs", to: "a/b/f8")
+        bench.store.expireAnchors()
+        try bench.restart()
+        try await bench.settle()
+        #expect(bench.replica.look { $0.items.count } > 1)
+        #expect(try bench.tree()["a/b/f8"] == "theirs")
+    }
 }

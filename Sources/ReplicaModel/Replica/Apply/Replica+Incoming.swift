@@ -72,17 +72,6 @@ extension Replica {
         }
     }
 
-    /// What the store had in a folder when both were last in step.
-    func knownItems(in folder: ItemNumber) throws(RemoteStoreError) -> [ItemIdentifier] {
-        do {
-            return try database.read { rows in
-                try ItemRow.withBase(in: folder, database: rows).compactMap { $0.base?.identifier }
-            }.filter { $0 != .root }
-        } catch {
-            throw .cannotSynchronize("the database cannot be read: \(error)")
-        }
-    }
-
     /// What the store had in folders that it no longer has: nothing else would say that it is gone.
     func knownItemsInLostFolders() throws(RemoteStoreError) -> [ItemIdentifier] {
         do {

@@ -36,6 +36,7 @@ extension Replica {
             guard let node = tree.shown[number] else { return }
             node.lookups -= min(count, node.lookups)
             guard node.lookups == 0, node.opens == 0 else { return }
+            tree.mayHaveIdle = true
             if node.isDeleted || tree.items[node.number] == nil {
                 tree.shown[number] = nil
                 tree.closeDescriptor(of: node)

@@ -3,8 +3,8 @@
 struct AnswerLog {
     /// How many calls were answered in this run, from 1 on: 0 is before everything.
     private(set) var count: UInt64 = 1
-    private var last: [ItemIdentifier: UInt64] = [:]
-
+    /// By a hash of the identifier, which is smaller. Were two the same, the store would be asked once too often.
+    private var last: [Int: UInt64] = [:]
     /// The answers that the database does not know yet.
     private var unrecorded: [ItemIdentifier: UInt64] = [:]
 
@@ -16,14 +16,14 @@ struct AnswerLog {
 
     /// The last answer was about this item, or the item has left the tree by now.
     mutating func note(_ identifier: ItemIdentifier) {
-        last[identifier] = count
+        last[identifier.tableHash] = count
         unrecorded[identifier] = count
     }
 
     /// Whether a call about the item was answered after the store was asked.
     /// - Parameter asked: ``count`` at that time.
     func isStale(_ identifier: ItemIdentifier, asked: UInt64) -> Bool {
-        asked == 0 || last[identifier].map { $0 > asked } ?? false
+        asked == 0 || last[identifier.tableHash].map { $0 > asked } ?? false
     }
 
     /// What the database is to learn now.

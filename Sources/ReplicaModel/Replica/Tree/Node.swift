@@ -76,18 +76,6 @@ struct Stamp: Hashable {
     }
 }
 
-/// The state in which an item was last in step with the store.
-struct Base: Hashable {
-    var identifier: ItemIdentifier
-    var parent: ItemNumber
-    var name: FileName
-    var version: ItemVersion
-    /// The size of the store's content.
-    var size: Int64
-    var capabilities: Capabilities = .all
-    var isUploaded = true
-}
-
 /// Where an item was when it was sent, and what the template was called: the same at every attempt (statements 71 to
 /// 73), and never again after the store has made an item of it.
 struct SentPlace: Hashable {
@@ -135,35 +123,36 @@ struct Failure: Hashable {
     var retryAt: Double?
 }
 
-/// An item in memory. Only touched under the tree's lock.
+/// An item in memory. Only touched under the tree's lock. Items are many: the fields stand in an order that leaves few
+/// gaps, and what few of them have is apart.
 final class Node {
     let number: ItemNumber
-    /// The inode number that programs see: ``number``, but for the later names of a hard-linked file.
-    var shown: ItemNumber
     /// Nil for the root and for what is deleted.
     var parent: Node?
     var name: FileName
-    let kind: ItemKind
+    var base: Base?
     var stamp = Stamp()
+    let kind: ItemKind
     var materialization = Materialization.whole
     var pin = Pin.inherited
     var flags: NodeFlags = []
     /// What the store does not know yet.
     var dirty: ItemFields = []
-    var base: Base?
-    /// What few items have at a time; nil when it would be empty. Items are many.
+    /// What few items have at a time; nil when it would be empty.
     private var rarities: Rarities?
 
     // What follows is only in memory.
 
-    /// The entries of a folder; nil until they are loaded.
-    var children: [FileName: Node]?
+    /// What was edited since the call that is under way began.
+    var dirtySinceSent: ItemFields = []
     /// An `O_PATH` descriptor of a folder, or of a file that is open and has lost its name; -1 for none.
     var descriptor: Int32 = -1
+    /// The entries of a folder; nil until they are loaded.
+    var children: NodeTable<FileName>?
     /// How often the kernel was told of it (FUSE's lookup count).
     var lookups: UInt64 = 0
-    var opens = 0
-    var writers = 0
+    var opens: Int32 = 0
+    var writers: Int32 = 0
     /// Raised when another file below takes this one's place while the kernel knows it.
     var generation: UInt32 = 0
     /// Raised when the content is given back, and when a folder's listing begins to come: what began before counts no
@@ -171,17 +160,13 @@ final class Node {
     var evictions: UInt32 = 0
     /// Raised by every local change: an answer of the store counts for the edit it was sent for.
     var edits: UInt64 = 0
+    /// When it was last changed or used, on the replica's clock.
+    var changedAt = 0.0
+    var usedAt = 0.0
     /// Whether a call of the store is under way for it.
     var isInFlight = false
     /// Whether that call asks what became of an earlier one.
     var isResolving = false
-    /// What was edited since that call began.
-    var dirtySinceSent: ItemFields = []
-    /// When it was last changed or used, on the replica's clock.
-    var changedAt = 0.0
-    var usedAt = 0.0
-    /// The ranges that are here, of a partial file.
-    var ranges = RangeSet64()
     /// Whether a folder has a default ACL; nil when not looked up.
     var hasDefaultACL: Bool?
     /// Whether a file is known to have no `security.capability`, for which the kernel asks at the first write.
@@ -191,12 +176,21 @@ final class Node {
 
     init(number: ItemNumber, parent: Node?, name: FileName, kind: ItemKind) {
         self.number = number
-        self.shown = number
         self.parent = parent
         self.name = name
         self.kind = kind
     }
 
+    /// The inode number that programs see: ``number``, but for the later names of a hard-linked file.
+    var shown: ItemNumber {
+        get { rarities?.shown ?? number }
+        set { setRarity(\.shown, newValue == number ? nil : newValue) }
+    }
+    /// The ranges that are here, of a partial file.
+    var ranges: RangeSet64 {
+        get { rarities?.ranges ?? RangeSet64() }
+        set { setRarity(\.ranges, newValue.isEmpty ? nil : newValue) }
+    }
     var failure: Failure? {
         get { rarities?.failure }
         set { setRarity(\.failure, newValue) }
@@ -251,7 +245,7 @@ final class Node {
         guard let base, let parent else { return }
         dirty.remove(.place)
         if base.parent != parent.number { dirty.insert(.parent) }
-        if base.name != name { dirty.insert(.filename) }
+        if !base.isNamed(name) { dirty.insert(.filename) }
     }
 
     /// Whether `other` is this node or above it.
@@ -271,6 +265,10 @@ private final class Rarities {
     var sent: SentPlace?
     var conflict: ConflictOrigin?
     var sentContent: SentContent?
+    var shown: ItemNumber?
+    var ranges: RangeSet64?
 
-    var isEmpty: Bool { failure == nil && sent == nil && conflict == nil && sentContent == nil }
+    var isEmpty: Bool {
+        failure == nil && sent == nil && conflict == nil && sentContent == nil && shown == nil && ranges == nil
+    }
 }

@@ -9,7 +9,7 @@ extension Tree {
 
     /// The entries of a folder, all loaded; compared with the backing tree first when a scan is due.
     @discardableResult
-    func children(of folder: Node) throws(Obstacle) -> [FileName: Node] {
+    func children(of folder: Node) throws(Obstacle) -> NodeTable<FileName> {
         if let children = folder.children, scan == .none || scanned.contains(folder.number) { return children }
         if folder.children == nil { try load(folder) }
         if scan != .none, !isAway(folder), scanned.insert(folder.number).inserted {
@@ -36,7 +36,7 @@ extension Tree {
 
     private func load(_ folder: Node) throws(Obstacle) {
         let rows = try reading { try ItemRow.children(of: folder.number, in: $0) }
-        folder.children = Dictionary(minimumCapacity: rows.count)
+        folder.children = [:]
         for row in rows where row.number != folder.number.rawValue {
             guard items[ItemNumber(row.number)] == nil, !removed.contains(ItemNumber(row.number)) else { continue }
             let node = row.makeNode(parent: folder)
@@ -58,7 +58,7 @@ extension Tree {
         if let node = byIdentifier[identifier] { return node }
         guard let row = try reading({ try ItemRow.of(identifier, in: $0) }) else { return nil }
         let node = try find(row)
-        return node?.base?.identifier == identifier ? node : nil
+        return node?.base?.isIdentified(by: identifier) == true ? node : nil
     }
 
     private func find(_ row: ItemRow) throws(Obstacle) -> Node? {
@@ -111,11 +111,13 @@ extension Tree {
         folder.children = nil
     }
 
-    /// Lets go of what nobody uses, from the leaves up, looking at about `limit` nodes.
+    /// Lets go of what nobody uses, from the leaves up, looking at about `limit` nodes; at none when nothing has happened
+    /// since all were looked at.
     func unloadIdle(limit: Int) {
-        guard changed.isEmpty, removed.isEmpty, scan == .none else { return }
+        guard mayHaveIdle, changed.isEmpty, removed.isEmpty, scan == .none else { return }
         var left = limit
         unloadIdle(below: root, left: &left)
+        mayHaveIdle = left <= 0
     }
 
     private func unloadIdle(below folder: Node, left: inout Int) {

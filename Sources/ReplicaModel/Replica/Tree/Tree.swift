@@ -9,12 +9,12 @@ final class Tree {
     let root: Node
     let database: ReplicaDatabase
     /// All loaded nodes, tombstones with them.
-    var items: [ItemNumber: Node] = [:]
+    var items: NodeTable<ItemNumber> = [:]
     /// A node for each inode number that the kernel may name.
     var shown: [ItemNumber: Node] = [:]
     /// The nodes of hard-linked files that share an inode number, but for the one that gave it.
     var linked: [ItemNumber: [Node]] = [:]
-    var byIdentifier: [ItemIdentifier: Node] = [:]
+    var byIdentifier: NodeTable<ItemIdentifier> = [:]
     var nextNumber: UInt64
     /// The database says that all numbers below this one may be in use.
     var reservedNumber: UInt64 = 0
@@ -60,6 +60,8 @@ final class Tree {
     var news: [ItemNumber] = []
     /// The folders already compared with the tree in this run.
     var scanned: Set<ItemNumber> = []
+    /// Whether nodes came, changed or were given back by the kernel since those that nobody uses were let go.
+    var mayHaveIdle = true
     /// Whether the database was empty when this run began.
     var knewNothing = false
     private var openFolders: [Node] = []
@@ -111,6 +113,7 @@ final class Tree {
     }
 
     func insert(_ node: Node) {
+        mayHaveIdle = true
         items[node.number] = node
         if !node.isDeleted {
             if shown[node.shown] == nil || node.shown == node.number { shown[node.shown] = node }
@@ -131,9 +134,10 @@ final class Tree {
         // What was dropped may still be open; it must not come back.
         guard items[node.number] === node else { return }
         node.isRecorded = false
+        mayHaveIdle = true
         changed[node.number] = node
         guard node.isPending else {
-            pending[node.number] = nil
+            if pending.removeValue(forKey: node.number) != nil, pending.isEmpty { forgetDepartures() }
             return
         }
         if pending.updateValue(node, forKey: node.number) == nil {
@@ -147,13 +151,23 @@ final class Tree {
     func unansweredItem(at name: FileName, in folder: Node) -> Node? {
         let key = Presentations.Key(folder: folder.number, name: name)
         guard let number = unanswered[key] else { return nil }
-        if let node = items[number], node.isUnanswered || node.isInFlight, let sent = node.sent,
-            sent.parent == folder.number, sent.name == name
-        {
-            return node
-        }
+        if let node = items[number], isUnanswered(node, at: key) { return node }
         unanswered[key] = nil
         return nil
+    }
+
+    /// Forgets where pending items were when there are none: after many, that is much.
+    private func forgetDepartures() {
+        (pending, departed, departedFrom) = ([:], [:], [:])
+        unanswered = unanswered.filter { key, number in
+            guard let node = items[number] else { return false }
+            return isUnanswered(node, at: key)
+        }
+    }
+
+    private func isUnanswered(_ node: Node, at key: Presentations.Key) -> Bool {
+        guard node.isUnanswered || node.isInFlight, let sent = node.sent else { return false }
+        return sent.parent == key.folder && sent.name == key.name
     }
 
     private func noteDeparture(_ node: Node) {

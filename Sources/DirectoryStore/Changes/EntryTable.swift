@@ -1,0 +1,188 @@
+import ReplicaModel
+
+/// Entries by the item that each is and by the place where each stands, packed: about 60 bytes for an entry with a name
+/// of ten. A store may have millions, and most of them nobody uses.
+///
+/// An item has a slot from when it is first named, be it as the folder of another, until the table is packed anew.
+struct EntryTable {
+    /// What is known of an item.
+    struct Marks: OptionSet {
+        let rawValue: UInt8
+        /// It was seen at its place.
+        static let known = Marks(rawValue: 1)
+        /// It stands among the entries of its folder.
+        static let attached = Marks(rawValue: 2)
+        /// It may be at its place.
+        static let hinted = Marks(rawValue: 4)
+        /// Its entries are known.
+        static let listed = Marks(rawValue: 8)
+    }
+
+    private static let root: UInt32 = 0
+
+    private var columns = EntryColumns()
+    private var keys = SlotTable()
+    /// The entries of each listed folder.
+    private var entries: [UInt32: SlotTable] = [:]
+
+    init() { _ = intern(.root) }
+
+    // MARK: Reading
+
+    /// How many items have a slot.
+    var slots: Int { columns.marks.count }
+
+    func marks(of key: ItemKey) -> Marks { slot(of: key).map { columns.marks[Int($0)] } ?? [] }
+
+    func stamp(of key: ItemKey) -> Int { slot(of: key).map { columns.stamps[Int($0)] } ?? 0 }
+
+    /// Where an item stands, or may stand; nil when nothing is known of that.
+    func place(of key: ItemKey) -> Place? {
+        guard let slot = slot(of: key), hasPlace(slot) else { return nil }
+        return columns.place(at: slot)
+    }
+
+    /// The names that lead from the root to an item; nil when they are not all known.
+    func names(of key: ItemKey) -> [FileName]? {
+        guard var current = slot(of: key) else { return nil }
+        var names: [FileName] = []
+        while current != Self.root {
+            // No path is this deep; hints of different times can form a ring.
+            guard names.count < 4_096, hasPlace(current) else { return nil }
+            names.append(columns.name(at: current))
+            current = columns.parents[Int(current)]
+        }
+        return names.reversed()
+    }
+
+    /// The item that stands at a place in a listed folder.
+    func entry(at place: Place) -> ItemKey? {
+        guard let folder = slot(of: place.parent) else { return nil }
+        return entry(in: folder, place.name).map { columns.key(at: $0) }
+    }
+
+    /// What stands in a listed folder.
+    func entries(of folder: ItemKey) -> [ItemKey] {
+        guard let slot = slot(of: folder), let table = entries[slot] else { return [] }
+        return table.slots.map { columns.key(at: $0) }
+    }
+
+    // MARK: Changing
+
+    mutating func list(_ key: ItemKey) {
+        let slot = intern(key)
+        columns.mark(slot, columns.marks[Int(slot)].union(.listed))
+        if entries[slot] == nil { entries[slot] = SlotTable() }
+    }
+
+    /// Has an item stand at a place in a listed folder, where no other stands.
+    mutating func attach(_ key: ItemKey, stamp: Int, at place: Place) {
+        let slot = intern(key)
+        detach(slot)
+        let folder = move(slot, to: place)
+        columns.stamps[Int(slot)] = stamp
+        columns.mark(slot, columns.marks[Int(slot)].subtracting(.hinted).union([.known, .attached]))
+        enter(slot, in: folder)
+        packIfSparse()
+    }
+
+    /// Takes an item out of its folder's entries; its place stays known.
+    mutating func detach(_ key: ItemKey) {
+        if let slot = slot(of: key) { detach(slot) }
+    }
+
+    /// Has a known item be at a place whose folder is not listed, or no longer among the entries of the one that is.
+    mutating func place(_ key: ItemKey, stamp: Int? = nil, at place: Place) {
+        let slot = intern(key)
+        detach(slot)
+        _ = move(slot, to: place)
+        if let stamp { columns.stamps[Int(slot)] = stamp }
+        packIfSparse()
+    }
+
+    /// Notes where an item may be that is not known.
+    mutating func hint(_ key: ItemKey, at place: Place) {
+        let slot = intern(key)
+        _ = move(slot, to: place)
+        columns.mark(slot, columns.marks[Int(slot)].union(.hinted))
+        packIfSparse()
+    }
+
+    /// Forgets what is known of items.
+    mutating func forget(_ gone: [ItemKey]) {
+        for slot in gone.compactMap(slot(of:)) {
+            detach(slot)
+            entries[slot] = nil
+            columns.mark(slot, [])
+        }
+        packIfSparse()
+    }
+
+    /// Keeps of all that is known where it may be, and lists no folder.
+    mutating func loosen() {
+        for slot in columns.marks.indices {
+            let marks = columns.marks[slot]
+            columns.mark(UInt32(slot), marks.isDisjoint(with: [.known, .hinted]) ? [] : .hinted)
+        }
+        entries = [:]
+    }
+
+    // MARK: Slots
+
+    private func slot(of key: ItemKey) -> UInt32? { keys.first(key.hashValue) { columns.isKey(key, at: $0) } }
+
+    private mutating func intern(_ key: ItemKey) -> UInt32 {
+        if let slot = slot(of: key) { return slot }
+        let slot = columns.add(key)
+        let columns = columns
+        keys.insert(slot, hash: key.hashValue) { columns.key(at: $0).hashValue }
+        return slot
+    }
+
+    private func hasPlace(_ slot: UInt32) -> Bool { !columns.marks[Int(slot)].isDisjoint(with: [.known, .hinted]) }
+
+    private mutating func enter(_ slot: UInt32, in folder: UInt32) {
+        let columns = columns
+        entries[folder]?.insert(slot, hash: columns.nameHash(at: slot)) { columns.nameHash(at: $0) }
+    }
+
+    private func entry(in folder: UInt32, _ name: FileName) -> UInt32? {
+        entries[folder]?.first(EntryColumns.hash(name)) { columns.isName(name, at: $0) }
+    }
+
+    private mutating func detach(_ slot: UInt32) {
+        guard columns.marks[Int(slot)].contains(.attached) else { return }
+        columns.mark(slot, columns.marks[Int(slot)].subtracting(.attached))
+        let columns = columns
+        entries[columns.parents[Int(slot)]]?.remove(slot, hash: columns.nameHash(at: slot)) {
+            columns.nameHash(at: $0)
+        }
+    }
+
+    /// - Returns: The folder's slot.
+    private mutating func move(_ slot: UInt32, to place: Place) -> UInt32 {
+        let folder = intern(place.parent)
+        columns.parents[Int(slot)] = folder
+        if !columns.isName(place.name, at: slot) { columns.setName(place.name, at: slot) }
+        return folder
+    }
+
+    /// Copies what is known to a new table once most of the old one is of what is forgotten.
+    private mutating func packIfSparse() {
+        guard columns.isSparse else { return }
+        var packed = EntryTable()
+        for slot in columns.marks.indices.map({ UInt32($0) }) {
+            let (key, marks) = (columns.key(at: slot), columns.marks[Int(slot)])
+            if marks.contains(.listed) { packed.list(key) }
+            guard hasPlace(slot) else { continue }
+            let copy = packed.intern(key)
+            _ = packed.move(copy, to: columns.place(at: slot))
+            packed.columns.stamps[Int(copy)] = columns.stamps[Int(slot)]
+            packed.columns.mark(copy, marks)
+        }
+        for slot in packed.columns.marks.indices where packed.columns.marks[slot].contains(.attached) {
+            packed.enter(UInt32(slot), in: packed.columns.parents[slot])
+        }
+        self = packed
+    }
+}

@@ -1,0 +1,74 @@
+internal import Foundation
+internal import GRDB
+
+/// What the store had in a folder when both sides were last in step, to compare a new listing with: of a million items few
+/// are others by then, and only those are noted.
+struct KnownListing {
+    private let folder: ItemIdentifier
+    /// What the new listing has not shown yet.
+    private var states: [ItemIdentifier: KnownState] = [:]
+
+    fileprivate init(of folder: ItemNumber, _ identifier: ItemIdentifier, in rows: Rows) throws {
+        self.folder = identifier
+        let statement = try rows.cachedStatement(sql: KnownState.query)
+        let found = try Row.fetchCursor(statement, arguments: [folder.argument])
+        while let row = try found.next() {
+            let identifier = ItemIdentifier(row["identifier"])
+            if identifier != .root { states[identifier] = KnownState(row) }
+        }
+    }
+
+    /// What was there and is not in the new listing so far.
+    var missing: some Sequence<ItemIdentifier> { states.keys }
+
+    /// Compares an item of the new listing.
+    /// - Returns: Whether there is nothing to be done for it.
+    mutating func meet(_ item: Item) -> Bool {
+        guard let state = states.removeValue(forKey: item.identifier) else { return false }
+        return item.parent == folder && state.isQuiet && state.isState(of: item)
+    }
+}
+
+/// An item's base, and whether nothing else is to be said of it.
+private struct KnownState {
+    static let query = """
+        SELECT identifier, kind, baseName, baseContent, baseMetadata, baseSize, capabilities, uploaded,
+            dirty = 0 AND flags = 0 AND errorCode IS NULL AND sentName IS NULL AND placeName IS NULL AS quiet
+        FROM item WHERE baseParent = ?
+        """
+
+    var kind: UInt8
+    var name: [UInt8]
+    var version: ItemVersion
+    var size: Int64
+    var capabilities: Capabilities
+    var isUploaded: Bool
+    /// Whether nothing happened to the item here, nor waits for the store's word.
+    var isQuiet: Bool
+
+    init(_ row: Row) {
+        kind = row["kind"]
+        name = [UInt8](row["baseName"] as Data)
+        version = ItemVersion(content: row["baseContent"], metadata: row["baseMetadata"])
+        size = row["baseSize"]
+        capabilities = Capabilities(rawValue: row["capabilities"])
+        isUploaded = row["uploaded"]
+        isQuiet = row["quiet"]
+    }
+
+    func isState(of item: Item) -> Bool {
+        kind == item.kind.rawValue && name == item.filename.bytes && version == item.version && size == item.size
+            && capabilities == item.capabilities && isUploaded == item.isUploaded
+    }
+}
+
+extension Replica {
+    /// What the store had in a folder when both were last in step.
+    func knownListing(of folder: ItemNumber, _ identifier: ItemIdentifier) throws(RemoteStoreError) -> KnownListing {
+        do {
+            return try database.read { try KnownListing(of: folder, identifier, in: $0) }
+        } catch {
+            throw .cannotSynchronize("the database cannot be read: \(error)")
+        }
+    }
+}
