@@ -307,6 +307,67 @@ import Testing
             ])
     }
 
+    @Test func anExchangeOfANameOfAFileIsNoDeletion() async {
+        await expectNoFault(
+            .shared,
+            [
+                .local(.makeFolder(folder: 485, name: 762)),
+                .local(.create(folder: 647, name: 593, content: Content(serial: 3))),
+                .local(.link(228, folder: 540, name: 718)),
+                .dieAtCall(4, .before),
+                .send,
+                .localDuringCall(0, .before, .exchange(151, 629)),
+                .local(.overwrite(19, Content(serial: 10))),
+                .local(.makeFolder(folder: 446, name: 413)),
+                .send,
+            ])
+    }
+
+    @Test func aPlaceholderOutlivesTheFileThatTookItsName() async {
+        await expectNoFault(
+            .alone,
+            [
+                .local(.create(folder: 365, name: 375, content: Content(serial: 2))),
+                .send,
+                .evict(897),
+                .local(.rename(778, folder: 919, name: 210, mayReplace: false)),
+                .receive,
+                .local(.rename(702, folder: 979, name: 718, mayReplace: true)),
+                .local(.create(folder: 636, name: 456, content: Content(serial: 5))),
+                .crash,
+            ])
+    }
+
+    @Test func aCutOfWhatIsNotHereOutlivesTheAnswerToAnotherChange() async {
+        await expectNoFault(
+            .alone,
+            [
+                .local(.create(folder: 208, name: 61, content: Content(serial: 4))),
+                .local(.create(folder: 373, name: 525, content: Content(serial: 6))),
+                .local(.create(folder: 655, name: 731, content: Content(serial: 11))),
+                .send,
+                .localDuringCall(0, .before, .truncate(335, thirds: 1)),
+                .evict(557),
+                .local(.create(folder: 657, name: 562, content: Content(serial: 13))),
+                .local(.setXattr(403, Content(serial: 14))),
+                .send,
+            ])
+    }
+
+    @Test func whatWasInAFolderThatAnotherReplacedIsLetGo() async {
+        await expectNoFault(
+            .restored,
+            [
+                .local(.makeFolder(folder: 252, name: 625)),
+                .local(.create(folder: 991, name: 5, content: Content(serial: 4))),
+                .send,
+                .local(.removeAll(201)),
+                .local(.makeFolder(folder: 415, name: 271)),
+                .copyDatabase,
+                .oldDatabase,
+            ])
+    }
+
     private func expectNoFault(
         _ profile: Profile, _ steps: [Step], location: SourceLocation = #_sourceLocation
     ) async {

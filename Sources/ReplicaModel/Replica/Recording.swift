@@ -11,16 +11,22 @@ extension Replica {
     /// - Parameter together: Written in the same transaction.
     func record(together: @escaping (Rows) throws -> Void = { _ in }) throws {
         try recording.withLock { (recording: inout Recording) throws in
-            let (rows, removed, next) = look { $0.takeChanges() }
+            let ((rows, removed, next), answers) = look { ($0.takeChanges(), $0.answers.takeUnrecorded()) }
             do {
                 try database.write { transaction in
                     for row in rows { try row.write(to: transaction) }
                     for number in removed { try ItemRow.delete(number, from: transaction) }
                     if let next { try Meta.nextNumber.write(String(next), to: transaction) }
+                    for (identifier, count) in answers {
+                        try Incoming.noteAnswer(about: identifier, count, in: transaction)
+                    }
                     try together(transaction)
                 }
             } catch {
-                look { $0.putBack(rows, removed) }
+                look { tree in
+                    tree.putBack(rows, removed)
+                    tree.answers.putBack(answers)
+                }
                 recording.failure = String(describing: error)
                 throw error
             }

@@ -114,10 +114,9 @@ extension SyncEngine {
         try replica.noteIncoming(changes, anchor: anchor, replacing: noted)
     }
 
-    /// What became of an item that is in no listing: gone, unless it is edited here and the store still has it, where
-    /// nobody has looked yet. Without a feed that would tell of moves, the store is always asked.
+    /// What became of an item that is in no listing: it may have moved to where nobody has looked, or while its folder
+    /// was listed.
     private func whereabouts(of identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item? {
-        guard !store.properties.hasChangeFeed || replica.isPending(identifier) else { return nil }
         do throws(RemoteStoreError) {
             return try await store.item(identifier)
         } catch {

@@ -6,7 +6,8 @@ struct Incoming {
     var identifier: ItemIdentifier
     /// Nil: the item is gone from the store.
     var item: Item?
-    /// How many calls of the store had been answered when it was asked for this: what was answered since may be newer.
+    /// ``AnswerLog/count`` when the store was asked for this: what was answered since may be newer. 0 once the database
+    /// knows that something was.
     var asked: UInt64
 
     /// Notes a batch and the anchor after it, in one transaction with `rows`.
@@ -56,8 +57,17 @@ struct Incoming {
     /// Makes what an earlier run noted older than any answer of this one. After an unclean stop answers were lost too, so
     /// that the store is listed anew; what was noted tells the scan what the store's changes took away.
     static func carryOver(isClean: Bool, in rows: Rows) throws {
-        if !isClean { try Meta.anchor.write(nil, to: rows) }
-        try rows.execute(sql: "UPDATE incoming SET asked = 0")
+        if !isClean {
+            try Meta.anchor.write(nil, to: rows)
+            try rows.execute(sql: "DELETE FROM incoming WHERE asked = 0")
+        }
+        try rows.execute(sql: "UPDATE incoming SET asked = 1 WHERE asked > 0")
+    }
+
+    /// Notes that a call about an item was answered: what was asked for before may be of the past.
+    static func noteAnswer(about identifier: ItemIdentifier, _ count: UInt64, in rows: Rows) throws {
+        let statement = try rows.cachedStatement(sql: "UPDATE incoming SET asked = 0 WHERE identifier = ? AND asked < ?")
+        try statement.execute(arguments: [identifier.rawValue, Int64(clamping: count)])
     }
 
     /// Forgets a change that was applied, unless a newer one took its place.

@@ -13,11 +13,6 @@ extension Replica {
     /// How many calls were answered so far: what the store is asked now knows of them.
     var answers: UInt64 { look { $0.answers.count } }
 
-    /// Whether an item was edited here.
-    func isPending(_ identifier: ItemIdentifier) -> Bool {
-        look { $0.byIdentifier[identifier]?.isPending ?? false }
-    }
-
     /// Notes changes of the store, to be applied, with the anchor after them.
     /// - Parameter replaced: Changes noted up to this sequence are of the past.
     func noteIncoming(

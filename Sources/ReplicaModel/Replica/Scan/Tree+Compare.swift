@@ -131,6 +131,7 @@ extension Tree {
             return
         }
         if line.isDataless {
+            if try regain(line, in: folder) { return }
             // A placeholder that was never recorded: nothing of the user's is in it.
             strays.insert(Presentations.Key(folder: folder.number, name: line.name))
             let below = try descriptor(of: folder)
@@ -145,6 +146,29 @@ extension Tree {
         if scan != .afterCrash { node.flags.insert(.mayAlreadyExist) }
         if scan == .importing { node.flags.insert(.importing) }
         edit(node, ItemFields.ofNew(node.kind))
+    }
+
+    /// Gives a placeholder back the item that was taken to be what has its name now, as if that had been saved over it:
+    /// the item is where its placeholder is, and the other is new.
+    /// - Returns: Whether the placeholder is an item's.
+    private func regain(_ line: FolderListing.Line, in folder: Node) throws(Obstacle) -> Bool {
+        let stamp = Stamp(line.status)
+        let rows = try reading { try ItemRow.withInode(stamp.inode, in: $0) }
+        guard let row = rows.first(where: { $0.stamp.isSameFile(as: stamp) && $0.kind == .file }), let base = row.base,
+            let other = items[ItemNumber(row.number)], !other.isDeleted, other.base == base
+        else { return false }
+        (other.sent, other.sentContent) = (nil, nil)
+        setBase(nil, of: other)
+        edit(other, ItemFields.ofNew(.file))
+        let node = makeNode(in: folder, name: line.name, kind: .file)
+        node.stamp = row.stamp
+        node.materialization = row.materialization
+        node.ranges = row.ranges
+        node.dirty = row.dirty
+        setBase(base, of: node)
+        node.comparePlace()
+        refresh(node, line)
+        return true
     }
 
     /// Has the names of one file know each other, of which some are new.

@@ -13,6 +13,7 @@ extension Tree {
                 node.base == nil ? forgetUntilListed(node) : bringBack(node)
             case .takenAway: dropAll(node)
             case .replaced(let other): replace(other, by: node)
+            case .renamed(let other): take(other, as: node)
             case .removed: buryAll(node)
             }
         }
@@ -29,15 +30,21 @@ extension Tree {
         case takenAway
         /// The store's change put a file with its newer content there.
         case replaced(by: Node)
+        /// What looked like a new name of its file is the item's.
+        case renamed(to: Node)
     }
 
     private func explanation(of node: Node) -> Explanation {
+        let others = names(of: node).filter { missing[$0.number] == nil && $0.parent != nil }
+        if let other = others.first(where: \.isUnknown) { return .renamed(to: other) }
         guard let base = node.base else { return .removed }
         do throws(Obstacle) {
             guard let change = try reading({ try Incoming.of(base.identifier, in: $0) }) else { return .removed }
-            guard let item = change.item, let parent = try find(item.parent), !parent.isDeleted,
-                parent.materialization == .whole
-            else { return .takenAway }
+            // Removed on both sides, if it was: to say so does no harm.
+            guard let item = change.item else { return .removed }
+            guard let parent = try find(item.parent), !parent.isDeleted, parent.materialization == .whole else {
+                return .takenAway
+            }
             if strays.contains(Presentations.Key(folder: parent.number, name: item.filename)) { return .takenAway }
             guard node.kind == .file, let other = try child(item.filename, of: parent) else { return .removed }
             // What moves over another name of its file is that name from then on.
@@ -48,8 +55,15 @@ extension Tree {
         }
     }
 
-    /// Makes a file that the scan took for a new one the item that it is.
+    /// Makes a file that the scan took for a new one the item that it is, with the store's content.
     private func replace(_ other: Node, by node: Node) {
+        take(other, as: node)
+        node.dirty.remove(.contents)
+        note(node)
+    }
+
+    /// Makes a file that the scan took for a new one the item that it is.
+    private func take(_ other: Node, as node: Node) {
         guard let parent = other.parent else { return }
         let (name, stamp, materialization) = (other.name, other.stamp, other.materialization)
         drop(other)
@@ -57,7 +71,6 @@ extension Tree {
         move(node, to: name, in: parent)
         node.stamp = stamp
         node.materialization = materialization
-        node.dirty.remove(.contents)
         note(node)
     }
 
@@ -103,7 +116,6 @@ extension Tree {
 
     /// Absence is never taken for deletion (tenet 2): what power loss took is fetched again.
     private func bringBack(_ node: Node) {
-        missing[node.number] = nil
         guard let folder = node.parent, folder.children?[node.name] == nil, node.kind != .symlink else {
             return forgetUntilListed(node)
         }
@@ -118,6 +130,7 @@ extension Tree {
             } else {
                 try makePlaceholder(node.name, in: below, size: node.base?.size ?? 0, node.stamp)
             }
+            missing[node.number] = nil
             folder.children?[node.name] = node
             node.materialization = .dataless
             node.ranges = RangeSet64()
@@ -165,9 +178,12 @@ extension Tree {
 }
 
 extension Node {
+    /// Whether the store was never told of it.
+    fileprivate var isUnknown: Bool { base == nil && !flags.contains(.createSent) && !isDeleted }
+
     /// Whether it is unknown to the store, and its file is as the store's change of `item` would have made it.
     fileprivate func isContent(of item: Item) -> Bool {
-        guard isNew, !flags.contains(.createSent), kind == .file, stamp.size == item.size else { return false }
+        guard isUnknown, kind == .file, stamp.size == item.size else { return false }
         return item.metadata.modificationDate.map { $0.nanoseconds == stamp.modified } ?? true
     }
 }

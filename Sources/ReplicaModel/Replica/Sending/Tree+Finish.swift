@@ -84,7 +84,8 @@ extension Tree {
     /// Whether the answer made a placeholder one for another content than it was made for: it is made anew then.
     private func standsForOther(_ node: Node, than former: Base?, _ item: Item) -> Bool {
         guard node.kind == .file, node.materialization != .whole else { return false }
-        node.dirty.remove(.contents)
+        // But for a cut since it was sent.
+        if !node.dirtySinceSent.contains(.contents) { node.dirty.remove(.contents) }
         return former?.version.content != item.version.content
     }
 
