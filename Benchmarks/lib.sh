@@ -64,19 +64,19 @@ mount_replica() {
         die "the mount failed"
     MOUNTED_AFTER=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.2f", b - a }')
     MOUNTS+=("$directory")
-    REPLICA_PID=$(daemon_at "$directory")
+    REPLICA_PID=$(daemon_of "$name")
     [ -n "$REPLICA_PID" ] || exit 1
     DAEMONS+=("$REPLICA_PID")
 }
 
-# The process that serves a mountpoint of ours, by its command line.
-daemon_at() {
-    local entry
-    for entry in /proc/[0-9]*; do
-        [ "$(readlink "$entry/exe" 2>/dev/null)" = "$(readlink -f "$MOUNT_REPLICA")" ] || continue
-        tr '\0' '\n' <"$entry/cmdline" 2>/dev/null | grep -qxF -- "$1" && { echo "${entry#/proc/}" && return; }
-    done
-    die "no daemon serves $1"
+# The process that serves a domain of ours, by the lock that it holds. To look through all processes can take minutes beside
+# one that waits for a filesystem which does not answer.
+daemon_of() {
+    local inode pid
+    inode=$(stat -c %i "$DISK/state/replica/$1/lock")
+    pid=$(awk -v end=":$inode" '$2 == "FLOCK" && substr($6, length($6) - length(end) + 1) == end { print $5 }' /proc/locks)
+    [ -n "$pid" ] || die "no daemon serves $1"
+    echo "$pid"
 }
 
 mount_bindfs() {

@@ -66,7 +66,8 @@ struct Incoming {
 
     /// Notes that a call about an item was answered: what was asked for before may be of the past.
     static func noteAnswer(about identifier: ItemIdentifier, _ count: UInt64, in rows: Rows) throws {
-        let statement = try rows.cachedStatement(sql: "UPDATE incoming SET asked = 0 WHERE identifier = ? AND asked < ?")
+        let statement = try rows.cachedStatement(
+            sql: "UPDATE incoming SET asked = 0 WHERE identifier = ? AND asked < ?")
         try statement.execute(arguments: [identifier.rawValue, Int64(clamping: count)])
     }
 

@@ -30,8 +30,8 @@ extension Replica {
             let missing = node.ranges.missing(in: wanted)
             guard !missing.isEmpty || node.ranges.missing(in: 0..<size).isEmpty else { return nil }
             return FetchTarget(
-                number: node.number, shown: node.shown, identifier: base.identifier, version: base.version.content, size: size,
-                generation: node.generation, evictions: node.evictions, missing: missing)
+                number: node.number, shown: node.shown, identifier: base.identifier, version: base.version.content,
+                size: size, generation: node.generation, evictions: node.evictions, missing: missing)
         }
     }
 
