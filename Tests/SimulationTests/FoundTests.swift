@@ -368,6 +368,28 @@ import Testing
             ])
     }
 
+    @Test func whatIsRemovedUnderItsFirstNameStaysUnderItsSecond() async {
+        await expectNoFault(
+            .hostile,
+            [
+                .local(.makeFolder(folder: 617, name: 725)),
+                .local(.makeFolder(folder: 444, name: 952)),
+                .receive,
+                .local(.create(folder: 690, name: 393, content: Content(serial: 8))),
+                .fault(.createItem, .after, .cancelled, spared: 1),
+                .remote(.create(folder: 215, name: 533, Content(serial: 9))),
+                .remote(.create(folder: 272, name: 294, Content(serial: 10))),
+                .send,
+                .local(.rename(873, folder: 659, name: 225, mayReplace: false)),
+                .local(.create(folder: 384, name: 398, content: Content(serial: 11))),
+                .remote(.move(797, folder: 367, name: 102)),
+                .receive,
+                .local(.rename(689, folder: 889, name: 280, mayReplace: true)),
+                .remote(.create(folder: 7, name: 768, Content(serial: 12))),
+                .local(.removeAll(599)),
+            ])
+    }
+
     private func expectNoFault(
         _ profile: Profile, _ steps: [Step], location: SourceLocation = #_sourceLocation
     ) async {

@@ -33,6 +33,11 @@ extension Tree {
             fail(node, code: "cannotSynchronize", "the store answered with an item of another kind", retryAt: nil)
             return .item(nil)
         }
+        if node.isDeleted, let other = try find(item.identifier), other !== node, !other.isDeleted {
+            // It was removed here under its first name only.
+            drop(node)
+            return .item(nil)
+        }
         let replaced = try yield(item.identifier, to: node, isNew: outgoing.isCreate)
         let (isNew, former) = (node.isNew, node.base)
         bind(node, item, outgoing)
