@@ -116,8 +116,9 @@ import Testing
                     fi
                     wait
                     if [ -e "$SRC" ]; then
-                        pkill_left=$(pgrep -f -- "--import d $SRC" || true)
-                        for pid in $pkill_left; do kill -9 "$pid" 2>/dev/null || true; gone "$pid"; done
+                        for pid in $(replicas_with "--import d $SRC"); do
+                            kill -9 "$pid" 2>/dev/null || true; gone "$pid"
+                        done
                     fi
                     if [ -e "$SRC" ]; then
                         diff -r "$HERE/before" "$SRC"

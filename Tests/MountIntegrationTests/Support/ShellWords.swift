@@ -35,6 +35,15 @@ let shellWords = #"""
     is_mounted() { awk -v at="$MNT" '$2 == at { found = 1 } END { exit !found }' /proc/self/mounts; }
     # Who holds the lock.
     daemon() { awk -v at=":$(stat -c %i "$STATE/lock")\$" '$2 == "FLOCK" && $6 ~ at { print $5; exit }' /proc/locks; }
+    # Who runs mount.replica with this text in the command line. Of others only the name is asked for: a process that is
+    # just being started from a dead mount tells no more.
+    replicas_with() {
+        local process
+        for process in /proc/[0-9]*; do
+            [ "$(cat "$process/comm" 2>/dev/null)" = mount.replica ] || continue
+            ! tr '\0' ' ' 2>/dev/null <"$process/cmdline" | grep -qF -- "$1" || echo "${process#/proc/}"
+        done
+    }
     gone() {
         local end=$((SECONDS + 30)) state
         while [ $SECONDS -lt $end ]; do
