@@ -71,6 +71,30 @@ import Testing
         }
     }
 
+    @Test func aFolderOfAHundredThousandComesInPages() async throws {
+        let bench = try Bench()
+        bench.store.pageSize = 20_000
+        bench.store.makeFolder("d")
+        for index in 0..<100_000 { bench.store.write("theirs", to: "d/\(index)") }
+        try bench.write("here", to: "x")
+        try await bench.settle()
+        bench.store.clearCalls()
+        let (engine, folder) = (bench.engine, try bench.number("d"))
+        let listing = Task { try await engine.list(folder) }
+        // Everything else goes on meanwhile.
+        var looks = 0
+        while bench.replica.look({ $0.items[folder]?.materialization == .dataless }) {
+            #expect(try bench.replica.lookup(FileName("x"), in: .root).status.size == 4)
+            looks += 1
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        try await listing.value
+        #expect(looks > 10)
+        #expect((5...6).contains(bench.store.calls(of: .enumerateItems).count))
+        #expect(try bench.replica.entries(of: folder).count == 100_000)
+        #expect(bench.store.calls(of: .fetchContents).isEmpty)
+    }
+
     @Test func writingBytesFetchesFirst() async throws {
         let bench = try Bench()
         bench.store.write("theirs", to: "x")

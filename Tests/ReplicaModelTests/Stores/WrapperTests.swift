@@ -20,6 +20,46 @@ import Testing
     }
 
     @Test(arguments: StorePromises.all)
+    func retriedStoreKeepsPromise(_ promise: StorePromise) async throws {
+        let store = MemoryStore()
+        try await promise.check(StoreSubject(RetriedStore(store, pauses: [.zero]), other: MemoryClient(store)))
+    }
+
+    /// A store that is not reached by the next so many calls, behind one that tries again twice.
+    private func retried(_ store: MemoryStore, failing count: Int) -> RetriedStore {
+        let left = Locked(count)
+        store.setHooks(before: { (_) throws(RemoteStoreError) in
+            let fails = left.withLock { left in
+                defer { left -= 1 }
+                return left > 0
+            }
+            if fails { throw .serverUnreachable }
+        })
+        return RetriedStore(store, pauses: [.zero, .zero])
+    }
+
+    @Test func readsAndDeletionsAreTriedAgain() async throws {
+        let store = MemoryStore()
+        let item = store.write("text", to: "x")
+        #expect(try await retried(store, failing: 2).item(item.identifier).filename == item.filename)
+        await #expect(throws: RemoteStoreError.serverUnreachable) {
+            try await retried(store, failing: 3).currentAnchor()
+        }
+        try await retried(store, failing: 2).deleteItem(item.identifier, base: item.version, options: [])
+        #expect(store.entries.isEmpty)
+    }
+
+    @Test func whatMayHaveHappenedIsNotRepeated() async throws {
+        let store = MemoryStore()
+        let template = ItemTemplate(
+            identifier: ItemIdentifier("t"), parent: .root, filename: FileName("x"), kind: .folder)
+        await #expect(throws: RemoteStoreError.serverUnreachable) {
+            try await retried(store, failing: 1).createItem(basedOn: template, fields: [], contents: nil, options: [])
+        }
+        #expect(store.calls(of: .createItem).count == 1)
+    }
+
+    @Test(arguments: StorePromises.all)
     func faultlessFaultyStoreKeepsPromise(_ promise: StorePromise) async throws {
         let store = MemoryStore()
         try await promise.check(StoreSubject(FaultyStore(store), other: MemoryClient(store)))
