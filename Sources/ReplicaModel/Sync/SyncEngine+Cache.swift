@@ -28,6 +28,9 @@ extension SyncEngine {
         }
     }
 
+    /// More than any disk has, and little enough to calculate with.
+    private static let mostFree: Int64 = 1 << 60
+
     /// Bytes to give back, with some more so that not every new file evicts another.
     private func excess() throws -> Int64 {
         if replica.hasChanges { try replica.record() }
@@ -36,7 +39,7 @@ extension SyncEngine {
             let here = try replica.database.read { try Counts.read(from: $0) }.here
             if here > limit { excess = here - limit + limit / 20 }
         }
-        if let wanted = options.minimumFree {
+        if let wanted = options.minimumFree.map({ min($0, Self.mostFree) }) {
             let free = try replica.folders.freeBytes()
             if free < wanted { excess = max(excess, wanted - free + wanted / 20) }
         }

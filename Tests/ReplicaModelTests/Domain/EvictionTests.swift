@@ -160,6 +160,24 @@ import Testing
         }
     }
 
+    @Test func theCacheLeavesRoomOnTheDisk() async throws {
+        var options = DomainOptions()
+        options.minimumFree = .max  // No disk has that much.
+        let store = MemoryStore()
+        for name in ["kept", "old"] { store.write("text of \(name)", to: name) }
+        try await DomainBench.run(store: store, options: options) { bench in
+            try await bench.settle()
+            try await bench.domain.pin(DomainBench.names("kept"))
+            try await bench.until("the pinned file") { try await bench.item("kept").materialization == .whole }
+            _ = try await bench.read("old")
+            try await bench.until("room on the disk") {
+                bench.domain.engine.trimCache()
+                return try await bench.item("old").materialization == .dataless
+            }
+            #expect(try await bench.item("kept").materialization == .whole)
+        }
+    }
+
     @Test func theCacheNeverEvictsWhatIsUnsent() async throws {
         var options = DomainOptions()
         options.cacheLimit = 1
