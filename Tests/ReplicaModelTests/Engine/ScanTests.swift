@@ -44,6 +44,54 @@ import Testing
         #expect(bench.store.entries.isEmpty)
     }
 
+    /// Notes that the store said that an item is where it is in the store at this moment.
+    private func noteEcho(of path: String, in bench: Bench) throws {
+        let item = try #require(bench.store.item(at: path))
+        try bench.replica.noteIncoming(
+            [Incoming(identifier: item.identifier, item: item, asked: bench.replica.answers)], anchor: nil)
+    }
+
+    /// What the store said of an item's old place does not explain that it is gone from its new one.
+    @Test func whatWasMovedOutOfARemovedFolderAndRemovedIsGone() async throws {
+        let bench = try Bench()
+        try bench.makeFolder("d")
+        try bench.write("text", to: "d/x")
+        try await bench.settle()
+        try noteEcho(of: "d/x", in: bench)
+        try bench.rename("d/x", to: "y")
+        try bench.remove("d", isFolder: true)
+        try bench.replica.record()
+        #expect(unlink(bench.folders.tree.string + "/y") == 0)
+        try bench.crash()
+        try await bench.settle()
+        #expect(bench.store.entries.isEmpty)
+        #expect(try bench.tree().isEmpty)
+    }
+
+    /// The same of a place that we moved it to, by a call whose answer was lost.
+    @Test func whatWasSentIntoAFolderSinceRemovedIsGone() async throws {
+        let store = MemoryStore()
+        let faulty = FaultyStore(store)
+        let bench = try Bench(store: store, through: faulty)
+        try bench.makeFolder("d")
+        try bench.write("text", to: "x")
+        try await bench.settle()
+        try bench.rename("x", to: "d/x")
+        faulty.fail(.modifyItem, .after)
+        bench.pass(10)
+        _ = await bench.engine.send()
+        #expect(faulty.isSpent && store.item(at: "d/x") != nil)
+        try noteEcho(of: "d/x", in: bench)
+        try bench.rename("d/x", to: "y")
+        try bench.remove("d", isFolder: true)
+        try bench.replica.record()
+        #expect(unlink(bench.folders.tree.string + "/y") == 0)
+        try bench.crash()
+        try await bench.settle()
+        #expect(store.entries.isEmpty)
+        #expect(try bench.tree().isEmpty)
+    }
+
     @Test func aDatabaseFromBeforeAnOrderlyStopIsAnother() async throws {
         let bench = try Bench()
         try await bench.settle()

@@ -42,8 +42,10 @@ extension Tree {
             guard let change = try reading({ try Incoming.of(base.identifier, in: $0) }) else { return .removed }
             // Removed on both sides, if it was: to say so does no harm.
             guard let item = change.item else { return .removed }
-            guard let parent = try find(item.parent), !parent.isDeleted, parent.materialization == .whole else {
-                return .takenAway
+            let parent = try find(item.parent)
+            guard let parent, !parent.isDeleted, parent.materialization == .whole else {
+                // Where we had it, or sent it, the store says of the past: that took it nowhere.
+                return parent.map { isOurPlace($0, item.filename, of: node) } == true ? .removed : .takenAway
             }
             if strays.contains(Presentations.Key(folder: parent.number, name: item.filename)) { return .takenAway }
             guard node.kind == .file, let other = try child(item.filename, of: parent) else { return .removed }
@@ -53,6 +55,11 @@ extension Tree {
         } catch {
             return .takenAway  // Without a look at the database nothing is deleted in the store.
         }
+    }
+
+    private func isOurPlace(_ folder: Node, _ name: FileName, of node: Node) -> Bool {
+        if let base = node.base, base.parent == folder.number, base.name == name { return true }
+        return node.sent.map { $0.parent == folder.number && $0.name == name } ?? false
     }
 
     /// Makes a file that the scan took for a new one the item that it is, with the store's content.
