@@ -53,6 +53,25 @@ import Testing
         #expect(texts.sorted() == ["ours", "theirs"])
     }
 
+    /// The store's word of an item that was moved out of a folder, which was removed then, is about the item alone.
+    @Test func whatWasMovedOutOfARemovedFolderStaysTheItem() async throws {
+        let bench = try Bench()
+        try bench.makeFolder("d")
+        try bench.write("text", to: "d/x")
+        try await bench.settle()
+        let identifier = try #require(bench.store.item(at: "d/x")).identifier
+        try bench.rename("d/x", to: "y")
+        try bench.remove("d", isFolder: true)
+        bench.store.update("d/x") { $0.mode = 0o600 }
+        bench.engine.askNow()
+        await bench.engine.receive()
+        try await bench.settle()
+        #expect(bench.store.entries.keys.sorted() == ["y"])
+        let item = try #require(bench.store.item(at: "y"))
+        #expect(item.identifier == identifier && item.metadata.mode == 0o600)
+        #expect(try bench.tree() == ["y": "text"])
+    }
+
     @Test func importIsOneMoveAndMatchesWhatIsThere() async throws {
         let store = MemoryStore()
         store.makeFolder("d")

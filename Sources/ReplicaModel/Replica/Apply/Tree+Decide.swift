@@ -27,10 +27,11 @@ extension Tree {
             adoptVersion(node, item, parent)
             return .finished(.done)
         }
-        guard let parent, parent.kind == .folder, !parent.isDeleted else {
+        // Where the store has had it all along its folder may be gone here: what was moved out of it stays.
+        guard let parent, parent.kind == .folder, !parent.isDeleted || !remote.isMove else {
             return .removeLocally(node.number)
         }
-        if parent.materialization != .whole, parent !== node.parent {
+        if remote.isMove, parent.materialization != .whole, parent !== node.parent {
             return node.isPending ? .finished(.needsListing(parent.number)) : .removeLocally(node.number)
         }
         if case .update(let fields) = plan.down, !fields.isDisjoint(with: .place) {
@@ -137,6 +138,14 @@ extension Tree {
         setBase(Base(item, parent: parent.number), of: node)
         if !node.isDeleted { node.comparePlace() }
         note(node)
+    }
+}
+
+extension Change {
+    /// Whether the item is at another place.
+    fileprivate var isMove: Bool {
+        guard case .changed(let fields) = self else { return true }
+        return !fields.isDisjoint(with: .place)
     }
 }
 
