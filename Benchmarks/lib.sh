@@ -79,6 +79,13 @@ daemon_of() {
     echo "$pid"
 }
 
+mount_bare() {
+    cc -O2 -Wall -Werror -o "$WORK/bare" "$HERE/bare.c"
+    mkdir -p "$DISK/bare-source" "$DISK/bare"
+    "$WORK/bare" "$DISK/bare-source" "$DISK/bare"
+    MOUNTS+=("$DISK/bare")
+}
+
 mount_bindfs() {
     need_packages bindfs >&2
     mkdir -p "$DISK/bindfs-source" "$DISK/bindfs"
