@@ -55,8 +55,6 @@ int cl_pipe2(int *ends, int flags) __asm__("pipe2");
 int cl_open_tree(int folder, const char *path, unsigned int flags) __asm__("open_tree");
 #define CL_OPEN_TREE_CLONE 1
 int cl_accept4(int socket, void *address, void *length, int flags) __asm__("accept4");
-int cl_processors_of(int thread, unsigned long size, void *set) __asm__("sched_getaffinity");
-int cl_set_processors_of(int thread, unsigned long size, const void *set) __asm__("sched_setaffinity");
 int cl_malloc_option(int option, int value) __asm__("mallopt");
 int cl_name_thread(unsigned long thread, const char *name) __asm__("pthread_setname_np");
 

@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 
 /// Lets programs go first: they wait for what they asked the filesystem, nobody for the store.
@@ -11,19 +10,5 @@ enum BackgroundPriority {
     static func take() {
         guard getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) < nice else { return }
         _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, nice)
-        runAnywhere()
-    }
-
-    /// A thread that was started on behalf of a program's request is kept on that program's processor, and may give way
-    /// there to everything else. The main thread never is.
-    private static func runAnywhere() {
-        var parameters = sched_param()
-        _ = sched_setscheduler(0, SCHED_OTHER, &parameters)
-        withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { set in
-            guard let address = set.baseAddress else { return }
-            set.initializeMemory(as: UInt8.self, repeating: 0)
-            guard cl_processors_of(getpid(), UInt(set.count), address) == 0 else { return }
-            _ = cl_set_processors_of(0, UInt(set.count), address)
-        }
     }
 }

@@ -81,7 +81,7 @@ extension Tree {
     private func endCall(of node: Node, _ outgoing: Outgoing) {
         // A change that was under way when a reimport began does not stand for it.
         if !node.flags.contains(.reimport) || outgoing.isCreate {
-            node.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted, .importing, .reimport])
+            node.flags.subtract(.untilCreated)
         }
         (node.sent, node.failure) = (nil, nil)
     }
@@ -184,15 +184,7 @@ extension Tree {
         do throws(Obstacle) {
             let place = try place(of: node)
             let own = try errnos { () throws(Errno) in try place.metadata(fields, node.kind) }
-            var theirs = own
-            if let mode = metadata.mode, fields.contains(.mode) { theirs.mode = mode }
-            if let tags = metadata.tags, fields.contains(.tags) { theirs.tags = tags }
-            if let date = metadata.lastUsedDate, fields.contains(.lastUsedDate) { theirs.lastUsedDate = date }
-            if let rank = metadata.favoriteRank, fields.contains(.favoriteRank) { theirs.favoriteRank = rank }
-            if let values = metadata.extendedAttributes, fields.contains(.extendedAttributes) {
-                theirs.extendedAttributes = values
-            }
-            return own == theirs
+            return own.fields(differingFrom: metadata).isEmpty
         } catch {
             return false  // It is looked at again when the store's state is applied.
         }
@@ -232,7 +224,7 @@ extension Tree {
     func refuse(_ node: Node) {
         if node.isDeleted { return drop(node) }
         setBase(nil, of: node)
-        node.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted, .importing, .reimport])
+        node.flags.subtract(.untilCreated)
         node.flags.insert(.refused)
         note(node)
     }

@@ -46,6 +46,9 @@ struct NodeFlags: OptionSet {
     static let reimport = NodeFlags(rawValue: 2048)
     /// The store, which has it, will not have it any more: see ``Tree/withdraw(_:)``.
     static let leaving = NodeFlags(rawValue: 4096)
+
+    /// What is said of an item until the store has answered what it makes of it.
+    static let untilCreated: NodeFlags = [.createSent, .mayAlreadyExist, .deletionConflicted, .importing, .reimport]
 }
 
 /// What the filesystem below says of an item when it was last looked at.
