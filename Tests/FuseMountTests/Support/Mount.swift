@@ -95,15 +95,31 @@ func withMirror(
 }
 
 /// Runs a shell command and gives its exit status.
+///
+/// Until it becomes the shell the child has copies of all descriptors. One of a file on a mount is closed by a request to
+/// that mount; one of the device keeps a mount waiting whose session has ended meanwhile. So the devices go first.
 func shell(_ command: String) -> Int32 {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    for device in openDevices() { posix_spawn_file_actions_addclose(&actions, device) }
     var child = pid_t()
     let words = ["/bin/sh", "-c", command]
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     defer { for word in arguments { free(word) } }
-    guard posix_spawn(&child, "/bin/sh", nil, nil, &arguments, environ) == 0 else { return -1 }
+    guard posix_spawn(&child, "/bin/sh", &actions, nil, &arguments, environ) == 0 else { return -1 }
     var status: Int32 = 0
     while waitpid(child, &status, 0) < 0 {
         if errno != EINTR { return -1 }
     }
     return status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + (status & 0x7f)
+}
+
+/// This process's descriptors of /dev/fuse.
+private func openDevices() -> [Int32] {
+    (names("/proc/self/fd") ?? []).compactMap(Int32.init).filter { device in
+        var target = [UInt8](repeating: 0, count: 64)
+        let length = readlink("/proc/self/fd/\(device)", &target, target.count)
+        return length > 0 && String(decoding: target.prefix(length), as: UTF8.self) == "/dev/fuse"
+    }
 }
