@@ -42,7 +42,11 @@ final class Mount: Sendable {
     func file(_ name: String) -> String { path + "/" + name }
 
     /// Takes the mount away, in use or not, and waits for the session's end.
+    ///
+    /// By force: a child of another test may have copies of the device and of a file on this mount until it becomes
+    /// another program, and would wait for an answer to its close that nobody gives any more.
     func end() {
+        umount2(path, Int32(MNT_FORCE))
         do {
             try session.unmount(lazy: true)
         } catch {
