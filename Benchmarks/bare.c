@@ -16,7 +16,6 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,21 +29,20 @@ struct backing_map {
 #define BACKING_OPEN _IOW(229, 1, struct backing_map)
 #define BACKING_CLOSE _IOW(229, 2, uint32_t)
 
-enum { HOUR = 3600, MOST_NODES = 1 << 20, MOST_FILES = 1 << 16 };
+enum { HOUR = 3600, MOST_NODES = 1 << 20 };
 
 // A name below and the number that the kernel calls it by.
 struct node {
     uint64_t parent;
     char *name;
     uint64_t lookups;
-    int folder;   // An O_PATH descriptor of a folder, or -1.
-    int backing;  // What the kernel calls the open file, or 0.
+    int folder;         // An O_PATH descriptor of a folder, or -1.
+    int file, backing;  // What all who have the file open share, and what the kernel calls it.
     int opens;
 };
 
 static struct node nodes[MOST_NODES];
 static uint64_t free_nodes[MOST_NODES], free_count, node_count = FUSE_ROOT_ID + 1;
-static int backing_files[MOST_NODES];
 static int device;
 
 static void check(int result, const char *what) {
@@ -55,21 +53,18 @@ static void check(int result, const char *what) {
 
 // MARK: Names
 
-struct entry {
-    uint64_t parent, node;
-    char name[];
-};
 enum { BUCKETS = 1 << 18 };
 static struct link {
     struct link *next;
-    struct entry entry;
+    uint64_t parent, node;
+    char name[];
 } *buckets[BUCKETS];
 
 static struct link **find_link(uint64_t parent, const char *name) {
     uint64_t hash = parent * 0x9e3779b97f4a7c15;
     for (const char *byte = name; *byte; byte++) hash = (hash ^ (unsigned char)*byte) * 0x100000001b3;
     struct link **link = &buckets[(hash >> 20) % BUCKETS];
-    while (*link && ((*link)->entry.parent != parent || strcmp((*link)->entry.name, name))) link = &(*link)->next;
+    while (*link && ((*link)->parent != parent || strcmp((*link)->name, name))) link = &(*link)->next;
     return link;
 }
 
@@ -79,10 +74,10 @@ static void bind_name(uint64_t parent, const char *name, uint64_t number) {
         size_t length = strlen(name) + 1;
         *link = malloc(sizeof **link + length);
         (*link)->next = NULL;
-        (*link)->entry.parent = parent;
-        memcpy((*link)->entry.name, name, length);
+        (*link)->parent = parent;
+        memcpy((*link)->name, name, length);
     }
-    (*link)->entry.node = number;
+    (*link)->node = number;
     free(nodes[number].name);
     nodes[number].parent = parent;
     nodes[number].name = strdup(name);
@@ -97,7 +92,7 @@ static void unbind_name(uint64_t parent, const char *name) {
 
 static uint64_t node_of(uint64_t parent, const char *name) {
     struct link *link = *find_link(parent, name);
-    if (link) return link->entry.node;
+    if (link) return link->node;
     uint64_t number = free_count ? free_nodes[--free_count] : node_count++;
     if (number >= MOST_NODES) abort();
     nodes[number] = (struct node){.folder = -1};
@@ -109,7 +104,7 @@ static void forget(uint64_t number, uint64_t count) {
     struct node *node = &nodes[number];
     if (number == FUSE_ROOT_ID || (node->lookups -= count) > 0) return;
     struct link *link = *find_link(node->parent, node->name);
-    if (link && link->entry.node == number) unbind_name(node->parent, node->name);
+    if (link && link->node == number) unbind_name(node->parent, node->name);
     if (node->folder >= 0) close(node->folder);
     free(node->name);
     node->name = NULL;
@@ -148,7 +143,7 @@ static void fill(struct fuse_attr *attributes, const struct statx *status, uint6
         .blksize = status->stx_blksize};
 }
 
-// Looks at a name below and fills in what the kernel is to know of it. Returns 0 or a negative errno.
+// Looks at a name below and fills in what the kernel is to know of it. Returns the size of that or a negative errno.
 static int enter(uint64_t parent, const char *name, struct fuse_entry_out *entry) {
     struct statx status;
     if (statx(folder_of(parent), name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &status) < 0) return -errno;
@@ -201,17 +196,19 @@ static int set_attributes(uint64_t number, const struct fuse_setattr_in *in) {
     return attributes(number);
 }
 
-// All who have a file open share one backing file, as the kernel demands.
-static int opened(uint64_t number, int file, struct fuse_open_out *out) {
+// Registers a file that nobody else has open.
+static int back(uint64_t number, int file) {
+    struct backing_map map = {.fd = file};
+    int backing = file < 0 ? -1 : ioctl(device, BACKING_OPEN, &map);
+    if (backing < 0) return -errno;
+    nodes[number].file = file;
+    nodes[number].backing = backing;
+    return 0;
+}
+
+static int opened(uint64_t number, struct fuse_open_out *out) {
     struct node *node = &nodes[number];
-    if (node->opens++ == 0) {
-        struct backing_map map = {.fd = file};
-        node->backing = ioctl(device, BACKING_OPEN, &map);
-        if (node->backing <= 0) return -errno;
-        backing_files[number] = file;
-    } else {
-        close(file);
-    }
+    node->opens++;
     *out = (struct fuse_open_out){.fh = number, .open_flags = PASSTHROUGH_OPEN, .padding = (uint32_t)node->backing};
     return sizeof *out;
 }
@@ -222,15 +219,19 @@ static int create(uint64_t parent, const struct fuse_create_in *in, const char *
     if (file < 0) return -errno;
     int result = enter(parent, name, &BODY(fuse_entry_out));
     if (result < 0) return result;
-    int rest = opened(BODY(fuse_entry_out).nodeid, file, (struct fuse_open_out *)(reply.body + result));
-    return rest < 0 ? rest : result + rest;
+    uint64_t number = BODY(fuse_entry_out).nodeid;
+    int error = back(number, file);
+    return error < 0 ? error : result + opened(number, (struct fuse_open_out *)(reply.body + result));
 }
 
 static int open_file(uint64_t number) {
     const struct node *node = &nodes[number];
-    int file = node->opens ? dup(backing_files[number])
-                           : openat(folder_of(node->parent), node->name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    return file < 0 ? -errno : opened(number, file, &BODY(fuse_open_out));
+    // All who have it open share one backing file, as the kernel demands.
+    if (node->opens == 0) {
+        int error = back(number, openat(folder_of(node->parent), node->name, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+        if (error < 0) return error;
+    }
+    return opened(number, &BODY(fuse_open_out));
 }
 
 static int release(uint64_t number) {
@@ -238,7 +239,7 @@ static int release(uint64_t number) {
     if (--node->opens > 0) return 0;
     uint32_t backing = (uint32_t)node->backing;
     ioctl(device, BACKING_CLOSE, &backing);
-    close(backing_files[number]);
+    close(node->file);
     return 0;
 }
 
@@ -273,8 +274,9 @@ static int list(uint64_t number, const struct fuse_read_in *in, bool with_entrie
     return (int)used;
 }
 
-static int sync_below(uint64_t number, bool is_folder) {
-    if (!is_folder) return fsync(backing_files[number]) < 0 ? -errno : 0;
+static int sync_file(uint64_t number) { return fsync(nodes[number].file) < 0 ? -errno : 0; }
+
+static int sync_folder(uint64_t number) {
     int folder = openat(folder_of(number), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int result = fsync(folder) < 0 ? -errno : 0;
     close(folder);
@@ -285,7 +287,7 @@ static int rename_entry(uint64_t parent, uint64_t target, const char *name, unsi
     const char *new = name + strlen(name) + 1;
     if (renameat2(folder_of(parent), name, folder_of(target), new, flags) < 0) return -errno;
     struct link *link = *find_link(parent, name);
-    uint64_t number = link ? link->entry.node : 0;
+    uint64_t number = link ? link->node : 0;
     unbind_name(parent, name);
     unbind_name(target, new);
     if (number) bind_name(target, new, number);
@@ -351,8 +353,8 @@ static int answer(void) {
                 ((const struct fuse_link_in *)argument)->oldnodeid, header->nodeid, name + sizeof(struct fuse_link_in));
         case FUSE_READDIR: return list(header->nodeid, argument, false);
         case FUSE_READDIRPLUS: return list(header->nodeid, argument, true);
-        case FUSE_FSYNC: return sync_below(header->nodeid, false);
-        case FUSE_FSYNCDIR: return sync_below(header->nodeid, true);
+        case FUSE_FSYNC: return sync_file(header->nodeid);
+        case FUSE_FSYNCDIR: return sync_folder(header->nodeid);
         case FUSE_GETXATTR: return -ENODATA;
         default: return -ENOSYS;
     }

@@ -40,7 +40,7 @@ clean_up() {
     rmdir "$DISK" 2>/dev/null && rm -rf "$WORK" || true
 }
 
-compile_load() { cc -O2 -Wall -Werror -o "$WORK/load" "$HERE/load.c"; }
+compile() { cc -O2 -Wall -Werror -o "$WORK/$1" "$HERE/$1.c"; }
 
 # The release build: MOUNT_REPLICA names another one.
 find_replica() {
@@ -80,8 +80,8 @@ daemon_of() {
 }
 
 mount_bare() {
-    cc -O2 -Wall -Werror -o "$WORK/bare" "$HERE/bare.c"
-    mkdir -p "$DISK/bare-source" "$DISK/bare"
+    compile bare
+    mkdir "$DISK/bare"
     "$WORK/bare" "$DISK/bare-source" "$DISK/bare"
     MOUNTS+=("$DISK/bare")
 }

@@ -50,7 +50,7 @@ final class Mount: Sendable {
         do {
             try session.unmount(lazy: true)
         } catch {
-            // It was unmounted by the test itself.
+            // It is gone: by force, or by the test itself.
         }
         running.wait()
     }

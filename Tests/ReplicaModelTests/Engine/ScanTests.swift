@@ -44,11 +44,17 @@ import Testing
         #expect(bench.store.entries.isEmpty)
     }
 
-    /// Notes that the store said that an item is where it is in the store at this moment.
-    private func noteEcho(of path: String, in bench: Bench) throws {
-        let item = try #require(bench.store.item(at: path))
+    /// Has the store say that `d/x` is there, then moves it out, removes `d` and, unrecorded before a crash, the file.
+    private func moveOutAndRemoveAll(in bench: Bench) async throws {
+        let item = try #require(bench.store.item(at: "d/x"))
         try bench.replica.noteIncoming(
             [Incoming(identifier: item.identifier, item: item, asked: bench.replica.answers)], anchor: nil)
+        try bench.rename("d/x", to: "y")
+        try bench.remove("d", isFolder: true)
+        try bench.replica.record()
+        #expect(unlink(bench.folders.tree.string + "/y") == 0)
+        try bench.crash()
+        try await bench.settle()
     }
 
     /// What the store said of an item's old place does not explain that it is gone from its new one.
@@ -57,13 +63,7 @@ import Testing
         try bench.makeFolder("d")
         try bench.write("text", to: "d/x")
         try await bench.settle()
-        try noteEcho(of: "d/x", in: bench)
-        try bench.rename("d/x", to: "y")
-        try bench.remove("d", isFolder: true)
-        try bench.replica.record()
-        #expect(unlink(bench.folders.tree.string + "/y") == 0)
-        try bench.crash()
-        try await bench.settle()
+        try await moveOutAndRemoveAll(in: bench)
         #expect(bench.store.entries.isEmpty)
         #expect(try bench.tree().isEmpty)
     }
@@ -81,13 +81,7 @@ import Testing
         bench.pass(10)
         _ = await bench.engine.send()
         #expect(faulty.isSpent && store.item(at: "d/x") != nil)
-        try noteEcho(of: "d/x", in: bench)
-        try bench.rename("d/x", to: "y")
-        try bench.remove("d", isFolder: true)
-        try bench.replica.record()
-        #expect(unlink(bench.folders.tree.string + "/y") == 0)
-        try bench.crash()
-        try await bench.settle()
+        try await moveOutAndRemoveAll(in: bench)
         #expect(store.entries.isEmpty)
         #expect(try bench.tree().isEmpty)
     }

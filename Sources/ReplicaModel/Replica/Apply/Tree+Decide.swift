@@ -142,10 +142,13 @@ extension Tree {
 }
 
 extension Change {
-    /// Whether the item is at another place.
+    /// Whether the item is at a place that was not known.
     fileprivate var isMove: Bool {
-        guard case .changed(let fields) = self else { return true }
-        return !fields.isDisjoint(with: .place)
+        switch self {
+        case .none, .deleted: false
+        case .created: true
+        case .changed(let fields): !fields.isDisjoint(with: .place)
+        }
     }
 }
 
