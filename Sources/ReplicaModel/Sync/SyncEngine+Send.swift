@@ -38,15 +38,27 @@ extension SyncEngine {
     /// Makes calls as long as there are any to make.
     private func work() async {
         BackgroundPriority.take()
+        var begin = replica.now()
         while heldBack() == nil, let calls = gather() {
             for call in calls {
                 BackgroundPriority.take()
                 await perform(call)
             }
+            await giveWay(since: begin)
+            begin = replica.now()
         }
         await fetchFirst()
         await finishImport()
         if replica.look({ $0.pending.isEmpty }) { ledger.withLock { $0.endSending() } }
+    }
+
+    /// Lets programs go first that change one thing after the other: calls take processor time and the tree's lock.
+    private func giveWay(since begin: Double) async {
+        guard !options.isSequential else { return }
+        let (now, edited) = (replica.now(), replica.look { $0.editedAt })
+        let rest = restBetweenCalls(
+            after: now - begin, workers: board.withLock { $0.workers }, sinceEdit: now - edited)
+        if rest > 0 { try? await Task.sleep(for: .seconds(rest)) }  // Cancelled only at the end.
     }
 
     /// Brings what has to be here before items can be sent, and has them looked at again.

@@ -45,8 +45,7 @@ extension Tree {
         node.dirty = []
         forgive(node)
         needsListing.remove(node.number)
-        node.edits += 1
-        node.changedAt = now()
+        touch(node)
         writing[node.number] = nil
         pendingChanged = true
         note(node)

@@ -70,8 +70,7 @@ extension Tree {
     /// Notes that a node now stands elsewhere by the user's will.
     func move(_ node: Node, to name: FileName, in folder: Node) {
         setPlace(of: node, name, folder)
-        node.edits += 1
-        node.changedAt = now()
+        touch(node)
         forgive(node)
         // A store that would not have it may have it here.
         node.flags.subtract([.excluded, .refused, .leaving])

@@ -58,6 +58,8 @@ final class Tree {
     var keepsUse = false
     /// What became pending or was edited since the engine last asked.
     var news: [ItemNumber] = []
+    /// When anything was last edited, in seconds since 1970.
+    var editedAt = 0.0
     /// The folders already compared with the tree in this run.
     var scanned: Set<ItemNumber> = []
     /// Whether nodes came, changed or were given back by the kernel since those that nobody uses were let go.
@@ -188,12 +190,18 @@ final class Tree {
         if node.base != nil, !fields.isDisjoint(with: .untoldByStatus) { untoldChanges += 1 }
         node.dirty.formUnion(fields)
         if node.isInFlight { node.dirtySinceSent.formUnion(fields) }
-        node.edits += 1
-        node.changedAt = now()
+        touch(node)
         forgive(node)
         node.flags.subtract([.excluded, .refused])
         pendingChanged = true
         note(node)
+    }
+
+    /// Counts an edit of a node: what was sent of it, or planned, may be out of date.
+    func touch(_ node: Node) {
+        node.edits += 1
+        node.changedAt = now()
+        editedAt = node.changedAt
     }
 
     /// An edit, or the store's newer state, ends the wait after a failure.
