@@ -1,4 +1,4 @@
-"""The table of Benchmarks/run: medians of each load's times, and of the ratios within a round."""
+"""The tables of Benchmarks/run: medians of each load's times and switches, and of the ratios within a round."""
 import csv
 import statistics
 import sys
@@ -10,23 +10,38 @@ TARGETS = {
 }
 
 
-def main(path, systems):
-    times, cpu = {}, {}
+def figures(path, column):
+    """By load and system, what each round gave."""
+    found = {}
     for row in csv.DictReader(open(path)):
         if row["seconds"]:
-            times.setdefault(row["load"], {}).setdefault(row["system"], {})[row["round"]] = float(row["seconds"])
-            cpu.setdefault(row["load"], []).append(float(row["cpu"])) if row["system"] == "replica" else None
+            rounds = found.setdefault(row["load"], {}).setdefault(row["system"], {})
+            rounds[row["round"]] = float(row[column])
+    return found
+
+
+def median(values, scale, decimals, width):
+    return f"{statistics.median(values) * scale:>{width}.{decimals}f}" if values else f"{'-':>{width}}"
+
+
+def print_ratios(path, systems):
+    cpu = figures(path, "cpu")
     others = [system for system in systems if system != "native"]
     print(f"{'load':<14}{'native ms':>10}" + "".join(f"{name:>9}" for name in others) + f"{'target':>8}{'daemon ms':>11}")
-    for load, found in times.items():
+    for load, found in figures(path, "seconds").items():
         native = found.get("native", {})
-        line = f"{load:<14}" + (f"{statistics.median(native.values()) * 1000:>10.1f}" if native else f"{'-':>10}")
+        line = f"{load:<14}" + median(native.values(), 1000, 1, 10)
         for name in others:
-            ratios = [seconds / native[turn] for turn, seconds in found.get(name, {}).items() if turn in native]
-            line += f"{statistics.median(ratios):>9.2f}" if ratios else f"{'-':>9}"
-        line += f"{TARGETS.get(load, 0):>8}"
-        line += f"{statistics.median(cpu[load]) * 1000:>11.0f}" if cpu.get(load) else ""
-        print(line)
+            line += median([time / native[turn] for turn, time in found.get(name, {}).items() if turn in native], 1, 2, 9)
+        print(line + f"{TARGETS.get(load, 0):>8}" + median(cpu[load].get("replica", {}).values(), 1000, 0, 11))
 
 
-main(sys.argv[1], sys.argv[2:])
+def print_switches(path, systems):
+    print(f"{'load':<14}" + "".join(f"{name:>10}" for name in systems))
+    for load, found in figures(path, "switches").items():
+        print(f"{load:<14}" + "".join(median(found.get(name, {}).values(), 0.001, 1, 10) for name in systems))
+
+
+print_ratios(sys.argv[1], sys.argv[2:])
+print("\ncontext switches of the whole machine, in thousands (median; what a load prepares is in it)")
+print_switches(sys.argv[1], sys.argv[2:])
