@@ -40,7 +40,13 @@ final class Writer: @unchecked Sendable {
             found = try FileTree(readingFolder: folder)
         } catch {
             let known = tree.entries.filter { error.description.contains("/\($0.key):") }.keys.sorted()
-            return failures.append("\(error); acknowledged is \(known)")
+            sleep(1)
+            let later = try? FileTree(readingFolder: folder)
+            return failures.append(
+                """
+                \(error); acknowledged is \(known); in doubt was \(doubt?.differences(from: tree) ?? []); \
+                a second later differs: \(later?.differences(from: tree) ?? ["it cannot be read"])
+                """)
         }
         defer { doubt = nil }
         if found == tree { return }
