@@ -1,7 +1,7 @@
 /// For how long one of the tasks that make calls rests before it goes on, in seconds.
 ///
-/// Nothing, unless something was edited a moment ago. Then all tasks together work half of the time and a single one a
-/// third; calls that take long by themselves, as over a network, are hardly delayed.
+/// Nothing, unless something was edited a moment ago. Then on average less than half a task is at work, and a single one
+/// a third of its time; calls that take long by themselves, as over a network, are hardly delayed.
 /// - Parameters:
 ///   - busy: How long its last calls took, in seconds. Below 0 when the clock was set back.
 ///   - workers: How many such tasks there are; at least 1.
