@@ -81,7 +81,7 @@ extension DirectoryTree {
                     if status.kind == .folder { $0.list(key) }
                     $0.record(status, at: place)
                 }
-                return try describe(place, file)
+                return try describe(place, status, file)
             }
             let status = try Linux.status(of: place.name, in: folder.handle)
             index.withLock { $0.record(status, at: place) }

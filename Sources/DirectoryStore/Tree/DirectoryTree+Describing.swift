@@ -31,12 +31,11 @@ extension DirectoryTree {
             let target = seen.kind == .symlink ? try Linux.target(of: place.name, in: folder) : nil
             return item(at: place, seen, metadata(seen), target)
         }
-        return try describe(place, file)
+        return try describe(place, try Linux.status(of: file), file)
     }
 
-    /// The item at a place that is open as `file`.
-    func describe(_ place: Place, _ file: Handle) throws(Errno) -> Item {
-        let status = try Linux.status(of: file)
+    /// The item at a place that is open as `file`, with this status.
+    func describe(_ place: Place, _ status: FileStatus, _ file: Handle) throws(Errno) -> Item {
         var metadata = metadata(status)
         try Attributes.read(from: file, into: &metadata)
         return item(at: place, status, metadata, nil)

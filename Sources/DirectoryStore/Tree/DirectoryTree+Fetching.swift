@@ -23,7 +23,7 @@ extension DirectoryTree {
         if let version, version != before.contentVersion { throw .versionNoLongerAvailable }
         let wanted = (range ?? 0..<before.size).clamped(to: 0..<before.size)
         try copy(wanted, of: file, into: sink, path, flag)
-        let item = try at(path) { () throws(Errno) in try describe(found.place, file) }
+        let item = try at(path) { () throws(Errno) in try describe(found.place, try Linux.status(of: file), file) }
         // Written while it was read: the bytes may be a mixture.
         guard item.version.content == before.contentVersion else { throw .versionNoLongerAvailable }
         return item

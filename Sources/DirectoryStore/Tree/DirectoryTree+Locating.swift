@@ -39,34 +39,41 @@ extension DirectoryTree {
     /// Opens a folder, wherever it is by now.
     func openFolder(_ identifier: ItemIdentifier) throws(RemoteStoreError) -> OpenFolder {
         if identifier == .trash { throw .unsupported("this store keeps no trash") }
-        let found = try locate(identifier)
-        if found.key == .root { return OpenFolder(key: .root, handle: found.folder, names: []) }
-        guard found.status.kind == .folder else {
-            throw .cannotSynchronize("\(path(found.names)) is not a folder")
-        }
-        let handle: Handle
-        do {
-            handle = try Linux.open(found.place.name, in: found.folder, CL_O_PATH | O_DIRECTORY)
-        } catch {
-            throw failure(error, at: path(found.names))
-        }
-        let status = try at(path(found.names)) { () throws(Errno) in try Linux.status(of: handle) }
-        // Replaced between two looks: the next try sees what became of it.
-        guard status.inode == found.key.inode else { throw .serverUnreachable }
-        return OpenFolder(key: found.key, handle: handle, names: found.names)
+        guard let key = ItemKey(identifier) else { throw .noSuchItem(identifier) }
+        let top = try openRoot()
+        if key == .root { return OpenFolder(key: .root, handle: top, names: []) }
+        return try search(key) { () throws(RemoteStoreError) in try self.lookFolder(key, from: top) }
     }
 
     /// Looks where the index says; then, when that was wrong, through the whole tree, twice: what moves from a folder
     /// not yet seen to one already seen escapes one pass.
-    private func search(
-        _ key: ItemKey, _ look: () throws(RemoteStoreError) -> Located?
-    ) throws(RemoteStoreError) -> Located {
+    private func search<Found>(
+        _ key: ItemKey, _ look: () throws(RemoteStoreError) -> Found?
+    ) throws(RemoteStoreError) -> Found {
         for _ in 0..<2 {
             if let found = try look() { return found }
             try scan()
         }
         if let found = try look() { return found }
         throw .noSuchItem(key.identifier)
+    }
+
+    /// Opens a folder at the place that the index has for it.
+    private func lookFolder(_ key: ItemKey, from top: Handle) throws(RemoteStoreError) -> OpenFolder? {
+        guard let names = index.withLock({ $0.names(of: key) }) else { return nil }
+        do {
+            let handle = try walk(names, from: top)
+            let status = try Linux.status(of: handle)
+            guard status.inode == key.inode, status.birth == key.birth, status.device == root.device else { return nil }
+            return OpenFolder(key: key, handle: handle, names: names)
+        } catch  where error.provesAbsence {
+            if let found = try look(key, from: top), found.status.kind != .folder {
+                throw .cannotSynchronize("\(path(names)) is not a folder")
+            }
+            return nil
+        } catch {
+            throw failure(error, at: path(names))
+        }
     }
 
     /// Looks at the place that the index has for an item.

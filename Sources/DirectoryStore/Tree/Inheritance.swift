@@ -21,9 +21,9 @@ enum Inheritance {
         }
     }
 
-    /// The attribute of what is open, also with `O_PATH`.
+    /// The attribute of an open file.
     static func value(of file: Handle) -> String? {
-        value { getxattr("/proc/self/fd/\(file.raw)", attribute, $0, $1) }
+        value { fgetxattr(file.raw, attribute, $0, $1) }
     }
 
     /// The attribute of an entry; a link is not followed.

@@ -21,7 +21,7 @@ extension Replica {
             nextNumber: last.nextNumber,
             database: database, now: now)
         tree.scan = last.scanMode
-        tree.knewNothing = last.isFirst
+        (tree.knewNothing, tree.holdsAll) = (last.isFirst, last.isFirst)
         try last.beginNext(database, root: root)
         try tree.start()
         return Replica(

@@ -109,13 +109,22 @@ extension Place {
         }
     }
 
+    /// XATTR_LIST_MAX of <linux/limits.h>.
+    private static let longestXattrList = 65_536
+
     func xattrNames() throws(Errno) -> [String] {
         try withPath { (path) throws(Errno) in
-            let size = try Errno.check(isOrphan ? listxattr(path, nil, 0) : llistxattr(path, nil, 0))
-            var list = [CChar](repeating: 0, count: size + 1024)
-            let got = isOrphan ? listxattr(path, &list, list.count) : llistxattr(path, &list, list.count)
-            return list.prefix(try Errno.check(got)).split(separator: 0).map {
-                String(decoding: $0.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            var size = 1024
+            while true {
+                var list = [CChar](repeating: 0, count: size)
+                let got = isOrphan ? listxattr(path, &list, size) : llistxattr(path, &list, size)
+                if got < 0, Errno.last == .outOfRange, size < Self.longestXattrList {
+                    size = Self.longestXattrList
+                    continue
+                }
+                return list.prefix(try Errno.check(got)).split(separator: 0).map {
+                    String(decoding: $0.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                }
             }
         }
     }

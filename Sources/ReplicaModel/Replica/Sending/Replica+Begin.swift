@@ -92,11 +92,12 @@ extension Replica {
         if !node.isDeleted, node.parent != nil {
             let place = try tree.place(of: node)
             try errnos { () throws(Errno) in
-                outgoing.template.metadata = try place.metadata(fields, node.kind)
+                let status = try place.status()
+                outgoing.stamp = Stamp(status)
+                outgoing.template.metadata = try place.metadata(fields, node.kind, status)
                 // A new item brings no field that it has nothing in (statement 85).
                 if case .create = call { outgoing.fields.subtract(outgoing.template.metadata.clearedFields) }
                 if node.kind == .symlink { outgoing.template.target = try place.target() }
-                outgoing.stamp = Stamp(try place.status())
                 if fields.contains(.contents), node.kind == .file {
                     outgoing.source = try place.open(O_RDONLY | CL_O_NOATIME)
                 }
@@ -142,10 +143,9 @@ extension Replica {
 }
 
 extension Place {
-    /// The replicated metadata of the file here, as far as `fields` says.
-    func metadata(_ fields: ItemFields, _ kind: ItemKind) throws(Errno) -> ItemMetadata {
+    /// The replicated metadata of the file here, whose status is `status`, as far as `fields` says.
+    func metadata(_ fields: ItemFields, _ kind: ItemKind, _ status: FileStatus) throws(Errno) -> ItemMetadata {
         var metadata = ItemMetadata()
-        let status = try status()
         if fields.contains(.mode), kind != .symlink { metadata.mode = status.permissions }
         if fields.contains(.modificationDate) { metadata.modificationDate = status.modified }
         guard kind != .symlink else { return metadata }

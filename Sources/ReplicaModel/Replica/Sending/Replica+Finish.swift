@@ -4,10 +4,7 @@ extension Replica {
     /// Records the store's answer to a create or a modify.
     /// - Returns: A state of an item to apply next: the store's own where it differs from what was sent.
     func finish(_ outgoing: Outgoing, _ result: StoreResult) throws(Obstacle) -> Item? {
-        let first = try locked { (tree) throws(Obstacle) -> Finished in
-            if let twin = try tree.twin(of: outgoing.number, result) { return .twin(twin) }
-            return try tree.finish(outgoing, result)
-        }
+        let first = try locked { (tree) throws(Obstacle) in try tree.finish(outgoing, result) }
         guard case .twin(let twin) = first else { return try finished(first) }
         _ = try removeTree(twin)
         return try finished(try locked { (tree) throws(Obstacle) in try tree.finish(outgoing, result, hadTwin: true) })

@@ -9,16 +9,15 @@ enum Finished {
 }
 
 extension Tree {
-    /// A node without edits that has the answered item, and is not the one that was sent.
-    func twin(of number: ItemNumber, _ result: StoreResult) throws(Obstacle) -> ItemNumber? {
-        guard let item = result.item, let twin = try find(item.identifier), twin.number != number, twin !== root,
-            !twin.isDeleted, twin.dirty.isEmpty
-        else { return nil }
-        return twin.number
+    /// Whether a node that has the answered item is without edits, and not the one that was sent.
+    private func isTwin(_ other: Node, of number: ItemNumber) -> Bool {
+        other.number != number && other !== root && !other.isDeleted && other.dirty.isEmpty
     }
 
     /// Takes the store's answer to a create or a modify into the node that was sent.
     func finish(_ outgoing: Outgoing, _ result: StoreResult, hadTwin: Bool = false) throws(Obstacle) -> Finished {
+        let holder = try result.item.flatMap { (item) throws(Obstacle) in try find(item.identifier) }
+        if !hadTwin, let holder, isTwin(holder, of: outgoing.number) { return .twin(holder.number) }
         guard let node = items[outgoing.number] else { return .item(nil) }
         endFlight(node)
         guard try isStillSent(node, outgoing) else {
@@ -33,12 +32,12 @@ extension Tree {
             fail(node, code: "cannotSynchronize", "the store answered with an item of another kind", retryAt: nil)
             return .item(nil)
         }
-        if node.isDeleted, let other = try find(item.identifier), other !== node, !other.isDeleted {
+        if node.isDeleted, let holder, holder !== node, !holder.isDeleted {
             // It was removed here under its first name only.
             drop(node)
             return .item(nil)
         }
-        let replaced = try yield(item.identifier, to: node, isNew: outgoing.isCreate)
+        let replaced = holder.flatMap { yield($0, to: node, isNew: outgoing.isCreate) }
         let (isNew, former) = (node.isNew, node.base)
         bind(node, item, outgoing)
         answers.note(item.identifier)
@@ -183,21 +182,19 @@ extension Tree {
         guard node.kind != .symlink, !node.isDeleted else { return true }
         do throws(Obstacle) {
             let place = try place(of: node)
-            let own = try errnos { () throws(Errno) in try place.metadata(fields, node.kind) }
+            let own = try errnos { () throws(Errno) in try place.metadata(fields, node.kind, try place.status()) }
             return own.fields(differingFrom: metadata).isEmpty
         } catch {
             return false  // It is looked at again when the store's state is applied.
         }
     }
 
-    /// Takes an identifier from another node that has it: the store says that both are one (statement 76). The other
+    /// Takes its identifier from another node: the store says that both are one (statement 76). The other
     /// is an old copy of a new item then: it goes, unless it was edited, which makes it an item of its own. A folder
     /// becomes one anyway, until its entries have moved.
     /// - Returns: What the other is called from now on, where it is to go.
-    func yield(
-        _ identifier: ItemIdentifier, to node: Node, isNew: Bool
-    ) throws(Obstacle) -> ItemIdentifier? {
-        guard let other = try find(identifier), other !== node, other !== root else { return nil }
+    private func yield(_ other: Node, to node: Node, isNew: Bool) -> ItemIdentifier? {
+        guard other !== node, other !== root else { return nil }
         if other.isDeleted {
             drop(other)
             return nil

@@ -48,7 +48,9 @@ extension Tree {
     /// The node of this number, its folders loaded with it; nil when there is none.
     func find(_ number: ItemNumber) throws(Obstacle) -> Node? {
         if let node = items[number] { return node }
-        guard !removed.contains(number), let row = try reading({ try ItemRow.of(number, in: $0) }) else { return nil }
+        guard !holdsAll, !removed.contains(number), let row = try reading({ try ItemRow.of(number, in: $0) }) else {
+            return nil
+        }
         return try find(row)
     }
 
@@ -56,7 +58,7 @@ extension Tree {
     func find(_ identifier: ItemIdentifier) throws(Obstacle) -> Node? {
         if identifier == .root { return root }
         if let node = byIdentifier[identifier] { return node }
-        guard let row = try reading({ try ItemRow.of(identifier, in: $0) }) else { return nil }
+        guard !holdsAll, let row = try reading({ try ItemRow.of(identifier, in: $0) }) else { return nil }
         let node = try find(row)
         return node?.base?.isIdentified(by: identifier) == true ? node : nil
     }
@@ -101,6 +103,7 @@ extension Tree {
     func unload(_ folder: Node) {
         guard changed.isEmpty, removed.isEmpty, scan == .none || scanned.contains(folder.number) else { return }
         guard let children = folder.children, children.values.allSatisfy(isIdle) else { return }
+        if !children.isEmpty { holdsAll = false }
         for node in children.values {
             items[node.number] = nil
             shown[node.shown] = nil

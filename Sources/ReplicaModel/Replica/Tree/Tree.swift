@@ -66,6 +66,8 @@ final class Tree {
     var mayHaveIdle = true
     /// Whether the database was empty when this run began.
     var knewNothing = false
+    /// Whether the database has no item but those that are loaded.
+    var holdsAll = false
     private var openFolders: [Node] = []
     let now: () -> Double
     /// Raised by each change that comparing the tree with an older database would not find again.
