@@ -2,7 +2,7 @@ public import SystemPackage
 
 /// The bytes handed to a store: a snapshot that stays as it is, whatever the user writes meanwhile (statement 77).
 public struct ItemContents: Sendable {
-    /// Open for reading. Read it at offsets; it is closed by the engine after the call.
+    /// Open for reading. Read it at offsets, and not after the call: the engine uses it again.
     public let file: FileDescriptor
     /// In bytes.
     public let size: Int64

@@ -7,7 +7,7 @@ extension SyncEngine {
     func carry(_ call: Outgoing) async {
         do throws(RemoteStoreError) {
             let contents = try await snapshot(call)
-            defer { contents.map(close) }
+            defer { contents.map { snapshots.release($0.file.rawValue, size: $0.size) } }
             if call.source != nil, contents == nil { return replica.abandon(call) }
             switch call.call {
             case .create(let options):
@@ -127,8 +127,6 @@ extension SyncEngine {
         }
         return true
     }
-
-    private func close(_ contents: ItemContents) { Glibc.close(contents.file.rawValue) }
 
     // MARK: Trouble of the whole domain
 

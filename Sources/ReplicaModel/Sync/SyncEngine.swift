@@ -14,6 +14,7 @@ final class SyncEngine: Sendable {
     let isStopping = Locked(false)
     let ledger = Locked(Ledger())
     let listings = Locked<[ItemNumber: Task<Errno?, Never>]>([:])
+    let snapshots: SnapshotFiles
     let bell: Bell
     let random: @Sendable () -> Double
 
@@ -24,6 +25,7 @@ final class SyncEngine: Sendable {
         self.replica = replica
         self.store = store
         self.options = options
+        snapshots = SnapshotFiles(in: replica.folders.staging)
         self.bell = bell
         self.log = log
         self.random = random
