@@ -17,6 +17,8 @@ public final class DirectoryStore: RemoteStore {
     private let pool: WorkerPool
     private let isStopped = Locked(false)
 
+    public var executor: (any TaskExecutor)? { pool }
+
     /// Opens the directory at `path`, making it when its parent is there.
     /// - Parameter isNew: False for a store that was used before: a missing directory is then not made, for its content
     ///   is elsewhere.

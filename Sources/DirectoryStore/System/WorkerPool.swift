@@ -2,7 +2,7 @@ import Glibc
 import ReplicaModel
 
 /// Threads for calls that block in the kernel, so that Swift's own never do.
-final class WorkerPool: Sendable {
+final class WorkerPool: TaskExecutor {
     private let queue = JobQueue()
 
     /// Starts `count` threads. They end when the pool is released and its last job is done.
@@ -14,18 +14,20 @@ final class WorkerPool: Sendable {
         queue.close()
     }
 
-    /// Runs `body` on one of the threads. `body` may ask the flag whether the caller still waits.
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.add { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    /// Runs `body` on one of the threads: at once on the one that it is called on, if that is one of them. `body` may ask
+    /// the flag whether the caller still waits.
     /// - Throws: What `body` throws; ``RemoteStoreError/cancelled`` when the task is cancelled before it begins.
     func run<Result: Sendable>(
         _ body: @escaping @Sendable (CancellationFlag) throws(RemoteStoreError) -> Result
     ) async throws(RemoteStoreError) -> Result {
         let flag = CancellationFlag()
         let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                queue.add {
-                    continuation.resume(returning: Self.outcome(flag, body))
-                }
-            }
+            await withTaskExecutorPreference(self) { Self.outcome(flag, body) }
         } onCancel: {
             flag.cancel()
         }

@@ -8,6 +8,10 @@ public protocol RemoteStore: Sendable {
     /// What the store can keep and do; constant while it is in use.
     var properties: StoreProperties { get }
 
+    /// The threads that its calls block; nil, as by default, for calls that block none. The engine sends from there, so that
+    /// a call costs no change of thread.
+    var executor: (any TaskExecutor)? { get }
+
     /// The item as it is now.
     /// - Throws: ``RemoteStoreError/noSuchItem(_:)`` only on positive proof.
     func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item
@@ -71,4 +75,8 @@ public protocol RemoteStore: Sendable {
 
     /// All items of an import, a reimport or a first listing have been handed over.
     func importDidFinish() async
+}
+
+extension RemoteStore {
+    public var executor: (any TaskExecutor)? { nil }
 }

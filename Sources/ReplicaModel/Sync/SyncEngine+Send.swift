@@ -24,7 +24,7 @@ extension SyncEngine {
         }
         let limit = max(1, store.properties.concurrency)
         while board.withLock({ $0.takeWorker(limit, now: replica.now()) }) {
-            Task {
+            Task(executorPreference: store.executor) {
                 await self.work()
                 self.board.withLock { $0.workers -= 1 }
                 self.bell.ring()

@@ -39,6 +39,8 @@ final class LateStore: RemoteStore {
         return store
     }
 
+    var executor: (any TaskExecutor)? { opened.withLock { $0 }?.executor }
+
     func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
         try await store().item(identifier)
     }

@@ -225,6 +225,10 @@ import Testing
         let declared = files.filter { $0.contains("public protocol RemoteStore: Sendable {") }
         #expect(declared.count == 1)
         #expect(declared.allSatisfy { $0.contains("func createItem(") })
-        for text in files { #expect(!text.contains("extension RemoteStore {")) }
+        for text in files {
+            for extended in text.split(separator: "extension RemoteStore {").dropFirst() {
+                #expect(extended.firstRange(of: "\n}").map { !extended[..<$0.lowerBound].contains("func ") } == true)
+            }
+        }
     }
 }

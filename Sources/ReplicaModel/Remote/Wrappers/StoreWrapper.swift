@@ -23,6 +23,8 @@ public protocol StoreWrapper: RemoteStore {
 extension StoreWrapper {
     public var properties: StoreProperties { store.properties }
 
+    public var executor: (any TaskExecutor)? { store.executor }
+
     public func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
         try await pass(.item, identifier, hasContents: false) { () async throws(RemoteStoreError) in
             try await store.item(identifier)
