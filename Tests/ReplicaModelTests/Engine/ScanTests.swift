@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import ReplicaTestSupport
 import Testing
@@ -31,6 +32,16 @@ import Testing
         #expect(bench.store.calls(of: .deleteItem).isEmpty)
         #expect(try await bench.read("d/x") == "text")
         #expect(try await bench.read("y") == "text")
+    }
+
+    /// An edit rests before it is sent; what is found rests since it was last changed, not since it was found.
+    @Test(arguments: [(10.0, ["old"]), (0.0, [])])
+    func whatRestedBeforeTheImportIsSentAtOnce(_ since: Double, _ sent: [String]) async throws {
+        let bench = try Bench(scanning: false) { try FileTree.make($0, ["old": "text"]) }
+        bench.clock.withLock { $0 = Date().timeIntervalSince1970 + since }
+        try bench.replica.scan()
+        _ = await bench.engine.send()
+        #expect(bench.store.entries.keys.sorted() == sent)
     }
 
     @Test func afterACrashWhatIsGoneWasRemoved() async throws {
