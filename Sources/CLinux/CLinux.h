@@ -49,6 +49,7 @@ int setfsgid(uint32_t group);
 #define CL_SEEK_DATA 3
 #define CL_SEEK_HOLE 4
 #define CL_M_ARENA_MAX (-8)
+#define CL_M_TRIM_THRESHOLD (-1)
 
 int cl_pipe2(int *ends, int flags) __asm__("pipe2");
 /// A mount of its own of what is mounted at the path, in no namespace: nobody finds the path's mount busy for it.

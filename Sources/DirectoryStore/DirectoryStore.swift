@@ -35,7 +35,8 @@ public final class DirectoryStore: RemoteStore {
         properties.fields = tree.keptFields
         properties.concurrency = Self.concurrency
         self.properties = properties
-        pool = WorkerPool(count: Self.concurrency)
+        // As many again: what a program waits for never stands behind all that is being sent.
+        pool = WorkerPool(count: 2 * Self.concurrency)
         WatchThread.start(tree, isStopped: isStopped)
     }
 

@@ -1,4 +1,5 @@
 import CLinux
+import Glibc
 import ReplicaModel
 import Testing
 
@@ -27,6 +28,20 @@ import Testing
         var own: Set<Int32> = []
         for _ in 0..<200 { own.insert(await Task(executorPreference: executor) { gettid() }.value) }
         for _ in 0..<20 { #expect(own.contains(try await threadOfFetch(store))) }
+    }
+
+    /// What is being sent may block for long, all of it at once.
+    @Test func aReadWaitsForNoSender() async throws {
+        let scratch = try Scratch()
+        let store = try DirectoryStore(path: scratch.root)
+        try await ShellClient(root: scratch.root).write([1], to: "x")
+        let isRead = Locked(false)
+        let senders = (0..<store.properties.concurrency).map { _ in
+            Task(executorPreference: store.executor) { while !isRead.withLock({ $0 }) { usleep(1_000) } }
+        }
+        _ = try await threadOfFetch(store)
+        isRead.withLock { $0 = true }
+        for sender in senders { await sender.value }
     }
 
     @Test func aCallFromThereChangesNoThread() async throws {

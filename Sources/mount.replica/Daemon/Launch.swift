@@ -73,9 +73,11 @@ enum Launch {
     }
 
     /// glibc gives each thread a heap of its own, up to eight for a processor, and what is free in one is of no use to
-    /// another. Few of our threads work at a time.
+    /// another. Few of our threads work at a time. What is free at a heap's end is not given back at once: a little more
+    /// is soon wanted, and each page given back is one to be zeroed again.
     private static func limitHeaps() {
         _ = cl_malloc_option(CL_M_ARENA_MAX, 2)
+        _ = cl_malloc_option(CL_M_TRIM_THRESHOLD, 1 << 20)
     }
 
     /// As many open files as the system lets us have: an unprivileged mount needs one for each that is open in it.
