@@ -49,6 +49,35 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["file"])
     }
 
+    /// What replaces a file is told together with the end of that: never do two items stand at one place.
+    @Test func aReplacedFileIsToldWithWhatReplacedIt() async throws {
+        let (root, beside) = (scratch.root, "\(scratch.path)/beside")
+        let files = (0..<20).map { "f\($0)" }
+        for name in files { try await ShellClient(root: root).write([0], to: name) }
+        var anchor = try await store.currentAnchor()
+        var known: [ItemIdentifier: FileName] = [:]
+        for item in try await store.all() { known[item.identifier] = item.filename }
+        let isDone = Locked(false)
+        let others = Task.detached {
+            for turn in 0..<2_000 {
+                try Data("\(turn)".utf8).write(to: URL(fileURLWithPath: beside))
+                #expect(rename(beside, "\(root)/\(files[turn % 7 + turn % 13])") == 0)
+            }
+            isDone.withLock { $0 = true }
+        }
+        while true {
+            let wasDone = isDone.withLock { $0 }
+            let batch = try await store.enumerateChanges(from: anchor)
+            for identifier in batch.deleted { known[identifier] = nil }
+            for item in batch.updated { known[item.identifier] = item.filename }
+            #expect(Set(known.values).count == known.count)
+            anchor = batch.anchor
+            if wasDone && !batch.moreComing { break }
+        }
+        try await others.value
+        #expect(known.count == files.count)
+    }
+
     @Test func aDeleteDuringTheCopyIsNoSuchItem() async throws {
         let base = try await store.make("file", "base")
         let path = scratch.root

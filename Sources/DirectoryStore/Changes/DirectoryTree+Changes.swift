@@ -32,32 +32,70 @@ extension DirectoryTree {
         return SyncAnchor(bytes: Array(parts[0]))
     }
 
-    func changes(from signedAnchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
+    /// What happened after an anchor, if possible as it was at one moment: what was replaced is told with what replaced it,
+    /// so that both are known for one item.
+    func changes(from anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
+        for _ in 1..<Self.mostLooks {
+            if let batch = try look(after: anchor) { return batch }
+        }
+        return try look(after: anchor, isLast: true) ?? ChangeBatch(updated: [], deleted: [], anchor: anchor)
+    }
+
+    /// How often changes are looked at anew because something changed meanwhile.
+    private static let mostLooks = 10
+
+    /// - Parameter isLast: Whether items that are no longer at their places are left out.
+    /// - Returns: Nil when there are such: events about them are on their way.
+    private func look(
+        after signedAnchor: SyncAnchor, isLast: Bool = false
+    ) throws(RemoteStoreError) -> ChangeBatch? {
         try drain()
         let top = try openRoot()
         let anchor = try verified(signedAnchor)
         if watches.cannotWatchAll { throw .syncAnchorExpired }
-        let changes = try index.withLock { index throws(RemoteStoreError) in
-            try index.log.changes(after: anchor, limit: Self.batchSize)
-        }
+        let (changes, known) = try known(after: anchor)
         var batch = ChangeBatch(
             updated: [], deleted: [], anchor: signed(changes.anchor), moreComing: changes.moreComing)
-        for key in changes.keys {
-            let known = index.withLock { index in
-                (place: index.knownPlace(of: key), names: index.names(of: key), isOrphan: index.orphans[key] != nil)
-            }
+        for (key, known) in zip(changes.keys, known) {
             guard let place = known.place else {
                 batch.deleted.append(key.identifier)
                 continue
             }
             // What is between two places is told when it has arrived, or is gone.
             guard !known.isOrphan, let names = known.names else { continue }
-            if let item = try describe(place, names, from: top) { batch.updated.append(item) }
+            if let item = try describe(place, names, from: top), item.identifier == key.identifier {
+                batch.updated.append(item)
+            } else if !isLast {
+                return nil
+            }
         }
         return batch
     }
 
-    /// Nil when another item, or none, stands there by now: an event about that is on its way.
+    /// What an item is known as.
+    private struct Known {
+        var place: Place?
+        var names: [FileName]?
+        var isOrphan: Bool
+    }
+
+    /// The items that changed, and where they are. Not while events are taken in: what replaced an item would be told
+    /// before the end of that.
+    private func known(after anchor: SyncAnchor) throws(RemoteStoreError) -> (ChangeLog.Changes, [Known]) {
+        try draining.withLock { _ throws(RemoteStoreError) in
+            try index.withLock { index throws(RemoteStoreError) in
+                let changes = try index.log.changes(after: anchor, limit: Self.batchSize)
+                let known = changes.keys.map { key in
+                    Known(
+                        place: index.knownPlace(of: key), names: index.names(of: key),
+                        isOrphan: index.orphans[key] != nil)
+                }
+                return (changes, known)
+            }
+        }
+    }
+
+    /// What stands at a place now; nil when nothing does.
     private func describe(
         _ place: Place, _ names: [FileName], from top: Handle
     ) throws(RemoteStoreError) -> Item? {

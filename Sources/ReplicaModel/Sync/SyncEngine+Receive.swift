@@ -48,6 +48,7 @@ extension SyncEngine {
     /// Asks for everything after the last anchor and notes it in the database.
     private func pullChanges() async throws(RemoteStoreError) {
         var isListed = false
+        var arrivals: Arrivals = [:]
         while true {
             guard let anchor = replica.anchor(), store.properties.hasChangeFeed else {
                 if isListed { return }
@@ -70,7 +71,7 @@ extension SyncEngine {
             let changes =
                 batch.updated.map { Incoming(identifier: $0.identifier, item: $0, asked: asked) }
                 + batch.deleted.map { Incoming(identifier: $0, item: nil, asked: asked) }
-            try replica.recognizeSuccessors(in: changes)
+            try replica.recognizeSuccessors(in: changes, &arrivals)
             try replica.noteIncoming(changes, anchor: batch.anchor)
             if !batch.moreComing { return }
         }
@@ -110,7 +111,8 @@ extension SyncEngine {
             let item = try await whereabouts(of: identifier)
             changes.append(Incoming(identifier: identifier, item: item, asked: asked))
         }
-        try replica.recognizeSuccessors(in: changes)
+        var arrivals: Arrivals = [:]
+        try replica.recognizeSuccessors(in: changes, &arrivals)
         try replica.noteIncoming(changes, anchor: anchor, replacing: noted)
     }
 

@@ -41,6 +41,33 @@ import Testing
         }
     }
 
+    /// A file that others replace is there all the time, under its name alone, and one item.
+    @Test func aFileIsThereWhileOthersReplaceIt() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                mkdir "$SRC/d" "$HERE/beside"; for n in {10..29}; do echo 0 >"$SRC/d/f$n"; done
+                begin; settle; cd "$MNT/d"
+                before=$(stat -c %i f*)
+                replace() {
+                    for turn in {1..500}; do
+                        echo "$turn" >"$HERE/beside/new"; mv "$HERE/beside/new" "$STORE/d/f$((10 + RANDOM % 20))"
+                    done
+                }
+                replace & writer=$!
+                misses=0
+                while kill -0 "$writer" 2>/dev/null; do
+                    for n in {10..29}; do read -r line <"f$n" || misses=$((misses + 1)); done
+                    set -- *; [ $# = 20 ] || misses=$((misses + 1))
+                done
+                wait "$writer"
+                [ "$misses" = 0 ]
+                settle; same
+                set -- *; [ $# = 20 ]; [ "$(stat -c %i f*)" = "$before" ]
+                """)
+        }
+    }
+
     @Test func anotherProgramSyncsIntoTheStore() async throws {
         try await Trial.run { trial in
             try await trial.shell(

@@ -23,7 +23,10 @@ extension Replica {
             try replaceMetadata(number, item, fields)
         }
         let masked = try locked { (tree) throws(Obstacle) -> ItemNumber? in
-            guard let node = tree.items[number], let folder = tree.items[parent] else { return nil }
+            // Meanwhile it may have become another: what replaced it in the store.
+            guard let node = tree.items[number], let folder = tree.items[parent],
+                node.base?.identifier == item.identifier
+            else { return nil }
             let isOther = tree.enforcesCapabilities && node.base?.capabilities != item.capabilities
             var left = node.dirty.subtracting(fields.intersection(.contents))
             // A cut of what is not here is no part of the plan, and still to be sent.

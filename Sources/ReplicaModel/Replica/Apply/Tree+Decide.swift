@@ -6,6 +6,8 @@ extension Tree {
         let known = try find(item.identifier)
         let parent = try folder(of: item, as: known)
         guard let node = known else {
+            // What was fetched is of an item that is gone, or another by now.
+            guard staged == nil else { return .finished(.done) }
             guard let parent, parent.kind == .folder, parent.materialization == .whole, !parent.isDeleted else {
                 return .finished(.done)  // Its folder is listed when somebody looks.
             }
