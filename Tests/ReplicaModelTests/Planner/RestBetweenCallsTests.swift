@@ -8,8 +8,8 @@ import Testing
         // Nothing was edited lately, or by a clock that was set back.
         (busy: 0.01, workers: 1, sinceEdit: 0.02, rest: 0.0),
         (0.01, 8, 60, 0), (0.01, 8, -1, 0), (-1, 1, 0, 0), (0, 1, 0, 0),
-        // A stream of edits: one task works a third of the time, of many not half a one on average.
-        (0.01, 1, 0.001, 0.02), (0.01, 8, 0.001, 0.16),
+        // A stream of edits: one task works a quarter of the time, of many a third of one on average.
+        (0.01, 1, 0.001, 0.03), (0.005, 8, 0.001, 0.12),
         // What takes long is the network's time.
         (0.5, 1, 0, 0.2), (5, 8, 0.019, 0.2),
     ])
