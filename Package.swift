@@ -63,7 +63,8 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "DirectoryStoreTests",
-            dependencies: ["DirectoryStore", "CLinux", "ReplicaModel", "ReplicaTestSupport", system], swiftSettings: strict),
+            dependencies: ["DirectoryStore", "CLinux", "ReplicaModel", "ReplicaTestSupport", system],
+            swiftSettings: strict),
         .testTarget(
             name: "CommandTests", dependencies: ["mount.replica", "replica", "ReplicaControl", "ReplicaModel", system],
             swiftSettings: strict),
