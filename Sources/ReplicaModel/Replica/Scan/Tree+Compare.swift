@@ -146,8 +146,8 @@ extension Tree {
         if scan != .afterCrash { node.flags.insert(.mayAlreadyExist) }
         if scan == .importing { node.flags.insert(.importing) }
         edit(node, ItemFields.ofNew(node.kind))
-        // What was changed a while ago has come to rest.
-        node.changedAt = min(node.changedAt, Double(node.stamp.changed) / 1e9)
+        // What was changed a while before the import has come to rest.
+        if scan == .importing { node.changedAt = min(node.changedAt, Double(node.stamp.changed) / 1e9) }
     }
 
     /// Gives a placeholder back the item that was taken to be what has its name now, as if that had been saved over it:
