@@ -35,10 +35,11 @@ extension DirectoryTree {
     /// What happened after an anchor, if possible as it was at one moment: what was replaced is told with what replaced it,
     /// so that both are known for one item.
     func changes(from anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
-        for _ in 1..<Self.mostLooks {
-            if let batch = try look(after: anchor) { return batch }
+        var looks = 1
+        while true {
+            if let batch = try look(after: anchor, isLast: looks == Self.mostLooks) { return batch }
+            looks += 1
         }
-        return try look(after: anchor, isLast: true) ?? ChangeBatch(updated: [], deleted: [], anchor: anchor)
     }
 
     /// How often changes are looked at anew because something changed meanwhile.
@@ -46,9 +47,7 @@ extension DirectoryTree {
 
     /// - Parameter isLast: Whether items that are no longer at their places are left out.
     /// - Returns: Nil when there are such: events about them are on their way.
-    private func look(
-        after signedAnchor: SyncAnchor, isLast: Bool = false
-    ) throws(RemoteStoreError) -> ChangeBatch? {
+    private func look(after signedAnchor: SyncAnchor, isLast: Bool) throws(RemoteStoreError) -> ChangeBatch? {
         try drain()
         let top = try openRoot()
         let anchor = try verified(signedAnchor)
@@ -161,10 +160,7 @@ extension DirectoryTree {
     private func open(_ key: ItemKey, _ index: FolderIndex, from top: Handle) throws(Errno) -> Handle {
         if key == .root { return top }
         guard let names = index.names(of: key) else { throw .noSuchFileOrDirectory }
-        let folder = try walk(names, from: top)
-        let status = try Linux.status(of: folder)
-        guard status.inode == key.inode, status.birth == key.birth else { throw .noSuchFileOrDirectory }
-        return folder
+        return try open(key, at: names, from: top)
     }
 
     /// What of the store's concern stands at a place.

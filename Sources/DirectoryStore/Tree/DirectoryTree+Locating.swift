@@ -62,10 +62,7 @@ extension DirectoryTree {
     private func lookFolder(_ key: ItemKey, from top: Handle) throws(RemoteStoreError) -> OpenFolder? {
         guard let names = index.withLock({ $0.names(of: key) }) else { return nil }
         do {
-            let handle = try walk(names, from: top)
-            let status = try Linux.status(of: handle)
-            guard status.inode == key.inode, status.birth == key.birth, status.device == root.device else { return nil }
-            return OpenFolder(key: key, handle: handle, names: names)
+            return OpenFolder(key: key, handle: try open(key, at: names, from: top), names: names)
         } catch  where error.provesAbsence {
             if let found = try look(key, from: top), found.status.kind != .folder {
                 throw .cannotSynchronize("\(path(names)) is not a folder")
@@ -74,6 +71,17 @@ extension DirectoryTree {
         } catch {
             throw failure(error, at: path(names))
         }
+    }
+
+    /// Opens the folder that these names lead to.
+    /// - Throws: ENOENT also when it is another one.
+    func open(_ key: ItemKey, at names: [FileName], from top: Handle) throws(Errno) -> Handle {
+        let folder = try walk(names, from: top)
+        let status = try Linux.status(of: folder)
+        guard status.inode == key.inode, status.birth == key.birth, status.device == root.device else {
+            throw .noSuchFileOrDirectory
+        }
+        return folder
     }
 
     /// Looks at the place that the index has for an item.

@@ -24,9 +24,10 @@ final class SnapshotFiles: Sendable {
     /// A copy of an open file of `size` bytes, its offset at the start. Shorter when the file is by now.
     /// - Returns: A descriptor that is to be given to ``release(_:size:)``.
     func make(of source: Int32, size: Int64) throws(Errno) -> Int32 {
-        let copy = try size <= Self.largestInMemory ? fileInMemory() : fileOnDisk()
+        let isSmall = size <= Self.largestInMemory
+        let copy = try isSmall ? fileInMemory() : fileOnDisk()
         do throws(Errno) {
-            try size <= Self.largestInMemory ? fill(copy, source, Int(size)) : share(copy, source, size)
+            try isSmall ? fill(copy, source, Int(size)) : share(copy, source, size)
             return copy
         } catch {
             close(copy)

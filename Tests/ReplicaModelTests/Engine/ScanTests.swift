@@ -34,7 +34,7 @@ import Testing
         #expect(try await bench.read("y") == "text")
     }
 
-    /// An edit rests before it is sent; what is found rests since it was last changed, not since it was found.
+    /// An edit rests before it is sent; what an import finds rests since it was last changed, not since it was found.
     @Test(arguments: [(10.0, ["old"]), (0.0, [])])
     func whatRestedBeforeTheImportIsSentAtOnce(_ since: Double, _ sent: [String]) async throws {
         let bench = try Bench(scanning: false) { try FileTree.make($0, ["old": "text"]) }

@@ -10,11 +10,10 @@ extension Replica {
             arrivals[StorePlace(parent: item.parent, name: item.filename)] = item.identifier
         }
         guard changes.contains(where: { $0.item == nil }) else { return }
-        let known = arrivals
         do throws(Obstacle) {
             try locked { (tree) throws(Obstacle) in
                 for change in changes where change.item == nil {
-                    try tree.succeed(change.identifier, by: known)
+                    try tree.succeed(change.identifier, by: arrivals)
                 }
             }
         } catch {
