@@ -21,10 +21,22 @@ extension Replica {
         do {
             try database.write { rows in
                 if replaced > 0 { try Incoming.removeAll(upTo: replaced, from: rows) }
-                try Incoming.write(changes, anchor: anchor, to: rows)
+                // In the transaction: what is answered after this look is recorded after it.
+                try Incoming.write(markStale(changes), anchor: anchor, to: rows)
             }
         } catch {
             throw .cannotSynchronize("the database cannot be written: \(error)")
+        }
+    }
+
+    /// Marks what is older than an answer that the database was told of before.
+    private func markStale(_ changes: [Incoming]) -> [Incoming] {
+        look { tree in
+            changes.map { change in
+                var change = change
+                if tree.answers.isStale(change.identifier, asked: change.asked) { change.asked = 0 }
+                return change
+            }
         }
     }
 

@@ -5,6 +5,8 @@ struct AnswerLog {
     private(set) var count: UInt64 = 1
     /// By a hash of the identifier, which is smaller. Were two the same, the store would be asked once too often.
     private var last: [Int: UInt64] = [:]
+    /// Which items the answers up to this one were about is not known any more.
+    private var forgotten: UInt64 = 0
     /// The answers that the database does not know yet.
     private var unrecorded: [ItemIdentifier: UInt64] = [:]
 
@@ -20,10 +22,10 @@ struct AnswerLog {
         unrecorded[identifier] = count
     }
 
-    /// Whether a call about the item was answered after the store was asked.
+    /// Whether a call about the item was answered after the store was asked, or may have been.
     /// - Parameter asked: ``count`` at that time.
     func isStale(_ identifier: ItemIdentifier, asked: UInt64) -> Bool {
-        asked == 0 || last[identifier.tableHash].map { $0 > asked } ?? false
+        asked == 0 || last[identifier.tableHash].map { $0 > asked } ?? (asked < forgotten)
     }
 
     /// What the database is to learn now.
@@ -36,5 +38,8 @@ struct AnswerLog {
     mutating func putBack(_ answers: [ItemIdentifier: UInt64]) { unrecorded.merge(answers) { newer, _ in newer } }
 
     /// Forgets answers that nothing still to be applied can be older than.
-    mutating func forget(upTo answer: UInt64) { last = last.filter { $0.value > answer } }
+    mutating func forget(upTo answer: UInt64) {
+        forgotten = max(forgotten, answer)
+        last = last.filter { $0.value > answer }
+    }
 }

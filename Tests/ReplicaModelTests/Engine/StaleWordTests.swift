@@ -1,0 +1,67 @@
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import ReplicaModel
+
+/// What the store said of an item before our own call about it (docs/decisions/what-is-stale.md).
+@Suite struct StaleWordTests {
+    /// The store's changes are asked for, and their answer is under way while `body` runs; then they are noted.
+    private static func whileAskingForChanges(_ bench: Bench, _ body: () async throws -> Void) async throws {
+        let (barrier, isAnswered) = (Barrier(), Locked(false))
+        bench.store.setHooks(after: { (call) async throws(RemoteStoreError) in
+            guard call.method == .enumerateChanges else { return }
+            isAnswered.withLock { $0 = true }
+            try await barrier.pass()
+        })
+        let engine = bench.engine
+        let pull = Task { await engine.pull() }
+        try await bench.until("the answer") { isAnswered.withLock { $0 } }
+        try await body()
+        barrier.lift()
+        await pull.value
+        bench.store.setHooks()
+    }
+
+    private static func names(_ bench: Bench) async throws -> [FileName] {
+        try await bench.store.enumerateItems(in: .root, from: nil).items.map(\.filename)
+    }
+
+    /// A folder that was moved, and removed right before a crash: the store's word of its old place comes late.
+    @Test func aWordNotedAfterTheAnswerExplainsNothing() async throws {
+        let bench = try Bench()
+        try await bench.settle()
+        try bench.makeFolder("old")
+        try bench.makeFolder("old/d")
+        try await bench.send()
+        try await bench.send()
+        try await Self.whileAskingForChanges(bench) {
+            try bench.rename("old/d", to: "d")
+            try await bench.send()
+            try bench.remove("old", isFolder: true)
+            try await bench.send()
+        }
+        #expect(try await Self.names(bench) == [FileName("d")])
+        try bench.remove("d", isFolder: true)
+        try bench.crash()
+        try await bench.settle()
+        #expect(try bench.tree().isEmpty)
+        #expect(try await Self.names(bench).isEmpty)
+    }
+
+    @Test func whatIsForgottenMakesOlderWordsDoubtful() {
+        var answers = AnswerLog()
+        let (one, other) = (ItemIdentifier("one"), ItemIdentifier("other"))
+        let before = answers.count
+        answers.noteCall(about: one)
+        let after = answers.count
+        #expect(answers.isStale(one, asked: before))
+        #expect(!answers.isStale(other, asked: before))
+        #expect(!answers.isStale(one, asked: after))
+        answers.forget(upTo: after)
+        // Which of them the answer was about is not known any more.
+        #expect(answers.isStale(one, asked: before))
+        #expect(answers.isStale(other, asked: before))
+        #expect(!answers.isStale(one, asked: after))
+    }
+}
