@@ -52,6 +52,7 @@ int setfsgid(uint32_t group);
 #define CL_M_TRIM_THRESHOLD (-1)
 
 int cl_pipe2(int *ends, int flags) __asm__("pipe2");
+int cl_dup3(int old, int fresh, int flags) __asm__("dup3");
 /// A mount of its own of what is mounted at the path, in no namespace: nobody finds the path's mount busy for it.
 int cl_open_tree(int folder, const char *path, unsigned int flags) __asm__("open_tree");
 #define CL_OPEN_TREE_CLONE 1

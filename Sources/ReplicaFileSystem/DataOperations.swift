@@ -20,23 +20,19 @@ extension DomainFileSystem {
         _ context: RequestContext, _ file: OpenedItem, _ range: Range<Int64>, attempts: Int,
         _ reply: consuming DataReply
     ) {
-        switch presence(of: range, in: file) {
-        case .here:
+        switch Result(catching: { () throws(Obstacle) in try file.holds(range, replica) }) {
+        case .success(true):
             file.readAhead.withLock { $0.advance(past: range) }
             reply.send(descriptor: file.descriptor, offset: range.lowerBound, count: range.count)
-        case .stale:
-            reply.fail(.stale)
-        case .absent:
+        case .failure(let obstacle):
+            reply.fail(obstacle.errno)
+        case .success(false):
             guard attempts > 0 else { return reply.fail(.ioError) }
             let wanted = file.readAhead.withLock { $0.range(for: range) }
             hydrate(context, file.number, wanted, reply) { [self] reply in
                 read(context, file, range, attempts: attempts - 1, reply)
             }
         }
-    }
-
-    private func presence(of range: Range<Int64>, in file: OpenedItem) -> Presence {
-        file.isWhole ? .here : replica.presence(of: file.number, range: range, since: file.generation)
     }
 
     public func write(

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import FuseMount
 internal import Glibc
 internal import ReplicaModel
@@ -14,6 +15,9 @@ final class OpenedItem: Sendable {
     /// Opened below for reads, writes and the rest; -1 when the kernel does the reading and writing: what else comes
     /// opens the file again, so that open files don't cost a descriptor each.
     let descriptor: Int32
+    /// The inode number of the file that the descriptor is of. Before anything of its content is here, another may take
+    /// its place.
+    private let inode: Locked<UInt64?>
     let readAhead = Locked(ReadAhead())
 
     init(node: NodeID, below: OpenFile, descriptor: Int32) {
@@ -22,7 +26,34 @@ final class OpenedItem: Sendable {
         generation = below.generation
         isWriter = below.isWriter
         isWhole = below.isWhole
+        inode = Locked(below.inode)
         self.descriptor = descriptor
+    }
+
+    /// Whether a range is here and can be read from the descriptor, which is made one of the file's present content if
+    /// nothing of the former was here.
+    /// - Throws: ESTALE when something of it was; what opening the file again throws.
+    func holds(_ range: Range<Int64>, _ replica: Replica) throws(Obstacle) -> Bool {
+        guard !isWhole else { return true }
+        while true {
+            let inode = inode.withLock { $0 }
+            switch replica.presence(of: number, range: range, since: generation, inode: inode) {
+            case .here: return true
+            case .absent: return false
+            case .stale: throw .errno(.stale)
+            case .exchanged: try renew(replica)
+            }
+        }
+    }
+
+    /// One at a time, so that the descriptor never goes back to an older file.
+    private func renew(_ replica: Replica) throws(Obstacle) {
+        try inode.withLock { (inode) throws(Obstacle) in
+            let (fresh, current) = try replica.reopen(number, since: generation)
+            defer { close(fresh) }
+            guard cl_dup3(fresh, descriptor, O_CLOEXEC) >= 0 else { throw .errno(.last) }
+            inode = current
+        }
     }
 }
 

@@ -50,7 +50,7 @@ extension DomainFileSystem {
         guard let file = files[handle] else { return reply.fail(.badFileDescriptor) }
         answer(context, reply) { [self] () throws(Obstacle) -> Int64 in
             try checkCurrent(file)
-            guard presence(of: file) == .here else { throw .needsContent(file.number) }
+            try checkWhole(file)
             return Int64(try withDescriptor(of: file) { Glibc.lseek($0, Int(offset), whence) })
         } send: { reply, offset in
             reply.send(offset)
@@ -67,7 +67,7 @@ extension DomainFileSystem {
         answer(context, reply) { [self] () throws(Obstacle) -> Int in
             try checkCurrent(from)
             try checkCurrent(into)
-            guard presence(of: from) == .here else { throw .needsContent(from.number) }
+            try checkWhole(from)
             if context.uid != 0 { try clearSetID(of: into.number) }
             return try withDescriptor(of: from) { below throws(Obstacle) in
                 try withDescriptor(of: into) { target in
@@ -82,8 +82,8 @@ extension DomainFileSystem {
 
     // MARK: Descriptors
 
-    private func presence(of file: OpenedItem) -> Presence {
-        file.isWhole ? .here : replica.presence(of: file.number, range: 0..<Int64.max, since: file.generation)
+    private func checkWhole(_ file: OpenedItem) throws(Obstacle) {
+        guard try file.holds(0..<Int64.max, replica) else { throw .needsContent(file.number) }
     }
 
     private func isCurrent(_ file: OpenedItem) -> Bool {

@@ -15,6 +15,7 @@ struct FetchBoard {
 extension SyncEngine {
     /// Brings bytes of a file. Readers of bytes that are on their way wait for those.
     func hydrate(_ number: ItemNumber, range: Range<Int64>?) async throws(Errno) {
+        let end = replica.now() + Self.patience
         while true {
             let target: FetchTarget?
             do throws(Obstacle) { target = try replica.fetchTarget(number, range: range) } catch { throw error.errno }
@@ -33,9 +34,26 @@ extension SyncEngine {
             if isShared {
                 try await waitForFetch(of: target, first)
             } else {
-                try await fetch(wanted, target)
+                try await fetch(wanted, target, until: end)
             }
         }
+    }
+
+    /// Seconds that a first read waits for what the store has instead of what was asked for.
+    private static let patience = 10.0
+
+    /// Waits for what the store has instead of a content that it no longer has. Nobody has seen anything of a file of
+    /// which nothing was here: its reader gets the newer content (file-provider.md §9, strictVersioning).
+    /// - Returns: False when the file is gone, was seen, or what it is now is not known in time.
+    private func awaitOther(than target: FetchTarget, until end: Double) async -> Bool {
+        await ask(target.identifier)
+        guard target.isUntouched, !options.isSequential else { return false }
+        while let isOther = replica.hasOtherContent(than: target), !Task.isCancelled {
+            if isOther { return true }
+            guard replica.now() < end else { return false }
+            try? await Task.sleep(for: .milliseconds(5))  // Cancelled when the reader is interrupted.
+        }
+        return false
     }
 
     /// Fetches begin and end at blocks, and small ones bring what is likely to be read next.
@@ -48,7 +66,8 @@ extension SyncEngine {
 
     private static let block: Int64 = 128 * 1024
 
-    private func fetch(_ range: Range<Int64>, _ target: FetchTarget) async throws(Errno) {
+    /// - Parameter end: Until when a newer content is waited for, in seconds since 1970.
+    private func fetch(_ range: Range<Int64>, _ target: FetchTarget, until end: Double) async throws(Errno) {
         ledger.withLock { $0.beginFetch(target.identifier, size: Int64(range.count)) }
         defer {
             ledger.withLock { $0.endFetch(target.identifier, now: replica.now()) }
@@ -73,7 +92,7 @@ extension SyncEngine {
             if sink.failure == .resourceTemporarilyUnavailable || sink.failure?.rawValue == ESTALE { return }
             if let errno = sink.failure { throw errno }
             switch error {
-            case .noSuchItem, .versionNoLongerAvailable: await ask(target.identifier)
+            case .noSuchItem, .versionNoLongerAvailable: if await awaitOther(than: target, until: end) { return }
             default: break
             }
             throw error.errno

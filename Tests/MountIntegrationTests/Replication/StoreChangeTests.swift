@@ -68,6 +68,31 @@ import Testing
         }
     }
 
+    /// A first read gets what the file is when the store is asked, not an error because it was another a moment ago.
+    @Test func aFirstReadWhileOthersReplaceTheFile() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                for n in {10..29}; do echo 0 >"$STORE/f$n"; done
+                replica add d --store "file://$STORE" >/dev/null; mount_it; cd "$MNT"; ls >/dev/null
+                mkdir "$HERE/beside"; misses=0
+                for turn in {1..100}; do
+                    file=f$((10 + RANDOM % 20)); text=$(printf "%$((1 + RANDOM % 9000))s" "$turn")
+                    printf %s "$text" >"$HERE/beside/new"
+                    replica evict "$file" 2>/dev/null || true
+                    mv "$HERE/beside/new" "$STORE/$file" & mover=$!
+                    sleep "0.00$((RANDOM % 10))"
+                    # Whatever it was or is, never a mixture.
+                    read=$(cat "$file") || misses=$((misses + 1))
+                    case $read in 0 | "$text" | *[0-9]) ;; *) fail "read: '$read'" ;; esac
+                    wait "$mover"
+                done
+                equal "$misses" 0
+                settle; same
+                """)
+        }
+    }
+
     @Test func anotherProgramSyncsIntoTheStore() async throws {
         try await Trial.run { trial in
             try await trial.shell(

@@ -30,6 +30,14 @@ import Testing
         }
     }
 
+    /// Takes the store's changes in until something has come of it.
+    private static func receive(_ engine: SyncEngine, until isDone: () throws -> Bool) async throws {
+        while !(try isDone()) {
+            await engine.receive()
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
     @Test func aRangeIsNotTheWhole() async throws {
         let bench = try Bench()
         bench.store.write(Self.content(32), to: "x")
@@ -125,6 +133,47 @@ import Testing
             close(file.descriptor)
             bench.replica.closed(number, isWriter: false)
         }
+    }
+
+    /// Nobody has seen anything of a file that was never read: who reads it first gets what it is by then.
+    @Test(arguments: [false, true])
+    func aFirstReadGetsWhatTookThePlaceOfTheFile(isAnotherItem: Bool) async throws {
+        let bench = try Bench()
+        bench.store.write("old", to: "x")
+        try await bench.settle()
+        let number = try bench.number("x")
+        let engine = bench.engine { $0.isSequential = false }
+        let old = try bench.replica.open(number, flags: O_RDONLY)
+        if isAnotherItem { bench.store.delete("x") }
+        bench.store.write("newer", to: "x")
+        let reader = Self.reader(of: number, engine)
+        try await bench.until("the question") { !bench.store.calls(of: .fetchContents).isEmpty }
+        try await Self.receive(engine) { bench.store.calls(of: .fetchContents).count == 2 }
+        #expect(await reader.value == nil)
+        // What was opened before is opened anew for it.
+        #expect(
+            bench.replica.presence(of: number, range: 0..<5, since: old.generation, inode: old.inode) == .exchanged)
+        let new = try bench.replica.reopen(number, since: old.generation)
+        var bytes = [UInt8](repeating: 0, count: 9)
+        #expect(pread(new.descriptor, &bytes, 9, 0) == 5)
+        #expect(bytes.starts(with: Array("newer".utf8)))
+        let presence = bench.replica.presence(of: number, range: 0..<5, since: old.generation, inode: new.inode)
+        #expect(presence == .here)
+        for descriptor in [old.descriptor, new.descriptor] { close(descriptor) }
+        bench.replica.closed(number, isWriter: false)
+    }
+
+    @Test func aFirstReadOfWhatIsGoneFails() async throws {
+        let bench = try Bench()
+        bench.store.write("old", to: "x")
+        try await bench.settle()
+        let number = try bench.number("x")
+        let engine = bench.engine { $0.isSequential = false }
+        bench.store.delete("x")
+        let reader = Self.reader(of: number, engine)
+        try await bench.until("the question") { !bench.store.calls(of: .fetchContents).isEmpty }
+        try await Self.receive(engine) { try bench.tree().isEmpty }
+        #expect(await reader.value == .noSuchFileOrDirectory)
     }
 
     @Test func aNewVersionUnderAnOpenFileLeavesItsBytes() async throws {

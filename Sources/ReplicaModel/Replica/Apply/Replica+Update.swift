@@ -116,7 +116,7 @@ extension Replica {
 
 extension Tree {
     /// Puts another file in the place of a node's: the staged one, or a placeholder of the store's newer content. Open
-    /// descriptors keep the old one (design.md §9.1).
+    /// descriptors keep the old one (design.md §9.1) when anything of it was here, else they are opened anew.
     fileprivate func exchangeFile(
         of node: Node, _ item: Item, _ staged: StagedContent?, _ folders: StateFolders
     ) throws(Obstacle) {
@@ -145,9 +145,12 @@ extension Tree {
             try makePlaceholder(fresh, in: staging, size: item.size, stamp)
         }
         try finishExchange(of: node, fresh, staging, below, old, stamp, isMarked: staged == nil && item.size > 0)
+        if node.opens > 0, node.materialization != .dataless { node.generation += 1 }
         node.materialization = staged == nil && item.size > 0 ? .dataless : .whole
         node.ranges = RangeSet64()
-        if node.opens > 0 { node.generation += 1 }
+        // At once: a reader may wait for it with pages locked that showing the change needs.
+        node.base?.version.content = item.version.content
+        node.base?.size = item.size
         separate(node)
         try applyMetadata(item.metadata, .metadata, to: node)
         restamp(node)

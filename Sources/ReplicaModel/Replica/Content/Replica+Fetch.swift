@@ -13,6 +13,8 @@ struct FetchTarget: Sendable {
     var generation: UInt32
     /// ``Node/evictions`` when it began.
     var evictions: UInt32
+    /// Whether nothing of the content is here yet.
+    var isUntouched: Bool
     /// What of the range asked for is not here, in order.
     var missing: [Range<Int64>]
 }
@@ -31,7 +33,16 @@ extension Replica {
             guard !missing.isEmpty || node.ranges.missing(in: 0..<size).isEmpty else { return nil }
             return FetchTarget(
                 number: node.number, shown: node.shown, identifier: base.identifier, version: base.version.content,
-                size: size, generation: node.generation, evictions: node.evictions, missing: missing)
+                size: size, generation: node.generation, evictions: node.evictions,
+                isUntouched: node.materialization == .dataless, missing: missing)
+        }
+    }
+
+    /// Whether a file has another content by now than what was to be fetched for it; nil when it is gone.
+    func hasOtherContent(than target: FetchTarget) -> Bool? {
+        look { tree in
+            guard let node = tree.items[target.number], !node.isDeleted, let base = node.base else { return nil }
+            return base.version.content != target.version || node.materialization == .whole
         }
     }
 

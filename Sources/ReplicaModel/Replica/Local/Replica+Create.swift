@@ -57,7 +57,9 @@ extension Replica {
                         openat(folder, text, kept | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, UInt32(masked(mode))))
                 }
             }
-            return (entry, OpenFile(descriptor: descriptor, isWhole: true, isWriter: isWriter, generation: 0))
+            return (
+                entry, OpenFile(descriptor: descriptor, isWhole: true, isWriter: isWriter, generation: 0, inode: nil)
+            )
         } catch {
             if descriptor >= 0 { Glibc.close(descriptor) }
             throw error

@@ -11,6 +11,8 @@ public struct OpenFile: Sendable {
     public let isWriter: Bool
     /// The item's generation then; see ``Replica/presence(of:range:since:)``.
     public let generation: UInt32
+    /// The inode number of the file below; nil of a whole one, in whose place no other comes unnoticed.
+    public let inode: UInt64?
 }
 
 /// Whether bytes of a file can be read from its descriptor.
@@ -18,6 +20,8 @@ public enum Presence: Sendable, Hashable {
     case here
     /// They have to be fetched: ``Domain/hydrate(_:range:)``.
     case absent
+    /// Another file is in its place below, before anything of it was here: ``Replica/reopen(_:since:)``.
+    case exchanged
     /// The file was replaced by a newer version since it was opened, before these bytes were here: ESTALE.
     case stale
 }
@@ -44,17 +48,22 @@ extension Replica {
                 tree.becomeWhole(node, place)
                 for name in tree.names(of: node) { tree.edit(name, [.contents, .modificationDate]) }
             }
+            let isWhole = node.materialization == .whole
             return OpenFile(
-                descriptor: descriptor, isWhole: node.materialization == .whole, isWriter: isWriter,
-                generation: node.generation)
+                descriptor: descriptor, isWhole: isWhole, isWriter: isWriter, generation: node.generation,
+                inode: isWhole ? nil : node.stamp.inode)
         }
     }
 
     /// Whether `range` of a file can be read from a descriptor that was opened in `generation`.
-    public func presence(of number: ItemNumber, range: Range<Int64>, since generation: UInt32) -> Presence {
+    /// - Parameter inode: ``OpenFile/inode`` of the descriptor; nil when none is to be read from.
+    public func presence(
+        of number: ItemNumber, range: Range<Int64>, since generation: UInt32, inode: UInt64? = nil
+    ) -> Presence {
         look { tree in
             guard let node = tree.shown[number] else { return .stale }
             guard node.generation == generation else { return .stale }
+            guard inode == nil || inode == node.stamp.inode else { return .exchanged }
             guard node.materialization != .whole else { return .here }
             guard node.base != nil else { return .stale }
             let end = min(range.upperBound, node.stamp.size)
@@ -82,6 +91,19 @@ extension Replica {
     public func settleWriters() {
         try? locked { (tree) throws(Obstacle) in  // Nothing here throws; the lock's signature does.
             for node in tree.writing.values { tree.settle(node) }
+        }
+    }
+
+    /// A descriptor of the file that is in the place of one opened for reading in `generation`, and its inode number.
+    /// - Throws: ESTALE when something of the content was here meanwhile.
+    public func reopen(
+        _ number: ItemNumber, since generation: UInt32
+    ) throws(Obstacle) -> (descriptor: Int32, inode: UInt64) {
+        try locked { (tree) throws(Obstacle) in
+            let node = try tree.node(number)
+            guard node.generation == generation else { throw .errno(Errno(rawValue: ESTALE)) }
+            let place = try tree.place(of: node)
+            return (try errnos { () throws(Errno) in try place.open(O_RDONLY) }, node.stamp.inode)
         }
     }
 
