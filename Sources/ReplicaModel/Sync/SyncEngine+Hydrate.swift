@@ -92,7 +92,10 @@ extension SyncEngine {
             if sink.failure == .resourceTemporarilyUnavailable || sink.failure?.rawValue == ESTALE { return }
             if let errno = sink.failure { throw errno }
             switch error {
-            case .noSuchItem, .versionNoLongerAvailable: if await awaitOther(than: target, until: end) { return }
+            case .noSuchItem, .versionNoLongerAvailable:
+                if await awaitOther(than: target, until: end) { return }
+                // Whether its name is gone too is for who opens it again.
+                if !target.isUntouched { throw Errno(rawValue: ESTALE) }
             default: break
             }
             throw error.errno

@@ -163,6 +163,18 @@ import Testing
         bench.replica.closed(number, isWriter: false)
     }
 
+    /// The name may stand for another file by now: that is no ENOENT.
+    @Test func theRestOfWhatIsGoneIsStale() async throws {
+        let bench = try Bench()
+        bench.store.write(Self.content(8), to: "x")
+        try await bench.settle()
+        let number = try bench.number("x")
+        try await bench.engine.hydrate(number, range: 0..<1)
+        bench.store.delete("x")
+        bench.store.write("newer", to: "x")
+        await #expect(throws: Errno(rawValue: ESTALE)) { try await bench.engine.hydrate(number, range: nil) }
+    }
+
     @Test func aFirstReadOfWhatIsGoneFails() async throws {
         let bench = try Bench()
         bench.store.write("old", to: "x")
