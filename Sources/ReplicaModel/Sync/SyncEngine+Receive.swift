@@ -68,10 +68,10 @@ extension SyncEngine {
                 try await listAnew()
                 continue
             }
-            let changes =
+            var changes =
                 batch.updated.map { Incoming(identifier: $0.identifier, item: $0, asked: asked) }
                 + batch.deleted.map { Incoming(identifier: $0, item: nil, asked: asked) }
-            try replica.recognizeSuccessors(in: changes, &arrivals)
+            try replica.recognizeSuccessors(in: &changes, &arrivals)
             try replica.noteIncoming(changes, anchor: batch.anchor)
             if !batch.moreComing { return }
         }
@@ -112,7 +112,7 @@ extension SyncEngine {
             changes.append(Incoming(identifier: identifier, item: item, asked: asked))
         }
         var arrivals: Arrivals = [:]
-        try replica.recognizeSuccessors(in: changes, &arrivals)
+        try replica.recognizeSuccessors(in: &changes, &arrivals)
         try replica.noteIncoming(changes, anchor: anchor, replacing: noted)
     }
 

@@ -68,6 +68,34 @@ import Testing
         }
     }
 
+    /// Also when the file beside it was there for so long that it showed here.
+    @Test func aFileIsThereWhileAKnownFileTakesItsPlace() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                for n in {10..14}; do echo 0 >"$STORE/f$n"; done
+                replica add d --store "file://$STORE" >/dev/null; mount_it; cd "$MNT"
+                read -r _ <f10; before=$(stat -c %i f*)
+                replace() {
+                    for turn in {1..30}; do
+                        : >"$STORE/new"; sleep "0.0$((10 + RANDOM % 90))"
+                        echo "$turn" >"$STORE/new"; sleep "0.0$((10 + RANDOM % 90))"
+                        mv "$STORE/new" "$STORE/f$((10 + RANDOM % 5))"
+                    done
+                }
+                replace & writer=$!
+                misses=0
+                while kill -0 "$writer" 2>/dev/null; do
+                    for n in {10..14}; do read -r line <"f$n" || misses=$((misses + 1)); done
+                done
+                wait "$writer"
+                equal "$misses" 0
+                settle; same
+                [ "$(stat -c %i f*)" = "$before" ]; not test -e new
+                """)
+        }
+    }
+
     /// A first read gets what the file is when the store is asked, not an error because it was another a moment ago.
     @Test func aFirstReadWhileOthersReplaceTheFile() async throws {
         try await Trial.run { trial in

@@ -13,13 +13,14 @@ extension Replica {
     /// How many calls were answered so far: what the store is asked now knows of them.
     var answers: UInt64 { look { $0.answers.count } }
 
-    /// Notes changes of the store, to be applied, with the anchor after them.
+    /// Notes changes of the store, to be applied, with the anchor after them and all that is known of the tree: what goes
+    /// because another item has its identifier now must not, after a crash, be gone under that.
     /// - Parameter replaced: Changes noted up to this sequence are of the past.
     func noteIncoming(
         _ changes: [Incoming], anchor: SyncAnchor?, replacing replaced: Int64 = 0
     ) throws(RemoteStoreError) {
         do {
-            try database.write { rows in
+            try record { [self] rows in
                 if replaced > 0 { try Incoming.removeAll(upTo: replaced, from: rows) }
                 // In the transaction: what is answered after this look is recorded after it.
                 try Incoming.write(markStale(changes), anchor: anchor, to: rows)

@@ -3,19 +3,25 @@ internal import SystemPackage
 extension Replica {
     /// Recognises files that were written beside and renamed over in the store, by another program or by a call of ours
     /// whose answer was lost: what is gone and what is new at its place are one item with a new identifier. To delete
-    /// the old identifier then does nothing, but for what was noted of it before.
+    /// the old identifier then does nothing, but for what was noted of it before. What was known under the name beside
+    /// goes: its removal joins `changes`.
     /// - Parameter arrivals: The files that were told of before, from the same question on; those of `changes` join them.
-    func recognizeSuccessors(in changes: [Incoming], _ arrivals: inout Arrivals) throws(RemoteStoreError) {
+    func recognizeSuccessors(in changes: inout [Incoming], _ arrivals: inout Arrivals) throws(RemoteStoreError) {
         for case let item? in changes.lazy.map(\.item) where item.kind == .file {
             arrivals[StorePlace(parent: item.parent, name: item.filename)] = item.identifier
         }
         guard changes.contains(where: { $0.item == nil }) else { return }
         do throws(Obstacle) {
-            try locked { (tree) throws(Obstacle) in
-                for change in changes where change.item == nil {
-                    try tree.succeed(change.identifier, by: arrivals)
+            let (known, places) = (changes, arrivals)
+            let left = try locked { (tree) throws(Obstacle) in
+                var left: [Incoming] = []
+                for change in known where change.item == nil {
+                    guard let stale = try tree.succeed(change.identifier, by: places) else { continue }
+                    left.append(Incoming(identifier: stale, item: nil, asked: tree.answers.count))
                 }
+                return left
             }
+            changes.append(contentsOf: left)
         } catch {
             throw .cannotSynchronize("the tree cannot be read: \(error.errno)")
         }
@@ -33,14 +39,27 @@ struct StorePlace: Hashable {
 
 extension Tree {
     /// Gives the node of `identifier` the identifier of the new file at its place, if there is one.
+    /// - Returns: What the file is called from now on that was known beside it, and is to go.
     fileprivate func succeed(
         _ identifier: ItemIdentifier, by arrivals: Arrivals
-    ) throws(Obstacle) {
+    ) throws(Obstacle) -> ItemIdentifier? {
         guard let node = try find(identifier), node.kind == .file, !node.isDeleted, var base = node.base,
-            let successor = try successor(of: node, base, arrivals), try find(successor) == nil
-        else { return }
+            let successor = try successor(of: node, base, arrivals), successor != identifier
+        else { return nil }
+        let beside = try find(successor)
+        if let beside, !beside.mayGo(for: node) { return nil }
+        let stale = beside.flatMap(makeStale)
         base.identifier = successor
         setBase(base, of: node)
+        return stale
+    }
+
+    /// Gives an item that another is from now on a name that the store does not have.
+    func makeStale(_ node: Node) -> ItemIdentifier? {
+        guard var base = node.base else { return nil }
+        base.identifier = ItemIdentifier("replica:stale-\(node.number.rawValue)")
+        setBase(base, of: node)
+        return base.identifier
     }
 
     /// The new file at the place where the store had the item, or where a call that was not answered was to put it.
@@ -54,5 +73,16 @@ extension Tree {
         }
         guard let sent = node.sentContent, let folder = try find(sent.parent)?.base?.identifier else { return nil }
         return arrivals[StorePlace(parent: folder, name: sent.name)]
+    }
+}
+
+extension Node {
+    /// Whether nothing is lost when another file becomes what this one is: there is nothing to be said of it to the
+    /// store, and its content is fetched for the other if it is here.
+    fileprivate func mayGo(for other: Node) -> Bool {
+        guard kind == .file, dirty.isEmpty, flags.isEmpty, sent == nil, !isInFlight, writers == 0, failure == nil,
+            pin == .inherited
+        else { return false }
+        return materialization == .dataless || stamp.size == 0 || other.materialization == .whole
     }
 }

@@ -199,15 +199,14 @@ extension Tree {
             drop(other)
             return nil
         }
-        guard isNew && other.kind != .folder || other.flags.contains(.reimport), var base = other.base else {
+        guard isNew && other.kind != .folder || other.flags.contains(.reimport), other.base != nil else {
             makeAnew(other)
             // Its entries are the new one's now.
             if node.kind == .folder { askAgain(for: node) }
             return nil
         }
-        base.identifier = ItemIdentifier("replica:stale-\(other.number.rawValue)")
-        setBase(base, of: other)
-        return other.flags.contains(.reimport) ? nil : base.identifier
+        let stale = makeStale(other)
+        return other.flags.contains(.reimport) ? nil : stale
     }
 
     /// What stayed local because its folder did is sent now that the store has the folder.

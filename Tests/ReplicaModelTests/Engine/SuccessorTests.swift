@@ -1,0 +1,73 @@
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import ReplicaModel
+
+/// A file of the store that is moved over another there: programs save so, and mean the other's newer content.
+@Suite struct SuccessorTests {
+    private static func bench() async throws -> Bench {
+        let bench = try Bench()
+        bench.store.write("old", to: "x")
+        bench.store.write("newer", to: "beside")
+        try await bench.settle()
+        return bench
+    }
+
+    @Test(arguments: [false, true])
+    func whatMovesOverAFileBecomesIt(isWhole: Bool) async throws {
+        let bench = try await Self.bench()
+        let number = try bench.number("x")
+        if isWhole { #expect(try await bench.read("x") == "old") }
+        let moved = bench.store.move("beside", to: "x")
+        try await bench.settle()
+        #expect(try bench.number("x") == number)
+        #expect(bench.replica.look { $0.byIdentifier[moved.identifier]?.number } == number)
+        // What was here still is.
+        #expect(try await bench.report("x").materialization == (isWhole ? .whole : .dataless))
+        #expect(try await bench.read("x") == "newer")
+        #expect(try bench.tree() == ["x": "newer"])
+        #expect(bench.store.calls(of: .deleteItem).isEmpty)
+    }
+
+    /// Its content would have to be fetched again.
+    @Test func whatIsHereMovesItself() async throws {
+        let bench = try await Self.bench()
+        #expect(try await bench.read("beside") == "newer")
+        let number = try bench.number("beside")
+        bench.store.move("beside", to: "x")
+        try await bench.settle()
+        #expect(try bench.number("x") == number)
+        #expect(try bench.tree() == ["x": "newer"])
+    }
+
+    @Test func anEditOfWhatMovesIsSentForIt() async throws {
+        let bench = try await Self.bench()
+        try bench.write("edited", to: "beside")
+        let moved = bench.store.move("beside", to: "x")
+        try await bench.settle()
+        #expect(bench.store.text(at: "x") == "edited")
+        #expect(bench.store.item(at: "x")?.identifier == moved.identifier)
+    }
+
+    /// What is gone because another has its identifier was not removed by anyone.
+    @Test func aCrashDeletesNothing() async throws {
+        let bench = try await Self.bench()
+        bench.store.move("beside", to: "x")
+        await bench.engine.pull()
+        for (_, change) in try bench.replica.incoming(after: 0, limit: 10) {
+            if let item = change.item {
+                _ = try bench.replica.apply(item)
+            } else {
+                _ = try bench.replica.applyDeletion(of: change.identifier)
+            }
+        }
+        #expect(try bench.tree().keys.sorted() == ["x"])
+        // Before the database learns what was applied.
+        try bench.crash()
+        try await bench.settle()
+        #expect(bench.store.calls(of: .deleteItem).isEmpty)
+        #expect(bench.store.text(at: "x") == "newer")
+        #expect(try await bench.read("x") == "newer")
+    }
+}
