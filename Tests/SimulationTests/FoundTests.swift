@@ -390,6 +390,43 @@ import Testing
             ])
     }
 
+    @Test func whatMovesOverAnotherBeforeACrashIsNotRemoved() async {
+        await expectNoFault(
+            .restored,
+            [
+                .remote(.create(folder: 960, name: 928, Content(serial: 4))),
+                .remote(.create(folder: 63, name: 371, Content(serial: 5))),
+                .receive,
+                .local(.overwrite(158, Content(serial: 7))),
+                .remote(.makeFolder(folder: 83, name: 852)),
+                .remote(.create(folder: 985, name: 308, Content(serial: 9))),
+                .local(.rename(169, folder: 689, name: 661, mayReplace: true)),
+                .send,
+                .remote(.overwrite(203, Content(serial: 12))),
+                .remote(.move(459, folder: 802, name: 157)),
+                .crashAfterApplying,
+                .send,
+            ])
+    }
+
+    @Test func aFolderThatIsToStayHereIsListedNoMore() async {
+        await expectNoFault(
+            .hostile,
+            [
+                .receive,
+                .dieAtCall(1, .after),
+                .local(.create(folder: 28, name: 636, content: Content(serial: 1))),
+                .fault(.modifyItem, .before, .excludedFromSync, spared: 1),
+                .receive,
+                .remote(.makeFolder(folder: 685, name: 172)),
+                .send,
+                .send,
+                .local(.makeFolder(folder: 473, name: 448)),
+                .receive,
+                .send,
+            ])
+    }
+
     private func expectNoFault(
         _ profile: Profile, _ steps: [Step], location: SourceLocation = #_sourceLocation
     ) async {

@@ -58,7 +58,8 @@ extension Tree {
                 child.base?.parent = grave.number
             }
             node.dirty.formUnion(ItemFields.ofNew(node.kind))
-            node.flags.subtract([.mayAlreadyExist, .deletionConflicted, .reimport])
+            node.flags.subtract([.mayAlreadyExist, .deletionConflicted, .reimport, .needsListing])
+            needsListing.remove(node.number)
             (node.sent, node.sentContent) = (nil, nil)
             forgive(node)
         }

@@ -51,10 +51,17 @@ extension Tree {
             guard node.kind == .file, let other = try child(item.filename, of: parent) else { return .removed }
             // What moves over another name of its file is that name from then on.
             if other.stamp.isSameFile(as: node.stamp) { return .takenAway }
-            return other.isContent(of: item) ? .replaced(by: other) : .removed
+            return try isLeftBehind(other) && other.isContent(of: item) ? .replaced(by: other) : .removed
         } catch {
             return .takenAway  // Without a look at the database nothing is deleted in the store.
         }
+    }
+
+    /// Whether nothing in the store stands for the node: it never did, or is said to be gone.
+    private func isLeftBehind(_ node: Node) throws(Obstacle) -> Bool {
+        guard let base = node.base else { return node.isUnknown }
+        guard let change = try reading({ try Incoming.of(base.identifier, in: $0) }) else { return false }
+        return change.item == nil
     }
 
     private func isOurPlace(_ folder: Node, _ name: FileName, of node: Node) -> Bool {
@@ -62,14 +69,14 @@ extension Tree {
         return node.sent.map { $0.parent == folder.number && $0.name == name } ?? false
     }
 
-    /// Makes a file that the scan took for a new one the item that it is, with the store's content.
+    /// Makes a file that the scan took for another the item that it is, with the store's content.
     private func replace(_ other: Node, by node: Node) {
         take(other, as: node)
         node.dirty.remove(.contents)
         note(node)
     }
 
-    /// Makes a file that the scan took for a new one the item that it is.
+    /// Makes a file that the scan took for another the item that it is.
     private func take(_ other: Node, as node: Node) {
         guard let parent = other.parent else { return }
         let (name, stamp, materialization) = (other.name, other.stamp, other.materialization)
@@ -188,9 +195,9 @@ extension Node {
     /// Whether the store was never told of it.
     fileprivate var isUnknown: Bool { base == nil && !flags.contains(.createSent) && !isDeleted }
 
-    /// Whether it is unknown to the store, and its file is as the store's change of `item` would have made it.
+    /// Whether its file is as the store's change of `item` would have made it.
     fileprivate func isContent(of item: Item) -> Bool {
-        guard isUnknown, kind == .file, stamp.size == item.size else { return false }
+        guard kind == .file, stamp.size == item.size else { return false }
         return item.metadata.modificationDate.map { $0.nanoseconds == stamp.modified } ?? true
     }
 }
