@@ -17,7 +17,7 @@ final class OpenedItem: Sendable {
     let descriptor: Int32
     /// The inode number of the file that the descriptor is of. Before anything of its content is here, another may take
     /// its place.
-    private let inode: Locked<UInt64?>
+    private let placeholder: Locked<UInt64?>
     let readAhead = Locked(ReadAhead())
 
     init(node: NodeID, below: OpenFile, descriptor: Int32) {
@@ -26,7 +26,7 @@ final class OpenedItem: Sendable {
         generation = below.generation
         isWriter = below.isWriter
         isWhole = below.isWhole
-        inode = Locked(below.inode)
+        placeholder = Locked(below.placeholder)
         self.descriptor = descriptor
     }
 
@@ -36,8 +36,8 @@ final class OpenedItem: Sendable {
     func holds(_ range: Range<Int64>, _ replica: Replica) throws(Obstacle) -> Bool {
         guard !isWhole else { return true }
         while true {
-            let inode = inode.withLock { $0 }
-            switch replica.presence(of: number, range: range, since: generation, inode: inode) {
+            let placeholder = placeholder.withLock { $0 }
+            switch replica.presence(of: number, range: range, since: generation, placeholder: placeholder) {
             case .here: return true
             case .absent: return false
             case .stale: throw .errno(.stale)
@@ -48,11 +48,11 @@ final class OpenedItem: Sendable {
 
     /// One at a time, so that the descriptor never goes back to an older file.
     private func renew(_ replica: Replica) throws(Obstacle) {
-        try inode.withLock { (inode) throws(Obstacle) in
+        try placeholder.withLock { (placeholder) throws(Obstacle) in
             let (fresh, current) = try replica.reopen(number, since: generation)
             defer { close(fresh) }
             guard cl_dup3(fresh, descriptor, O_CLOEXEC) >= 0 else { throw .errno(.last) }
-            inode = current
+            placeholder = current
         }
     }
 }

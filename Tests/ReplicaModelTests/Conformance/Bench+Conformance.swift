@@ -53,9 +53,9 @@ extension Bench {
     }
 
     /// Waits until `isTrue`; generous, for slow machines.
-    func until(_ what: String, _ isTrue: () -> Bool) async throws {
+    func until(_ what: String, _ isTrue: () async throws -> Bool) async throws {
         let end = ContinuousClock.now + .seconds(60)
-        while !isTrue() {
+        while try await !isTrue() {
             try #require(ContinuousClock.now < end, "never: \(what)")
             try await Task.sleep(for: .milliseconds(2))
         }

@@ -30,14 +30,6 @@ import Testing
         }
     }
 
-    /// Takes the store's changes in until something has come of it.
-    private static func receive(_ engine: SyncEngine, until isDone: () throws -> Bool) async throws {
-        while !(try isDone()) {
-            await engine.receive()
-            try await Task.sleep(for: .milliseconds(1))
-        }
-    }
-
     @Test func aRangeIsNotTheWhole() async throws {
         let bench = try Bench()
         bench.store.write(Self.content(32), to: "x")
@@ -148,17 +140,21 @@ import Testing
         bench.store.write("newer", to: "x")
         let reader = Self.reader(of: number, engine)
         try await bench.until("the question") { !bench.store.calls(of: .fetchContents).isEmpty }
-        try await Self.receive(engine) { bench.store.calls(of: .fetchContents).count == 2 }
+        try await bench.until("the newer content is asked for") {
+            await engine.receive()
+            return bench.store.calls(of: .fetchContents).count == 2
+        }
         #expect(await reader.value == nil)
         // What was opened before is opened anew for it.
-        #expect(
-            bench.replica.presence(of: number, range: 0..<5, since: old.generation, inode: old.inode) == .exchanged)
+        func presence(_ placeholder: UInt64?) -> Presence {
+            bench.replica.presence(of: number, range: 0..<5, since: old.generation, placeholder: placeholder)
+        }
+        #expect(presence(old.placeholder) == .exchanged)
         let new = try bench.replica.reopen(number, since: old.generation)
         var bytes = [UInt8](repeating: 0, count: 9)
         #expect(pread(new.descriptor, &bytes, 9, 0) == 5)
         #expect(bytes.starts(with: Array("newer".utf8)))
-        let presence = bench.replica.presence(of: number, range: 0..<5, since: old.generation, inode: new.inode)
-        #expect(presence == .here)
+        #expect(presence(new.placeholder) == .here)
         for descriptor in [old.descriptor, new.descriptor] { close(descriptor) }
         bench.replica.closed(number, isWriter: false)
     }
@@ -184,7 +180,10 @@ import Testing
         bench.store.delete("x")
         let reader = Self.reader(of: number, engine)
         try await bench.until("the question") { !bench.store.calls(of: .fetchContents).isEmpty }
-        try await Self.receive(engine) { try bench.tree().isEmpty }
+        try await bench.until("the file goes") {
+            await engine.receive()
+            return try bench.tree().isEmpty
+        }
         #expect(await reader.value == .noSuchFileOrDirectory)
     }
 

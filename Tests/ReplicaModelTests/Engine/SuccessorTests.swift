@@ -30,6 +30,14 @@ import Testing
         #expect(bench.store.calls(of: .deleteItem).isEmpty)
     }
 
+    @Test func aPinStays() async throws {
+        let bench = try await Self.bench()
+        try await bench.domain.pin(Bench.names("x"))
+        bench.store.move("beside", to: "x")
+        try await bench.settle()
+        #expect(try await bench.report("x").pin == .pinned)
+    }
+
     /// Its content would have to be fetched again.
     @Test func whatIsHereMovesItself() async throws {
         let bench = try await Self.bench()

@@ -12,16 +12,12 @@ extension Replica {
         }
         guard changes.contains(where: { $0.item == nil }) else { return }
         do throws(Obstacle) {
-            let (known, places) = (changes, arrivals)
-            let left = try locked { (tree) throws(Obstacle) in
-                var left: [Incoming] = []
-                for change in known where change.item == nil {
-                    guard let stale = try tree.succeed(change.identifier, by: places) else { continue }
-                    left.append(Incoming(identifier: stale, item: nil, asked: tree.answers.count))
+            try locked { (tree) throws(Obstacle) in
+                for change in changes where change.item == nil {
+                    guard let stale = try tree.succeed(change.identifier, by: arrivals) else { continue }
+                    changes.append(Incoming(identifier: stale, item: nil, asked: tree.answers.count))
                 }
-                return left
             }
-            changes.append(contentsOf: left)
         } catch {
             throw .cannotSynchronize("the tree cannot be read: \(error.errno)")
         }
@@ -80,8 +76,7 @@ extension Node {
     /// Whether nothing is lost when another file becomes what this one is: there is nothing to be said of it to the
     /// store, and its content is fetched for the other if it is here.
     fileprivate func mayGo(for other: Node) -> Bool {
-        guard kind == .file, dirty.isEmpty, flags.isEmpty, sent == nil, !isInFlight, writers == 0, failure == nil,
-            pin == .inherited
+        guard kind == .file, !isPending, flags.isEmpty, !isInFlight, writers == 0, failure == nil, pin == .inherited
         else { return false }
         return materialization == .dataless || stamp.size == 0 || other.materialization == .whole
     }

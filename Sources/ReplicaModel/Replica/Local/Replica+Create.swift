@@ -57,9 +57,7 @@ extension Replica {
                         openat(folder, text, kept | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, UInt32(masked(mode))))
                 }
             }
-            return (
-                entry, OpenFile(descriptor: descriptor, isWhole: true, isWriter: isWriter, generation: 0, inode: nil)
-            )
+            return (entry, OpenFile(descriptor: descriptor, isWriter: isWriter, generation: 0, placeholder: nil))
         } catch {
             if descriptor >= 0 { Glibc.close(descriptor) }
             throw error

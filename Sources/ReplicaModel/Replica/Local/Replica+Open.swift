@@ -6,13 +6,13 @@ internal import SystemPackage
 public struct OpenFile: Sendable {
     /// The receiver's to close.
     public let descriptor: Int32
-    /// Whether all content is here: the kernel may read and write the file itself.
-    public let isWhole: Bool
     public let isWriter: Bool
-    /// The item's generation then; see ``Replica/presence(of:range:since:)``.
+    /// The item's generation then; see ``Replica/presence(of:range:since:placeholder:)``.
     public let generation: UInt32
-    /// The inode number of the file below; nil of a whole one, in whose place no other comes unnoticed.
-    public let inode: UInt64?
+    /// The inode number of the file below when not all content is here: another may take its place then.
+    public let placeholder: UInt64?
+    /// Whether all content is here: the kernel may read and write the file itself.
+    public var isWhole: Bool { placeholder == nil }
 }
 
 /// Whether bytes of a file can be read from its descriptor.
@@ -48,22 +48,21 @@ extension Replica {
                 tree.becomeWhole(node, place)
                 for name in tree.names(of: node) { tree.edit(name, [.contents, .modificationDate]) }
             }
-            let isWhole = node.materialization == .whole
             return OpenFile(
-                descriptor: descriptor, isWhole: isWhole, isWriter: isWriter, generation: node.generation,
-                inode: isWhole ? nil : node.stamp.inode)
+                descriptor: descriptor, isWriter: isWriter, generation: node.generation,
+                placeholder: node.materialization == .whole ? nil : node.stamp.inode)
         }
     }
 
     /// Whether `range` of a file can be read from a descriptor that was opened in `generation`.
-    /// - Parameter inode: ``OpenFile/inode`` of the descriptor; nil when none is to be read from.
+    /// - Parameter placeholder: ``OpenFile/placeholder`` of the descriptor; nil when none is to be read from.
     public func presence(
-        of number: ItemNumber, range: Range<Int64>, since generation: UInt32, inode: UInt64? = nil
+        of number: ItemNumber, range: Range<Int64>, since generation: UInt32, placeholder: UInt64? = nil
     ) -> Presence {
         look { tree in
             guard let node = tree.shown[number] else { return .stale }
             guard node.generation == generation else { return .stale }
-            guard inode == nil || inode == node.stamp.inode else { return .exchanged }
+            guard placeholder == nil || placeholder == node.stamp.inode else { return .exchanged }
             guard node.materialization != .whole else { return .here }
             guard node.base != nil else { return .stale }
             let end = min(range.upperBound, node.stamp.size)
@@ -98,7 +97,7 @@ extension Replica {
     /// - Throws: ESTALE when something of the content was here meanwhile.
     public func reopen(
         _ number: ItemNumber, since generation: UInt32
-    ) throws(Obstacle) -> (descriptor: Int32, inode: UInt64) {
+    ) throws(Obstacle) -> (descriptor: Int32, placeholder: UInt64) {
         try locked { (tree) throws(Obstacle) in
             let node = try tree.node(number)
             guard node.generation == generation else { throw .errno(Errno(rawValue: ESTALE)) }

@@ -51,7 +51,8 @@ extension Tree {
             guard node.kind == .file, let other = try child(item.filename, of: parent) else { return .removed }
             // What moves over another name of its file is that name from then on.
             if other.stamp.isSameFile(as: node.stamp) { return .takenAway }
-            return try isLeftBehind(other) && other.isContent(of: item) ? .replaced(by: other) : .removed
+            guard other.isContent(of: item) else { return .removed }
+            return try isLeftBehind(other) ? .replaced(by: other) : .removed
         } catch {
             return .takenAway  // Without a look at the database nothing is deleted in the store.
         }
