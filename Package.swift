@@ -32,7 +32,7 @@ let package = Package(
     targets: [
         // Declarations only: Linux calls that the Glibc module lacks.
         .systemLibrary(name: "CLinux"),
-        .target(name: "CFuse", linkerSettings: [.linkedLibrary("fuse3")]),
+        .target(name: "CFuse", linkerSettings: [.linkedLibrary("fuse3"), .linkedLibrary("uring")]),
         .target(name: "FuseMount", dependencies: ["CFuse", system], swiftSettings: strict),
         .target(name: "ReplicaModel", dependencies: ["CLinux", grdb, heap, system, log], swiftSettings: strict),
         .target(

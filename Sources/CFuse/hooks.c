@@ -1,5 +1,7 @@
 #define _GNU_SOURCE
 #include "CFuse.h"
+#include "rings.h"
+#include "service.h"
 #include "wire.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +47,8 @@ static ssize_t hook_writev(int fd, struct iovec *iov, int count, void *user) {
         else if (statx_answer) patch_statx(iov);
         else if (init_want && iov[1].iov_len == sizeof(struct wire_init_out)) patch_init(iov);
     }
-    ssize_t written = writev(fd, iov, count);
+    ssize_t written = rings_answer(fd, iov, count);
+    if (written < 0) written = writev(fd, iov, count);
     // libfuse prints every error but ENOENT. A notification about what the kernel doesn't know is no error; an
     // answer fails only when nobody waits for it.
     if (written < 0 && !header->unique) return 0;
@@ -74,16 +77,29 @@ int cfuse_session_mount(struct fuse_session *session, const char *path) {
 
 /// STATX begins as GETATTR does and TMPFILE is laid out as CREATE: libfuse 3.14 takes them for those, and the
 /// answers differ only by what the hooks put in.
-void cfuse_process(struct fuse_session *session, void *buffer, size_t size) {
-    struct wire_in_header *header = buffer;
+static void process(struct fuse_session *session, struct wire_in_header *header, size_t size) {
     current_is_statx = header->opcode == WIRE_STATX;
     current_is_tmpfile = header->opcode == WIRE_TMPFILE;
     if (current_is_statx) header->opcode = WIRE_GETATTR;
     if (current_is_tmpfile) header->opcode = WIRE_CREATE;
     cfuse_current = header;
-    struct fuse_buf request = {.size = size, .mem = buffer};
+    struct fuse_buf request = {.size = size, .mem = header};
     fuse_session_process_buf(session, &request);
     cfuse_current = NULL;
+}
+
+static void refuse(int fd, const struct wire_in_header *header) {
+    if (header->opcode == WIRE_FORGET || header->opcode == WIRE_BATCH_FORGET || header->opcode == WIRE_INTERRUPT)
+        return;
+    struct wire_out_header answer = {.length = sizeof answer, .error = -ENOTCONN, .unique = header->unique};
+    struct iovec whole = {.iov_base = &answer, .iov_len = sizeof answer};
+    // Fails when the caller is gone, and then nobody waits for it.
+    hook_writev(fd, &whole, 1, NULL);
+}
+
+void service_serve(struct service *service, struct wire_in_header *header, size_t size) {
+    if (atomic_load_explicit(&service->refusing, memory_order_relaxed)) refuse(service->fd, header);
+    else process(service->session, header, size);
 }
 
 uint64_t cfuse_current_unique(void) { return cfuse_current ? cfuse_current->unique : 0; }

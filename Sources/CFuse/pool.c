@@ -1,5 +1,7 @@
 #define _GNU_SOURCE
 #include "CFuse.h"
+#include "rings.h"
+#include "service.h"
 #include "slices.h"
 #include "wire.h"
 #include <errno.h>
@@ -34,11 +36,10 @@ struct worker {
 };
 
 struct cfuse_pool {
-    struct fuse_session *session;
-    int fd;
+    struct service service;
+    struct rings *rings;
     unsigned max_threads;
-    bool answers_at_once;
-    atomic_bool refusing, stopping;
+    atomic_bool stopping;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_condattr_t monotonic;
@@ -138,36 +139,13 @@ static bool take_lead(struct worker *worker) {
     return leads;
 }
 
-/// Whether a request is served without waiting for more than a local disk: it says something of a name or a node.
-static bool is_answered_at_once(const struct cfuse_pool *pool, const struct wire_in_header *header) {
-    if (atomic_load_explicit(&pool->refusing, memory_order_relaxed)) return true;
-    if (!pool->answers_at_once) return false;
-    switch (header->opcode) {
-    case WIRE_LOOKUP: case WIRE_FORGET: case WIRE_GETATTR: case WIRE_SETATTR: case WIRE_READLINK:
-    case WIRE_SYMLINK: case WIRE_MKNOD: case WIRE_MKDIR: case WIRE_UNLINK: case WIRE_RMDIR: case WIRE_RENAME:
-    case WIRE_LINK: case WIRE_OPEN: case WIRE_STATFS: case WIRE_RELEASE: case WIRE_GETXATTR: case WIRE_LISTXATTR:
-    case WIRE_OPENDIR: case WIRE_READDIR: case WIRE_RELEASEDIR: case WIRE_ACCESS: case WIRE_CREATE:
-    case WIRE_INTERRUPT: case WIRE_BATCH_FORGET: case WIRE_READDIRPLUS: case WIRE_RENAME2: case WIRE_TMPFILE:
-    case WIRE_STATX: return true;
-    default: return false;
-    }
-}
-
-static void refuse(struct cfuse_pool *pool, const struct wire_in_header *header) {
-    if (header->opcode == WIRE_FORGET || header->opcode == WIRE_BATCH_FORGET || header->opcode == WIRE_INTERRUPT)
-        return;
-    struct wire_out_header answer = {.length = sizeof answer, .error = -ENOTCONN, .unique = header->unique};
-    // Fails when the caller is gone, and then nobody waits for it.
-    if (write(pool->fd, &answer, sizeof answer) < 0) return;
-}
-
 /// Reads one request. False when there will be no more for this thread.
 static bool receive(struct worker *worker, void *buffer, size_t *size) {
     for (;;) {
         atomic_store(&worker->reading, true);
         ssize_t got = -1;
         errno = ECANCELED;
-        if (!atomic_load(&worker->pool->stopping)) got = read(worker->pool->fd, buffer, BUFFER_SIZE);
+        if (!atomic_load(&worker->pool->stopping)) got = read(worker->pool->service.fd, buffer, BUFFER_SIZE);
         atomic_store(&worker->reading, false);
         if (got >= (ssize_t)sizeof(struct wire_in_header)) {
             *size = (size_t)got;
@@ -208,10 +186,12 @@ static void *work(void *argument) {
     while (buffer) {
         ended = !receive(worker, buffer, &size);
         if (ended) break;
-        bool keeps_lead = is_answered_at_once(pool, buffer);
+        bool is_first = ((struct wire_in_header *)buffer)->opcode == WIRE_INIT;
+        bool keeps_lead = is_first || service_answers_at_once(&pool->service, buffer);
         if (!keeps_lead) hand_over(worker);
-        if (atomic_load_explicit(&pool->refusing, memory_order_relaxed)) refuse(pool, buffer);
-        else cfuse_process(pool->session, buffer, size);
+        service_serve(&pool->service, buffer, size);
+        // The kernel holds back all other requests until the rings it was promised are there.
+        if (is_first && pool->rings) rings_start(pool->rings);
         // Not everything is answered, or by this thread.
         if (!keeps_lead && !take_lead(worker)) break;
     }
@@ -234,16 +214,20 @@ static void install_wake_signal(void) {
 struct cfuse_pool *cfuse_pool_new(struct fuse_session *session, unsigned max_threads, bool answers_at_once) {
     struct cfuse_pool *pool = calloc(1, sizeof *pool);
     if (!pool) return NULL;
-    pool->session = session;
-    pool->fd = fuse_session_fd(session);
+    pool->service = (struct service){
+        .session = session, .fd = fuse_session_fd(session), .answers_at_once = answers_at_once};
     pool->max_threads = max_threads < 2 ? 2 : max_threads;
-    pool->answers_at_once = answers_at_once;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_condattr_init(&pool->monotonic);
     pthread_condattr_setclock(&pool->monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&pool->changed, &pool->monotonic);
     install_wake_signal();
     return pool;
+}
+
+bool cfuse_pool_make_rings(struct cfuse_pool *pool) {
+    if (!pool->rings) pool->rings = rings_new(&pool->service, pool->max_threads);
+    return pool->rings;
 }
 
 int cfuse_pool_start(struct cfuse_pool *pool) {
@@ -262,7 +246,7 @@ void cfuse_pool_wait(struct cfuse_pool *pool) {
 }
 
 void cfuse_pool_end(struct cfuse_pool *pool) {
-    atomic_store(&pool->refusing, true);
+    atomic_store(&pool->service.refusing, true);
     pthread_mutex_lock(&pool->lock);
     pool->ended = true;
     pthread_cond_broadcast(&pool->changed);
@@ -291,9 +275,11 @@ void cfuse_pool_stop(struct cfuse_pool *pool) {
     pool->finished = NULL;
     pthread_mutex_unlock(&pool->lock);
     join(finished);
+    if (pool->rings) rings_stop(pool->rings);
 }
 
 void cfuse_pool_free(struct cfuse_pool *pool) {
+    if (pool->rings) rings_free(pool->rings);
     pthread_cond_destroy(&pool->changed);
     pthread_condattr_destroy(&pool->monotonic);
     pthread_mutex_destroy(&pool->lock);

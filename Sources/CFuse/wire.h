@@ -72,6 +72,22 @@ struct wire_statx_out {
     uint32_t rdev_major, rdev_minor, dev_major, dev_minor;
     uint64_t spare2[14];
 };
+/// FUSE over io_uring: what an entry is given and gives back beside the payload.
+struct wire_ring_sizes {
+    uint64_t flags, commit;
+    uint32_t payload, padding;
+    uint64_t reserved;
+};
+struct wire_ring_header {
+    char in_out[128], operation[128];
+    struct wire_ring_sizes sizes;
+};
+struct wire_ring_command {
+    uint64_t flags, commit;
+    uint16_t queue;
+    uint8_t padding[6];
+};
+enum { WIRE_RING_REGISTER = 1, WIRE_RING_COMMIT_AND_FETCH = 2 };
 struct wire_backing_map {
     int32_t fd;
     uint32_t flags;
@@ -85,11 +101,10 @@ _Static_assert(sizeof(struct wire_init_out) == 64, "fuse_init_out");
 _Static_assert(sizeof(struct wire_open_out) == 16, "fuse_open_out");
 _Static_assert(sizeof(struct wire_statx_out) == 288, "fuse_statx_out");
 _Static_assert(sizeof(struct wire_write_in) == 40, "fuse_write_in");
+_Static_assert(sizeof(struct wire_ring_header) == 288, "fuse_uring_req_header");
+_Static_assert(sizeof(struct wire_ring_command) == 24, "fuse_uring_cmd_req");
 
 /// The request that this thread serves; nil outside of one.
 extern __thread const struct wire_in_header *cfuse_current;
-/// Serves one request that was read into `buffer`.
-struct fuse_session;
-void cfuse_process(struct fuse_session *session, void *buffer, size_t size);
 
 #endif

@@ -66,6 +66,9 @@ int cfuse_backing_close(struct fuse_session *session, int32_t id);
 struct cfuse_pool;
 /// `answers_at_once`: requests on names and nodes never wait for more than a local disk.
 struct cfuse_pool *cfuse_pool_new(struct fuse_session *session, unsigned max_threads, bool answers_at_once);
+/// Makes the rings by which the kernel may hand over requests instead of having them read, one for each processor.
+/// Within `init`, before it promises them. False when there are none to be had.
+bool cfuse_pool_make_rings(struct cfuse_pool *pool);
 /// Starts the first worker. 0 or an errno.
 int cfuse_pool_start(struct cfuse_pool *pool);
 /// Waits until the connection ended or cfuse_pool_end was called.

@@ -6,6 +6,7 @@ private enum KernelFlag {
     static let handleKillPrivilegesV2: UInt64 = 1 << 28
     static let directIOAllowMmap: UInt64 = 1 << 36
     static let passthrough: UInt64 = 1 << 37
+    static let overIOUring: UInt64 = 1 << 41
 }
 
 /// How many reads ahead and writes back may be under way: parked reads must not hold up the others.
@@ -19,7 +20,11 @@ extension Session {
         connection.pointee.max_write = min(connection.pointee.max_write, maxWrite)
         connection.pointee.max_background = maxBackground
         connection.pointee.congestion_threshold = maxBackground / 4 * 3
-        var wanted = UInt32(FUSE_CAP_DONT_MASK) | UInt32(FUSE_CAP_SPLICE_WRITE) | UInt32(FUSE_CAP_SPLICE_MOVE)
+        let offered = cfuse_init_offered()
+        let hasRings = makeRings(offered: offered)
+        var wanted = UInt32(FUSE_CAP_DONT_MASK)
+        // Splices go to the device, which knows nothing of what comes over a ring.
+        if !hasRings { wanted |= UInt32(FUSE_CAP_SPLICE_WRITE) | UInt32(FUSE_CAP_SPLICE_MOVE) }
         if features.contains(.posixACL) { wanted |= UInt32(FUSE_CAP_POSIX_ACL) }
         if features.contains(.export) { wanted |= UInt32(FUSE_CAP_EXPORT_SUPPORT) }
         if features.contains(.cacheSymlinks) { wanted |= UInt32(FUSE_CAP_CACHE_SYMLINKS) }
@@ -30,14 +35,22 @@ extension Session {
         connection.pointee.want |= wanted & connection.pointee.capable
         // Its first form strips on every change of owner and size without being asked; we say when by the second.
         connection.pointee.want &= ~UInt32(FUSE_CAP_HANDLE_KILLPRIV)
-        startWithKernelFlags(offered: cfuse_init_offered())
+        startWithKernelFlags(offered: offered, hasRings: hasRings)
         fileSystem.start(self)
     }
 
-    private func startWithKernelFlags(offered: UInt64) {
+    /// Whether the kernel is to hand over requests by rings: it offers that where the administrator has it on
+    /// (`/sys/module/fuse/parameters/enable_uring`).
+    private func makeRings(offered: UInt64) -> Bool {
+        guard offered & KernelFlag.overIOUring != 0, let pool = state.withLock({ $0.pool }) else { return false }
+        return cfuse_pool_make_rings(pool)
+    }
+
+    private func startWithKernelFlags(offered: UInt64, hasRings: Bool) {
         var wanted = KernelFlag.parallelDirectoryOperations | KernelFlag.directIOAllowMmap
         if features.contains(.handleKillPrivileges) { wanted |= KernelFlag.handleKillPrivilegesV2 }
         if features.contains(.passthrough) { wanted |= KernelFlag.passthrough }
+        if hasRings { wanted |= KernelFlag.overIOUring }
         wanted &= offered
         let supportsPassthrough = wanted & KernelFlag.passthrough != 0
         cfuse_init_want(wanted, supportsPassthrough ? UInt32(clamping: max(1, options.maxStackDepth)) : 0)

@@ -85,7 +85,7 @@ final class Writer: @unchecked Sendable {
             tree = after
             return value
         }
-        if errno == ENOTCONN || errno == ECONNABORTED {
+        if errno == ENOTCONN || errno == ECONNABORTED || errno == ECANCELED {
             doubt = after
         } else {
             failures.append("\(what): \(String(cString: strerror(errno)))")

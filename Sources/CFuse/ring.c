@@ -1,0 +1,225 @@
+#define _GNU_SOURCE
+#include "ring.h"
+#include "ring_entry.h"
+#include "service.h"
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+// The kernel gives a request to the ring of the processor that asks, whose thread is bound to it: nobody is woken on
+// another one, which costs more than all else (docs/decisions/performance.md). The thread serves at once what is
+// answered at once, and leaves all else to the team, whose threads it starts and which so are bound as it is.
+
+/// The entries of a queue that wait for requests at any time. A request that finds none waits until another is answered.
+enum { SPARE = 16 };
+/// With more entries than this in use at a time, those given back keep no large memory.
+enum { BUSY = 4 };
+/// What can be told the kernel at a time.
+enum { SUBMISSIONS = 64 };
+
+static __thread struct ring *own;
+
+static void *work(void *argument);
+
+/// Undone by `ring_destroy`.
+static int make(struct ring *ring) {
+    // No IORING_SETUP_DEFER_TASKRUN: when the thread is killed, what the kernel is about to hand over would wait for ever.
+    struct io_uring_params parameters = {.flags = IORING_SETUP_SQE128 | IORING_SETUP_COOP_TASKRUN};
+    int error = -io_uring_queue_init_params(SUBMISSIONS, &ring->io, &parameters);
+    if (error) return error;
+    ring->wake = eventfd(0, EFD_CLOEXEC);
+    if (ring->wake >= 0) return 0;
+    error = errno;
+    io_uring_queue_exit(&ring->io);
+    return error;
+}
+
+int ring_init(struct ring *ring, struct service *service, int processor, unsigned max_threads) {
+    *ring = (struct ring){.service = service, .processor = processor};
+    int error = make(ring);
+    if (error) return error;
+    team_init(&ring->team, service, max_threads);
+    sem_init(&ring->start, 0, 0);
+    error = pthread_create(&ring->thread, NULL, work, ring);
+    if (error) ring_destroy(ring);
+    return error;
+}
+
+bool ring_add_queue(struct ring *ring, unsigned number) {
+    struct queue *queue = calloc(1, sizeof *queue);
+    if (!queue) return false;
+    *queue = (struct queue){.ring = ring, .number = (uint16_t)number, .next = ring->queues};
+    ring->queues = queue;
+    queue->first = entry_new(queue, ring->service->fd);
+    return queue->first;
+}
+
+static struct io_uring_sqe *submission(struct ring *ring) {
+    struct io_uring_sqe *sqe = io_uring_get_sqe(&ring->io);
+    // What is submitted leaves the queue at once.
+    while (!sqe) {
+        io_uring_submit(&ring->io);
+        sqe = io_uring_get_sqe(&ring->io);
+    }
+    return sqe;
+}
+
+static void command(struct ring_entry *entry, uint32_t operation, const struct iovec *memory) {
+    struct queue *queue = entry->queue;
+    struct io_uring_sqe *sqe = submission(queue->ring);
+    io_uring_prep_rw(IORING_OP_URING_CMD, sqe, entry->fd, memory, memory ? 2 : 0, 0);
+    sqe->cmd_op = operation;
+    struct wire_ring_command command = {.commit = entry->unique, .queue = queue->number};
+    memcpy(sqe->cmd, &command, sizeof command);
+    io_uring_sqe_set_data(sqe, entry);
+    queue->waiting++;
+}
+
+static void hand_over(struct ring_entry *entry) {
+    struct queue *queue = entry->queue;
+    struct ring *ring = queue->ring;
+    entry->all = ring->entries;
+    ring->entries = entry;
+    queue->entries++;
+    struct iovec memory[2] = {
+        {.iov_base = entry->header, .iov_len = sizeof *entry->header},
+        {.iov_base = entry->payload, .iov_len = ENTRY_PAYLOAD}};
+    command(entry, WIRE_RING_REGISTER, memory);
+    // `memory` is read by then.
+    io_uring_submit(&ring->io);
+}
+
+static bool add_entry(struct queue *queue) {
+    struct ring_entry *entry = entry_new(queue, queue->ring->service->fd);
+    if (entry) hand_over(entry);
+    return entry;
+}
+
+static void commit(struct ring_entry *entry) {
+    if (entry->queue->entries - entry->queue->waiting > BUSY) entry_shrink(entry);
+    command(entry, WIRE_RING_COMMIT_AND_FETCH, NULL);
+    entry->unique = 0;
+}
+
+void ring_give_back(struct ring_entry *entry) {
+    struct ring *ring = entry->queue->ring;
+    if (ring == own) {
+        commit(entry);
+        return;
+    }
+    entry->next = atomic_load(&ring->answered);
+    while (!atomic_compare_exchange_weak(&ring->answered, &entry->next, entry)) {}
+    uint64_t one = 1;
+    // The thread looks at all that is there, so that one signal is enough.
+    if (!entry->next && write(ring->wake, &one, sizeof one) < 0) return;
+}
+
+static void commit_answered(struct ring *ring) {
+    struct ring_entry *entry = atomic_exchange(&ring->answered, NULL);
+    while (entry) {
+        struct ring_entry *next = entry->next;
+        commit(entry);
+        entry = next;
+    }
+}
+
+static void await_wake(struct ring *ring) {
+    struct io_uring_sqe *sqe = submission(ring);
+    io_uring_prep_read(sqe, ring->wake, &ring->woken, sizeof ring->woken, 0);
+    io_uring_sqe_set_data(sqe, NULL);
+}
+
+/// `result`: below 0 when the connection ended, or the kernel didn't take the entry.
+static void receive(struct ring_entry *entry, int result) {
+    struct queue *queue = entry->queue;
+    struct ring *ring = queue->ring;
+    queue->waiting--;
+    if (result < 0) return;
+    while (queue->waiting < SPARE && add_entry(queue)) {}
+    struct wire_in_header *given = (void *)entry->header->in_out;
+    if (!service_answers_at_once(ring->service, given) && team_take(&ring->team, entry)) return;
+    entry_serve(entry, ring->service, entry_request(entry));
+}
+
+/// Waits for one completion and sees to it.
+static void turn(struct ring *ring) {
+    struct io_uring_cqe *cqe;
+    // What interrupts it is tried again.
+    if (io_uring_submit_and_wait(&ring->io, 1) < 0 || io_uring_peek_cqe(&ring->io, &cqe) != 0) return;
+    struct ring_entry *entry = io_uring_cqe_get_data(cqe);
+    int result = cqe->res;
+    io_uring_cqe_seen(&ring->io, cqe);
+    if (entry) {
+        receive(entry, result);
+    } else {
+        await_wake(ring);
+        commit_answered(ring);
+    }
+}
+
+/// What fails here costs only time.
+static void settle(int processor) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processor, &set);
+    pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+    // Being woken it must not stop the program that asks before that sleeps.
+    struct sched_param priority = {.sched_priority = 0};
+    pthread_setschedparam(pthread_self(), SCHED_BATCH, &priority);
+}
+
+static void serve(struct ring *ring) {
+    await_wake(ring);
+    for (struct queue *queue = ring->queues; queue; queue = queue->next) {
+        hand_over(queue->first);
+        queue->first = NULL;
+        // Nobody asks on a processor that is not there, or not for us.
+        if (queue->number != ring->processor) continue;
+        while (queue->waiting < SPARE && add_entry(queue)) {}
+    }
+    while (!atomic_load(&ring->stopping)) turn(ring);
+    commit_answered(ring);
+    io_uring_submit(&ring->io);
+}
+
+static void *work(void *argument) {
+    struct ring *ring = own = argument;
+    settle(ring->processor);
+    while (sem_wait(&ring->start) != 0) {}
+    if (!atomic_load(&ring->stopping)) serve(ring);
+    return NULL;
+}
+
+void ring_start(struct ring *ring) { sem_post(&ring->start); }
+
+void ring_stop(struct ring *ring) {
+    team_stop(&ring->team);
+    atomic_store(&ring->stopping, true);
+    sem_post(&ring->start);
+    uint64_t one = 1;
+    while (write(ring->wake, &one, sizeof one) < 0 && errno == EINTR) {}
+    pthread_join(ring->thread, NULL);
+}
+
+void ring_destroy(struct ring *ring) {
+    io_uring_queue_exit(&ring->io);
+    close(ring->wake);
+    sem_destroy(&ring->start);
+    team_destroy(&ring->team);
+    for (struct ring_entry *entry = ring->entries, *next; entry; entry = next) {
+        next = entry->all;
+        entry_free(entry);
+    }
+    for (struct queue *queue = ring->queues, *next; queue; queue = next) {
+        next = queue->next;
+        if (queue->first) entry_free(queue->first);
+        free(queue);
+    }
+}

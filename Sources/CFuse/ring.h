@@ -1,0 +1,50 @@
+// One processor's ring and the thread that is bound to it.
+#ifndef CFUSE_RING_H
+#define CFUSE_RING_H
+#include "ring_team.h"
+#include <liburing.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+
+struct ring;
+
+/// What the kernel has for one processor. A ring serves its own, and those of processors that have none.
+struct queue {
+    struct ring *ring;
+    uint16_t number;
+    /// Its first entry, until the kernel has that.
+    struct ring_entry *first;
+    /// Entries that it has, and those of them that wait in the kernel for a request. Only the ring's thread counts.
+    unsigned entries, waiting;
+    struct queue *next;
+};
+
+struct ring {
+    struct service *service;
+    struct io_uring io;
+    struct queue *queues;
+    struct team team;
+    int processor;
+    pthread_t thread;
+    /// Posted when the kernel knows of the connection.
+    sem_t start;
+    atomic_bool stopping;
+    /// Signalled for what other threads answered.
+    int wake;
+    uint64_t woken;
+    _Atomic(struct ring_entry *) answered;
+    struct ring_entry *entries;
+};
+
+/// Makes a ring with its thread, which waits for `ring_start`. 0 or an errno.
+int ring_init(struct ring *ring, struct service *service, int processor, unsigned max_threads);
+/// Adds a queue before the start. False without memory.
+bool ring_add_queue(struct ring *ring, unsigned number);
+/// Has the thread hand the kernel its entries, and serve.
+void ring_start(struct ring *ring);
+/// Ends the team, then the thread.
+void ring_stop(struct ring *ring);
+/// Frees a stopped ring.
+void ring_destroy(struct ring *ring);
+
+#endif

@@ -1,0 +1,42 @@
+// A buffer that is either the kernel's, waiting for a request, or holds one that is not answered yet.
+#ifndef CFUSE_RING_ENTRY_H
+#define CFUSE_RING_ENTRY_H
+#include "wire.h"
+#include <stdatomic.h>
+
+struct service;
+struct queue;
+
+struct ring_entry {
+    struct queue *queue;
+    struct wire_ring_header *header;
+    char *payload;
+    /// The request's, while there is one.
+    uint64_t unique;
+    /// Which of `ENTRY_SERVED` and `ENTRY_ANSWERED` it is.
+    atomic_uint state;
+    int fd;
+    /// How much of the payload was touched since it was last given back.
+    size_t touched;
+    /// In the list of those that await an answer, and in one of the ring's or the team's.
+    struct ring_entry *awaiting, *next;
+    struct ring_entry *all;
+};
+
+/// What the payload may hold: the most that is written, and what FUSE_INIT says of pages.
+enum { ENTRY_PAYLOAD = 1 << 20 };
+
+/// NULL without memory.
+struct ring_entry *entry_new(struct queue *queue, int fd);
+void entry_free(struct ring_entry *entry);
+/// The request in an entry that came from the kernel.
+struct wire_in_header *entry_request(struct ring_entry *entry);
+/// Serves its request, and has the ring give it back when it is answered, now or later.
+void entry_serve(struct ring_entry *entry, struct service *service, struct wire_in_header *request);
+/// Gives the memory of a payload back that was large. Not while it holds a request.
+void entry_shrink(struct ring_entry *entry);
+
+/// Gives a served and answered entry back to the kernel. Any thread.
+void ring_give_back(struct ring_entry *entry);
+
+#endif

@@ -1,0 +1,28 @@
+// The threads beside a ring that serve what may wait: the ring's own thread goes on taking requests meanwhile.
+#ifndef CFUSE_RING_TEAM_H
+#define CFUSE_RING_TEAM_H
+#include <pthread.h>
+#include <stdbool.h>
+
+struct service;
+struct ring_entry;
+
+struct team {
+    struct service *service;
+    unsigned max_threads;
+    pthread_mutex_t lock;
+    pthread_cond_t work, gone;
+    // Under the lock:
+    struct ring_entry *first, **end;
+    unsigned waiting, threads, idle;
+    bool stopping;
+};
+
+void team_init(struct team *team, struct service *service, unsigned max_threads);
+/// Has a request served by one of the threads. False when there is none and none to be had.
+bool team_take(struct team *team, struct ring_entry *entry);
+/// Waits until all is served and the threads are gone.
+void team_stop(struct team *team);
+void team_destroy(struct team *team);
+
+#endif

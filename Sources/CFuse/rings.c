@@ -1,0 +1,64 @@
+#define _GNU_SOURCE
+#include "rings.h"
+#include "ring.h"
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct rings {
+    unsigned count;
+    struct ring ring[];
+};
+
+/// How many processors the kernel may ever have, by which it numbers its queues. 0 when that is not to be learnt.
+static unsigned possible_processors(void) {
+    FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
+    if (!file) return 0;
+    unsigned first, last;
+    int found = fscanf(file, "%u-%u", &first, &last);
+    fclose(file);
+    return found == 2 ? last + 1 : found == 1 ? first + 1 : 0;
+}
+
+/// A ring for each processor in `set`; the first has the queues of all others too.
+static bool make(
+    struct rings *rings, struct service *service, const cpu_set_t *set, unsigned possible, unsigned max_threads) {
+    for (unsigned number = 0; number < possible; number++) {
+        if (!CPU_ISSET(number, set)) continue;
+        struct ring *ring = &rings->ring[rings->count];
+        if (ring_init(ring, service, (int)number, max_threads) != 0) return false;
+        rings->count++;
+        if (!ring_add_queue(ring, number)) return false;
+    }
+    for (unsigned number = 0; number < possible; number++)
+        if (!CPU_ISSET(number, set) && !ring_add_queue(&rings->ring[0], number)) return false;
+    return rings->count > 0;
+}
+
+struct rings *rings_new(struct service *service, unsigned max_threads) {
+    unsigned possible = possible_processors();
+    cpu_set_t set;
+    if (!possible || possible > CPU_SETSIZE || sched_getaffinity(0, sizeof set, &set) != 0) return NULL;
+    unsigned usable = (unsigned)CPU_COUNT(&set);
+    struct rings *rings = calloc(1, sizeof *rings + usable * sizeof rings->ring[0]);
+    if (!rings) return NULL;
+    // A thread that waits for the network is parked; one that waits for the disk keeps its place.
+    unsigned threads = max_threads / usable < 4 ? 4 : max_threads / usable;
+    if (make(rings, service, &set, possible, threads)) return rings;
+    rings_stop(rings);
+    rings_free(rings);
+    return NULL;
+}
+
+void rings_start(struct rings *rings) {
+    for (unsigned index = 0; index < rings->count; index++) ring_start(&rings->ring[index]);
+}
+
+void rings_stop(struct rings *rings) {
+    for (unsigned index = 0; index < rings->count; index++) ring_stop(&rings->ring[index]);
+}
+
+void rings_free(struct rings *rings) {
+    for (unsigned index = 0; index < rings->count; index++) ring_destroy(&rings->ring[index]);
+    free(rings);
+}

@@ -1,0 +1,26 @@
+// What serves requests, however they come.
+#ifndef CFUSE_SERVICE_H
+#define CFUSE_SERVICE_H
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct fuse_session;
+struct wire_in_header;
+
+struct service {
+    struct fuse_session *session;
+    /// The connection's device.
+    int fd;
+    /// Requests on names and nodes never wait for more than a local disk.
+    bool answers_at_once;
+    /// Every request is answered ENOTCONN.
+    atomic_bool refusing;
+};
+
+/// Whether a request is served without waiting for more than a local disk: it says something of a name or a node.
+bool service_answers_at_once(const struct service *service, const struct wire_in_header *header);
+/// Serves a request; `size` bytes from its header on. It may be answered later and by another thread.
+void service_serve(struct service *service, struct wire_in_header *header, size_t size);
+
+#endif
