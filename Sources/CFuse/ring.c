@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "ring.h"
 #include "ring_entry.h"
+#include "ring_memory.h"
 #include "service.h"
 #include <errno.h>
 #include <sched.h>
@@ -18,8 +19,6 @@
 enum { SPARE = 16 };
 /// With more entries than this in use at a time, those given back keep no large memory.
 enum { BUSY = 4 };
-/// What can be told the kernel at a time.
-enum { SUBMISSIONS = 64 };
 
 static __thread struct ring *own;
 
@@ -27,14 +26,12 @@ static void *work(void *argument);
 
 /// Undone by `ring_destroy`.
 static int make(struct ring *ring) {
-    // No IORING_SETUP_DEFER_TASKRUN: when the thread is killed, what the kernel is about to hand over would wait for ever.
-    struct io_uring_params parameters = {.flags = IORING_SETUP_SQE128 | IORING_SETUP_COOP_TASKRUN};
-    int error = -io_uring_queue_init_params(SUBMISSIONS, &ring->io, &parameters);
+    int error = ring_memory_make(&ring->io);
     if (error) return error;
     ring->wake = eventfd(0, EFD_CLOEXEC);
     if (ring->wake >= 0) return 0;
     error = errno;
-    io_uring_queue_exit(&ring->io);
+    ring_memory_free(&ring->io);
     return error;
 }
 
@@ -209,7 +206,7 @@ void ring_stop(struct ring *ring) {
 }
 
 void ring_destroy(struct ring *ring) {
-    io_uring_queue_exit(&ring->io);
+    ring_memory_free(&ring->io);
     close(ring->wake);
     sem_destroy(&ring->start);
     team_destroy(&ring->team);

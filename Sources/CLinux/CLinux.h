@@ -56,6 +56,9 @@ int cl_dup3(int old, int fresh, int flags) __asm__("dup3");
 /// A mount of its own of what is mounted at the path, in no namespace: nobody finds the path's mount busy for it.
 int cl_open_tree(int folder, const char *path, unsigned int flags) __asm__("open_tree");
 #define CL_OPEN_TREE_CLONE 1
+/// With CL_CLOSE_RANGE_UNSHARE the calling thread gets a table of its own first, in which they are closed.
+int cl_close_range(unsigned int first, unsigned int last, unsigned int flags) __asm__("close_range");
+#define CL_CLOSE_RANGE_UNSHARE 2
 int cl_accept4(int socket, void *address, void *length, int flags) __asm__("accept4");
 int cl_malloc_option(int option, int value) __asm__("mallopt");
 int cl_name_thread(unsigned long thread, const char *name) __asm__("pthread_setname_np");

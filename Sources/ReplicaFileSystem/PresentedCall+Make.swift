@@ -29,7 +29,7 @@ extension PresentedCall {
         case .remove(let path, let isFolder):
             path.withPath { unlinkat(root, $0, isFolder ? AT_REMOVEDIR : 0) } == 0
         case .touchContent(let path, let size):
-            path.withPath(in: "/proc/self/fd/\(root)/") { truncate($0, Int(size)) } == 0
+            path.withPath(in: "/proc/thread-self/fd/\(root)/") { truncate($0, Int(size)) } == 0
         case .touchStatus(let path):
             path.withPath { utimensat(root, $0, nil, AT_SYMLINK_NOFOLLOW) } == 0
         }

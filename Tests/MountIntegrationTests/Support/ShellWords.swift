@@ -44,13 +44,19 @@ let shellWords = #"""
             ! tr '\0' ' ' 2>/dev/null <"$process/cmdline" | grep -qF -- "$1" || echo "${process#/proc/}"
         done
     }
+    # Its last thread is gone, or nothing but a zombie that nobody has waited for.
     gone() {
         local end=$((SECONDS + 30)) state
         while [ $SECONDS -lt $end ]; do
             state=$(awk '/^State/ { print $2 }' "/proc/$1/status" 2>/dev/null) || state=
-            case $state in "" | Z) return 0 ;; esac
+            case $state in
+                "") return 0 ;;
+                Z) [ "$(ls "/proc/$1/task" 2>/dev/null | wc -l)" -gt 1 ] || return 0 ;;
+            esac
             sleep 0.02
         done
+        # A thread that waits for the mount ends with the connection.
+        umount -f "$MNT" 2>/dev/null || true
         fail "process $1 does not end"
     }
     kill_daemon() { local pid; pid=$(daemon); kill -9 "$pid"; gone "$pid"; }
