@@ -35,8 +35,8 @@ static int make(struct ring *ring) {
     return error;
 }
 
-int ring_init(struct ring *ring, struct service *service, int processor, unsigned max_threads) {
-    *ring = (struct ring){.service = service, .processor = processor};
+int ring_init(struct ring *ring, struct service *service, struct watch *watch, int processor, unsigned max_threads) {
+    *ring = (struct ring){.service = service, .watch = watch, .processor = processor};
     int error = make(ring);
     if (error) return error;
     team_init(&ring->team, service, max_threads);
@@ -138,7 +138,9 @@ static void receive(struct ring_entry *entry, int result) {
     if (result < 0) return;
     while (queue->waiting < SPARE && add_entry(queue)) {}
     struct wire_in_header *given = (void *)entry->header->in_out;
-    if (!service_answers_at_once(ring->service, given) && team_take(&ring->team, entry)) return;
+    bool is_handed_on = !service_answers_at_once(ring->service, given) && team_take(&ring->team, entry);
+    watch_count(ring->watch, &ring->watched, is_handed_on);
+    if (is_handed_on) return;
     entry_serve(entry, ring->service, entry_request(entry));
 }
 
@@ -167,9 +169,7 @@ static void settle(int processor) {
     CPU_ZERO(&set);
     CPU_SET(processor, &set);
     pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-    // Being woken it must not stop the program that asks before that sleeps.
-    struct sched_param priority = {.sched_priority = 0};
-    pthread_setschedparam(pthread_self(), SCHED_BATCH, &priority);
+    watch_settle();
 }
 
 static void serve(struct ring *ring) {
@@ -189,6 +189,7 @@ static void serve(struct ring *ring) {
 static void *work(void *argument) {
     struct ring *ring = own = argument;
     settle(ring->processor);
+    ring->watched.thread = gettid();
     while (sem_wait(&ring->start) != 0) {}
     if (!atomic_load(&ring->stopping)) serve(ring);
     return NULL;

@@ -2,6 +2,7 @@
 #ifndef CFUSE_RING_H
 #define CFUSE_RING_H
 #include "ring_team.h"
+#include "ring_watch.h"
 #include <liburing.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -24,6 +25,8 @@ struct ring {
     struct io_uring io;
     struct queue *queues;
     struct team team;
+    struct watched watched;
+    struct watch *watch;
     int processor;
     pthread_t thread;
     /// Posted when the kernel knows of the connection.
@@ -37,7 +40,7 @@ struct ring {
 };
 
 /// Makes a ring with its thread, which waits for `ring_start`. 0 or an errno.
-int ring_init(struct ring *ring, struct service *service, int processor, unsigned max_threads);
+int ring_init(struct ring *ring, struct service *service, struct watch *watch, int processor, unsigned max_threads);
 /// Adds a queue before the start. False without memory.
 bool ring_add_queue(struct ring *ring, unsigned number);
 /// Has the thread hand the kernel its entries, and serve.

@@ -1,5 +1,6 @@
 #include "ring_team.h"
 #include "ring_entry.h"
+#include "ring_watch.h"
 #include <time.h>
 
 /// For how many seconds a thread rests before it goes.
@@ -37,6 +38,8 @@ static struct ring_entry *next(struct team *team) {
 
 static void *work(void *argument) {
     struct team *team = argument;
+    // Not as the ring's thread is just now.
+    watch_settle();
     pthread_mutex_lock(&team->lock);
     struct ring_entry *entry;
     while ((entry = next(team))) {
