@@ -73,6 +73,9 @@ public final class Session: Sendable {
 
     /// Serves the mount until it is unmounted; then answers what is still parked and returns.
     /// The calling thread waits, so it must not be one of Swift's own pool. Needs ``mount(at:)``.
+    ///
+    /// The process should hold no file of the mount open itself, unless with O_PATH: killed, it would close it, and the
+    /// flush waits for the very process. Over io_uring not even an abort of the connection ends that.
     /// - Throws: EAGAIN when there is no thread to be had, EINVAL when nothing is mounted.
     public func run() throws(Errno) {
         let (handle, pool) = state.withLock { ($0.phase == .mounted ? $0.handle : nil, $0.pool) }

@@ -20,6 +20,26 @@ import Testing
         }
     }
 
+    @Test func processorsThatTheDaemonMayNotUseAreServed() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                begin; end_daemon
+                all=$(taskset -cp $$ | sed 's/.*: //')
+                first=${all%%[,-]*}
+                taskset -cp "$first" $$ >/dev/null
+                mount_it
+                taskset -cp "$all" $$ >/dev/null
+                for processor in $(seq 0 $(($(nproc --all) - 1))); do
+                    taskset -c "$processor" true 2>/dev/null || continue
+                    taskset -c "$processor" sh -c "seq 1000 >$MNT/of$processor; mv $MNT/of$processor $MNT/by$processor"
+                    equal "$(taskset -c "$processor" sh -c "cat $MNT/by* | tail -n 1")" 1000
+                done
+                settle; same
+                """)
+        }
+    }
+
     /// The daemon waits for its own mount when it presents the store's changes there.
     @Test func aKilledDaemonIsGoneWhateverItWaitsFor() async throws {
         try await Trial.run { trial in
