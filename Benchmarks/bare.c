@@ -1,7 +1,8 @@
 // The least that a filesystem in user space costs: it passes each request on to a folder below and keeps nothing but
 // names. It asks the kernel for what mount.replica asks for (passthrough of reads and writes, an hour's memory of names and
-// attributes, no OPENDIR), so the kernel sends it the same requests. One thread, no library. For comparison only: root
-// alone may use it, and it knows no more calls than the loads of Benchmarks/run make.
+// attributes, no OPENDIR), so the kernel sends it the same requests. One thread, no library; where the kernel offers to hand
+// requests over by io_uring, mount.replica's own rings, and a thread for each processor. For comparison only: root alone may
+// use it, and it knows no more calls than the loads of Benchmarks/run make.
 //
 //   bare FOLDER MOUNTPOINT    serves in the background until it is unmounted
 #define _GNU_SOURCE
@@ -9,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +21,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Of Linux 6.9, which older headers do not have.
-enum { PASSTHROUGH_INIT = 1 << 5, PASSTHROUGH_OPEN = 1 << 7 };
+#include "rings.h"
+#include "service.h"
+#include "wire.h"
+
+// Of Linux 6.9 and 6.14, which older headers do not have.
+enum { PASSTHROUGH_INIT = 1 << 5, PASSTHROUGH_OPEN = 1 << 7, RINGS_INIT = 1 << 9 };
 struct backing_map {
     int32_t fd;
     uint32_t flags;
@@ -44,6 +50,8 @@ struct node {
 static struct node nodes[MOST_NODES];
 static uint64_t free_nodes[MOST_NODES], free_count, node_count = FUSE_ROOT_ID + 1;
 static int device;
+static struct service service;
+static struct rings *rings;
 
 static void check(int result, const char *what) {
     if (result >= 0) return;
@@ -315,6 +323,8 @@ static int begin(const struct fuse_init_in *in) {
     BODY(fuse_init_out) = (struct fuse_init_out){
         .major = 7, .minor = in->minor, .max_readahead = in->max_readahead, .flags = flags, .max_background = 64,
         .congestion_threshold = 48, .max_write = 1 << 20, .time_gran = 1, .max_pages = 256, .flags2 = PASSTHROUGH_INIT};
+    service = (struct service){.fd = device, .answers_at_once = true};
+    if (in->flags2 & RINGS_INIT && (rings = rings_new(&service, 1))) BODY(fuse_init_out).flags2 |= RINGS_INIT;
     *(uint32_t *)(reply.body + offsetof(struct fuse_init_out, flags2) + 4) = 1;  // max_stack_depth
     return sizeof(struct fuse_init_out);
 }
@@ -360,25 +370,63 @@ static int answer(void) {
     }
 }
 
+static void make_reply(void) {
+    int result = answer();
+    reply.header = (struct fuse_out_header){.unique = header->unique, .error = result < 0 ? result : 0};
+    reply.header.len = (uint32_t)(sizeof reply.header + (result > 0 ? (size_t)result : 0));
+}
+
+// MARK: Over io_uring
+
+// Of all that is above.
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+bool service_answers_at_once(const struct service *unused, const struct wire_in_header *given) { return true; }
+
+void service_serve(struct service *unused, struct wire_in_header *given, size_t size) {
+    pthread_mutex_lock(&lock);
+    memcpy(&request, given, size);
+    make_reply();
+    struct iovec parts[2] = {
+        {.iov_base = &reply.header, .iov_len = sizeof reply.header},
+        {.iov_base = reply.body, .iov_len = reply.header.len - sizeof reply.header}};
+    rings_answer(device, parts, 2);
+    pthread_mutex_unlock(&lock);
+}
+
+// MARK: By the device
+
+// False for what is not answered.
+static bool serve_request(void) {
+    if (header->opcode == FUSE_FORGET) {
+        forget(header->nodeid, ((const struct fuse_forget_in *)argument)->nlookup);
+        return false;
+    }
+    if (header->opcode == FUSE_BATCH_FORGET) {
+        const struct fuse_batch_forget_in *batch = argument;
+        const struct fuse_forget_one *one = (const void *)(batch + 1);
+        for (uint32_t index = 0; index < batch->count; index++) forget(one[index].nodeid, one[index].nlookup);
+        return false;
+    }
+    make_reply();
+    return true;
+}
+
+static char received[sizeof request];
+
 static void serve(void) {
     for (;;) {
-        ssize_t got = read(device, &request, sizeof request);
+        ssize_t got = read(device, received, sizeof received);
         if (got < 0 && (errno == EINTR || errno == ENOENT || errno == EAGAIN)) continue;
         if (got < 0) return;
-        if (header->opcode == FUSE_FORGET) {
-            forget(header->nodeid, ((const struct fuse_forget_in *)argument)->nlookup);
-            continue;
-        }
-        if (header->opcode == FUSE_BATCH_FORGET) {
-            const struct fuse_batch_forget_in *batch = argument;
-            const struct fuse_forget_one *one = (const void *)(batch + 1);
-            for (uint32_t index = 0; index < batch->count; index++) forget(one[index].nodeid, one[index].nlookup);
-            continue;
-        }
-        int result = answer();
-        reply.header = (struct fuse_out_header){.unique = header->unique, .error = result < 0 ? result : 0};
-        reply.header.len = (uint32_t)(sizeof reply.header + (result > 0 ? (size_t)result : 0));
-        if (write(device, &reply, reply.header.len) < 0 && errno == ENODEV) return;
+        pthread_mutex_lock(&lock);
+        memcpy(&request, received, (size_t)got);
+        bool is_first = header->opcode == FUSE_INIT;
+        bool is_answered = serve_request();
+        bool is_gone = is_answered && write(device, &reply, reply.header.len) < 0 && errno == ENODEV;
+        pthread_mutex_unlock(&lock);
+        if (is_gone) return;
+        if (is_first && rings) rings_start(rings);
     }
 }
 

@@ -80,7 +80,9 @@ daemon_of() {
 }
 
 mount_bare() {
-    compile bare
+    local library=$HERE/../Sources/CFuse
+    need_packages liburing-dev >&2
+    cc -O2 -Wall -Werror -I"$library" -o "$WORK/bare" "$HERE/bare.c" "$library"/ring*.c -luring -pthread
     mkdir "$DISK/bare"
     "$WORK/bare" "$DISK/bare-source" "$DISK/bare"
     MOUNTS+=("$DISK/bare")

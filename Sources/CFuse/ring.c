@@ -13,7 +13,7 @@
 
 // The kernel gives a request to the ring of the processor that asks, whose thread is bound to it: nobody is woken on
 // another one, which costs more than all else (docs/decisions/performance.md). The thread serves at once what is
-// answered at once, and leaves all else to the team, whose threads it starts and which so are bound as it is.
+// answered at once, and leaves all else to its team, whose threads it starts and which so are bound as it is.
 
 /// The entries of a queue that wait for requests at any time. A request that finds none waits until another is answered.
 enum { SPARE = 16 };
@@ -138,10 +138,9 @@ static void receive(struct ring_entry *entry, int result) {
     if (result < 0) return;
     while (queue->waiting < SPARE && add_entry(queue)) {}
     struct wire_in_header *given = (void *)entry->header->in_out;
-    bool is_handed_on = !service_answers_at_once(ring->service, given) && team_take(&ring->team, entry);
+    bool is_handed_on = team_is_needed(&ring->team, given) && team_take(&ring->team, entry);
     watch_count(ring->watch, &ring->watched, is_handed_on);
-    if (is_handed_on) return;
-    entry_serve(entry, ring->service, entry_request(entry));
+    if (!is_handed_on) team_serve(&ring->team, entry);
 }
 
 /// Waits for one completion and sees to it.

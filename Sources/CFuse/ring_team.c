@@ -1,6 +1,7 @@
 #include "ring_team.h"
 #include "ring_entry.h"
 #include "ring_watch.h"
+#include "service.h"
 #include <time.h>
 
 /// For how many seconds a thread rests before it goes.
@@ -44,7 +45,7 @@ static void *work(void *argument) {
     struct ring_entry *entry;
     while ((entry = next(team))) {
         pthread_mutex_unlock(&team->lock);
-        entry_serve(entry, team->service, entry_request(entry));
+        team_serve(team, entry);
         pthread_mutex_lock(&team->lock);
     }
     team->threads--;
@@ -61,10 +62,23 @@ static void add_thread(struct team *team) {
     team->threads++;
 }
 
+bool team_is_needed(struct team *team, const struct wire_in_header *request) {
+    if (service_answers_at_once(team->service, request)) return false;
+    return !pace_is_sync(request) || !pace_is_quick(&team->pace);
+}
+
+void team_serve(struct team *team, struct ring_entry *entry) {
+    struct wire_in_header *request = entry_request(entry);
+    bool is_sync = pace_is_sync(request);
+    uint64_t begin = is_sync ? pace_now() : 0;
+    entry_serve(entry, team->service, request);
+    if (is_sync) pace_note(&team->pace, begin);
+}
+
 bool team_take(struct team *team, struct ring_entry *entry) {
     pthread_mutex_lock(&team->lock);
-    if (team->idle <= team->waiting && team->threads < team->max_threads) add_thread(team);
-    bool taken = team->threads > 0;
+    if (team->idle <= team->waiting && team->threads < team->max_threads && !team->stopping) add_thread(team);
+    bool taken = team->threads > 0 && !team->stopping;
     if (taken) {
         entry->next = NULL;
         *team->end = entry;
