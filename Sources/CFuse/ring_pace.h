@@ -1,10 +1,10 @@
 // Whether the disk syncs so quickly that to hand a sync to another thread would take as long.
 #ifndef CFUSE_RING_PACE_H
 #define CFUSE_RING_PACE_H
+#include "ring_clock.h"
 #include "wire.h"
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <time.h>
 
 /// The last syncs of a ring. Any thread.
 struct pace {
@@ -22,19 +22,13 @@ static inline bool pace_is_sync(const struct wire_in_header *request) {
     return request->opcode == WIRE_FSYNC || request->opcode == WIRE_FSYNCDIR;
 }
 
-static inline uint64_t pace_now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 static inline bool pace_is_quick(struct pace *pace) {
     return atomic_load_explicit(&pace->quick, memory_order_relaxed) >= PACE_COUNT;
 }
 
 /// Notes a sync that began at `begin` and is done.
 static inline void pace_note(struct pace *pace, uint64_t begin) {
-    uint64_t took = pace_now() - begin;
+    uint64_t took = ring_clock() - begin;
     if (took > PACE_SLOW) atomic_store_explicit(&pace->quick, 0, memory_order_relaxed);
     else if (took < PACE_QUICK && !pace_is_quick(pace)) atomic_fetch_add_explicit(&pace->quick, 1, memory_order_relaxed);
 }

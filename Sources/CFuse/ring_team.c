@@ -70,7 +70,7 @@ bool team_is_needed(struct team *team, const struct wire_in_header *request) {
 void team_serve(struct team *team, struct ring_entry *entry) {
     struct wire_in_header *request = entry_request(entry);
     bool is_sync = pace_is_sync(request);
-    uint64_t begin = is_sync ? pace_now() : 0;
+    uint64_t begin = is_sync ? ring_clock() : 0;
     entry_serve(entry, team->service, request);
     if (is_sync) pace_note(&team->pace, begin);
 }

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "ring_watch.h"
+#include "ring_clock.h"
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
@@ -34,12 +35,6 @@ static bool set_policy(pid_t thread, int policy) {
 }
 
 void watch_settle(void) { set_policy(0, SCHED_BATCH); }
-
-static uint64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 /// The start of a file on a thread of ours. False when it can't be read.
 static bool read_about(pid_t thread, const char *name, char text[256]) {
@@ -124,7 +119,7 @@ static void watch_while_busy(struct watch *watch) {
     for (int quiet = 0; quiet < PATIENCE && !atomic_load(&watch->stopping); quiet++) {
         struct timespec tick = {.tv_nsec = TICK};
         nanosleep(&tick, NULL);
-        uint64_t time = now();
+        uint64_t time = ring_clock();
         for (unsigned index = 0; index < watch->count; index++)
             if (look(watch->watched[index], time)) quiet = 0;
     }
