@@ -89,7 +89,7 @@ static void begin_to_yield(struct watched *watched, uint64_t time) {
 
 static void hold(struct watched *watched, uint64_t time) {
     bool is_soon = time - watched->since < SOON;
-    if (!is_soon) watched->hold = SHORTEST_HOLD;
+    if (!is_soon || watched->hold == 0) watched->hold = SHORTEST_HOLD;
     else if (watched->hold < LONGEST_HOLD) watched->hold *= 2;
     watched->hold_until = time + watched->hold;
     yield(watched, false);
