@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CFuse.h"
+#include "clock.h"
 #include "rings.h"
 #include "service.h"
 #include "slices.h"
@@ -100,13 +101,6 @@ static void hand_over(struct worker *worker) {
     join(finished);
 }
 
-static struct timespec seconds_from_now(time_t seconds) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    time.tv_sec += seconds;
-    return time;
-}
-
 static void stop_resting(struct worker *worker) {
     struct worker **link = &worker->pool->resting;
     while (*link != worker) link = &(*link)->below;
@@ -118,7 +112,7 @@ static bool rest(struct worker *worker) {
     struct cfuse_pool *pool = worker->pool;
     worker->below = pool->resting;
     pool->resting = worker;
-    struct timespec end = seconds_from_now(PATIENCE);
+    struct timespec end = clock_in_seconds(PATIENCE);
     while (!worker->leads) {
         int error = atomic_load(&pool->stopping) ? ECANCELED : pthread_cond_timedwait(&worker->turn, &pool->lock, &end);
         if (worker->leads) return true;
@@ -186,12 +180,12 @@ static void *work(void *argument) {
     while (buffer) {
         ended = !receive(worker, buffer, &size);
         if (ended) break;
-        bool is_first = ((struct wire_in_header *)buffer)->opcode == WIRE_INIT;
-        bool keeps_lead = is_first || service_answers_at_once(&pool->service, buffer);
+        struct wire_in_header *request = buffer;
+        bool keeps_lead = service_answers_at_once(&pool->service, request);
         if (!keeps_lead) hand_over(worker);
-        service_serve(&pool->service, buffer, size);
+        service_serve(&pool->service, request, size);
         // The kernel holds back all other requests until the rings it was promised are there.
-        if (is_first && pool->rings) rings_start(pool->rings);
+        if (request->opcode == WIRE_INIT && pool->rings) rings_start(pool->rings);
         // Not everything is answered, or by this thread.
         if (!keeps_lead && !take_lead(worker)) break;
     }

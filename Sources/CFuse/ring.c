@@ -137,8 +137,7 @@ static void receive(struct ring_entry *entry, int result) {
     queue->waiting--;
     if (result < 0) return;
     while (queue->waiting < SPARE && add_entry(queue)) {}
-    struct wire_in_header *given = (void *)entry->header->in_out;
-    bool is_handed_on = team_is_needed(&ring->team, given) && team_take(&ring->team, entry);
+    bool is_handed_on = team_is_needed(&ring->team, entry_header(entry)) && team_take(&ring->team, entry);
     watch_count(ring->watch, &ring->watched, is_handed_on);
     if (!is_handed_on) team_serve(&ring->team, entry);
 }

@@ -80,16 +80,14 @@ static void touch(struct ring_entry *entry, size_t size) {
     if (size > entry->touched) entry->touched = size;
 }
 
-struct wire_in_header *entry_request(struct ring_entry *entry) {
-    struct wire_in_header *given = (void *)entry->header->in_out;
+/// Puts the request in one piece.
+static struct wire_in_header *join(struct ring_entry *entry) {
+    const struct wire_in_header *given = entry_header(entry);
     size_t operation = given->length - sizeof *given - entry->header->sizes.payload;
     char *at = entry->payload - operation;
     memcpy(at, entry->header->operation, operation);
     struct wire_in_header *request = (void *)(at - sizeof *given);
     memcpy(request, given, sizeof *given);
-    touch(entry, entry->header->sizes.payload);
-    entry->unique = given->unique;
-    atomic_store_explicit(&entry->state, 0, memory_order_relaxed);
     return request;
 }
 
@@ -98,7 +96,11 @@ static void finish(struct ring_entry *entry, unsigned part) {
     if ((atomic_fetch_or(&entry->state, part) | part) == (SERVED | ANSWERED)) ring_give_back(entry);
 }
 
-void entry_serve(struct ring_entry *entry, struct service *service, struct wire_in_header *request) {
+void entry_serve(struct ring_entry *entry, struct service *service) {
+    struct wire_in_header *request = join(entry);
+    touch(entry, entry->header->sizes.payload);
+    entry->unique = request->unique;
+    atomic_store_explicit(&entry->state, 0, memory_order_relaxed);
     await_answer(entry);
     service_serve(service, request, request->length);
     finish(entry, SERVED);

@@ -13,7 +13,7 @@ struct ring_entry {
     char *payload;
     /// The request's, while there is one.
     uint64_t unique;
-    /// Which of `ENTRY_SERVED` and `ENTRY_ANSWERED` it is.
+    /// Whether its request was served, and answered.
     atomic_uint state;
     int fd;
     /// How much of the payload was touched since it was last given back.
@@ -29,10 +29,12 @@ enum { ENTRY_PAYLOAD = 1 << 20 };
 /// NULL without memory.
 struct ring_entry *entry_new(struct queue *queue, int fd);
 void entry_free(struct ring_entry *entry);
-/// The request in an entry that came from the kernel.
-struct wire_in_header *entry_request(struct ring_entry *entry);
+/// What the kernel put into an entry that it gave.
+static inline const struct wire_in_header *entry_header(const struct ring_entry *entry) {
+    return (const void *)entry->header->in_out;
+}
 /// Serves its request, and has the ring give it back when it is answered, now or later.
-void entry_serve(struct ring_entry *entry, struct service *service, struct wire_in_header *request);
+void entry_serve(struct ring_entry *entry, struct service *service);
 /// Gives the memory of a payload back that was large. Not while it holds a request.
 void entry_shrink(struct ring_entry *entry);
 

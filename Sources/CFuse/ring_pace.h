@@ -1,7 +1,7 @@
 // Whether the disk syncs so quickly that to hand a sync to another thread would take as long.
 #ifndef CFUSE_RING_PACE_H
 #define CFUSE_RING_PACE_H
-#include "ring_clock.h"
+#include "clock.h"
 #include "wire.h"
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -28,7 +28,7 @@ static inline bool pace_is_quick(struct pace *pace) {
 
 /// Notes a sync that began at `begin` and is done.
 static inline void pace_note(struct pace *pace, uint64_t begin) {
-    uint64_t took = ring_clock() - begin;
+    uint64_t took = clock_now() - begin;
     if (took > PACE_SLOW) atomic_store_explicit(&pace->quick, 0, memory_order_relaxed);
     else if (took < PACE_QUICK && !pace_is_quick(pace)) atomic_fetch_add_explicit(&pace->quick, 1, memory_order_relaxed);
 }

@@ -2,7 +2,6 @@
 #include "ring_entry.h"
 #include "ring_watch.h"
 #include "service.h"
-#include <time.h>
 
 /// For how many seconds a thread rests before it goes.
 enum { PATIENCE = 10 };
@@ -21,9 +20,7 @@ void team_init(struct team *team, struct service *service, unsigned max_threads)
 
 /// The next request, or NULL when this thread is not needed; called with the lock held.
 static struct ring_entry *next(struct team *team) {
-    struct timespec end;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += PATIENCE;
+    struct timespec end = clock_in_seconds(PATIENCE);
     int error = 0;
     team->idle++;
     while (!team->first && !team->stopping && error == 0)
@@ -68,10 +65,9 @@ bool team_is_needed(struct team *team, const struct wire_in_header *request) {
 }
 
 void team_serve(struct team *team, struct ring_entry *entry) {
-    struct wire_in_header *request = entry_request(entry);
-    bool is_sync = pace_is_sync(request);
-    uint64_t begin = is_sync ? ring_clock() : 0;
-    entry_serve(entry, team->service, request);
+    bool is_sync = pace_is_sync(entry_header(entry));
+    uint64_t begin = is_sync ? clock_now() : 0;
+    entry_serve(entry, team->service);
     if (is_sync) pace_note(&team->pace, begin);
 }
 

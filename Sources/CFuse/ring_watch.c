@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 #include "ring_watch.h"
-#include "ring_clock.h"
+#include "clock.h"
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
@@ -119,7 +119,7 @@ static void watch_while_busy(struct watch *watch) {
     for (int quiet = 0; quiet < PATIENCE && !atomic_load(&watch->stopping); quiet++) {
         struct timespec tick = {.tv_nsec = TICK};
         nanosleep(&tick, NULL);
-        uint64_t time = ring_clock();
+        uint64_t time = clock_now();
         for (unsigned index = 0; index < watch->count; index++)
             if (look(watch->watched[index], time)) quiet = 0;
     }
