@@ -99,6 +99,7 @@ static bool add_entry(struct queue *queue) {
 static void commit(struct ring_entry *entry) {
     if (entry->queue->entries - entry->queue->waiting > BUSY) entry_shrink(entry);
     command(entry, WIRE_RING_COMMIT_AND_FETCH, NULL);
+    entry->queue->ring->is_awaited |= entry->is_awaited;
     entry->unique = 0;
 }
 
@@ -145,8 +146,12 @@ static void receive(struct ring_entry *entry, int result) {
 /// Waits for one completion and sees to it.
 static void turn(struct ring *ring) {
     struct io_uring_cqe *cqe;
-    // What interrupts it is tried again.
-    if (io_uring_submit_and_wait(&ring->io, 1) < 0 || io_uring_peek_cqe(&ring->io, &cqe) != 0) return;
+    if (ring->is_awaited || io_uring_cq_ready(&ring->io) == 0) {
+        // What interrupts it is tried again.
+        if (io_uring_submit_and_wait(&ring->io, 1) < 0) return;
+        ring->is_awaited = false;
+    }
+    if (io_uring_peek_cqe(&ring->io, &cqe) != 0) return;
     struct ring_entry *entry = io_uring_cqe_get_data(cqe);
     int result = cqe->res;
     io_uring_cqe_seen(&ring->io, cqe);

@@ -35,6 +35,8 @@ struct ring {
     /// Signalled for what other threads answered.
     int wake;
     uint64_t woken;
+    /// Whether a program waits for what is not submitted yet.
+    bool is_awaited;
     _Atomic(struct ring_entry *) answered;
     struct ring_entry *entries;
 };

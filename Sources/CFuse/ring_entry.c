@@ -100,6 +100,7 @@ void entry_serve(struct ring_entry *entry, struct service *service) {
     struct wire_in_header *request = join(entry);
     touch(entry, entry->header->sizes.payload);
     entry->unique = request->unique;
+    entry->is_awaited = request->opcode != WIRE_RELEASE;
     atomic_store_explicit(&entry->state, 0, memory_order_relaxed);
     await_answer(entry);
     service_serve(service, request, request->length);

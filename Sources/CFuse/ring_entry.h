@@ -3,6 +3,7 @@
 #define CFUSE_RING_ENTRY_H
 #include "wire.h"
 #include <stdatomic.h>
+#include <stdbool.h>
 
 struct service;
 struct queue;
@@ -16,6 +17,8 @@ struct ring_entry {
     /// Whether its request was served, and answered.
     atomic_uint state;
     int fd;
+    /// Whether a program waits for the answer.
+    bool is_awaited;
     /// How much of the payload was touched since it was last given back.
     size_t touched;
     /// In the list of those that await an answer, and in one of the ring's or the team's.

@@ -22,13 +22,13 @@ extension DomainFileSystem {
     ) {
         switch Result(catching: { () throws(Obstacle) in try file.holds(range, replica) }) {
         case .success(true):
-            file.readAhead.withLock { $0.advance(past: range) }
+            file.advance(past: range)
             reply.send(descriptor: file.descriptor, offset: range.lowerBound, count: range.count)
         case .failure(let obstacle):
             reply.fail(obstacle.errno)
         case .success(false):
             guard attempts > 0 else { return reply.fail(.ioError) }
-            let wanted = file.readAhead.withLock { $0.range(for: range) }
+            let wanted = file.rangeToFetch(for: range)
             hydrate(context, file.number, wanted, reply) { [self] reply in
                 read(context, file, range, attempts: attempts - 1, reply)
             }

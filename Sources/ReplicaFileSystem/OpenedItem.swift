@@ -10,23 +10,18 @@ final class OpenedItem: Sendable {
     /// The item's generation when it was opened.
     let generation: UInt32
     let isWriter: Bool
-    /// Whether all content was here when it was opened.
-    let isWhole: Bool
     /// Opened below for reads, writes and the rest; -1 when the kernel does the reading and writing: what else comes
     /// opens the file again, so that open files don't cost a descriptor each.
     let descriptor: Int32
-    /// The inode number of the file that the descriptor is of. Before anything of its content is here, another may take
-    /// its place.
-    private let placeholder: Locked<UInt64?>
-    let readAhead = Locked(ReadAhead())
+    /// Nil when all content was here when it was opened.
+    private let reading: Locked<Reading>?
 
     init(node: NodeID, below: OpenFile, descriptor: Int32) {
         self.node = node
         number = NodeNumber.item(node)
         generation = below.generation
         isWriter = below.isWriter
-        isWhole = below.isWhole
-        placeholder = Locked(below.placeholder)
+        reading = below.placeholder.map { Locked(Reading(placeholder: $0)) }
         self.descriptor = descriptor
     }
 
@@ -34,27 +29,43 @@ final class OpenedItem: Sendable {
     /// nothing of the former was here.
     /// - Throws: ESTALE when something of it was; what opening the file again throws.
     func holds(_ range: Range<Int64>, _ replica: Replica) throws(Obstacle) -> Bool {
-        guard !isWhole else { return true }
+        guard let reading else { return true }
         while true {
-            let placeholder = placeholder.withLock { $0 }
+            let placeholder = reading.withLock { $0.placeholder }
             switch replica.presence(of: number, range: range, since: generation, placeholder: placeholder) {
             case .here: return true
             case .absent: return false
             case .stale: throw .errno(.stale)
-            case .exchanged: try renew(replica)
+            case .exchanged: try reading.withLock { (reading) throws(Obstacle) in try renew(&reading, replica) }
             }
         }
     }
 
     /// One at a time, so that the descriptor never goes back to an older file.
-    private func renew(_ replica: Replica) throws(Obstacle) {
-        try placeholder.withLock { (placeholder) throws(Obstacle) in
-            let (fresh, current) = try replica.reopen(number, since: generation)
-            defer { close(fresh) }
-            guard cl_dup3(fresh, descriptor, O_CLOEXEC) >= 0 else { throw .errno(.last) }
-            placeholder = current
-        }
+    private func renew(_ reading: inout Reading, _ replica: Replica) throws(Obstacle) {
+        let (fresh, current) = try replica.reopen(number, since: generation)
+        defer { close(fresh) }
+        guard cl_dup3(fresh, descriptor, O_CLOEXEC) >= 0 else { throw .errno(.last) }
+        reading.placeholder = current
     }
+
+    /// What to fetch for a read of `wanted`, which is not here.
+    func rangeToFetch(for wanted: Range<Int64>) -> Range<Int64> {
+        reading?.withLock { $0.ahead.range(for: wanted) } ?? wanted
+    }
+
+    /// Notes that `wanted` was read.
+    func advance(past wanted: Range<Int64>) {
+        reading?.withLock { $0.ahead.advance(past: wanted) }
+    }
+}
+
+/// How a file is read that was not all here when it was opened.
+private struct Reading {
+    /// The inode number of the file that the descriptor is of. Before anything of its content is here, another may take
+    /// its place.
+    var placeholder: UInt64
+    var ahead = ReadAhead()
 }
 
 /// How much more than asked for is fetched when a file is read that is not all here.

@@ -1,4 +1,5 @@
 public import FuseMount
+internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
 
@@ -8,9 +9,10 @@ extension DomainFileSystem {
         _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, size: Int,
         reply: consuming AttributeValueReply
     ) {
+        let number = NodeNumber.item(node)
+        if replica.isKnownToLack(name, number) { return reply.fail(Errno(rawValue: ENODATA)) }
         let name = String(cString: name)
         answer(context, reply) { [self] () throws(Obstacle) -> [UInt8] in
-            let number = NodeNumber.item(node)
             if let key = VirtualAttribute.key(of: name), let value = status?.value(of: key, for: number) {
                 return value
             }

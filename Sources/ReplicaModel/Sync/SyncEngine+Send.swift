@@ -55,9 +55,8 @@ extension SyncEngine {
     /// Lets programs go first that change one thing after the other: calls take processor time and the tree's lock.
     private func giveWay(since begin: Double) async {
         guard !options.isSequential else { return }
-        let (now, edited) = (replica.now(), replica.look { $0.editedAt })
         let rest = restBetweenCalls(
-            after: now - begin, workers: board.withLock { $0.workers }, sinceEdit: now - edited)
+            after: replica.now() - begin, workers: board.withLock { $0.workers }, sinceEdit: replica.sinceEdit)
         if rest > 0 { try? await Task.sleep(for: .seconds(rest)) }  // Cancelled only at the end.
     }
 

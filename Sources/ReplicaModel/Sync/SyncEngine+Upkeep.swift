@@ -2,7 +2,7 @@ internal import GRDB
 internal import Logging
 
 extension SyncEngine {
-    /// Records what changed, ten times a second while anything does, and looks after files that stay open and after
+    /// Records what changed, within a second and usually a tenth of it, and looks after files that stay open and after
     /// the room that content takes. Sleeps while nothing happens.
     func runUpkeep() async {
         var nextLook = replica.now()
@@ -12,7 +12,7 @@ extension SyncEngine {
             let mark = bell.mark
             told = tellState(after: told)
             if replica.hasChanges {
-                try? await Task.sleep(for: .milliseconds(100))  // Cancelled at the end.
+                await rest(0.1, atMost: 1)
                 recordChanges()
             } else {
                 await bell.wait(since: mark, until: nextLook, now: replica.now)
@@ -67,6 +67,13 @@ extension SyncEngine {
 extension Replica {
     /// Whether the database is behind the tree.
     var hasChanges: Bool { look { !$0.changed.isEmpty || !$0.removed.isEmpty } }
+
+    /// The time since anything was last edited, in seconds. Below 0 when the clock was set back.
+    var sinceEdit: Double {
+        // An edit that comes while this waits for the lock is no edit to come.
+        let edited = look { $0.editedAt }
+        return now() - edited
+    }
 
     /// Lets go of items in memory that nobody uses, when there are many.
     func unloadIdle() {

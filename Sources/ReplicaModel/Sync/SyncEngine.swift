@@ -47,7 +47,21 @@ final class SyncEngine: Sendable {
         }
     }
 
-    private static let lookInterval = 20
+    /// How long a loop rests before each look, in seconds, and how long at the most while edits stream in.
+    private static let lookInterval = (0.02, atMost: 0.2)
+
+    /// Lets programs go first that change one thing after the other: sleeps until they pause.
+    /// - Parameters:
+    ///   - shortest: Sleeps for so long in any case, in seconds.
+    ///   - longest: Sleeps no longer than that.
+    func rest(_ shortest: Double, atMost longest: Double) async {
+        var (sleep, slept) = (shortest, 0.0)
+        repeat {
+            try? await Task.sleep(for: .seconds(sleep))  // Cancelled only at the end.
+            slept += sleep
+            sleep = min(0.05, longest - slept)
+        } while sleep > 0 && isStream(sinceEdit: replica.sinceEdit) && !Task.isCancelled
+    }
 
     private func runReceiving() async {
         while !Task.isCancelled {
@@ -57,7 +71,7 @@ final class SyncEngine: Sendable {
             let next = state.withLock { $0.nextPull }
             await bell.wait(since: mark, until: next, now: replica.now)
             BackgroundPriority.take()
-            try? await Task.sleep(for: .milliseconds(Self.lookInterval))  // As above.
+            await rest(Self.lookInterval.0, atMost: Self.lookInterval.atMost)
         }
     }
 
@@ -68,8 +82,7 @@ final class SyncEngine: Sendable {
             let next = await send()
             await bell.wait(since: mark, until: next, now: replica.now)
             BackgroundPriority.take()
-            // Under a stream of edits one look every now and then is enough. Cancelled only at the end.
-            try? await Task.sleep(for: .milliseconds(Self.lookInterval))
+            await rest(Self.lookInterval.0, atMost: Self.lookInterval.atMost)
         }
     }
 }

@@ -90,4 +90,11 @@ import Testing
         let bench = try await makeBench(3)
         #expect(bench.domain.approve() == 0)
     }
+
+    @Test func whereNothingWasDeletedNothingIsRecordedToCount() async throws {
+        let bench = try await makeBench(1)
+        try bench.write("ours", to: "new")
+        #expect(bench.replica.countDeletions() == (0, 0))
+        #expect(bench.replica.hasChanges)
+    }
 }

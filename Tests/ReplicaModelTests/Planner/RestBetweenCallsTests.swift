@@ -16,4 +16,9 @@ import Testing
     func programsGoFirst(busy: Double, workers: Int, sinceEdit: Double, rest: Double) {
         #expect(restBetweenCalls(after: busy, workers: workers, sinceEdit: sinceEdit) == rest)
     }
+
+    @Test(arguments: [(0.0, true), (0.019, true), (0.02, false), (60, false), (-1, false)])
+    func aStreamOfEditsHasNoPause(sinceEdit: Double, isStream: Bool) {
+        #expect(ReplicaModel.isStream(sinceEdit: sinceEdit) == isStream)
+    }
 }

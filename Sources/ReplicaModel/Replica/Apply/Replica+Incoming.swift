@@ -125,12 +125,14 @@ extension Replica {
 
     /// How many items the noted deletions would take from the tree, and how many there are.
     func countDeletions() -> (deletions: Int, items: Int) {
-        // A database that cannot be used holds nothing back: nothing can be applied either. It has to know all items
-        // first, also those listed a moment ago.
+        // A database that cannot be used holds nothing back: nothing can be applied either.
+        let isNeeded = try? database.read {
+            try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT 1 FROM incoming WHERE item IS NULL)")
+        }
+        guard isNeeded == true else { return (0, 0) }
+        // It has to know all items, also those listed a moment ago.
         if hasChanges { try? record() }
         let counts = try? database.read { rows in
-            let isNeeded = try Bool.fetchOne(rows, sql: "SELECT EXISTS (SELECT 1 FROM incoming WHERE item IS NULL)")
-            guard isNeeded == true else { return (0, 0) }
             let deletions = try Int.fetchOne(
                 rows,
                 sql: """

@@ -45,18 +45,23 @@ enum OwnXattr {
 }
 
 extension Replica {
+    /// Whether an item is known not to have the attribute: true of `security.capability` only, for which the kernel asks
+    /// at the first write to each file.
+    public func isKnownToLack(_ name: UnsafePointer<CChar>, _ number: ItemNumber) -> Bool {
+        guard strcmp(name, OwnXattr.capability) == 0 else { return false }
+        return look { $0.shown[number]?.lacksCapability == true }
+    }
+
     /// getxattr(2).
     public func xattr(_ name: String, of number: ItemNumber) throws(Obstacle) -> [UInt8] {
         guard !OwnXattr.isHidden(name) else { throw .errno(Errno(rawValue: ENODATA)) }
         return try locked { (tree) throws(Obstacle) in
             let node = try tree.node(number)
-            let isCapability = name == OwnXattr.capability
-            if isCapability, node.lacksCapability { throw .errno(Errno(rawValue: ENODATA)) }
             let place = try tree.place(of: node)
             do throws(Errno) {
                 return try place.xattr(name)
             } catch {
-                if isCapability, error.rawValue == ENODATA { node.lacksCapability = true }
+                if name == OwnXattr.capability, error.rawValue == ENODATA { node.lacksCapability = true }
                 throw .errno(error)
             }
         }

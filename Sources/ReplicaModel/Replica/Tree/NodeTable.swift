@@ -7,7 +7,7 @@ protocol NodeKey {
 }
 
 /// A dictionary of nodes whose keys are the nodes' own: a cell is eight bytes, and between a half and three quarters of
-/// the cells are in use.
+/// the cells are in use, of few nodes from three eighths on.
 struct NodeTable<Key: NodeKey> {
     private(set) var count = 0
     /// A node is in the first cell, from the one its hash names on, that was free when it came; no free cell lies
@@ -43,7 +43,10 @@ struct NodeTable<Key: NodeKey> {
     }
 
     private mutating func insert(_ node: Node) {
-        if (count + 1) * 4 > cells.count * 3 { resize(to: max(4, cells.count * 3 / 2)) }
+        if (count + 1) * 4 > cells.count * 3 {
+            // Small ones grow in larger steps: to move the nodes costs more than the room.
+            resize(to: cells.count < 8192 ? max(4, cells.count * 2) : cells.count * 3 / 2)
+        }
         put(node)
         count += 1
     }

@@ -7,7 +7,10 @@
 ///   - workers: How many such tasks there are; at least 1.
 ///   - sinceEdit: The time since the last edit, in seconds.
 func restBetweenCalls(after busy: Double, workers: Int, sinceEdit: Double) -> Double {
-    let (stream, longest) = (0.02, 0.2)
-    guard (0..<stream).contains(sinceEdit), busy > 0 else { return 0 }
-    return min(busy * 3 * Double(workers), longest)
+    guard isStream(sinceEdit: sinceEdit), busy > 0 else { return 0 }
+    return min(busy * 3 * Double(workers), 0.2)
 }
+
+/// Whether programs change one thing after the other.
+/// - Parameter sinceEdit: The time since the last edit, in seconds. Below 0 when the clock was set back.
+func isStream(sinceEdit: Double) -> Bool { (0..<0.02).contains(sinceEdit) }
