@@ -69,18 +69,14 @@ extension DomainFileSystem {
             guard ftruncate(file.descriptor, Int(size)) == 0 else { throw .errno(.last) }
             change.size = nil
         }
-        if changes.killPrivileges { change.clearsSetID = try hasSetID(number) }
+        change.clearsSetID = changes.killPrivileges
         guard !change.isEmpty else { return try replica.attributes(of: number) }
         return try replica.setAttributes(change, of: number)
     }
 
-    private func hasSetID(_ number: ItemNumber) throws(Obstacle) -> Bool {
-        try replica.attributes(of: number).status.mode & UInt32(S_ISUID | S_ISGID) != 0
-    }
-
     /// Clears set-user-ID and set-group-ID as a write by somebody else does, where there are any.
     func clearSetID(of number: ItemNumber) throws(Obstacle) {
-        guard try hasSetID(number) else { return }
+        guard try replica.attributes(of: number).status.mode & UInt32(S_ISUID | S_ISGID) != 0 else { return }
         var change = AttributeChange()
         change.clearsSetID = true
         _ = try replica.setAttributes(change, of: number)

@@ -66,6 +66,19 @@ import Testing
         #expect(told.updated.values.map(\.parent) == [folder.identifier])
     }
 
+    /// Whoever asked is in step with all that happened before: `replica wait` promises that.
+    @Test func whatLeftTheStoreIsToldToTheNextWhoAsks() async throws {
+        try await other.write([1], to: "file")
+        try await other.makeFolder("folder")
+        let items = try await store.all()
+        let anchor = try await store.currentAnchor()
+        try await other.move("file", to: "../elsewhere")
+        try await other.move("folder", to: "moved")
+        try await other.delete("moved")
+        let batch = try await store.enumerateChanges(from: anchor)
+        #expect(Set(batch.deleted) == Set(items.map(\.identifier)))
+    }
+
     @Test func moveToUnlistedFolderIsNoDelete() async throws {
         try await other.makeFolder("unlisted")
         try await other.write([1], to: "file")

@@ -33,13 +33,24 @@ extension DirectoryTree {
     }
 
     /// What happened after an anchor, if possible as it was at one moment: what was replaced is told with what replaced it,
-    /// so that both are known for one item.
+    /// so that both are known for one item. Whoever has this is in step with what happened before: what just left its place
+    /// is waited for.
     func changes(from anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
+        try drain()
+        awaitOrphans()
         var looks = 1
         while true {
             if let batch = try look(after: anchor, isLast: looks == Self.mostLooks) { return batch }
             looks += 1
         }
+    }
+
+    /// Sleeps until it can be said of all that left its place where it went, or that it is gone.
+    private func awaitOrphans() {
+        let last = index.withLock { $0.orphans.values.lazy.filter(\.mayBeElsewhere).map(\.since).max() }
+        guard let last else { return }
+        let left = (Self.orphanGrace - (ContinuousClock.now - last)) / .microseconds(1)
+        if left > 0 { usleep(UInt32(left.rounded(.up))) }
     }
 
     /// How often changes are looked at anew because something changed meanwhile.

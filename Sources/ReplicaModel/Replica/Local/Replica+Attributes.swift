@@ -12,7 +12,7 @@ public struct AttributeChange: Sendable {
     public var size: Int64?
     public var accessed: TimeChange?
     public var modified: TimeChange?
-    /// Whether set-user-ID and set-group-ID go, as after a write by somebody else.
+    /// Whether set-user-ID and set-group-ID of a file go, if there are any, as after a write by somebody else.
     public var clearsSetID = false
 
     public init() {}
@@ -41,12 +41,13 @@ extension Replica {
             if let size = change.size, size > node.stamp.size, node.kind == .file, node.materialization != .whole {
                 throw .needsContent(number)
             }
+            guard change.mode == nil || node.kind != .symlink else { throw .errno(.notSupported) }
             let place = try tree.place(of: node)
             tree.settle(node)
-            try errnos { () throws(Errno) in try place.apply(change) }
+            let status = try errnos { () throws(Errno) in try place.apply(change) }
             if let size = change.size { tree.shorten(node, to: size, place) }
-            let status = try errnos { () throws(Errno) in try place.status() }
-            let fields = ItemFields(change)
+            var fields = ItemFields(change)
+            if status.permissions != node.stamp.mode { fields.insert(.mode) }
             for name in tree.names(of: node) {
                 name.stamp = Stamp(status)
                 fields.isEmpty ? tree.note(name) : tree.edit(name, fields.intersection(.ofNew(name.kind)))
@@ -59,14 +60,15 @@ extension Replica {
 extension ItemFields {
     fileprivate init(_ change: AttributeChange) {
         self = []
-        if change.mode != nil || change.clearsSetID { insert(.mode) }
+        if change.mode != nil { insert(.mode) }
         if change.size != nil { formUnion([.contents, .modificationDate]) }
         if change.modified != nil { insert(.modificationDate) }
     }
 }
 
 extension Place {
-    fileprivate func apply(_ change: AttributeChange) throws(Errno) {
+    /// - Returns: What the file is then.
+    fileprivate func apply(_ change: AttributeChange) throws(Errno) -> FileStatus {
         if change.user != nil || change.group != nil {
             let (user, group) = (change.user ?? .max, change.group ?? .max)
             try name.withCString { (text) throws(Errno) in
@@ -78,25 +80,16 @@ extension Place {
             defer { close(file) }
             try Errno.check(ftruncate(file, Int(size)))
         }
-        if let mode = try newMode(change) {
-            try name.withCString { (text) throws(Errno) in try Errno.check(fchmodat(folder, text, mode, 0)) }
-        }
+        if let mode = change.mode { try setMode(UInt32(mode)) }
         try setTimes(change.accessed, change.modified)
+        let status = try status()
+        guard change.clearsSetID, status.kind == .file, let mode = status.modeWithoutSetID else { return status }
+        try setMode(mode)
+        return try self.status()
     }
 
-    private func newMode(_ change: AttributeChange) throws(Errno) -> UInt32? {
-        guard change.mode != nil || change.clearsSetID else { return nil }
-        let status = try status()
-        guard status.kind != .symlink else {
-            if change.clearsSetID { return nil }
-            throw .notSupported
-        }
-        var mode = UInt32(change.mode ?? status.permissions)
-        if change.clearsSetID, status.kind == .file {
-            mode &= ~UInt32(S_ISUID)
-            if mode & UInt32(S_IXGRP) != 0 { mode &= ~UInt32(S_ISGID) }
-        }
-        return mode
+    private func setMode(_ mode: UInt32) throws(Errno) {
+        try name.withCString { (text) throws(Errno) in try Errno.check(fchmodat(folder, text, mode, 0)) }
     }
 
     private func setTimes(
@@ -106,6 +99,15 @@ extension Place {
         let leave = timespec(tv_sec: 0, tv_nsec: CL_UTIME_OMIT)
         let times = [accessed?.timespec ?? leave, modified?.timespec ?? leave]
         try name.withCString { (text) throws(Errno) in try Errno.check(utimensat(folder, text, times, noFollow)) }
+    }
+}
+
+extension FileStatus {
+    /// The permissions after a write by somebody else; nil when they stay as they are.
+    fileprivate var modeWithoutSetID: UInt32? {
+        var mode = UInt32(permissions) & ~UInt32(S_ISUID)
+        if mode & UInt32(S_IXGRP) != 0 { mode &= ~UInt32(S_ISGID) }
+        return mode == UInt32(permissions) ? nil : mode
     }
 }
 
