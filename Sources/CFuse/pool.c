@@ -16,8 +16,8 @@
 
 // A request is answered on the thread that read it, and one thread at a time reads: the leader. It hands the lead over
 // before it serves a request, to the thread that came to rest last or to a new one, so that there is a leader as long
-// as there are fewer threads than the most allowed. What is answered at once it serves as the leader: the next request
-// then finds the same thread, on the same processor, and no lock contended.
+// as there are fewer threads than the most allowed. What is answered at once it serves as the leader, syncs too while the
+// disk is quick at them: the next request then finds the same thread, on the same processor, and no lock contended.
 
 /// A write's data and everything before it.
 enum { BUFFER_SIZE = (1 << 20) + 4096 };

@@ -1,4 +1,4 @@
-// Whether the disk syncs so quickly that to hand a sync to another thread would take as long.
+// Whether the disk syncs so quickly that to hand a sync, or the lead, to another thread would take as long.
 #ifndef CFUSE_RING_PACE_H
 #define CFUSE_RING_PACE_H
 #include "clock.h"
@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/// The last syncs of a ring. Any thread.
+/// The last syncs of a ring or a pool. Any thread.
 struct pace {
     atomic_uint quick;
 };
