@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "CFuse.h"
 #include "clock.h"
-#include "ring_pace.h"
+#include "pace.h"
 #include "rings.h"
 #include "service.h"
 #include "slices.h"
@@ -183,12 +183,11 @@ static void *work(void *argument) {
         ended = !receive(worker, buffer, &size);
         if (ended) break;
         struct wire_in_header *request = buffer;
-        bool is_sync = pace_is_sync(request);
-        uint64_t begin = is_sync ? clock_now() : 0;
-        bool keeps_lead = service_answers_at_once(&pool->service, request) || (is_sync && pace_is_quick(&pool->pace));
+        uint64_t begin = pace_begin(request);
+        bool keeps_lead = service_answers_at_once(&pool->service, request) || pace_allows(&pool->pace, request);
         if (!keeps_lead) hand_over(worker);
         service_serve(&pool->service, request, size);
-        if (is_sync) pace_note(&pool->pace, begin);
+        pace_note(&pool->pace, begin);
         // The kernel holds back all other requests until the rings it was promised are there.
         if (request->opcode == WIRE_INIT && pool->rings) rings_start(pool->rings);
         // Not everything is answered, or by this thread.

@@ -60,15 +60,13 @@ static void add_thread(struct team *team) {
 }
 
 bool team_is_needed(struct team *team, const struct wire_in_header *request) {
-    if (service_answers_at_once(team->service, request)) return false;
-    return !pace_is_sync(request) || !pace_is_quick(&team->pace);
+    return !service_answers_at_once(team->service, request) && !pace_allows(&team->pace, request);
 }
 
 void team_serve(struct team *team, struct ring_entry *entry) {
-    bool is_sync = pace_is_sync(entry_header(entry));
-    uint64_t begin = is_sync ? clock_now() : 0;
+    uint64_t begin = pace_begin(entry_header(entry));
     entry_serve(entry, team->service);
-    if (is_sync) pace_note(&team->pace, begin);
+    pace_note(&team->pace, begin);
 }
 
 bool team_take(struct team *team, struct ring_entry *entry) {

@@ -1,7 +1,7 @@
 // The threads beside a ring that serve what may wait: the ring's own thread goes on taking requests meanwhile.
 #ifndef CFUSE_RING_TEAM_H
 #define CFUSE_RING_TEAM_H
-#include "ring_pace.h"
+#include "pace.h"
 #include <pthread.h>
 #include <stdbool.h>
 

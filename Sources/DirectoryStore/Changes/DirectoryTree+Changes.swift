@@ -37,20 +37,23 @@ extension DirectoryTree {
     /// is waited for.
     func changes(from anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
         try drain()
-        awaitOrphans()
+        if awaitOrphans() { try drain() }
         var looks = 1
         while true {
             if let batch = try look(after: anchor, isLast: looks == Self.mostLooks) { return batch }
             looks += 1
+            try drain()
         }
     }
 
     /// Sleeps until it can be said of all that left its place where it went, or that it is gone.
-    private func awaitOrphans() {
+    /// - Returns: False when there is nothing to wait for.
+    private func awaitOrphans() -> Bool {
         let last = index.withLock { $0.orphans.values.lazy.filter(\.mayBeElsewhere).map(\.since).max() }
-        guard let last else { return }
+        guard let last else { return false }
         let left = (Self.orphanGrace - (ContinuousClock.now - last)) / .microseconds(1)
         if left > 0 { usleep(UInt32(left.rounded(.up))) }
+        return true
     }
 
     /// How often changes are looked at anew because something changed meanwhile.
@@ -59,7 +62,6 @@ extension DirectoryTree {
     /// - Parameter isLast: Whether items that are no longer at their places are left out.
     /// - Returns: Nil when there are such: events about them are on their way.
     private func look(after signedAnchor: SyncAnchor, isLast: Bool) throws(RemoteStoreError) -> ChangeBatch? {
-        try drain()
         let top = try openRoot()
         let anchor = try verified(signedAnchor)
         if watches.cannotWatchAll { throw .syncAnchorExpired }

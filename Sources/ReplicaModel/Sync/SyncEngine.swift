@@ -47,8 +47,8 @@ final class SyncEngine: Sendable {
         }
     }
 
-    /// How long a loop rests before each look, in seconds, and how long at the most while edits stream in.
-    private static let lookInterval = (0.02, atMost: 0.2)
+    /// Before each look of a loop.
+    private func restBeforeLook() async { await rest(0.02, atMost: 0.2) }
 
     /// Lets programs go first that change one thing after the other: sleeps until they pause.
     /// - Parameters:
@@ -71,7 +71,7 @@ final class SyncEngine: Sendable {
             let next = state.withLock { $0.nextPull }
             await bell.wait(since: mark, until: next, now: replica.now)
             BackgroundPriority.take()
-            await rest(Self.lookInterval.0, atMost: Self.lookInterval.atMost)
+            await restBeforeLook()
         }
     }
 
@@ -82,7 +82,7 @@ final class SyncEngine: Sendable {
             let next = await send()
             await bell.wait(since: mark, until: next, now: replica.now)
             BackgroundPriority.take()
-            await rest(Self.lookInterval.0, atMost: Self.lookInterval.atMost)
+            await restBeforeLook()
         }
     }
 }
