@@ -66,8 +66,10 @@ let package = Package(
             dependencies: ["DirectoryStore", "CLinux", "ReplicaModel", "ReplicaTestSupport", system],
             swiftSettings: strict),
         .testTarget(
-            name: "CommandTests", dependencies: ["mount.replica", "replica", "ReplicaControl", "ReplicaModel", system],
-            swiftSettings: strict),
+            name: "CommandTests",
+            dependencies: [
+                "mount.replica", "replica", "ReplicaControl", "ReplicaModel", "ReplicaTestSupport", system,
+            ], swiftSettings: strict),
         .testTarget(
             name: "MountIntegrationTests",
             dependencies: ["ReplicaControl", "ReplicaTestSupport", "CLinux", system], swiftSettings: strict),

@@ -16,19 +16,19 @@ final class LateStore: RemoteStore {
         opened = Locked(nil)
     }
 
-    /// The store, opened now if it was not.
+    /// The store, opened now if it was not: one for all calls, for only what was done through it is in its feed.
     private func store() throws(RemoteStoreError) -> any RemoteStore {
         if let store = opened.withLock({ $0 }) { return store }
-        let store: any RemoteStore
+        let fresh: any RemoteStore
         do throws(RemoteStoreError) {
-            store = try opening()
+            fresh = try opening()
         } catch {
             throw .serverUnreachable
         }
-        let isFirst = opened.withLock { opened in
-            if opened != nil { return false }
-            opened = store
-            return true
+        let (store, isFirst) = opened.withLock { opened in
+            // Another call may have had one open by then.
+            defer { opened = opened ?? fresh }
+            return (opened ?? fresh, opened == nil)
         }
         if isFirst {
             Task { [listeners] in
