@@ -53,8 +53,10 @@ struct ring_entry *entry_new(struct queue *queue, int fd) {
         free(entry);
         return NULL;
     }
-    // Most requests need two pages of it.
+    // Most requests need two pages of it. They are there from the start: where the kernel has to bring a page in for a
+    // thread that is being killed, the program gets EINTR.
     madvise(memory, ENTRY_SIZE, MADV_NOHUGEPAGE);
+    memory[0] = memory[PAYLOAD_AT] = 0;
     entry->queue = queue;
     entry->fd = fd;
     entry->header = (void *)memory;

@@ -24,16 +24,16 @@ import Testing
                 let delay = random.below(4) == 0 ? 500 + random.below(2000) : 5 + random.below(300)
                 try await Self.write(writers, killing: trial, after: delay, kill, &random)
                 try await trial.shell("mount_it")
-                guard Self.check(writers, "kill \(kill), seed \(Self.seed)") else { return }
+                try Self.check(writers, "kill \(kill), seed \(Self.seed)")
                 // Now and then again, while it starts.
                 if random.below(4) == 0 {
                     try await trial.shell("sleep 0.0\(random.below(10)); kill_daemon; mount_it")
-                    guard Self.check(writers, "second kill \(kill), seed \(Self.seed)") else { return }
+                    try Self.check(writers, "second kill \(kill), seed \(Self.seed)")
                 }
                 if Self.kills > 20, kill % 10 == 0 { print("\(kill) kills, \(writers.map(\.calls)) calls") }
             }
             try await trial.shell("settle; same; equal \"$(ls $MNT/remote | wc -l)\" \(Self.kills)")
-            _ = Self.check(writers, "the end, seed \(Self.seed)")
+            try Self.check(writers, "the end, seed \(Self.seed)")
         }
     }
 
@@ -53,12 +53,12 @@ import Testing
         if result.code != 0 { Issue.record("kill \(kill): \(result.output)") }
     }
 
-    private static func check(_ writers: [Writer], _ when: String) -> Bool {
+    private static func check(_ writers: [Writer], _ when: String) throws {
         for writer in writers {
             writer.check()
             for failure in writer.failures { Issue.record("\(when): \(failure)") }
         }
-        return writers.allSatisfy(\.failures.isEmpty)
+        if writers.contains(where: { !$0.failures.isEmpty }) { throw ScriptFailed() }
     }
 }
 

@@ -85,12 +85,23 @@ final class Writer: @unchecked Sendable {
             tree = after
             return value
         }
-        if errno == ENOTCONN || errno == ECONNABORTED || errno == ECANCELED {
+        let error = errno
+        if isOfAnEnd(error) {
             doubt = after
         } else {
-            failures.append("\(what): \(String(cString: strerror(errno)))")
+            failures.append("\(what): \(String(cString: strerror(error)))")
         }
         throw Ended()
+    }
+
+    /// Whether the daemon's end explains an error. Over rings the kernel also answers ECANCELED and EINTR then, which
+    /// prove nothing by themselves.
+    private func isOfAnEnd(_ error: Int32) -> Bool {
+        var last = error
+        while last == ECANCELED || last == EINTR {
+            last = access(path("never made"), F_OK) == 0 ? 0 : errno
+        }
+        return last == ENOTCONN || last == ECONNABORTED
     }
 
     private func path(_ name: String) -> String { "\(folder)/\(name)" }

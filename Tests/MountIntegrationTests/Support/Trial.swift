@@ -32,6 +32,7 @@ struct Trial: Sendable {
                 outcome = .success(try await body(trial))
             } catch {
                 outcome = .failure(error)
+                await trial.keep()
             }
             try await trial.end()
             try outcome.get()
@@ -71,6 +72,20 @@ struct Trial: Sendable {
 
     /// The folder of the built programs, which the test bundle is in too.
     static let programs = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
+
+    /// Copies what a failed test leaves to the folder that `REPLICA_TEST_KEEP` names, if it names one.
+    private func keep() async {
+        guard let place = ProcessInfo.processInfo.environment["REPLICA_TEST_KEEP"] else { return }
+        let kept = """
+            set +e
+            mkdir -p "\(place)/${HERE##*/}"
+            grep -h inotify /proc/$(daemon)/fdinfo/* >"\(place)/${HERE##*/}/inotify"
+            find "$MNT" -ls >"\(place)/${HERE##*/}/mount"
+            cp -a --one-file-system data store "\(place)/${HERE##*/}/"
+            echo "kept in \(place)/${HERE##*/}"
+            """
+        print((try? await attempt(kept).output) ?? "nothing could be kept")
+    }
 
     /// Ends the daemons that were started here, unmounts what is mounted here, removes the folder.
     private func end() async throws {
