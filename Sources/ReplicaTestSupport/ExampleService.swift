@@ -42,14 +42,15 @@ public actor ExampleService {
     }
 
     /// Changes an object by `body`, which may refuse.
+    /// - Returns: What it is now, and what it was.
     func change(
         _ key: ItemIdentifier, _ body: @Sendable (inout Object) throws(RemoteStoreError) -> Void
-    ) throws(RemoteStoreError) -> Item {
+    ) throws(RemoteStoreError) -> (Item, former: Item) {
         let old = try object(key)
         var new = old
         try body(&new)
         try check(new.item)
-        return put(new, isRewritten: new.content != old.content)
+        return (put(new, isRewritten: new.content != old.content), old.item)
     }
 
     /// Removes an object if `isMeant`; one that is not there is fine.

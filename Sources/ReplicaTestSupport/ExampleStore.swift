@@ -81,7 +81,7 @@ public struct ExampleStore: RemoteStore {
     ) async throws(RemoteStoreError) -> StoreResult {
         let content = try contents?.allBytes()
         let kept = changedFields.intersection(properties.fields)
-        let item = try await service.change(template.identifier) { object throws(RemoteStoreError) in
+        let (item, former) = try await service.change(template.identifier) { object throws(RemoteStoreError) in
             let isStale = options.contains(.failOnConflict) && object.item.version != base
             if isStale || content != nil && object.item.version.content != base.content {
                 throw .versionConflict(object.item)
@@ -91,7 +91,8 @@ public struct ExampleStore: RemoteStore {
             object.item.metadata.take(kept, from: template.metadata)
             if let content { object.content = content }
         }
-        return StoreResult(item: item, stillPending: unkept(changedFields))
+        let isOther = content == nil && former.version.content != base.content
+        return StoreResult(item: item, stillPending: unkept(changedFields), shouldFetchContent: isOther)
     }
 
     public func deleteItem(

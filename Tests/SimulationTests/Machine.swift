@@ -31,6 +31,9 @@ extension MemoryStore {
     /// The present state of an item.
     func present(_ identifier: ItemIdentifier) -> Item? { tree.withLock { $0.nodes[identifier]?.item } }
 
+    /// What a content version stands, or stood, for.
+    func content(ofVersion version: String) -> [UInt8]? { tree.withLock { $0.contentVersions[version] } }
+
     func holds(_ identifier: ItemIdentifier) -> Bool { present(identifier) != nil }
 
     /// Every present content.

@@ -29,7 +29,7 @@ enum Simulation {
     static func run(_ seed: UInt64, _ profile: Profile, _ steps: [Step]) async -> Outcome {
         var outcome = Outcome(seed: seed, profile: profile, steps: steps, history: [])
         do {
-            let world = try World(profile: profile)
+            let world = try World(seed: seed, profile: profile)
             do {
                 for (index, step) in steps.enumerated() {
                     world.say("\(index). \(step)")

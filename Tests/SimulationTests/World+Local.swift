@@ -96,9 +96,8 @@ extension World {
                 // What cannot be read was not written by the simulation.
                 if !isOther, let bytes = try? Disk.read(tree.place(of: node)) { loss.contents.append(bytes) }
             }
-            if let base = node.base, let item = store.present(base.identifier),
-                let content = store.content(of: base.identifier),
-                item.version.content == base.version.content
+            if let base = node.base, let content = store.content(of: base.identifier),
+                store.content(ofVersion: base.version.content) == content
             {
                 loss.contents.append(content)
             }

@@ -26,7 +26,10 @@ final class World: @unchecked Sendable {
     let held = Locked<[Held]>([])
     var copies: DatabaseCopies { DatabaseCopies(folder: folder, database: folders.database) }
 
-    init(profile: Profile) throws {
+    /// Stores differ in what they owe us: some tell us of our own changes, some have one version for all.
+    init(seed: UInt64, profile: Profile) throws {
+        store.tellsOwnChanges = seed % 2 == 0
+        store.hasOneVersion = seed % 3 == 0
         rules = RuleBook(mayForget: profile == .restored)
         folder = try Self.temporaryFolder()
         folders = StateFolders(root: folder.appending("state"))

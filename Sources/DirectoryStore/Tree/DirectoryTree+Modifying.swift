@@ -21,22 +21,36 @@ extension DirectoryTree {
         let name = fields.contains(.filename) ? template.filename : found.place.name
         try checkName(name)
         let change = Change(
-            template: template, fields: fields, old: found, present: present, folder: folder,
+            template: template, base: base, fields: fields, old: found, present: present, folder: folder,
             place: Place(parent: folder.key, name: name))
         return try quietly([found.place, change.place]) { () throws(RemoteStoreError) in
-            try carryOut(change, contents, flag)
+            var result = try carryOut(change, contents, flag)
+            if contents == nil { result.shouldFetchContent = !change.left(result.item) }
+            return result
         }
     }
 
     /// A modify whose parts have been found.
     private struct Change {
         var template: ItemTemplate
+        var base: ItemVersion
         var fields: ItemFields
         var old: Located
         var present: Item
         var folder: OpenFolder
         var place: Place
         var names: [FileName] { folder.names + [place.name] }
+
+        /// Whether an item has the content of the base, though perhaps another date.
+        func left(_ item: Item?) -> Bool {
+            guard present.kind == .file else { return true }
+            var status = old.status
+            guard status.contentVersion == base.content else { return false }
+            if fields.contains(.modificationDate) {
+                status.modified = template.metadata.modificationDate ?? status.modified
+            }
+            return item?.version.content == status.contentVersion
+        }
     }
 
     private func targetFolder(
@@ -159,7 +173,11 @@ extension DirectoryTree {
         }
         return try at(path(change.names)) { () throws(Errno) in
             let file = try Linux.open(change.place.name, in: change.folder.handle, O_RDONLY | O_NONBLOCK)
-            return try dress(file, change.template.metadata, fields)
+            // Another content's date is not set: that would hide that it is another.
+            let status = try Linux.status(of: file)
+            let isOther = status.kind == .file && status.contentVersion != change.base.content
+            let withheld = isOther ? fields.intersection(.modificationDate) : []
+            return try dress(file, change.template.metadata, fields.subtracting(withheld)).union(withheld)
         }
     }
 

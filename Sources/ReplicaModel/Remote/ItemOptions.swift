@@ -44,7 +44,9 @@ public struct StoreResult: Sendable, Hashable {
     public var item: Item?
     /// The fields that the store did not take yet. The same set as was sent means: it cannot keep them.
     public var stillPending: ItemFields
-    /// Whether the store's content differs from what was sent and must be fetched.
+    /// Whether the store's content differs from what was sent or, where none was sent, from that of the base, and must be
+    /// fetched. Else the content version in ``item`` counts as the one of the content that is here, even if it is another
+    /// than the base's.
     public var shouldFetchContent: Bool
 
     public init(item: Item?, stillPending: ItemFields = [], shouldFetchContent: Bool = false) {

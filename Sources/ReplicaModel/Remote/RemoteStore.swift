@@ -54,6 +54,9 @@ public protocol RemoteStore: Sendable {
     func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item?
 
     /// Changes `changedFields` of an item to what `template` says.
+    ///
+    /// Where no contents are sent and the store's content is not `base.content`, the answer says so by
+    /// ``StoreResult/shouldFetchContent``. Without that its content version stands for the content of the base.
     /// - Parameter base: The version the change was made on.
     /// - Throws: ``RemoteStoreError/versionConflict(_:)`` when contents are sent and the store's content is not
     ///   `base.content`; ``RemoteStoreError/filenameCollision(_:)``; ``RemoteStoreError/noSuchItem(_:)`` naming the

@@ -8,9 +8,12 @@ struct MemoryFeed {
     /// Invariant: ascending by sequence; an item's older entries are skipped, not removed.
     private var log: [(sequence: Int, identifier: ItemIdentifier)] = []
     private var newest: [ItemIdentifier: Int] = [:]
+    /// Whether nothing is told of what happens now.
+    var isSilent = false
 
     /// Notes that an item came, changed or went.
     mutating func report(_ identifier: ItemIdentifier) {
+        if isSilent { return }
         sequence += 1
         log.append((sequence, identifier))
         newest[identifier] = sequence

@@ -37,6 +37,18 @@ public final class MemoryStore: RemoteStore {
         set { tree.withLock { $0.properties.keepsTrash = newValue } }
     }
 
+    /// Whether the content version changes with everything else, as in services that have one version for all.
+    public var hasOneVersion: Bool {
+        get { tree.withLock { $0.hasOneVersion } }
+        set { tree.withLock { $0.hasOneVersion = newValue } }
+    }
+
+    /// Whether the feed tells what was done through the store, too.
+    public var tellsOwnChanges: Bool {
+        get { tree.withLock { $0.tellsOwnChanges } }
+        set { tree.withLock { $0.tellsOwnChanges = newValue } }
+    }
+
     /// The most items of one page of a listing, at least 1.
     public var pageSize: Int {
         get { controls.withLock { $0.pageSize } }
@@ -99,7 +111,11 @@ public final class MemoryStore: RemoteStore {
             return ($0.before, $0.after)
         }
         if let before { try await before(call) }
-        let result = try tree.withLock(body)
+        let result = try tree.withLock { tree throws(RemoteStoreError) in
+            tree.feed.isSilent = !tree.tellsOwnChanges
+            defer { tree.feed.isSilent = false }
+            return try body(&tree)
+        }
         if let after { try await after(call) }
         return result
     }

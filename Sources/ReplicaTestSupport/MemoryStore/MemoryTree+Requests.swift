@@ -50,7 +50,9 @@ extension MemoryTree {
             nodes[identifier]?.item.metadata.take(kept, from: template.metadata)
             touch(identifier)
         }
-        return StoreResult(item: try node(identifier).item, stillPending: unkept(fields))
+        let isOther = content == nil && old.version.content != base.content
+        return StoreResult(
+            item: try node(identifier).item, stillPending: unkept(fields), shouldFetchContent: isOther)
     }
 
     mutating func delete(

@@ -14,7 +14,13 @@ struct MemoryTree {
     var templates: [ItemIdentifier: ItemIdentifier] = [:]
     /// Every content a file ever had.
     var contentHistory: Set<[UInt8]> = []
+    /// What each content version stands, or stood, for.
+    var contentVersions: [String: [UInt8]] = [:]
     var properties = StoreProperties()
+    /// Whether the content version changes with everything else.
+    var hasOneVersion = false
+    /// Whether the feed tells what was done through the store.
+    var tellsOwnChanges = true
     var feed = MemoryFeed()
     var counter = 0
 
@@ -69,7 +75,7 @@ struct MemoryTree {
         nodes[identifier] = node
         children[node.item.parent, default: [:]][node.item.filename] = identifier
         if node.item.kind == .folder { children[identifier] = [:] }
-        if node.item.kind == .file { contentHistory.insert(node.content) }
+        if node.item.kind == .file { noteContent(of: identifier) }
         feed.report(identifier)
     }
 
@@ -98,14 +104,24 @@ struct MemoryTree {
         nodes[identifier]?.content = content
         nodes[identifier]?.item.size = Int64(content.count)
         nodes[identifier]?.item.version.content = version
-        contentHistory.insert(content)
+        noteContent(of: identifier)
         feed.report(identifier)
+    }
+
+    private mutating func noteContent(of identifier: ItemIdentifier) {
+        guard let node = nodes[identifier] else { return }
+        contentHistory.insert(node.content)
+        contentVersions[node.item.version.content] = node.content
     }
 
     /// Gives an item a new metadata version.
     mutating func touch(_ identifier: ItemIdentifier) {
         let version = "m\(next())"
         nodes[identifier]?.item.version.metadata = version
+        if hasOneVersion, nodes[identifier]?.item.kind == .file {
+            nodes[identifier]?.item.version.content = version
+            noteContent(of: identifier)
+        }
         feed.report(identifier)
     }
 

@@ -108,6 +108,28 @@ extension StorePromises {
                 try subject.expect(try await subject.refreshed(new) == new, "the item is not as answered")
             }
         },
+        StorePromise("a change of metadata leaves a content that its answer's version names") { subject in
+            for (field, sample) in samples(subject.store.properties.fields) {
+                let old = try await subject.file("field \(field.rawValue)", "old")
+                let new = try subject.made(await subject.modify(old, field) { $0.metadata = sample })
+                let newer = try subject.made(await subject.modify(new, .contents, Array("new".utf8)))
+                let last = try subject.made(await subject.modify(newer, field) { $0.metadata = sample })
+                try await subject.store.deleteItem(last.identifier, base: last.version, options: [])
+            }
+            try subject.expect(try await subject.list().isEmpty, "something is left")
+        },
+        StorePromise("a change of metadata, name or place of a newer content than the base says so") { subject in
+            for (field, sample) in samples(subject.store.properties.fields) + [(.filename, ItemMetadata())] {
+                let name = "field \(field.rawValue)"
+                let old = try await subject.file(name, "old")
+                try await subject.other.write(Array("foreign".utf8), to: name)
+                let result = try await subject.modify(old, field) {
+                    $0.metadata = sample
+                    $0.filename = FileName(name + (field == .filename ? " renamed" : ""))
+                }
+                try subject.expect(result.shouldFetchContent, "\(name): nothing says that the content is another")
+            }
+        },
         StorePromise("metadata that is cleared is gone, and not unknown") { subject in
             for (field, sample) in samples(subject.store.properties.fields) {
                 var cleared = ItemMetadata()

@@ -2,13 +2,18 @@ import Testing
 
 /// Programs that people use find nothing to complain about.
 @Suite struct ProgramTests {
+    /// A new repository in the mount, to work in; words of shell.
+    private static let repository = """
+        git() { command git -c user.name=t -c user.email=t@t -c gc.auto=0 -c core.fsync=none "$@"; }
+        git init -q -b main "$MNT/work"; cd "$MNT/work"
+        """
+
     @Test func git() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 """
                 begin
-                git() { command git -c user.name=t -c user.email=t@t -c gc.auto=0 -c core.fsync=none "$@"; }
-                git init -q -b main "$MNT/work"; cd "$MNT/work"
+                \(Self.repository)
                 for d in a b c d; do
                     mkdir -p "$d/deep"
                     for n in $(seq 50); do echo "$d $n" >"$d/deep/file$n"; done
@@ -25,6 +30,25 @@ import Testing
                 git clone -q "$MNT/work" "$HERE/clone"
                 diff -r --exclude=.git "$HERE/clone" "$MNT/clone"
                 settle; same
+                git -C "$STORE/work" fsck --strict
+                """)
+        }
+    }
+
+    /// What git has already it only touches; what it packs it removes, with its folders, which it may need again at once.
+    @Test func gitPacksWhatItTouched() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                begin
+                \(Self.repository)
+                for n in $(seq 200); do echo "$n" >"f$n"; done
+                git add -A; settle; sleep 1; git rm -q --cached -r .; git add -A; git commit -q -m one; settle
+                git gc -q --prune=now
+                for n in $(seq 200); do echo "later $n" >"f$n"; done
+                git commit -q -a -m two; git fsck --strict
+                settle; sleep 1; git fsck --strict; same
+                equal "$(find . -name '* 2*')" ""
                 git -C "$STORE/work" fsck --strict
                 """)
         }

@@ -21,6 +21,23 @@ import Testing
         }
     }
 
+    /// Setting a file's date alone changes what the store knows its content by.
+    @Test func whatWasTouchedIsRemovedAndWrittenAsAnyOther() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                begin; cd "$MNT"; mkdir d e
+                for n in $(seq 20); do echo "$n" >"d/file$n"; echo "$n" >"e/file$n"; done
+                settle; touch d/* e/*; settle; touch -d @1000 d/* e/*; settle; same
+                for n in $(seq 20); do echo new >>"e/file$n"; done
+                rm -r d; settle; same
+                equal "$(ls)" e; equal "$(ls e | wc -l)" 20; equal "$(cat e/file7)" "$(printf '7\nnew')"
+                touch e/*; settle; rm -r e; mkdir e; echo other >e/file1; settle; same
+                equal "$(find . | sort | tr '\n' ' ')" ". ./e ./e/file1 "
+                """)
+        }
+    }
+
     @Test func aRenamedFolderKeepsTheStoresFiles() async throws {
         try await Trial.run { trial in
             try await trial.shell(

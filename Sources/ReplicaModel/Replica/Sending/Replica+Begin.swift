@@ -106,7 +106,8 @@ extension Replica {
         node.isInFlight = true
         node.isResolving = call == .resolve
         node.dirtySinceSent = []
-        if outgoing.source != nil {
+        if outgoing.source != nil || outgoing.keepsContent && node.holdsKnownContent {
+            // Also of a change of metadata: the store may know the content by another version after it.
             node.sentContent = SentContent(
                 size: outgoing.stamp.size, modified: outgoing.stamp.modified, parent: outgoing.parent,
                 name: outgoing.template.filename)
@@ -128,6 +129,11 @@ extension Replica {
             parent: parent.flatMap(tree.identifier(ofFolder:)) ?? .root, filename: sent?.name ?? node.name,
             kind: node.kind)
     }
+}
+
+extension Node {
+    /// Whether it is a file that has or stands for the store's content, as far as is known.
+    fileprivate var holdsKnownContent: Bool { kind == .file && !isDeleted && !dirty.contains(.contents) }
 }
 
 extension Replica {

@@ -21,6 +21,11 @@ extension Replica {
             if let other, isMatch(outgoing, other) {
                 return try finish(outgoing, StoreResult(item: other)).map(Aftermath.apply) ?? .nothing
             }
+            if let other, try isSameFolder(outgoing, other) {
+                var met = outgoing
+                met.call = .create(.mayAlreadyExist)
+                return try finish(met, StoreResult(item: other)).map(Aftermath.apply) ?? .nothing
+            }
             return try collide(outgoing, with: other)
         }
         return try locked { (tree) throws(Obstacle) in
@@ -72,8 +77,16 @@ extension Replica {
         look { tree in
             guard let node = tree.items[outgoing.number], node.flags.contains(.reimport) else { return false }
             return outgoing.isCreate && node.kind == .file && node.materialization != .whole && other.kind == .file
-                && other.filename == outgoing.template.filename && other.parent == outgoing.template.parent
+                && outgoing.isSentToPlace(of: other)
         }
+    }
+
+    /// Whether a folder met the store's of its name, which nothing is known of here: made on both sides, they are one.
+    private func isSameFolder(_ outgoing: Outgoing, _ other: Item) throws(Obstacle) -> Bool {
+        guard outgoing.isCreate, outgoing.template.kind == .folder, other.kind == .folder,
+            outgoing.isSentToPlace(of: other)
+        else { return false }
+        return try locked { (tree) throws(Obstacle) in try tree.find(other.identifier) == nil }
     }
 
     /// Another item has the name: the one that the store does not know yet gives way, unless the other is on its way

@@ -78,6 +78,11 @@ extension Outgoing {
         }
     }
 
+    /// Whether it changes an item, but not its content.
+    var keepsContent: Bool {
+        if case .modify = call { !fields.contains(.contents) } else { false }
+    }
+
     /// Whether it makes the item in the store, or asks for one that was made.
     var isCreate: Bool {
         switch call {
@@ -86,9 +91,12 @@ extension Outgoing {
         }
     }
 
+    /// Whether an item of the store is where this one was sent to.
+    func isSentToPlace(of item: Item) -> Bool { item.filename == template.filename && item.parent == template.parent }
+
     /// Whether the store made exactly what was sent.
     func isAnswered(by item: Item, _ result: StoreResult) -> Bool {
-        item.filename == template.filename && item.parent == template.parent && !result.shouldFetchContent
+        isSentToPlace(of: item) && !result.shouldFetchContent
     }
 
     /// What is left to send after an answer. What the store cannot keep is given up: it stays here.

@@ -39,7 +39,7 @@ extension Tree {
         }
         let replaced = holder.flatMap { yield($0, to: node, isNew: outgoing.isCreate) }
         let (isNew, former) = (node.isNew, node.base)
-        bind(node, item, outgoing)
+        bind(node, item, outgoing, isOther: result.shouldFetchContent)
         answers.note(item.identifier)
         endCall(of: node, outgoing)
         guard !node.isDeleted else {
@@ -51,7 +51,7 @@ extension Tree {
         if outgoing.call == .resolve, node.base?.version.content != "" { dropSentContent(of: node) }
         node.sentContent = nil
         node.comparePlace()
-        let isOther = standsForOther(node, than: former, item)
+        let isOther = standsForOther(node, than: former, outgoing, result)
         if result.shouldFetchContent || isOther { node.base?.version.content = "" }
         let hasMore = meetMetadata(of: node, item, outgoing)
         if isNew, node.kind == .folder {
@@ -86,11 +86,14 @@ extension Tree {
     }
 
     /// Whether the answer made a placeholder one for another content than it was made for: it is made anew then.
-    private func standsForOther(_ node: Node, than former: Base?, _ item: Item) -> Bool {
+    private func standsForOther(
+        _ node: Node, than former: Base?, _ outgoing: Outgoing, _ result: StoreResult
+    ) -> Bool {
         guard node.kind == .file, node.materialization != .whole else { return false }
         // But for a cut since it was sent.
         if !node.dirtySinceSent.contains(.contents) { node.dirty.remove(.contents) }
-        return former?.version.content != item.version.content
+        if outgoing.keepsContent { return result.shouldFetchContent }
+        return former?.version.content != result.item?.version.content
     }
 
     func endFlight(_ node: Node) {
@@ -113,6 +116,8 @@ extension Tree {
             note(node)
         }
         guard node.base != nil, node.sentContent?.isContent(of: item) == true else { return }
+        // Where no content was sent the size alone proves nothing.
+        guard node.dirty.contains(.contents) || item.metadata.modificationDate != nil else { return }
         node.base?.version.content = item.version.content
         node.base?.size = item.size
         dropSentContent(of: node)
@@ -150,9 +155,11 @@ extension Tree {
 
     /// Makes `item` what the node was last in step with, at the place that was sent: what the store made otherwise
     /// then shows as a change of the store.
-    func bind(_ node: Node, _ item: Item, _ outgoing: Outgoing) {
+    /// - Parameter isOther: Whether the store has another content than what was sent, or than the one before. Else it is
+    ///   that one under whichever version: a version may follow the metadata.
+    func bind(_ node: Node, _ item: Item, _ outgoing: Outgoing, isOther: Bool) {
         var base = Base(item, parent: outgoing.parent)
-        if case .modify(let sent) = outgoing.call, let old = node.base, !outgoing.fields.contains(.contents) {
+        if case .modify(let sent) = outgoing.call, let old = node.base, outgoing.keepsContent, isOther {
             // Another client's newer content did not come with the answer: it still is to be taken in.
             (base.version.content, base.size) = (sent.content, old.size)
         }
