@@ -1,0 +1,157 @@
+import Foundation
+import Glibc
+import Testing
+
+/// A person at work for a while, and others in the store: random system calls, some at once and some after pauses in
+/// which everything or half of it is sent. A plain folder gets the same calls. Whenever both sides have come to rest,
+/// mount, store and plain folder hold the same, and nobody's doing was taken for somebody else's.
+///
+/// `REPLICA_LIFE_SEED` says which seeds: two from this one on.
+@Suite struct LongLifeTests {
+    private static var first: Int {
+        ProcessInfo.processInfo.environment["REPLICA_LIFE_SEED"].flatMap { Int($0) } ?? 1
+    }
+
+    @Test(arguments: 0..<2) func oneSideAfterTheOther(number: Int) async throws {
+        try await Self.live(seed: Self.first + number) { trial, random, round in
+            let place = round % 3 == 0 ? trial.store : trial.mount
+            return [await Life(place, trial, &random, names).work(80)]
+        }
+    }
+
+    @Test(arguments: 0..<2) func overKills(number: Int) async throws {
+        try await Self.live(seed: Self.first + number) { trial, random, round in
+            var traces: [Life.Trace] = []
+            for part in 0..<4 {
+                if part > 0 { try await trial.shell("kill_daemon; mount_it") }
+                // An attribute of a folder may wait for its next change then (docs/BUGS.md).
+                traces.append(await Life(trial.mount, trial, &random, names, hasAttributes: false).work(20))
+            }
+            return traces
+        }
+    }
+
+    @Test(arguments: 0..<2) func bothSidesAtOnce(number: Int) async throws {
+        try await Self.live(seed: Self.first + number) { trial, random, round in
+            let here = Life(trial.mount, trial, &random, ["a", "b"])
+            let there = Life(trial.store, trial, &random, ["c", "d"])
+            async let ours = here.work(60)
+            async let theirs = there.work(60)
+            return await [ours, theirs]
+        }
+    }
+
+    private static func live(
+        seed: Int, _ round: (Trial, inout Seeded, Int) async throws -> [Life.Trace]
+    ) async throws {
+        try await Trial.run { trial in
+            try await trial.shell("begin; mkdir plain")
+            var random = Seeded(UInt64(seed))
+            for number in 1...6 {
+                let traces = try await round(trial, &random, number)
+                do {
+                    if traces.contains(where: \.isUnlike) { throw ScriptFailed() }
+                    try await trial.shell(comparison)
+                } catch {
+                    Issue.record("seed \(seed), round \(number):\n\(traces.map(\.text).joined(separator: "\n\n"))")
+                    throw error
+                }
+            }
+        }
+    }
+
+    private static let comparison = """
+        settle
+        content() { (cd "$1" && find . -type f -print0 | sort -z | xargs -0r md5sum; find . -type d | sort
+            find . -type l -printf '%p %l\\n' | sort); }
+        metadata() { (cd "$1" && find . -mindepth 1 \\( -type f -printf '%p %T@ %m\\n' \\) -o \\( -type d -printf '%p %m\\n' \\) |
+            sed -E 's/ [0-9]+([0-9]{3})$/ \\1/' | sort
+            getfattr -R -P -d -m '^user\\.one$' . 2>/dev/null | awk 'BEGIN { RS = "" } { print $3, $4 }' | sort); }
+        diff <(content plain) <(content "$MNT")
+        diff <(content plain) <(content "$STORE")
+        diff <(metadata "$MNT") <(metadata "$STORE")
+        """
+}
+
+/// Few, so that what is done meets what was done before.
+private let names = ["a", "b", "c", "d"]
+
+/// Deeds of one program, below a few names at the top of a place and of a plain folder.
+private struct Life: Sendable {
+    /// What was done, and whether a call ended otherwise than in the plain folder: it is the last then.
+    struct Trace: Sendable {
+        var lines: [String] = []
+        var isUnlike = false
+        var text: String { lines.joined(separator: "\n") }
+    }
+
+    private let place: String
+    private let plain: String
+    private let tops: [String]
+    private let hasAttributes: Bool
+    private let seed: UInt64
+
+    init(_ place: String, _ trial: Trial, _ random: inout Seeded, _ tops: [String], hasAttributes: Bool = true) {
+        self.place = place
+        plain = trial.folder + "/plain"
+        (self.tops, self.hasAttributes) = (tops, hasAttributes)
+        seed = random.next()
+    }
+
+    func work(_ count: Int) async -> Trace {
+        await onThread {
+            var random = Seeded(seed)
+            let (ours, native) = (Caller(place), Caller(plain))
+            var trace = Trace()
+            for _ in 0..<count {
+                for call in random.deed(below: tops) {
+                    if !hasAttributes, case .names(.setXattr) = call { continue }
+                    let (left, right) = (ours.make(call), native.make(call))
+                    trace.lines.append("\("\(call)".prefix(160)): \(right)")
+                    guard left == right else {
+                        trace.lines.append("but in \(place): \(left)")
+                        trace.isUnlike = true
+                        return trace
+                    }
+                }
+                if random.below(12) == 0 { usleep(UInt32(random.below(1_500_000))) }
+            }
+            return trace
+        }
+    }
+}
+
+extension Seeded {
+    private mutating func place(_ tops: [String]) -> Name {
+        let top = pick(tops)
+        return Name(below(3) == 0 ? top : "\(top)/\(pick(names))")
+    }
+
+    /// What a program does at a time: one call, or some.
+    fileprivate mutating func deed(below tops: [String]) -> [Call] {
+        let place = place(tops)
+        switch below(16) {
+        case 0..<2: return [.names(.mkdir(place, 0o755))]
+        case 2..<5: return save(place, O_CREAT | O_TRUNC)
+        case 5: return save(place, O_APPEND)
+        case 6..<8: return [.names(.times(place, time(), time()))]
+        case 8: return [.names(.chmod(place, pick([0o644, 0o600, 0o755])))]
+        case 9..<11: return [.names(.unlink(place))]
+        case 11: return [.names(.rmdir(place))]
+        case 12: return [.names(.rename(place, self.place(tops), flags: pick([0, 0, 1, 2])))]
+        case 13: return [.names(.symlink(self.place(tops), place))]
+        case 14: return [.names(.setXattr(place, "user.one", bytes(below(30)), flags: 0))]
+        default:
+            let beside = Name(place.bytes + Array(".new".utf8))
+            return save(beside, O_CREAT | O_EXCL) + [.names(.rename(beside, place, flags: 0))]
+        }
+    }
+
+    private mutating func save(_ place: Name, _ flags: Int32) -> [Call] {
+        [.open(0, place, O_WRONLY | flags, 0o644), .write(0, bytes(below(3000)), at: nil), .close(0)]
+    }
+
+    private mutating func time() -> timespec {
+        timespec(tv_sec: 1_000 + below(1_000_000), tv_nsec: below(1_000_000_000))
+    }
+}
