@@ -32,7 +32,7 @@ final class OpenInodes: Sendable {
     func enter(_ node: NodeID, _ file: OpenFile, _ session: Session?) throws(Obstacle) -> (IOMode, BackingID?) {
         try inodes.withLock { (inodes) throws(Obstacle) in
             guard var inode = inodes[node] else {
-                let backing = file.isWhole ? Self.register(file.descriptor, session) : nil
+                let backing = file.isWhole && !file.hasSetID ? Self.register(file.descriptor, session) : nil
                 let mode: IOMode = backing != nil ? .passthrough : file.isWhole ? .cached : .direct
                 inodes[node] = Inode(mode: mode, backing: backing)
                 return (mode, backing)

@@ -36,13 +36,12 @@ extension DirectoryTree {
     /// so that both are known for one item. Whoever has this is in step with what happened before: what just left its place
     /// is waited for.
     func changes(from anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
-        try drain()
-        if awaitOrphans() { try drain() }
-        var looks = 1
+        var looks = 0
         while true {
-            if let batch = try look(after: anchor, isLast: looks == Self.mostLooks) { return batch }
-            looks += 1
             try drain()
+            if awaitOrphans() { try drain() }
+            looks += 1
+            if let batch = try look(after: anchor, isLast: looks == Self.mostLooks) { return batch }
         }
     }
 
@@ -59,13 +58,14 @@ extension DirectoryTree {
     /// How often changes are looked at anew because something changed meanwhile.
     private static let mostLooks = 10
 
-    /// - Parameter isLast: Whether items that are no longer at their places are left out.
-    /// - Returns: Nil when there are such: events about them are on their way.
+    /// - Parameter isLast: Whether items that are no longer at their places, or between two of them, are left out.
+    /// - Returns: Nil when there are such: events about them are on their way. What took the place of one would be told
+    ///   before it is known that it is gone.
     private func look(after signedAnchor: SyncAnchor, isLast: Bool) throws(RemoteStoreError) -> ChangeBatch? {
         let top = try openRoot()
         let anchor = try verified(signedAnchor)
         if watches.cannotWatchAll { throw .syncAnchorExpired }
-        let (changes, known) = try known(after: anchor)
+        guard let (changes, known) = try known(after: anchor, isLast: isLast) else { return nil }
         var batch = ChangeBatch(
             updated: [], deleted: [], anchor: signed(changes.anchor), moreComing: changes.moreComing)
         for (key, known) in zip(changes.keys, known) {
@@ -93,9 +93,13 @@ extension DirectoryTree {
 
     /// The items that changed, and where they are. Not while events are taken in: what replaced an item would be told
     /// before the end of that.
-    private func known(after anchor: SyncAnchor) throws(RemoteStoreError) -> (ChangeLog.Changes, [Known]) {
+    /// - Returns: Nil while any item is between two places, unless `isLast`.
+    private func known(
+        after anchor: SyncAnchor, isLast: Bool
+    ) throws(RemoteStoreError) -> (ChangeLog.Changes, [Known])? {
         try draining.withLock { _ throws(RemoteStoreError) in
             try index.withLock { index throws(RemoteStoreError) in
+                if !isLast, index.orphans.values.contains(where: \.mayBeElsewhere) { return nil }
                 let changes = try index.log.changes(after: anchor, limit: Self.batchSize)
                 let known = changes.keys.map { key in
                     Known(

@@ -3,12 +3,18 @@ internal import Glibc
 public import SystemPackage
 
 extension StateFolders {
-    /// Makes a domain with an empty tree.
+    /// Makes a domain of which nothing is here: the root's listing, as any folder's, comes with the first look at it.
     /// - Throws: EEXIST when there is one.
     public func makeDomain() throws(Errno) {
         try make()
         let made = tree.withPlatformString { mkdir($0, 0o755) }
         guard made == 0 else { throw .last }
+        do throws(Errno) {
+            try Place(folder: AT_FDCWD, name: FileName(tree.string), isOrphan: true).setXattr(OwnXattr.dataless, to: [])
+        } catch {
+            _ = tree.withPlatformString { rmdir($0) }
+            throw error
+        }
     }
 
     /// Makes a domain of a directory by one rename, whatever its size (statements 2, 5, 6 and 12). It is done when this

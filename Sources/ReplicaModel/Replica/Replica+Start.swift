@@ -52,6 +52,7 @@ extension Tree {
             root.stamp = Stamp(try errnos { () throws(Errno) in try FileStatus(descriptor: root.descriptor) })
             root.children = [:]
             root.lookups = 1
+            if Place(root: root.descriptor).isMarked { root.materialization = .dataless }
             setBase(
                 Base(
                     identifier: .root, parent: .root, name: FileName(""),
@@ -76,7 +77,7 @@ extension StateFolders {
 
 extension Place {
     /// The tree's root, of which `descriptor` is one.
-    fileprivate init(root descriptor: Int32) { self.init(folder: descriptor, name: FileName(".")) }
+    init(root descriptor: Int32) { self.init(folder: descriptor, name: FileName(".")) }
 
     /// Notes in the tree which database belongs to it.
     fileprivate func writeEpoch(_ epoch: UInt64) throws(Errno) {

@@ -1,12 +1,31 @@
 internal import Glibc
 internal import SystemPackage
 
+/// Why a listing did not come.
+enum ListingFailure: Error {
+    case here(Errno)
+    case store(RemoteStoreError)
+
+    /// What a program that waits for the listing is told.
+    var errno: Errno {
+        switch self {
+        case .here(let errno): errno
+        case .store(let error): error.errno
+        }
+    }
+}
+
 extension SyncEngine {
-    /// Brings a folder's first listing. Callers for one folder share it.
+    /// Brings a folder's first listing for a program that waits for it.
     func list(_ folder: ItemNumber) async throws(Errno) {
-        let listing = listings.withLock { listings -> Task<Errno?, Never> in
+        do throws(ListingFailure) { try await bringListing(of: folder) } catch { throw error.errno }
+    }
+
+    /// Brings a folder's first listing. Callers for one folder share it.
+    func bringListing(of folder: ItemNumber) async throws(ListingFailure) {
+        let listing = listings.withLock { listings -> Task<ListingFailure?, Never> in
             if let running = listings[folder] { return running }
-            let task = Task<Errno?, Never> {
+            let task = Task<ListingFailure?, Never> {
                 let outcome = await self.fetchListing(folder)
                 self.listings.withLock { $0[folder] = nil }
                 return outcome
@@ -14,33 +33,35 @@ extension SyncEngine {
             listings[folder] = task
             return task
         }
-        if let error = await listing.value { throw error }
+        if let failure = await listing.value { throw failure }
     }
 
-    private func fetchListing(_ folder: ItemNumber) async -> Errno? {
-        do throws(Errno) {
-            let target: ItemIdentifier?
-            do throws(Obstacle) { target = try replica.listingTarget(folder) } catch { throw error.errno }
+    private func fetchListing(_ folder: ItemNumber) async -> ListingFailure? {
+        do throws(ListingFailure) {
+            let target = try here { () throws(Obstacle) in try replica.listingTarget(folder) }
             guard let target else { return nil }
-            try checkConnected()
-            let items: [Item]
-            do throws(RemoteStoreError) {
-                items = try await wholeListing(of: target)
-            } catch {
-                if error == .noSuchItem(target) { await ask(target) }
-                throw error.errno
-            }
-            do throws(Obstacle) {
-                let refused = try replica.fill(folder, with: items)
-                state.withLock { $0.refused.formUnion(refused) }
-            } catch {
-                throw error.errno
-            }
+            do throws(Errno) { try checkConnected() } catch { throw .here(error) }
+            let items = try await listing(of: target)
+            let refused = try here { () throws(Obstacle) in try replica.fill(folder, with: items) }
+            state.withLock { $0.refused.formUnion(refused) }
             bell.ring()
             return nil
         } catch {
             return error
         }
+    }
+
+    private func listing(of target: ItemIdentifier) async throws(ListingFailure) -> [Item] {
+        do throws(RemoteStoreError) {
+            return try await wholeListing(of: target)
+        } catch {
+            if error == .noSuchItem(target) { await ask(target) }
+            throw .store(error)
+        }
+    }
+
+    private func here<Result>(_ body: () throws(Obstacle) -> Result) throws(ListingFailure) -> Result {
+        do { return try body() } catch { throw .here(error.errno) }
     }
 
     /// - Throws: ENETDOWN while the domain is disconnected.

@@ -91,6 +91,7 @@ extension SyncEngine {
         let anchor = try await store.currentAnchor()
         var changes: [Incoming] = []
         var folders = try replica.listedFolders()
+        try await listRoot()
         // No folder here is the store's trash, but what a person here trashed is in it.
         if store.properties.keepsTrash { folders.append((ItemNumber(0), .trash)) }
         var missing = try replica.knownItemsInLostFolders()
@@ -114,6 +115,19 @@ extension SyncEngine {
         var arrivals: Arrivals = [:]
         try replica.recognizeSuccessors(in: &changes, &arrivals)
         try replica.noteIncoming(changes, anchor: anchor, replacing: noted)
+    }
+
+    /// A domain begins with the listing of its root, if nobody looked before.
+    private func listRoot() async throws(RemoteStoreError) {
+        guard !replica.isListed(.root) else { return }
+        do throws(ListingFailure) {
+            try await bringListing(of: .root)
+        } catch {
+            switch error {
+            case .store(let error): throw error
+            case .here(let errno): throw .cannotSynchronize("the listing cannot be kept: \(errno)")
+            }
+        }
     }
 
     /// What became of an item that is in no listing: it may have moved to where nobody has looked, or while its folder

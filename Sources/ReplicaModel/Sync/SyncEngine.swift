@@ -13,7 +13,7 @@ final class SyncEngine: Sendable {
     /// Set when the domain stops: work that blocks ends then.
     let isStopping = Locked(false)
     let ledger = Locked(Ledger())
-    let listings = Locked<[ItemNumber: Task<Errno?, Never>]>([:])
+    let listings = Locked<[ItemNumber: Task<ListingFailure?, Never>]>([:])
     let snapshots: SnapshotFiles
     let bell: Bell
     let random: @Sendable () -> Double

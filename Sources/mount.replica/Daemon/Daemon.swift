@@ -57,13 +57,18 @@ final class Daemon: Sendable {
             state.mount = mount
             if isOnlyReason { state.servesUnmounted = false }
         }
-        mount.run { [self] in
-            let ends = state.withLock { state in
-                state.mount = nil
-                if !state.servesUnmounted { state.isEnding = true }
-                return state.isEnding
+        do throws(ControlFailure) {
+            try mount.run { [self] in
+                let ends = state.withLock { state in
+                    state.mount = nil
+                    if !state.servesUnmounted { state.isEnding = true }
+                    return state.isEnding
+                }
+                if ends { end.open() }
             }
-            if ends { end.open() }
+        } catch {
+            state.withLock { $0.mount = nil }
+            throw error
         }
     }
 

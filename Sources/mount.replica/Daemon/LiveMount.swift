@@ -34,7 +34,8 @@ final class LiveMount: Sendable {
     }
 
     /// Serves the mount on a thread of its own; `then` is called when it is gone.
-    func run(then: @escaping @Sendable () -> Void) {
+    /// - Throws: `mountFailed` without a thread: it goes with this object then.
+    func run(then: @escaping @Sendable () -> Void) throws(ControlFailure) {
         let body: @Sendable () -> Void = { [session, ended] in
             do throws(Errno) {
                 try session.run()
@@ -45,8 +46,7 @@ final class LiveMount: Sendable {
             ended.open()
         }
         guard BlockingWork.start(body) else {
-            StandardError.say("no thread for the mount")
-            return then()
+            throw ControlFailure(.mountFailed, "\(path): there is no thread left to serve it")
         }
     }
 

@@ -114,7 +114,7 @@ extension Seeded {
         case 13: .readlink(name())
         case 14: .status(name())
         case 15: .target(name())
-        // No set-id bits, which root's own write takes here (docs/BUGS.md).
+        // No set-id bits, which root's own write takes here when they came while the file was open (docs/BUGS.md).
         case 16: .chmod(name(), pick([0o644, 0o600, 0o755, 0o711, 0o1777, 0]))
         case 17: .chown(name(), pick([0, 1, 4_000_000_000, .max]), pick([0, 7, .max]))
         case 18: .times(name(), time(), time())

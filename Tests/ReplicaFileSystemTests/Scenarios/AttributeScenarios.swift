@@ -152,5 +152,27 @@ enum AttributeScenarios {
             setfsgid(0)
             for name in ["w", "t", "a", "o"] { probe.stat(name) }
         },
+        Scenario("set-user-ID stays when root writes") { probe in
+            let made = probe.open("c", O_CREAT | O_WRONLY, 0o6755)
+            probe.write(made, "program")
+            probe.fstat(made)
+            probe.close(made)
+            for (name, mode) in [("w", 0o4755), ("t", 0o2711), ("a", 0o6777), ("o", 0o6755)] as [(String, UInt32)] {
+                probe.close(probe.open(name, O_CREAT | O_WRONLY))
+                probe.chmod(name, mode)
+            }
+            let file = probe.open("w", O_RDWR | O_APPEND)
+            probe.write(file, "program")
+            probe.fstat(file)
+            probe.close(file)
+            probe.truncate("t", 1)
+            let allocated = probe.open("a", O_WRONLY)
+            probe.allocate(allocated, 0, 0, 100)
+            probe.close(allocated)
+            let truncated = probe.open("o", O_WRONLY | O_TRUNC)
+            probe.write(truncated, "x")
+            probe.close(truncated)
+            for name in ["c", "w", "t", "a", "o"] { probe.stat(name) }
+        },
     ]
 }

@@ -21,10 +21,10 @@ final class Bench {
 
     init(
         store: MemoryStore = MemoryStore(), through remote: (any RemoteStore)? = nil, enforcing: Bool = false,
-        scanning: Bool = true, importing: ((String) throws -> Void)? = nil
+        scanning: Bool = true, isAdded: Bool = false, importing: ((String) throws -> Void)? = nil
     ) throws {
         folder = try BenchFolder()
-        try folder.makeDomain(importing: importing)
+        try isAdded ? folder.state.makeDomain() : folder.makeDomain(importing: importing)
         self.store = store
         self.remote = remote ?? store
         var options = DomainOptions()

@@ -17,12 +17,11 @@ final class BenchFolder: Sendable {
     }
 
     /// Makes the domain's state.
-    /// - Parameter importing: Fills the folder that is imported; a domain of nothing without it.
+    /// - Parameter importing: Fills the folder that is imported; nothing is in it without that.
     func makeDomain(importing: ((String) throws -> Void)?) throws {
-        guard let importing else { return try state.makeDomain() }
         let source = path.appending("source")
         try FileManager.default.createDirectory(atPath: source.string, withIntermediateDirectories: true)
-        try importing(source.string)
+        try importing?(source.string)
         try state.importDomain(from: source)
     }
 

@@ -2,6 +2,9 @@ internal import GRDB
 internal import SystemPackage
 
 extension Replica {
+    /// Whether a folder's listing is here.
+    func isListed(_ number: ItemNumber) -> Bool { look { $0.items[number]?.materialization == .whole } }
+
     /// What a folder is called in the store, when its listing is not here yet.
     func listingTarget(_ number: ItemNumber) throws(Obstacle) -> ItemIdentifier? {
         try locked { (tree) throws(Obstacle) in
@@ -38,6 +41,7 @@ extension Replica {
             }
         }
         try recordListed(number)
+        if number == .root { try dropRootMark() }
         try locked { (tree) throws(Obstacle) in
             let folder = try tree.folder(number)
             folder.materialization = .whole
@@ -57,6 +61,16 @@ extension Replica {
             }
         } catch {
             throw .errno(.ioError)
+        }
+    }
+
+    /// The database knows by now that the root is listed; another one that does not is told by its epoch.
+    private func dropRootMark() throws(Obstacle) {
+        try locked { (tree) throws(Obstacle) in
+            let place = Place(root: tree.root.descriptor)
+            try errnos { () throws(Errno) in
+                if place.isMarked { try place.setXattr(OwnXattr.dataless, nil) }
+            }
         }
     }
 

@@ -57,7 +57,10 @@ extension Replica {
                         openat(folder, text, kept | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, UInt32(masked(mode))))
                 }
             }
-            return (entry, OpenFile(descriptor: descriptor, isWriter: isWriter, generation: 0, placeholder: nil))
+            let file = OpenFile(
+                descriptor: descriptor, isWriter: isWriter, generation: 0, placeholder: nil,
+                hasSetID: entry.status.permissions & OpenFile.setID != 0)
+            return (entry, file)
         } catch {
             if descriptor >= 0 { Glibc.close(descriptor) }
             throw error

@@ -11,7 +11,11 @@ public struct OpenFile: Sendable {
     public let generation: UInt32
     /// The inode number of the file below when not all content is here: another may take its place then.
     public let placeholder: UInt64?
-    /// Whether all content is here: the kernel may read and write the file itself.
+    /// Whether it had set-user-ID or set-group-ID then. The kernel writes by itself with the daemon's rights as they are
+    /// without CAP_FSETID, and takes the bits also where root writes, who would keep them.
+    public let hasSetID: Bool
+    static let setID = UInt16(S_ISUID | S_ISGID)
+    /// Whether all content is here: the kernel may read and write the file itself, but for set-ID bits.
     public var isWhole: Bool { placeholder == nil }
 }
 
@@ -50,7 +54,8 @@ extension Replica {
             }
             return OpenFile(
                 descriptor: descriptor, isWriter: isWriter, generation: node.generation,
-                placeholder: node.materialization == .whole ? nil : node.stamp.inode)
+                placeholder: node.materialization == .whole ? nil : node.stamp.inode,
+                hasSetID: node.stamp.mode & OpenFile.setID != 0)
         }
     }
 

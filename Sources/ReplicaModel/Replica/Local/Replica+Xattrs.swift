@@ -4,7 +4,7 @@ internal import SystemPackage
 
 /// The extended attributes that the replica itself keeps on files.
 enum OwnXattr {
-    /// On a file whose content is not all here.
+    /// On a file whose content is not all here, and on the tree's root until it was listed for the first time.
     static let dataless = "user.replica.dataless"
     /// On the tree's root: the run in which the tree was last used.
     static let epoch = "user.replica.epoch"

@@ -1,0 +1,87 @@
+import Glibc
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import ReplicaModel
+
+/// A domain that was added, not imported: nothing is here at first, which is not the same as an empty folder.
+@Suite struct NewDomainTests {
+    private func bench() throws -> Bench {
+        let bench = try Bench(isAdded: true)
+        bench.store.write("theirs", to: "f")
+        bench.store.write("theirs", to: "d/g")
+        return bench
+    }
+
+    @Test func aLookWaitsForTheFirstListing() async throws {
+        let bench = try bench()
+        #expect(throws: Obstacle.needsListing(.root)) { try bench.number("f") }
+        #expect(throws: Obstacle.needsListing(.root)) { try bench.replica.entries(of: .root) }
+        #expect(throws: Obstacle.needsListing(.root)) { try bench.makeFolder("d") }
+        #expect(try await bench.read("f") == "theirs")
+        #expect(try bench.tree().keys.sorted() == ["d/", "f"])
+        try await bench.settle()
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/g", "f"])
+    }
+
+    @Test func theListingComesWithoutALook() async throws {
+        let bench = try bench()
+        try await bench.settle()
+        #expect(try bench.tree().keys.sorted() == ["d/", "f"])
+        #expect(bench.store.calls(of: .enumerateItems).count == 1)
+    }
+
+    @Test func anEmptyStoreIsAnEmptyFolder() async throws {
+        let bench = try Bench(isAdded: true)
+        try await bench.settle()
+        #expect(try bench.tree().isEmpty)
+        try bench.write("ours", to: "f")
+        try await bench.settle()
+        #expect(bench.store.text(at: "f") == "ours")
+    }
+
+    @Test func withoutTheStoreItIsNotEmptyButUnknown() async throws {
+        let bench = try bench()
+        bench.store.fail(.enumerateItems, with: .notAuthenticated)
+        await bench.engine.receive()
+        #expect(bench.engine.state.withLock { $0.trouble?.code } == RemoteStoreError.notAuthenticated.code)
+        #expect(throws: Obstacle.needsListing(.root)) { try bench.replica.entries(of: .root) }
+        bench.store.fail(.enumerateItems, with: .serverUnreachable)
+        await #expect(throws: Errno(rawValue: EHOSTUNREACH)) { try await bench.engine.list(.root) }
+        // As soon as the store answers.
+        try await bench.settle()
+        #expect(try bench.tree().keys.sorted() == ["d/", "f"])
+    }
+
+    @Test func itIsListedAfterACrashBeforeThat() async throws {
+        let bench = try bench()
+        // What a listing had made when the crash came.
+        let leftover = bench.folders.tree.string + "/f"
+        close(open(leftover, O_WRONLY | O_CREAT, 0o644))
+        let place = Place(folder: AT_FDCWD, name: FileName(leftover), isOrphan: true)
+        try place.setXattr(OwnXattr.dataless, to: [])
+        try bench.crash()
+        #expect(throws: Obstacle.needsListing(.root)) { try bench.number("f") }
+        try await bench.settle()
+        #expect(try await bench.read("f") == "theirs")
+        #expect(try bench.tree().keys.sorted() == ["d/", "f"])
+        #expect(bench.store.calls(of: .deleteItem).isEmpty)
+    }
+
+    @Test func whatIsMadeAfterTheListingOutlivesACrash() async throws {
+        let bench = try bench()
+        try await bench.engine.list(.root)
+        try bench.write("ours", to: "h")
+        try bench.crash()
+        #expect(try bench.tree().keys.sorted() == ["d/", "f", "h"])
+        try await bench.settle()
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/g", "f", "h"])
+        // Also with another database than the one that knew of the listing.
+        for part in ["", "-wal", "-shm"] { unlink(bench.folders.database.string + part) }
+        try bench.crash()
+        try await bench.settle()
+        #expect(try bench.tree().keys.sorted() == ["d/", "d/g", "f", "h"])
+        #expect(try await bench.read("h") == "ours")
+    }
+}
