@@ -24,8 +24,7 @@ import Testing
             var traces: [Life.Trace] = []
             for part in 0..<4 {
                 if part > 0 { try await trial.shell("kill_daemon; mount_it") }
-                // An attribute of a folder may wait for its next change then (docs/BUGS.md).
-                traces.append(await Life(trial.mount, trial, &random, names, hasAttributes: false).work(20))
+                traces.append(await Life(trial.mount, trial, &random, names).work(20))
             }
             return traces
         }
@@ -88,13 +87,12 @@ private struct Life: Sendable {
     private let place: String
     private let plain: String
     private let tops: [String]
-    private let hasAttributes: Bool
     private let seed: UInt64
 
-    init(_ place: String, _ trial: Trial, _ random: inout Seeded, _ tops: [String], hasAttributes: Bool = true) {
+    init(_ place: String, _ trial: Trial, _ random: inout Seeded, _ tops: [String]) {
         self.place = place
         plain = trial.folder + "/plain"
-        (self.tops, self.hasAttributes) = (tops, hasAttributes)
+        self.tops = tops
         seed = random.next()
     }
 
@@ -105,7 +103,6 @@ private struct Life: Sendable {
             var trace = Trace()
             for _ in 0..<count {
                 for call in random.deed(below: tops) {
-                    if !hasAttributes, case .names(.setXattr) = call { continue }
                     let (left, right) = (ours.make(call), native.make(call))
                     trace.lines.append("\("\(call)".prefix(160)): \(right)")
                     guard left == right else {

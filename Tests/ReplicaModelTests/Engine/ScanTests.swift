@@ -55,6 +55,18 @@ import Testing
         #expect(bench.store.entries.isEmpty)
     }
 
+    /// The new entry hides by its times that the folder's attributes changed.
+    @Test func afterACrashAFoldersAttributesAreSent() async throws {
+        let bench = try Bench()
+        try bench.makeFolder("d")
+        try await bench.settle()
+        try bench.setXattr("user.one", "value", of: "d")
+        try bench.makeFolder("d/e")
+        try bench.crash()
+        try await bench.settle()
+        #expect(bench.store.item(at: "d")?.metadata.extendedAttributes == ["user.one": Array("value".utf8)])
+    }
+
     /// Has the store say that `d/x` is there, then moves it out, removes `d` and, unrecorded before a crash, the file.
     private func moveOutAndRemoveAll(in bench: Bench) async throws {
         let item = try #require(bench.store.item(at: "d/x"))

@@ -81,9 +81,10 @@ extension Replica {
     ) throws(Obstacle) {
         guard !OwnXattr.isHidden(name) else { throw .errno(.notPermitted) }
         guard OwnXattr.allows(value, for: name) else { throw .errno(.invalidArgument) }
-        try locked { (tree) throws(Obstacle) in
+        let field = OwnXattr.field(of: name)
+        let kind = try locked { (tree) throws(Obstacle) in
             let node = try tree.node(number)
-            let isShared = OwnXattr.field(of: name) == .extendedAttributes || name == OwnXattr.accessList
+            let isShared = field == .extendedAttributes || name == OwnXattr.accessList
             // Tags, favourites and last-used dates are the person's own (file-provider.md §11).
             if isShared { try tree.demand(.writing, of: node, else: .notPermitted) }
             let place = try tree.place(of: node)
@@ -93,11 +94,17 @@ extension Replica {
             if name == OwnXattr.capability { node.lacksCapability = false }
             for other in tree.names(of: node) {
                 tree.restamp(other)
-                OwnXattr.field(of: name).map { tree.edit(other, $0) } ?? tree.note(other)
+                field.map { tree.edit(other, $0) } ?? tree.note(other)
             }
             if name == OwnXattr.accessList { tree.edit(node, .mode) }
+            return node.kind
         }
+        // A new entry changes both times of a folder, by which a scan would find the attribute after a crash.
+        if kind == .folder, field != nil { recordAtOnce() }
     }
+
+    /// What fails is tried again soon, and said in the status.
+    private func recordAtOnce() { try? record() }
 }
 
 extension Place {
