@@ -4,7 +4,8 @@ import Testing
 
 /// A person at work for a while, and others in the store: random system calls, some at once and some after pauses in
 /// which everything or half of it is sent. A plain folder gets the same calls. Whenever both sides have come to rest,
-/// mount, store and plain folder hold the same, and nobody's doing was taken for somebody else's.
+/// mount, store and plain folder hold the same, and nobody's doing was taken for somebody else's. Every other time all is
+/// evicted then.
 ///
 /// `REPLICA_LIFE_SEED` says which seeds: two from this one on.
 @Suite struct LongLifeTests {
@@ -24,7 +25,7 @@ import Testing
             var traces: [Life.Trace] = []
             for part in 0..<4 {
                 if part > 0 { try await trial.shell("kill_daemon; mount_it") }
-                traces.append(await Life(trial.mount, trial, &random, names).work(20))
+                traces.append(await Life(trial.mount, trial, &random, names, canLink: true).work(20))
             }
             return traces
         }
@@ -51,6 +52,7 @@ import Testing
                 do {
                     if traces.contains(where: \.isUnlike) { throw ScriptFailed() }
                     try await trial.shell(comparison)
+                    if number % 2 == 0 { try await trial.shell("replica evict \"$MNT\" --best-effort >/dev/null") }
                 } catch {
                     Issue.record("seed \(seed), round \(number):\n\(traces.map(\.text).joined(separator: "\n\n"))")
                     throw error
@@ -69,6 +71,16 @@ import Testing
         diff <(content plain) <(content "$MNT")
         diff <(content plain) <(content "$STORE")
         diff <(metadata "$MNT") <(metadata "$STORE")
+        # What is known of each content is what the store says of it: else the next change would meet a stranger's.
+        replica status d >/dev/null
+        known() { sqlite3 -separator ' ' "$STATE/replica.db" "
+            WITH RECURSIVE at (number, path) AS (SELECT 1, '.' UNION ALL
+                SELECT item.number, at.path || '/' || item.baseName FROM item JOIN at ON item.baseParent = at.number
+                WHERE item.number != 1 AND item.flags & 1 = 0)
+            SELECT at.path, baseContent FROM at JOIN item USING (number) WHERE kind = 0" | sort; }
+        stored() { (cd "$STORE"; find . -type f -printf '%p %s %T@ %i\n') | while read -r path size time inode; do
+            time=${time/./}; printf '%s %x.%x.%x\n' "$path" "$size" "${time%?}" "$inode"; done | sort; }
+        known >known; stored >stored; diff known stored
         """
 }
 
@@ -87,12 +99,14 @@ private struct Life: Sendable {
     private let place: String
     private let plain: String
     private let tops: [String]
+    /// Names of one file are files of their own to others.
+    private let canLink: Bool
     private let seed: UInt64
 
-    init(_ place: String, _ trial: Trial, _ random: inout Seeded, _ tops: [String]) {
+    init(_ place: String, _ trial: Trial, _ random: inout Seeded, _ tops: [String], canLink: Bool = false) {
         self.place = place
         plain = trial.folder + "/plain"
-        self.tops = tops
+        (self.tops, self.canLink) = (tops, canLink)
         seed = random.next()
     }
 
@@ -102,7 +116,7 @@ private struct Life: Sendable {
             let (ours, native) = (Caller(place), Caller(plain))
             var trace = Trace()
             for _ in 0..<count {
-                for call in random.deed(below: tops) {
+                for call in random.deed(below: tops, canLink) {
                     let (left, right) = (ours.make(call), native.make(call))
                     trace.lines.append("\("\(call)".prefix(160)): \(right)")
                     guard left == right else {
@@ -125,9 +139,9 @@ extension Seeded {
     }
 
     /// What a program does at a time: one call, or some.
-    fileprivate mutating func deed(below tops: [String]) -> [Call] {
+    fileprivate mutating func deed(below tops: [String], _ canLink: Bool) -> [Call] {
         let place = place(tops)
-        switch below(16) {
+        switch below(canLink ? 17 : 16) {
         case 0..<2: return [.names(.mkdir(place, 0o755))]
         case 2..<5: return save(place, O_CREAT | O_TRUNC)
         case 5: return save(place, O_APPEND)
@@ -138,6 +152,7 @@ extension Seeded {
         case 12: return [.names(.rename(place, self.place(tops), flags: pick([0, 0, 1, 2])))]
         case 13: return [.names(.symlink(self.place(tops), place))]
         case 14: return [.names(.setXattr(place, "user.one", bytes(below(30)), flags: 0))]
+        case 16: return [.names(.link(self.place(tops), place))]
         default:
             let beside = Name(place.bytes + Array(".new".utf8))
             return save(beside, O_CREAT | O_EXCL) + [.names(.rename(beside, place, flags: 0))]
