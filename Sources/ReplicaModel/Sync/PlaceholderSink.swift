@@ -30,7 +30,8 @@ final class PlaceholderSink: ContentSink {
         let count = min(Int64(bytes.count), max(0, target.size - offset))
         guard count > 0, offset >= 0 else { return }
         do throws(Obstacle) {
-            let isComplete = try engine.replica.fill(offset..<offset + count, of: target) { () throws(Errno) in
+            let range = offset..<offset + count
+            let isComplete = try engine.replica.fill(range, of: target, to: descriptor) { () throws(Errno) in
                 try FileSink.write(UnsafeRawBufferPointer(rebasing: bytes[0..<Int(count)]), to: descriptor, at: offset)
             }
             state.withLock { state in

@@ -268,8 +268,10 @@ import Testing
         try await bench.settle()
         let (replica, number) = (bench.replica, try bench.number("x"))
         let target = try #require(try replica.fetchTarget(number, range: nil))
+        let file = try replica.openForFetch(target)
+        defer { close(file) }
         let isCut = Locked(false)
-        let isOver = try replica.fill(0..<1000, of: target) {
+        let isOver = try replica.fill(0..<1000, of: target, to: file) {
             Thread.detachNewThread {
                 var change = AttributeChange()
                 change.size = 10
@@ -282,8 +284,27 @@ import Testing
         #expect(!isOver)
         try await bench.until("the cut") { isCut.withLock { $0 } }
         #expect(throws: Obstacle.errno(.resourceTemporarilyUnavailable)) {
-            try replica.fill(1000..<2000, of: target) { Issue.record("written after the cut") }
+            try replica.fill(1000..<2000, of: target, to: file) { Issue.record("written after the cut") }
         }
+    }
+
+    /// Who reads the start of a file does not change when it was modified, also below.
+    @Test func bytesThatComeLeaveTheTimes() async throws {
+        let bench = try Bench()
+        bench.store.write(Self.content(2), to: "x")
+        try await bench.settle()
+        let (replica, number) = (bench.replica, try bench.number("x"))
+        let before = try replica.attributes(of: number).status.modified
+        let target = try #require(try replica.fetchTarget(number, range: 0..<1000))
+        let file = try replica.openForFetch(target)
+        defer { close(file) }
+        let isOver = try replica.fill(0..<1000, of: target, to: file) {
+            usleep(20_000)
+            #expect(pwrite(file, [1, 2], 2, 0) == 2)
+            #expect((try? replica.attributes(of: number))?.status.modified == before)
+        }
+        #expect(!isOver)
+        #expect(try FileStatus(descriptor: file).modified == before)
     }
 
     @Test func afterAFailureTheNextOfThoseWhoWaitAsks() async throws {

@@ -1,3 +1,4 @@
+import Glibc
 import ReplicaTestSupport
 import SystemPackage
 import Testing
@@ -76,10 +77,12 @@ import Testing
                 try bench.replica.fetchTarget(number, range: 0..<10)
             }
             let fetch = try #require(target)
-            _ = try bench.replica.fill(0..<1000, of: fetch) {}
+            let file = try bench.replica.openForFetch(fetch)
+            defer { close(file) }
+            _ = try bench.replica.fill(0..<1000, of: fetch, to: file) {}
             #expect(try await bench.domain.evict(Self.names("f"), isStrict: true).items == 1)
             #expect(throws: Obstacle.errno(Errno(rawValue: 116))) {
-                try bench.replica.fill(1000..<2000, of: fetch) {}
+                try bench.replica.fill(1000..<2000, of: fetch, to: file) {}
             }
             #expect(try await bench.item("f").bytesHere == 0)
         }

@@ -55,6 +55,20 @@ import Testing
         #expect(bench.store.entries.isEmpty)
     }
 
+    @Test func afterACrashThePlaceholdersTimesAreSent() async throws {
+        let bench = try Bench()
+        bench.store.write("theirs", to: "f")
+        try await bench.settle()
+        var change = AttributeChange()
+        change.modified = .to(Timestamp(seconds: 1_000, nanoseconds: 1))
+        _ = try bench.replica.setAttributes(change, of: try bench.number("f"))
+        try bench.crash()
+        try await bench.settle()
+        let sent = bench.store.item(at: "f")?.metadata.modificationDate
+        #expect(sent == Timestamp(seconds: 1_000, nanoseconds: 1))
+        #expect(bench.store.calls(of: .fetchContents).isEmpty)
+    }
+
     /// The new entry hides by its times that the folder's attributes changed.
     @Test func afterACrashAFoldersAttributesAreSent() async throws {
         let bench = try Bench()

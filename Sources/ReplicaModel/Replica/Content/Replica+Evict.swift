@@ -97,7 +97,8 @@ extension Tree {
             defer { close(file) }
             try Errno.check(ftruncate(file, 0))
             try Errno.check(ftruncate(file, Int(base.size)))
-            let time = status.modified.timespec
+            let isWhole = node.materialization == .whole
+            let time = (isWhole ? status.modified : Timestamp(nanoseconds: node.stamp.modified)).timespec
             try Errno.check(futimens(file, [status.accessed.timespec, time]))
         }
         node.materialization = .dataless

@@ -55,18 +55,21 @@ extension Replica {
         }
     }
 
-    /// Puts fetched bytes into the placeholder, if it still is one of what is fetched.
-    /// - Parameter write: Writes the bytes of `range`.
+    /// Puts fetched bytes into the placeholder, if it still is one of what is fetched. Its times stay.
+    /// - Parameters:
+    ///   - descriptor: Of the placeholder.
+    ///   - write: Writes the bytes of `range`.
     /// - Returns: Whether the whole content is here now.
     /// - Throws: ESTALE when they are not wanted any more, EAGAIN when the file was cut; or what `write` throws.
     func fill(
-        _ range: Range<Int64>, of target: FetchTarget, _ write: () throws(Errno) -> Void
+        _ range: Range<Int64>, of target: FetchTarget, to descriptor: Int32, _ write: () throws(Errno) -> Void
     ) throws(Obstacle) -> Bool {
         try fillLocks.withLock(target.shown) { () throws(Obstacle) in
             try locked { (tree) throws(Obstacle) in _ = try tree.fetched(target) }
             try errnos(write)
             return try locked { (tree) throws(Obstacle) in
                 let node = try tree.fetched(target)
+                try errnos { () throws(Errno) in try node.keepTime(of: descriptor) }
                 node.ranges.insert(range.clamped(to: 0..<target.size))
                 node.materialization = .partial
                 return node.ranges.missing(in: 0..<target.size).isEmpty
@@ -91,14 +94,21 @@ extension Replica {
     }
 }
 
+extension Node {
+    /// Takes back what a write of ours did to the modification time.
+    fileprivate func keepTime(of descriptor: Int32) throws(Errno) {
+        let kept = timespec(tv_sec: 0, tv_nsec: CL_UTIME_OMIT)
+        try Errno.check(futimens(descriptor, [kept, Timestamp(nanoseconds: stamp.modified).timespec]))
+    }
+}
+
 extension Tree {
     fileprivate func complete(_ target: FetchTarget, _ descriptor: Int32) throws(Obstacle) {
         let node = try fetched(target)
         let place = try place(of: node)
         try errnos { () throws(Errno) in
             try place.setXattr(OwnXattr.dataless, nil)
-            let time = Timestamp(nanoseconds: node.stamp.modified).timespec
-            try Errno.check(futimens(descriptor, [time, time]))
+            try node.keepTime(of: descriptor)
         }
         node.materialization = .whole
         node.ranges = RangeSet64()

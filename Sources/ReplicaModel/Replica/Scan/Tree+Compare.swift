@@ -79,6 +79,8 @@ extension Tree {
             guard let base = node.base else { return }
             refreshAttributes(node, stamp)
             guard !isOtherFile else { return standForUnknown(node, base, stamp) }
+            // What a fetch writes keeps it.
+            if stamp.modified != node.stamp.modified { edit(node, .modificationDate) }
             if node.materialization == .whole || scan == .afterPowerCut { node.ranges = RangeSet64() }
             if node.ranges.isEmpty { node.materialization = .dataless }
             // Cut before all of it was here: that is an edit, though nothing was written.

@@ -89,6 +89,10 @@ extension Tree {
     func entry(of node: Node, _ status: FileStatus) -> Entry {
         var status = status
         status.inode = node.shown.rawValue
+        // Bytes that are just coming change the placeholder's own.
+        if node.kind == .file, node.materialization != .whole {
+            status.modified = Timestamp(nanoseconds: node.stamp.modified)
+        }
         maskMode(&status, of: node)
         // All names of a file are one inode to the kernel; its state is with the one that it asks for.
         let known = shown[node.shown] ?? node
