@@ -55,6 +55,22 @@ import Testing
         #expect(bench.store.entries.isEmpty)
     }
 
+    /// Also not what bears no mark: an empty file needs none.
+    @Test func whatAnUnfinishedListingLeftIsNoObstacle() async throws {
+        let bench = try Bench()
+        for path in ["d/empty", "d/e/empty"] { bench.store.write("", to: path) }
+        bench.store.write("theirs", to: "d/e/f")
+        try await bench.settle()
+        let folder = bench.folders.tree.string + "/d"
+        try FileTree.make(folder, ["empty": "", "e/empty": "", "e/gone/empty": ""])
+        #expect(symlink("anywhere", folder + "/e/link") == 0)
+        try bench.crash()
+        #expect(try await bench.read("d/e/f") == "theirs")
+        #expect(try bench.tree().keys.sorted() == ["d/", "d/e/", "d/e/empty", "d/e/f", "d/empty"])
+        try await bench.settle()
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/e", "d/e/empty", "d/e/f", "d/empty"])
+    }
+
     @Test func afterACrashThePlaceholdersTimesAreSent() async throws {
         let bench = try Bench()
         bench.store.write("theirs", to: "f")

@@ -104,13 +104,27 @@ extension Tree {
         edit(node, ItemFields.ofNew(node.kind))
     }
 
-    /// Removes the placeholders that an unfinished listing left in a folder.
+    /// Removes the placeholders that an unfinished listing, or an unfinished eviction of one, left in a folder.
     func clearUnlisted(_ folder: Node) throws(Obstacle) {
         let below = try descriptor(of: folder)
-        let listing = try errnos { () throws(Errno) in try FolderListing(of: below) }
-        for line in listing.lines where line.isDataless || line.status.kind != .file {
-            let isFolder = line.status.kind == .folder
-            _ = line.name.withCString { unlinkat(below, $0, isFolder ? AT_REMOVEDIR : 0) }
+        try errnos { () throws(Errno) in try Placeholders.clear(below) }
+    }
+}
+
+private enum Placeholders {
+    /// Removes them from a folder that is open, and from those below it. What is no placeholder, and no file without a
+    /// byte, stays.
+    static func clear(_ folder: Int32) throws(Errno) {
+        for line in try FolderListing(of: folder).lines {
+            if line.status.kind == .folder {
+                let flags = CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+                let inner = try Errno.check(line.name.withCString { openat(folder, $0, flags) })
+                defer { close(inner) }
+                try clear(inner)
+                _ = line.name.withCString { unlinkat(folder, $0, AT_REMOVEDIR) }
+            } else if line.status.kind != .file || line.isDataless || line.status.size == 0 {
+                _ = line.name.withCString { unlinkat(folder, $0, 0) }
+            }
         }
     }
 }
