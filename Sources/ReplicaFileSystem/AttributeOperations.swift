@@ -76,7 +76,7 @@ extension DomainFileSystem {
 
     /// Clears set-user-ID and set-group-ID as a write by somebody else does, where there are any.
     func clearSetID(of number: ItemNumber) throws(Obstacle) {
-        guard try replica.attributes(of: number).status.mode & UInt32(S_ISUID | S_ISGID) != 0 else { return }
+        guard try replica.attributes(of: number).status.hasSetID else { return }
         var change = AttributeChange()
         change.clearsSetID = true
         _ = try replica.setAttributes(change, of: number)

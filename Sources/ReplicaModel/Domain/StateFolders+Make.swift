@@ -9,9 +9,8 @@ extension StateFolders {
         try make()
         let made = tree.withPlatformString { mkdir($0, 0o755) }
         guard made == 0 else { throw .last }
-        do throws(Errno) {
-            try Place(folder: AT_FDCWD, name: FileName(tree.string), isOrphan: true).setXattr(OwnXattr.dataless, to: [])
-        } catch {
+        guard tree.withPlatformString({ setxattr($0, OwnXattr.dataless, "", 0, 0) }) == 0 else {
+            let error = Errno.last
             _ = tree.withPlatformString { rmdir($0) }
             throw error
         }

@@ -143,10 +143,7 @@ enum AttributeScenarios {
             probe.write(file, "x")
             probe.fstat(file)
             probe.close(file)
-            probe.truncate("t", 1)
-            let allocated = probe.open("a", O_WRONLY)
-            probe.allocate(allocated, 0, 0, 100)
-            probe.close(allocated)
+            truncateAndAllocate(probe)
             probe.close(probe.open("o", O_WRONLY | O_TRUNC))
             setfsuid(0)
             setfsgid(0)
@@ -165,14 +162,19 @@ enum AttributeScenarios {
             probe.write(file, "program")
             probe.fstat(file)
             probe.close(file)
-            probe.truncate("t", 1)
-            let allocated = probe.open("a", O_WRONLY)
-            probe.allocate(allocated, 0, 0, 100)
-            probe.close(allocated)
+            truncateAndAllocate(probe)
             let truncated = probe.open("o", O_WRONLY | O_TRUNC)
             probe.write(truncated, "x")
             probe.close(truncated)
             for name in ["c", "w", "t", "a", "o"] { probe.stat(name) }
         },
     ]
+}
+
+/// Changes the contents of two files otherwise than by a write.
+private func truncateAndAllocate(_ probe: Probe) {
+    probe.truncate("t", 1)
+    let allocated = probe.open("a", O_WRONLY)
+    probe.allocate(allocated, 0, 0, 100)
+    probe.close(allocated)
 }

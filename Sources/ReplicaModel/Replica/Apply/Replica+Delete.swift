@@ -107,24 +107,22 @@ extension Tree {
     /// Removes the placeholders that an unfinished listing, or an unfinished eviction of one, left in a folder.
     func clearUnlisted(_ folder: Node) throws(Obstacle) {
         let below = try descriptor(of: folder)
-        try errnos { () throws(Errno) in try Placeholders.clear(below) }
+        try errnos { () throws(Errno) in try clearPlaceholders(in: below) }
     }
 }
 
-private enum Placeholders {
-    /// Removes them from a folder that is open, and from those below it. What is no placeholder, and no file without a
-    /// byte, stays.
-    static func clear(_ folder: Int32) throws(Errno) {
-        for line in try FolderListing(of: folder).lines {
-            if line.status.kind == .folder {
-                let flags = CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
-                let inner = try Errno.check(line.name.withCString { openat(folder, $0, flags) })
-                defer { close(inner) }
-                try clear(inner)
-                _ = line.name.withCString { unlinkat(folder, $0, AT_REMOVEDIR) }
-            } else if line.status.kind != .file || line.isDataless || line.status.size == 0 {
-                _ = line.name.withCString { unlinkat(folder, $0, 0) }
-            }
+/// Removes the placeholders in a folder that is open, and in those below it. What is no placeholder, and no file without a
+/// byte, stays.
+private func clearPlaceholders(in folder: Int32) throws(Errno) {
+    for line in try FolderListing(of: folder).lines {
+        if line.status.kind == .folder {
+            let flags = CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+            let inner = try Errno.check(line.name.withCString { openat(folder, $0, flags) })
+            defer { close(inner) }
+            try clearPlaceholders(in: inner)
+            _ = line.name.withCString { unlinkat(folder, $0, AT_REMOVEDIR) }
+        } else if line.status.kind != .file || line.isDataless || line.status.size == 0 {
+            _ = line.name.withCString { unlinkat(folder, $0, 0) }
         }
     }
 }

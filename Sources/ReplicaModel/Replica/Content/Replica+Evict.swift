@@ -90,16 +90,13 @@ extension Tree {
         guard let base = node.base else { return }
         let place = try place(of: node)
         try errnos { () throws(Errno) in
-            let status = try place.status()
-            guard status.links == 1 else { throw Errno(rawValue: EMLINK) }
+            guard try place.status().links == 1 else { throw Errno(rawValue: EMLINK) }
             try place.setXattr(OwnXattr.dataless, to: [])
             let file = try place.open(O_WRONLY)
             defer { close(file) }
             try Errno.check(ftruncate(file, 0))
             try Errno.check(ftruncate(file, Int(base.size)))
-            let isWhole = node.materialization == .whole
-            let time = (isWhole ? status.modified : Timestamp(nanoseconds: node.stamp.modified)).timespec
-            try Errno.check(futimens(file, [status.accessed.timespec, time]))
+            try node.keepTime(of: file)
         }
         node.materialization = .dataless
         node.ranges = RangeSet64()

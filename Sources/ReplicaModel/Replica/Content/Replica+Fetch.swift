@@ -96,7 +96,7 @@ extension Replica {
 
 extension Node {
     /// Takes back what a write of ours did to the modification time.
-    fileprivate func keepTime(of descriptor: Int32) throws(Errno) {
+    func keepTime(of descriptor: Int32) throws(Errno) {
         let kept = timespec(tv_sec: 0, tv_nsec: CL_UTIME_OMIT)
         try Errno.check(futimens(descriptor, [kept, Timestamp(nanoseconds: stamp.modified).timespec]))
     }

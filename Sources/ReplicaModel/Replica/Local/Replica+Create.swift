@@ -59,7 +59,7 @@ extension Replica {
             }
             let file = OpenFile(
                 descriptor: descriptor, isWriter: isWriter, generation: 0, placeholder: nil,
-                hasSetID: entry.status.permissions & OpenFile.setID != 0)
+                hasSetID: entry.status.hasSetID)
             return (entry, file)
         } catch {
             if descriptor >= 0 { Glibc.close(descriptor) }

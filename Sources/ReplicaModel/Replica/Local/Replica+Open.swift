@@ -14,7 +14,6 @@ public struct OpenFile: Sendable {
     /// Whether it had set-user-ID or set-group-ID then. The kernel writes by itself with the daemon's rights as they are
     /// without CAP_FSETID, and takes the bits also where root writes, who would keep them.
     public let hasSetID: Bool
-    static let setID = UInt16(S_ISUID | S_ISGID)
     /// Whether all content is here: the kernel may read and write the file itself, but for set-ID bits.
     public var isWhole: Bool { placeholder == nil }
 }
@@ -55,7 +54,7 @@ extension Replica {
             return OpenFile(
                 descriptor: descriptor, isWriter: isWriter, generation: node.generation,
                 placeholder: node.materialization == .whole ? nil : node.stamp.inode,
-                hasSetID: node.stamp.mode & OpenFile.setID != 0)
+                hasSetID: node.stamp.mode & FileStatus.setID != 0)
         }
     }
 

@@ -99,12 +99,10 @@ extension Replica {
             if name == OwnXattr.accessList { tree.edit(node, .mode) }
             return node.kind
         }
-        // A new entry changes both times of a folder, by which a scan would find the attribute after a crash.
-        if kind == .folder, field != nil { recordAtOnce() }
+        // A new entry changes both times of a folder, by which a scan would find the attribute after a crash. A record that
+        // fails is tried again soon, and said in the status.
+        if kind == .folder, field != nil { try? record() }
     }
-
-    /// What fails is tried again soon, and said in the status.
-    private func recordAtOnce() { try? record() }
 }
 
 extension Place {

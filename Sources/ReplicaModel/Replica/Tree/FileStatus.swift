@@ -37,6 +37,9 @@ public struct FileStatus: Sendable, Hashable {
 
     /// The twelve permission bits.
     public var permissions: UInt16 { UInt16(mode & 0o7777) }
+    /// Whether it has set-user-ID or set-group-ID.
+    public var hasSetID: Bool { permissions & Self.setID != 0 }
+    static let setID = UInt16(S_ISUID | S_ISGID)
 
     /// The status of `name` in `folder`, never of what a symlink points to.
     init(_ name: FileName, in folder: Int32) throws(Errno) {
