@@ -81,6 +81,12 @@ import Testing
         #expect(options.domain.credentials == "/etc/secret")
     }
 
+    @Test func scannersDownloadNothingUntilSaidOtherwise() throws {
+        #expect(try MountOptions("ro").domain.noHydrate.contains("tumblerd"))
+        #expect(try MountOptions("nohydrate=").domain.noHydrate == [])
+        #expect(try DomainOptions(texts: ["nohydrate="]).noHydrate == [])
+    }
+
     @Test func domainOptionsComeBackFromTheirTexts() throws {
         let options = try MountOptions("cache-max=1G,nohydrate=a:b,ro,cache-max=2G").domain
         #expect(options.texts == ["nohydrate=a:b", "cache-max=2G"])

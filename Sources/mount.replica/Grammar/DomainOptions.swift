@@ -3,7 +3,7 @@ import SystemPackage
 /// Options that belong to a domain; kept in `domain.json`, so that the next mount has them too.
 struct DomainOptions: Equatable {
     /// Names of programs that get EDEADLK instead of a download.
-    private(set) var noHydrate: [String] = []
+    private(set) var noHydrate = Scanners.known
     /// At most this many bytes of content that the store has too.
     private(set) var cacheMax: UInt64?
     /// Evict so that this many bytes stay free on the disk.
@@ -29,7 +29,8 @@ struct DomainOptions: Equatable {
     mutating func read(_ key: String, _ value: [UInt8]?) throws(MountUsageError) -> Bool {
         switch key {
         case "nohydrate":
-            let list = try OptionText.expect(value, of: key)
+            // An empty list lets every program download.
+            let list = value ?? []
             noHydrate = list.split(separator: UInt8(ascii: ":")).map { String(decoding: $0, as: UTF8.self) }
         case "cache-max": cacheMax = try OptionText.size(value, of: key)
         case "cache-min-free": cacheMinFree = try OptionText.size(value, of: key)
