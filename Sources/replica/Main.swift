@@ -20,7 +20,7 @@ struct Replica: ParsableCommand {
                 subcommands: [Status.self, Pending.self, Materialized.self, Watch.self, Wait.self]),
             CommandGroup(
                 name: "Content",
-                subcommands: [Download.self, Evict.self, Pin.self, Unpin.self, Reimport.self, Resend.self]),
+                subcommands: [Download.self, Evict.self, Forget.self, Pin.self, Unpin.self, Reimport.self, Resend.self]),
             CommandGroup(
                 name: "Trouble",
                 subcommands: [

@@ -10,8 +10,9 @@ import Testing
 
     static let requests: [ControlRequest] = [
         .hello, .status, .item(path: path), .item(path: odd), .item(path: .root), .pending, .materialized, .conflicts,
-        .resolve(path: path, keep: .both), .download(path: path, range: nil, wait: true),
-        .download(path: path, range: ByteRange(offset: 5, length: 7), wait: false), .evict(path: path, strict: true),
+        .resolve(path: path, keep: .both), .download(path: path, range: nil, recursive: nil, wait: true),
+        .download(path: path, range: ByteRange(offset: 5, length: 7), recursive: false, wait: false),
+        .evict(path: path, strict: true), .forget(path: path),
         .pin(path: path), .unpin(path: path), .reimport(path: path), .resend(path: path, fields: nil),
         .resend(path: odd, fields: ["tags"]), .connect, .disconnect(reason: "moving"),
         .wait(path: .root), .retry(path: nil), .retry(path: path), .approve, .resolved(code: "notAuthenticated"),
@@ -79,7 +80,7 @@ import Testing
         (#"{"protocol":1,"id":1,"request":{"item":{"path":[97,255]}}}"#, .item(path: ControlPath(bytes: [97, 255]))),
         (
             #"{"protocol":1,"id":1,"request":{"download":{"path":"a","wait":true}},"extra":1}"#,
-            .download(path: ControlPath(bytes: "a".utf8), range: nil, wait: true)
+            .download(path: ControlPath(bytes: "a".utf8), range: nil, recursive: nil, wait: true)
         ),
         (#"{"protocol":1,"id":1,"request":{"retry":{}}}"#, .retry(path: nil)),
         (#"{"protocol":1,"id":1,"request":{"remove":{"keep":"none"}}}"#, .remove(keep: .none)),

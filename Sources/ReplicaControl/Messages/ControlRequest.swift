@@ -17,12 +17,15 @@ public enum ControlRequest: Codable, Equatable, Sendable {
     case conflicts
     /// Settles the conflict at a path. Answer: `done`.
     case resolve(path: ControlPath, keep: ConflictChoice)
-    /// Fetches content; a folder's is its listing, one level deep (`pin` brings a subtree). `wait` answers when the bytes are here, else as soon as the
-    /// fetch is under way. Events: `progress`. Answer: `done`.
-    case download(path: ControlPath, range: ByteRange?, wait: Bool)
-    /// Gives the content's disk space back; a folder's is its subtree. Strict stops at the first refusal before
-    /// anything is evicted. Answer: `evicted`.
+    /// Fetches content; a folder's is its listing, one level deep, or with `recursive` all that is below it. `wait`
+    /// answers when the bytes are here, else as soon as the fetch is under way. Events: `progress`. Answer: `done`.
+    case download(path: ControlPath, range: ByteRange?, recursive: Bool?, wait: Bool)
+    /// Gives the content's disk space back; a folder's is its subtree, whose names stay. Strict stops at the first
+    /// refusal before anything is evicted. Events: `progress`. Answer: `evicted`.
     case evict(path: ControlPath, strict: Bool)
+    /// Evicts what is below a folder and forgets the listings of folders in which nothing is left here.
+    /// Events: `progress`. Answer: `evicted`.
+    case forget(path: ControlPath)
     /// Keeps the content here always, and that of what is below. Answer: `done`, when this is in force.
     case pin(path: ControlPath)
     /// Undoes `pin`. Answer: `done`.

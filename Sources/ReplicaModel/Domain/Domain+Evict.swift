@@ -16,62 +16,67 @@ public struct Eviction: Sendable, Hashable {
 
 extension Domain {
     /// Gives back the space of content that the store has too (statement 40). Names, sizes, times and attributes
-    /// stay. Of a folder everything below it; a folder in which all is evicted becomes dataless itself, unless it is in
-    /// use or the store can't keep what its entries have (file-provider.md §15).
-    /// - Parameter isStrict: Whether nothing is evicted when something refuses: the first refusal is the result, like
-    ///   nonEvictableChildren. Else as much as possible is evicted.
+    /// stay, and so do the listings of folders: they are read offline as before. Of a folder, everything below it.
+    /// - Parameters:
+    ///   - isStrict: Whether nothing is evicted when something refuses: the first refusal is the result, like
+    ///     nonEvictableChildren. Else as much as possible is evicted.
+    ///   - work: Told how far it has come.
     /// - Throws: ENOENT; ENOTDIR; EIO when the database can't be written.
-    public func evict(_ path: [FileName], isStrict: Bool) async throws(Errno) -> Eviction {
+    public func evict(_ path: [FileName], isStrict: Bool, work: Work = Work()) async throws(Errno) -> Eviction {
         let held = try await hold(path, listing: false)
-        let kind = replica.look { $0.items[held.number]?.kind }
-        var result = Eviction()
-        if isStrict { try check(held.number, kind ?? .file, path, &result) }
-        if result.refused.isEmpty { try evict(held.number, kind ?? .file, path, &result) }
-        // The folder itself is let go first, or it would count as one in use.
-        release(held)
-        if kind == .folder, result.refused.isEmpty { try await drop(held.number, &result) }
+        defer { release(held) }
+        return try evict(held, path, isStrict: isStrict, work)
+    }
+
+    /// Evicts what is below a folder as far as it goes, and then forgets the listings of folders in which all is
+    /// evicted: they are dataless themselves and asked for again when they are next read. A folder that is in use
+    /// keeps its listing, and so does one whose entries have what the store can't keep (file-provider.md §15).
+    /// - Throws: What ``evict(_:isStrict:work:)`` does; ENOTDIR when it is no folder.
+    public func forget(_ path: [FileName], work: Work = Work()) async throws(Errno) -> Eviction {
+        let held = try await hold(path, listing: false)
+        var result = try evictBelow(held, path, work)
+        // The folder itself was let go first, or it would count as one in use.
+        try await drop(held.number, &result)
         return result
     }
 
-    /// Finds the first refusal.
-    private func check(
-        _ number: ItemNumber, _ kind: ItemKind, _ path: [FileName], _ result: inout Eviction
-    ) throws(Errno) {
-        guard kind == .folder else {
-            if let reason = replica.evictionRefusal(of: number) {
-                result.refused.append(Eviction.Refusal(path: path, reason: reason))
-            }
-            return
-        }
-        for child in try children(of: number) where result.refused.isEmpty {
-            try check(child.number, child.kind, path + [child.name], &result)
-        }
+    private func evictBelow(_ folder: HeldItem, _ path: [FileName], _ work: Work) throws(Errno) -> Eviction {
+        defer { release(folder) }
+        guard replica.look({ $0.items[folder.number]?.kind }) == .folder else { throw .notDirectory }
+        return try evict(folder, path, isStrict: false, work)
     }
 
     private func evict(
-        _ number: ItemNumber, _ kind: ItemKind, _ path: [FileName], _ result: inout Eviction
-    ) throws(Errno) {
-        guard kind == .folder else {
+        _ held: HeldItem, _ path: [FileName], isStrict: Bool, _ work: Work
+    ) throws(Errno) -> Eviction {
+        let files = try files(at: held.number, path)
+        work.begin(items: files.count)
+        var result = Eviction()
+        if isStrict, let refusal = firstRefusal(of: files) {
+            result.refused.append(refusal)
+            return result
+        }
+        for file in files {
             do throws(EvictionRefusal) {
-                guard let bytes = try replica.evictFile(number) else { return }
-                result.items += 1
-                result.bytes += bytes
+                if let bytes = try replica.evictFile(file.number) {
+                    result.items += 1
+                    result.bytes += bytes
+                }
             } catch {
-                result.refused.append(Eviction.Refusal(path: path, reason: error))
+                result.refused.append(Eviction.Refusal(path: file.path, reason: error))
             }
-            return
+            work.finishItem()
+            if Task.isCancelled { throw .interrupted }
         }
-        for child in try children(of: number) {
-            try evict(child.number, child.kind, path + [child.name], &result)
-        }
+        return result
     }
 
-    private func children(of folder: ItemNumber) throws(Errno) -> [ListedChild] {
-        do throws(Obstacle) {
-            return try replica.listedChildren(of: folder) ?? []
-        } catch {
-            throw error.errno
+    private func firstRefusal(of files: [FileBelow]) -> Eviction.Refusal? {
+        for file in files {
+            guard let reason = replica.evictionRefusal(of: file.number) else { continue }
+            return Eviction.Refusal(path: file.path, reason: reason)
         }
+        return nil
     }
 
     /// Drops listings from the bottom up.

@@ -30,7 +30,8 @@ enum Invocation: Equatable {
           -o import=DIR       take over this directory the first time; later it does nothing
           -o state=DIR        keep the domain's state here instead of at the usual place
           -o cache-max=SIZE, cache-min-free=SIZE      limits for content that is here only to be fast
-          -o nohydrate=A:B    programs that get an error instead of a download
+          -o nohydrate=A:B    programs that get an error instead of a download, in place of
+                              the known thumbnailers and indexers
           -o enforce_caps     refuse what the store doesn't allow; noenforce_caps ends that
           -o credentials=FILE the store's secrets; only its owner may be able to read it
           -o ro, nosuid, nodev, noexec, noatime, allow_other, ...   as in mount(8) and mount.fuse3(8)

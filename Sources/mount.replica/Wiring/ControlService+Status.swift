@@ -28,12 +28,24 @@ extension ControlService {
     func withProgress<Value: Sendable>(
         _ events: EventSink, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
+        try await reporting {
+            try await self.sendProgress(events)
+        } during: {
+            try await body()
+        }
+    }
+
+    /// Runs `body`, and `report` every half second until it ends.
+    private func reporting<Value: Sendable>(
+        _ report: @escaping @Sendable () async throws -> Void,
+        during body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
         try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await body() }
             group.addTask {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: .milliseconds(500))  // Cancelled when the body has ended.
-                    if !Task.isCancelled { try await self.sendProgress(events) }
+                    if !Task.isCancelled { try await report() }
                 }
                 return nil
             }
@@ -42,6 +54,22 @@ extension ControlService {
                 if let value { return value }
             }
             throw CancellationError()
+        }
+    }
+
+    /// Like ``withProgress(_:_:)``, for what counts itself.
+    func working<Value: Sendable>(
+        _ events: EventSink, _ body: @escaping @Sendable (Work) async throws -> Value
+    ) async throws -> Value {
+        let work = Work()
+        let begin = ContinuousClock.now
+        return try await reporting {
+            let seconds = (ContinuousClock.now - begin) / .seconds(1)
+            if let progress = TransferProgress(work.items, after: seconds) {
+                try await events.send(.progress(progress))
+            }
+        } during: {
+            try await body(work)
         }
     }
 
@@ -96,6 +124,17 @@ extension TransferProgress {
         self.init(
             itemsDone: all.itemsDone, itemsTotal: all.itemsTotal, bytesDone: all.bytesDone, bytesTotal: all.bytesTotal,
             bytesPerSecond: all.bytesPerSecond, itemsPerSecond: all.itemsPerSecond, secondsLeft: all.secondsLeft)
+    }
+}
+
+extension TransferProgress {
+    /// Items alone; nil while nothing is known of them.
+    init?(_ items: Work.Counts, after seconds: Double) {
+        guard items.total > 0, seconds > 0 else { return nil }
+        let rate = Double(items.done) / seconds
+        self.init(
+            itemsDone: items.done, itemsTotal: items.total, bytesDone: 0, bytesTotal: 0, itemsPerSecond: rate,
+            secondsLeft: items.done > 0 ? Double(items.total - items.done) / rate : nil)
     }
 }
 

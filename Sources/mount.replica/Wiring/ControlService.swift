@@ -17,7 +17,8 @@ struct ControlService: DomainService {
         switch request {
         case .hello, .status, .item, .pending, .materialized, .conflicts, .watch:
             return try await tell(request, events)
-        case .resolve, .download, .evict, .pin, .unpin, .reimport, .resend: return try await change(request, events)
+        case .resolve, .download, .evict, .forget, .pin, .unpin, .reimport, .resend:
+            return try await change(request, events)
         case .connect, .disconnect, .wait, .retry, .approve, .resolved: return try await direct(request, events)
         case .mount(let path, let options):
             try await daemon.mount(at: path.path, options: options)
@@ -53,16 +54,17 @@ struct ControlService: DomainService {
         switch request {
         case .resolve(let path, let keep):
             try await domain.resolve(path.fileNames(), keep: ConflictSide(keep))
-        case .download(let path, let range, let wait):
-            let bytes = try range.map { try Range($0) }
-            let names = try path.fileNames()
-            guard wait else {
-                try await domain.download(names, range: bytes, waits: false)
-                return .done
-            }
-            try await withProgress(events) { try await domain.download(names, range: bytes, waits: true) }
+        case .download(let path, _, true?, let wait): try await downloadAll(path.fileNames(), wait, events)
+        case .download(let path, let range, _, let wait):
+            try await download(path.fileNames(), range.map { try Range($0) }, wait, events)
         case .evict(let path, let strict):
-            return .evicted(EvictionResult(try await domain.evict(path.fileNames(), isStrict: strict)))
+            let names = try path.fileNames()
+            return try await working(events) {
+                .evicted(EvictionResult(try await domain.evict(names, isStrict: strict, work: $0)))
+            }
+        case .forget(let path):
+            let names = try path.fileNames()
+            return try await working(events) { .evicted(EvictionResult(try await domain.forget(names, work: $0))) }
         case .pin(let path): try await domain.pin(path.fileNames())
         case .unpin(let path): try await domain.unpin(path.fileNames())
         case .reimport(let path): try await domain.reimport(below: path.fileNames())
@@ -115,6 +117,21 @@ struct ControlService: DomainService {
         } catch .invalidArgument {
             throw ControlFailure(.refused, "the item has no such field")
         }
+    }
+
+    private func download(
+        _ path: [FileName], _ range: Range<Int64>?, _ waits: Bool, _ events: EventSink
+    ) async throws {
+        guard waits else { return try await domain.download(path, range: range, waits: false) }
+        try await withProgress(events) { try await domain.download(path, range: range, waits: true) }
+    }
+
+    private func downloadAll(_ path: [FileName], _ waits: Bool, _ events: EventSink) async throws {
+        let done = try await working(events) { try await domain.downloadAll(below: path, waits: waits, work: $0) }
+        guard let first = done.failed.first else { return }
+        let others = done.failed.count > 1 ? ", and \(done.failed.count - 1) more" : ""
+        throw ControlFailure(
+            ControlFailure(first.errno).code, "\(ControlPath(first.path)): \(first.errno)\(others); the rest is here")
     }
 
     private func tellConflicts(_ events: EventSink) async throws {

@@ -4,18 +4,36 @@ import ReplicaControl
 /// `replica download`: requestDownloadForItem(withIdentifier:requestedRange:).
 struct Download: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Fetch a file's content, or a folder's listing; 'replica pin' fetches all below.")
+        abstract: "Fetch a file's content; of a folder its listing, or all below it.")
 
     @OptionGroup var item: ItemArgument
     @Option(help: "Only these bytes: OFFSET,LENGTH.", transform: parseRange)
     var range: ByteRange?
+    @Flag(help: "Of a folder, fetch all that is below it; 'replica pin' keeps it here too.")
+    var recursive = false
     @Flag(help: "Return when the bytes are here, not when the download is under way.")
     var wait = false
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        guard range == nil || !recursive else { throw ValidationError("give --range or --recursive, not both") }
+    }
+
     func run() throws {
-        _ = try item.request(onEvent: output.event) { .download(path: $0, range: range, wait: wait) }
-        try output.done(wait ? "\(item.path) is here" : "\(item.path) is on its way")
+        _ = try item.request(onEvent: output.event) {
+            .download(path: $0, range: range, recursive: recursive, wait: wait)
+        }
+        try output.done(wait ? try here() : "\(item.path) is on its way")
+    }
+
+    /// What is here now: of a folder its listing only, unless all was asked for.
+    private func here() throws -> String {
+        if recursive { return "\(item.path) is here, with all that is below" }
+        if range != nil { return "these bytes of \(item.path) are here" }
+        guard case .item(let status) = try item.request({ .item(path: $0) }), status.kind == .folder else {
+            return "\(item.path) is here"
+        }
+        return "\(item.path) is listed; '--recursive' fetches what is in it"
     }
 }
 
@@ -31,31 +49,35 @@ private func parseRange(_ text: String) throws -> ByteRange {
 /// `replica evict`: evictItem(identifier:).
 struct Evict: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Give back the disk space of content that the store has; the names stay.")
-
-    /// What to do about what can't be evicted.
-    enum Strictness: String, EnumerableFlag {
-        case strict, bestEffort
-
-        static func help(for value: Strictness) -> ArgumentHelp? {
-            switch value {
-            case .strict: "Evict nothing where anything refuses; ends with status 9 (refused). The default."
-            case .bestEffort: "Evict what can be evicted and list the rest."
-            }
-        }
-    }
+        abstract: "Give back the disk space of content that the store has; the names stay.",
+        discussion: "What can't be evicted is listed with its reason, and the rest is evicted.")
 
     @OptionGroup var item: ItemArgument
-    @Flag var strictness = Strictness.strict
+    @Flag(help: "Evict nothing where anything refuses; ends with status 9 (refused) then.")
+    var strict = false
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let answer = try item.request { .evict(path: $0, strict: strictness == .strict) }
+        let answer = try item.request(onEvent: output.event) { .evict(path: $0, strict: strict) }
         guard case .evicted(let result) = answer else { return try output.done("\(item.path) is evicted") }
-        var lines = ["\(Format.count(result.items, "item")) evicted, \(Format.bytes(result.bytes)) given back"]
-        lines += result.refused.map { "\(Format.path($0.path)): \($0.code): \($0.message)" }
-        try output.show(answer, lines)
-        if strictness == .strict, !result.refused.isEmpty { throw ExitReason.refused }
+        try output.show(answer, EvictionText.lines(result, "evicted"))
+        if strict, !result.refused.isEmpty { throw ExitReason.refused }
+    }
+}
+
+/// `replica forget`.
+struct Forget: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Evict what is below a folder, and forget its listing: the store is asked for it when it is read.",
+        discussion: "Without the store a forgotten folder can't be listed. What is in use or not in the store stays.")
+
+    @OptionGroup var item: ItemArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let answer = try item.request(onEvent: output.event) { .forget(path: $0) }
+        guard case .evicted(let result) = answer else { return try output.done("\(item.path) is forgotten") }
+        try output.show(answer, EvictionText.lines(result, "evicted or forgotten"))
     }
 }
 

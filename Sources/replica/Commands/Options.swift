@@ -8,6 +8,7 @@ struct OutputOptions: ParsableArguments {
 
     /// Prints a value as JSON, or its lines for people.
     func show(_ value: some Encodable, _ lines: @autoclosure () -> [String]) throws {
+        ProgressLine.end()
         if json { try Output.json(value) } else { lines().forEach(Output.line) }
     }
 
@@ -18,7 +19,10 @@ struct OutputOptions: ParsableArguments {
 
     /// Prints progress on the way.
     func event(_ event: ControlEvent) throws {
-        if json { try Output.json(event) } else { EventText.lines(event).forEach(Output.line) }
+        if json { return try Output.json(event) }
+        if case .progress(let progress) = event { return ProgressLine.show(Format.progress(progress)) }
+        ProgressLine.end()
+        EventText.lines(event).forEach(Output.line)
     }
 }
 

@@ -13,8 +13,14 @@ enum Output {
         write(try ControlLine.encode(value), to: 1)
     }
 
+    /// Text on standard output, without an end of line.
+    static func raw(_ text: String) {
+        write(Array(text.utf8), to: 1)
+    }
+
     /// `replica: MESSAGE` on standard error.
     static func complain(_ message: String) {
+        ProgressLine.end()
         write(Array("replica: \(message)\n".utf8), to: 2)
     }
 

@@ -52,7 +52,7 @@ import Testing
                 do {
                     if traces.contains(where: \.isUnlike) { throw ScriptFailed() }
                     try await trial.shell(comparison)
-                    if number % 2 == 0 { try await trial.shell("replica evict \"$MNT\" --best-effort >/dev/null") }
+                    if number % 2 == 0 { try await trial.shell("replica forget \"$MNT\" >/dev/null") }
                 } catch {
                     Issue.record("seed \(seed), round \(number):\n\(traces.map(\.text).joined(separator: "\n\n"))")
                     throw error

@@ -139,14 +139,14 @@ import Testing
         #expect(try await bench.read("d/b") == "two")
     }
 
-    @Test func anEvictedFolderIsListedAgain() async throws {
+    @Test func aForgottenFolderIsListedAgain() async throws {
         let bench = try Bench()
         try await bench.settle()
         for name in ["x", "y"] { bench.store.write("theirs", to: "d/\(name)") }
         try await bench.settle()
         try await bench.domain.download(Bench.names("d"), waits: true)
         #expect(try await bench.report("d").materialization == .whole)
-        let done = try await evict("d", bench)
+        let done = try await bench.domain.forget(Bench.names("d"))
         #expect(done.refused.isEmpty)
         #expect(done.items == 1)
         #expect(try await bench.report("d").materialization == .dataless)

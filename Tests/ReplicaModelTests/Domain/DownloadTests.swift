@@ -37,6 +37,40 @@ import Testing
         }
     }
 
+    @Test func allBelowAFolderComes() async throws {
+        let store = MemoryStore()
+        for name in ["d/one", "d/e/two", "d/e/f/three", "other"] { store.write("text", to: name) }
+        try await DomainBench.run(store: store) { bench in
+            try await bench.settle()
+            let work = Work()
+            let done = try await bench.domain.downloadAll(below: Self.names("d"), waits: true, work: work)
+            #expect(done.items == 6 && done.failed.isEmpty)
+            #expect(work.items == Work.Counts(done: 6, total: 6))
+            for name in ["d/one", "d/e/two", "d/e/f/three"] {
+                #expect(try await bench.item(name).materialization == .whole)
+            }
+            #expect(try await bench.item("other").materialization == .dataless)
+        }
+    }
+
+    @Test func oneThatCannotBeHadDoesNotStopTheRest() async throws {
+        let store = MemoryStore()
+        for name in ["d/a", "d/b", "d/c"] { store.write("text of \(name)", to: name) }
+        try await DomainBench.run(store: store) { bench in
+            try await bench.settle()
+            try await bench.domain.download(Self.names("d"), waits: true)
+            let refused = try await bench.item("d/b").identifier
+            store.setHooks(before: { call throws(RemoteStoreError) in
+                if call.method == .fetchContents, call.identifier == refused { throw .cannotSynchronize("test") }
+            })
+            let done = try await bench.domain.downloadAll(below: Self.names("d"), waits: true)
+            #expect(done.items == 3)
+            #expect(done.failed.map { DomainBench.text($0.path) } == ["d/b"])
+            for name in ["d/a", "d/c"] { #expect(try await bench.item(name).materialization == .whole) }
+            #expect(try await bench.item("d/b").materialization == .dataless)
+        }
+    }
+
     @Test func withoutWaitingItGoesOnBehind() async throws {
         let store = MemoryStore()
         store.write("text", to: "f")

@@ -103,7 +103,25 @@ import Testing
         }
     }
 
-    @Test func aFolderWithNothingHereBecomesDataless() async throws {
+    @Test func anEvictedFolderKeepsItsNamesOffline() async throws {
+        try await DomainBench.run { bench in
+            try await bench.makeFolder("d")
+            try await bench.makeFolder("d/e")
+            try await bench.write("one", to: "d/one")
+            try await bench.write("two", to: "d/e/two")
+            try await bench.settle()
+            let work = Work()
+            let done = try await bench.domain.evict(DomainBench.names("d"), isStrict: false, work: work)
+            #expect(done.items == 2 && done.refused == [])
+            #expect(work.items == Work.Counts(done: 2, total: 2))
+            try bench.domain.disconnect(reason: "test")
+            for folder in ["d", "d/e"] { #expect(try await bench.item(folder).materialization == .whole) }
+            #expect(try await bench.item("d/e/two").materialization == .dataless)
+            #expect(access(bench.backing("d/e/two"), F_OK) == 0)
+        }
+    }
+
+    @Test func aForgottenFolderIsDataless() async throws {
         try await DomainBench.run { bench in
             try await bench.makeFolder("d")
             try await bench.makeFolder("d/e")
@@ -111,7 +129,7 @@ import Testing
             try await bench.write("two", to: "d/e/two")
             try await bench.settle()
             let number = try await bench.item("d/e/two").number
-            #expect(try await evict("d", bench).refused == [])
+            #expect(try await bench.domain.forget(DomainBench.names("d")).refused == [])
             #expect(try await bench.item("d").materialization == .dataless)
             #expect(access(bench.backing("d/one"), F_OK) != 0)
             bench.store.write("new", to: "d/new")
@@ -133,7 +151,7 @@ import Testing
             try await bench.makeFolder("d")
             try await bench.write("one", to: "d/one")
             try await bench.settle()
-            #expect(try await evict("d", bench).refused == [])
+            #expect(try await bench.domain.forget(DomainBench.names("d")).refused == [])
             try await bench.restart()
             try await bench.settle()
             #expect(bench.store.text(at: "d/one") == "one")
