@@ -63,9 +63,6 @@ int cl_accept4(int socket, void *address, void *length, int flags) __asm__("acce
 int cl_malloc_option(int option, int value) __asm__("mallopt");
 int cl_name_thread(unsigned long thread, const char *name) __asm__("pthread_setname_np");
 
-// Swift hides fork. It is safe only before the process's first thread, queue or task.
-int cl_fork(void) __asm__("fork");
-
 /// struct ucred of <sys/socket.h>, which Glibc has only with _GNU_SOURCE.
 struct cl_ucred {
     int32_t pid;

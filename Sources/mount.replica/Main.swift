@@ -1,38 +1,46 @@
 import Glibc
 import ReplicaControl
 
-/// A mount(8) helper and, behind it, a domain's daemon. Synchronous and without a thread until it has forked.
+/// A mount(8) helper and, started by itself, a domain's daemon. Synchronous: nothing here needs a thread.
 @main enum Main {
     static func main() {
+        Background.occupyStandardDescriptors()
+        let words = arguments
+        let isStarted = words.first.map { $0 == Background.mark } ?? false
         let invocation: Invocation
-        do throws(MountUsageError) { invocation = try Invocation(arguments) } catch {
+        do throws(MountUsageError) { invocation = try Invocation(isStarted ? Array(words.dropFirst()) : words) } catch {
             StandardError.say(error.message)
             exit(error.status.rawValue)
         }
         switch invocation {
         case .help: print(Invocation.helpText)
         case .version: print("mount.replica 0.1")
-        default: run(invocation)
+        default: run(invocation, isStarted: isStarted)
         }
     }
 
-    /// Asks the running daemon, or becomes the daemon.
-    private static func run(_ invocation: Invocation) {
+    /// Has a process of its own do it, or, where that is this one or the person waits for it, does it.
+    private static func run(_ invocation: Invocation, isStarted: Bool) {
         var caller = Background.Caller.command
         if case .mount = invocation { caller = .mount }
-        let here = Background.stay(caller: caller)
+        var background = Background.stay(caller: caller)
         do {
+            if isStarted {
+                background = try Background.take(caller: caller)
+            } else if !invocation.isDoneHere {
+                try Background.start(arguments: arguments, caller: caller)
+            }
             let directories = DomainDirectory.searchPath(environment: environment)
             guard let plan = try DaemonPlan(invocation, in: directories) else { return }
             if let answer = try plan.answerOfRunningDaemon() {
-                here.isReady(answer, log: nil)
+                background.isReady(answer, log: nil)
                 return
             }
-            let isCommand = if case .remove = plan.task { true } else { plan.options.foreground }
-            let background = isCommand ? here : try Background.detach(caller: caller)
+            // What is relative to the caller's folder is known by now.
+            if isStarted { chdir("/") }
             Launch.run(plan, background)
         } catch {
-            here.failed(ControlFailure(error))
+            background.failed(ControlFailure(error))
         }
     }
 

@@ -36,6 +36,18 @@ import Testing
         return code.firstMatch(of: #/\btry\?/#) != nil
     }
 
+    /// What fork copies of a process with threads is a runtime whose locks nobody may ever leave.
+    @Test func noProgramForks() {
+        for file in SourceTree.swift where file.isInSources {
+            for (index, line) in file.lines.enumerated() {
+                guard line.code.firstMatch(of: #/\b(v|cl_)?fork\(|"v?fork"/#) == nil else {
+                    Issue.record("\(file.path):\(index + 1): a fork; use posix_spawn")
+                    continue
+                }
+            }
+        }
+    }
+
     @Test func nothingIsLeftForLater() {
         let marks = ["TO" + "DO", "FIX" + "ME"]
         for file in SourceTree.swift {

@@ -73,6 +73,16 @@ enum Invocation: Equatable {
         try self.init(arguments.map { Array($0.utf8) })
     }
 
+    /// Whether the process that was called does it itself: a check, a removal, and what stays in the foreground.
+    var isDoneHere: Bool {
+        switch self {
+        case .help, .version, .remove: true
+        case .mount(let request): request.isFake || request.options.foreground
+        case .importDirectory(_, _, _, let options), .add(_, _, let options), .serve(_, let options):
+            options.foreground
+        }
+    }
+
     static func name(_ bytes: [UInt8]) throws(MountUsageError) -> DomainName {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw MountUsageError("a domain's name must be UTF-8")

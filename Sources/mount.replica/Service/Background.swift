@@ -3,18 +3,25 @@ import Glibc
 import ReplicaControl
 import SystemPackage
 
-/// How a daemon tells the program that started it that it is ready, or why it isn't.
+/// How a daemon is started, and tells the program that started it that it is ready, or why it isn't.
 ///
-/// The parent waits, passes on what it is told and exits, so `mount` and `replica import` return when the mount or
+/// The starter waits, passes on what it is told and exits, so `mount` and `replica import` return when the mount or
 /// the socket is live. There is nothing to pass on in the foreground.
+///
+/// The daemon is this program, run anew with the same arguments and environment in the same folder: a copy made by
+/// fork(2) would have the Swift runtime's locks as they were in a process that had threads, some of them for ever held.
 struct Background {
-    /// Who reads the parent's words.
+    /// Who reads the starter's words.
     enum Caller {
         /// mount(8) or a person: one line on standard error, and mount(8)'s exit status.
         case mount
         /// `replica`: the reply's line on standard output, and its exit status.
         case command
     }
+
+    /// The first argument of a daemon that was started here; its words go to ``reportDescriptor``.
+    static let mark = Array("--started".utf8)
+    private static let reportDescriptor: Int32 = 3
 
     private let report: Int32
     private let caller: Caller
@@ -25,24 +32,65 @@ struct Background {
         Background(report: -1, caller: caller, isForeground: true)
     }
 
-    /// Goes on in a child in a session of its own; the parent never returns from this.
-    /// To be called before the process's first task, queue or thread: none of them is in the child.
-    static func detach(caller: Caller) throws(Errno) -> Background {
+    /// Runs this program as the daemon and waits for its word; never returns unless that can't be done.
+    /// - Parameter arguments: Those that the daemon is to have, without the program's name.
+    static func start(arguments: [[UInt8]], caller: Caller) throws(Errno) {
         var ends: [Int32] = [0, 0]
         guard cl_pipe2(&ends, O_CLOEXEC) == 0 else { throw Errno(rawValue: errno) }
-        let child = cl_fork()
-        guard child >= 0 else { throw Errno(rawValue: errno) }
-        if child > 0 {
-            close(ends[1])
-            relay(from: ends[0], caller: caller)
-        }
+        let error = spawn([Array("mount.replica".utf8), mark] + arguments, report: ends[1])
+        close(ends[1])
+        if error == 0 { relay(from: ends[0], caller: caller) }
         close(ends[0])
-        setsid()
-        chdir("/")
-        return Background(report: ends[1], caller: caller, isForeground: false)
+        throw Errno(rawValue: error)
     }
 
-    /// Ready: lets the parent exit. From here on standard output and error go to `log`, or nowhere.
+    /// 0 or an errno. The daemon has standard error until it is ready, the pipe, and the environment and folder that
+    /// are this process's; nothing else.
+    private static func spawn(_ arguments: [[UInt8]], report: Int32) -> Int32 {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, report, reportDescriptor)
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_RDWR, 0)
+        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { word in
+            strdup(word.map { CChar(bitPattern: $0) } + [0])
+        }
+        words.append(nil)
+        defer { for word in words { free(word) } }
+        var child: pid_t = 0
+        return posix_spawn(&child, "/proc/self/exe", &actions, nil, words, environ)
+    }
+
+    /// The daemon's part, first of all: leaves the caller's session, descriptors and signals behind.
+    /// - Throws: EBADF when it was not started by ``start(arguments:caller:)``.
+    static func take(caller: Caller) throws(Errno) -> Background {
+        var status = stat()
+        guard fstat(reportDescriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
+            throw .badFileDescriptor
+        }
+        _ = fcntl(reportDescriptor, F_SETFD, FD_CLOEXEC)
+        _ = cl_close_range(UInt32(reportDescriptor) + 1, .max, 0)
+        setsid()
+        // Run by way of /proc it would be called "exe".
+        _ = cl_name_thread(UInt(pthread_self()), "mount.replica")
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
+        for number in [SIGTERM, SIGINT, SIGHUP, SIGCHLD] { signal(number, SIG_DFL) }
+        // Whoever waited for its word may be gone.
+        signal(SIGPIPE, SIG_IGN)
+        return Background(report: reportDescriptor, caller: caller, isForeground: false)
+    }
+
+    /// Opens what is closed of standard input, output and error: what is opened there later would be written to by mistake.
+    static func occupyStandardDescriptors() {
+        var descriptor: Int32 = 0
+        while (0...2).contains(descriptor) { descriptor = open("/dev/null", O_RDWR) }
+        if descriptor > 2 { close(descriptor) }
+    }
+
+    /// Ready: lets the starter exit. From here on standard output and error go to `log`, or nowhere.
     func isReady(_ answer: ControlAnswer, log: FilePath?) {
         tell(ReplyLine(id: 0, answer: answer))
         guard !isForeground else { return }
@@ -70,7 +118,7 @@ struct Background {
         }
     }
 
-    /// The parent's part: waits for the child's line.
+    /// The starter's part: waits for the daemon's line.
     private static func relay(from pipe: Int32, caller: Caller) -> Never {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)

@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+/// How the daemon comes to be behind the program that was called.
+@Suite struct BackgroundTests {
+    /// Its folder, session, descriptors and signals are its own; the mountpoint may be relative all the same.
+    @Test func theDaemonKeepsNothingOfItsCaller() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                #"""
+                import_it; end_daemon
+                exec 9>held; flock 9
+                (cd "$MNT"; trap '' TERM HUP; mount_replica d "../${MNT##*/}")
+                exec 9>&-
+                flock -n held true || fail "the caller's descriptor is held"
+                is_mounted
+                pid=$(daemon)
+                equal "$(readlink "/proc/$pid/cwd")" /
+                equal "$(ps -o sid= -p "$pid" | tr -d ' ')" "$pid"
+                equal "$(cat "/proc/$pid/comm")" mount.replica
+                equal "$(readlink "/proc/$pid/fd/0")" /dev/null
+                for number in 1 2; do equal "$(readlink "/proc/$pid/fd/$number")" "$STATE/daemon.log"; done
+                kill -TERM "$pid"; gone "$pid"
+                not is_mounted
+                """#)
+        }
+    }
+
+    /// Nobody's words go into a file that only happens to have the number of a standard descriptor.
+    @Test func closedStandardDescriptorsAreNoHarm() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                #"""
+                import_it; end_daemon
+                timeout 60 "$BIN/mount.replica" d "$MNT" <&- >&- 2>&-
+                is_mounted
+                echo fine >"$MNT/file"
+                pid=$(daemon)
+                for number in 0 1 2; do
+                    case $(readlink "/proc/$pid/fd/$number") in
+                        /dev/null | "$STATE/daemon.log") ;;
+                        *) fail "descriptor $number is $(readlink "/proc/$pid/fd/$number")" ;;
+                    esac
+                done
+                settle; same
+                """#)
+        }
+    }
+
+    /// Mounts, writes and unmounts with something unsent and the processors busy. It once hung in one of several hundred:
+    /// `REPLICA_TEST_MOUNTS=2000` is the long way.
+    @Test func mountsManyTimesUnderLoad() async throws {
+        let wanted = ProcessInfo.processInfo.environment["REPLICA_TEST_MOUNTS"].flatMap(Int.init) ?? 50
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                begin; settle
+                replica disconnect d --reason test >/dev/null
+                for n in $(seq 20); do echo "$n" >"$MNT/pending$n"; done
+                unmount_it
+                """)
+            for first in stride(from: 1, through: wanted, by: 50) {
+                try await trial.shell(
+                    """
+                    touch going
+                    for n in 1 2 3; do (while [ -e going ]; do :; done) & done
+                    for n in $(seq \(first) \(min(first + 49, wanted))); do
+                        mount_replica d "$MNT" || fail "mount $n"
+                        content_is "$MNT/pending20" 20
+                        echo "$n" >"$MNT/pending1"
+                        umount "$MNT"
+                        no_daemon
+                    done
+                    rm going; wait
+                    """)
+            }
+            try await trial.shell(
+                #"""
+                mount_it
+                replica connect d >/dev/null
+                settle; same
+                content_is "$STORE/pending1" \#(wanted)
+                """#)
+        }
+    }
+}
