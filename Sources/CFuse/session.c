@@ -22,6 +22,13 @@ static void keep_log(enum fuse_log_level level, const char *format, va_list argu
     log_text[strcspn(log_text, "\n")] = 0;
 }
 
+void cfuse_log_keep(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    keep_log(FUSE_LOG_ERR, format, arguments);
+    va_end(arguments);
+}
+
 const char *cfuse_log_text(void) { return log_text; }
 void cfuse_log_clear(void) { log_text[0] = 0; }
 

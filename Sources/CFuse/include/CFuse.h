@@ -11,15 +11,42 @@
 
 /// Makes a session; argv[1...] are `-o` and its value. Nil with a text in cfuse_log_text.
 struct fuse_session *cfuse_session_new(int argc, char **argv, const struct fuse_lowlevel_ops *ops, void *user);
+/// How to mount: for mount(2), and for fusermount3 where that isn't allowed.
+struct cfuse_mount {
+    const char *type, *source;
+    unsigned long flags;
+    /// What is added to the kernel's options, with a comma before each.
+    const char *data;
+    /// fusermount3's list.
+    const char *options;
+};
+/// The descriptor of a device that is mounted now; or below 0, with a text in cfuse_log_text.
+int cfuse_mount(const char *path, const struct cfuse_mount *how);
 /// Mounts and puts the hooks in. 0, or -1 with a text in cfuse_log_text.
-int cfuse_session_mount(struct fuse_session *session, const char *path);
+int cfuse_session_mount(struct fuse_session *session, const char *path, const struct cfuse_mount *how);
 /// What libfuse said last on this thread. Valid until it says more.
 const char *cfuse_log_text(void);
 void cfuse_log_clear(void);
+/// Keeps a text of ours as if libfuse had said it.
+void cfuse_log_keep(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /// Takes a mount away: umount2(2) as root, fusermount3 otherwise. 0 or an errno.
 int cfuse_unmount(const char *path, bool lazy);
 /// Takes away mounts whose daemon is dead. 0, or the errno that remains.
 int cfuse_clean_dead_mount(const char *path);
+
+// Which mount it is, when others may come and go at its path
+
+/// `unique` is 0 before Linux 6.8.
+struct cfuse_mount_identity {
+    uint64_t number, unique;
+    uint32_t major, minor;
+};
+/// What is mounted on top at the path. 0 or an errno.
+int cfuse_mount_identify(const char *path, struct cfuse_mount_identity *out);
+/// Whether it is in this process's tree, be it below another mount.
+bool cfuse_is_mounted(const struct cfuse_mount_identity *identity);
+/// Takes this mount away, wherever it was moved to. 0, EINVAL when it is gone, EBUSY also when another lies over it.
+int cfuse_unmount_identified(const struct cfuse_mount_identity *identity, bool lazy);
 
 // The request that this thread is serving
 

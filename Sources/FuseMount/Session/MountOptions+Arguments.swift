@@ -2,13 +2,46 @@ internal import CFuse
 internal import Glibc
 
 extension MountOptions {
-    /// What libfuse gets as its command line.
-    var arguments: [String] {
-        var words = ["fsname=" + escaped(fsName), "subtype=" + escaped(subtype)]
-        if readOnly { words.append("ro") }
-        if allowOther { words.append("allow_other") }
-        if defaultPermissions { words.append("default_permissions") }
-        return [subtype, "-o", (words + extra).joined(separator: ",")]
+    /// What libfuse gets as its command line: the mount is not its affair.
+    var arguments: [String] { [subtype] }
+
+    /// The words that stand for flags of mount(2), with whether they set or clear it.
+    private static let words: [String: (flag: Int, sets: Bool)] = [
+        "ro": (MS_RDONLY, true), "rw": (MS_RDONLY, false), "nosuid": (MS_NOSUID, true), "suid": (MS_NOSUID, false),
+        "nodev": (MS_NODEV, true), "dev": (MS_NODEV, false), "noexec": (MS_NOEXEC, true), "exec": (MS_NOEXEC, false),
+        "sync": (MS_SYNCHRONOUS, true), "async": (MS_SYNCHRONOUS, false), "dirsync": (MS_DIRSYNC, true),
+        "noatime": (MS_NOATIME, true), "atime": (MS_NOATIME, false), "nodiratime": (MS_NODIRATIME, true),
+        "diratime": (MS_NODIRATIME, false),
+    ]
+
+    /// The first of ``extra`` that is no flag of mount(2).
+    var unknownWord: String? { extra.first { Self.words[$0] == nil } }
+
+    /// mount(2)'s flags: without set-user-id programs and devices unless that is asked for, as libfuse has it.
+    private var flags: Int {
+        (extra + (readOnly ? ["ro"] : [])).reduce(MS_NOSUID | MS_NODEV) { flags, word in
+            guard let (flag, sets) = Self.words[word] else { return flags }
+            return sets ? flags | flag : flags & ~flag
+        }
+    }
+
+    /// Lends what mounting takes for the length of a call.
+    func withMount<Result>(_ body: (inout cfuse_mount) -> Result) -> Result {
+        let kernel = (defaultPermissions ? ["default_permissions"] : []) + (allowOther ? ["allow_other"] : [])
+        let helper =
+            ["fsname=" + escaped(fsName), "subtype=" + escaped(subtype)] + kernel + (readOnly ? ["ro"] : []) + extra
+        let data = kernel.map { "," + $0 }.joined()
+        return "fuse.\(subtype)".withCString { type in
+            fsName.withCString { source in
+                data.withCString { data in
+                    helper.joined(separator: ",").withCString { options in
+                        var mount = cfuse_mount(
+                            type: type, source: source, flags: UInt(flags), data: data, options: options)
+                        return body(&mount)
+                    }
+                }
+            }
+        }
     }
 
     /// Commas end an option, unless there is a backslash before them.

@@ -9,7 +9,7 @@ public struct MountOptions: Sendable {
     public var allowOther = false
     /// The kernel checks modes and owners; the filesystem sees only what is allowed.
     public var defaultPermissions = true
-    /// Further `-o` options as libfuse or the kernel knows them: `nosuid`, `dev`, `auto_unmount`, ...
+    /// Further options, flags of mount(2) by their names in mount(8): `noexec`, `dev`, ...
     public var extra: [String] = []
     /// The most worker threads.
     public var maxThreads = 32

@@ -13,9 +13,8 @@ public final class Session: Sendable {
 
     struct State {
         var phase = Phase.new
-        var path = ""
-        /// Taken from the tree by ``unmount(lazy:)``, so that nobody else's mount there is touched.
-        var isDetached = false
+        /// Which mount is ours: at its path others may be by now.
+        var identity: cfuse_mount_identity?
         var supportsPassthrough = false
         // libfuse's session and the workers, from `init` and `mount` until `run` ends.
         nonisolated(unsafe) var handle: OpaquePointer?
@@ -33,6 +32,7 @@ public final class Session: Sendable {
     /// Makes a session; nothing is mounted yet.
     /// - Throws: what is wrong with the options.
     public init(_ fileSystem: any FileSystem, options: MountOptions) throws(MountError) {
+        if let word = options.unknownWord { throw MountError("unknown mount option '\(word)'") }
         self.fileSystem = fileSystem
         self.options = options
         features = fileSystem.features
@@ -60,13 +60,19 @@ public final class Session: Sendable {
             throw MountError("\(path): a dead mount can't be taken away: \(Errno(rawValue: remaining))")
         }
         cfuse_log_clear()
-        guard cfuse_session_mount(handle, path) == 0 else {
+        guard options.withMount({ cfuse_session_mount(handle, path, &$0) }) == 0 else {
             throw MountError("\(path): \(libraryMessage("the mount failed"))")
+        }
+        var identity = cfuse_mount_identity()
+        let failure = cfuse_mount_identify(path, &identity)
+        guard failure == 0 else {
+            cfuse_unmount(path, true)
+            throw MountError("\(path): \(Errno(rawValue: failure))")
         }
         let pool = cfuse_pool_new(handle, UInt32(clamping: options.maxThreads), features.contains(.answersAtOnce))
         state.withLock { state in
             state.phase = .mounted
-            state.path = path
+            state.identity = identity
             state.pool = pool
         }
     }
@@ -101,11 +107,9 @@ public final class Session: Sendable {
 
     /// Gives back the connection, and takes away what is left of the mount.
     private func release(_ handle: OpaquePointer, pool: OpaquePointer?) {
-        let (path, isDetached) = state.withLock { ($0.path, $0.isDetached) }
-        if !isDetached { fuse_session_unmount(handle) }
+        // An aborted connection leaves its mount behind. What can't be taken away is left to the next mount.
+        if var identity = state.withLock({ $0.identity }) { _ = cfuse_unmount_identified(&identity, true) }
         if let pool { cfuse_pool_free(pool) }
         fuse_session_destroy(handle)
-        // An aborted connection leaves its mount behind. What can't be taken away is left to the next mount.
-        if !isDetached, !path.isEmpty { cfuse_clean_dead_mount(path) }
     }
 }

@@ -37,8 +37,11 @@ final class Daemon: Sendable {
         domain.start()
     }
 
-    /// Where the domain is mounted now.
-    var mountpoint: FilePath? { state.withLock { $0.mount?.path } }
+    /// Where the domain is mounted now; nil also where the mount was taken from the tree and is still in use.
+    var mountpoint: FilePath? {
+        guard let mount = state.withLock({ $0.mount }), mount.isMounted else { return nil }
+        return mount.path
+    }
 
     /// Mounts the domain; it answers when this returns.
     /// - Parameter isOnlyReason: Whether the daemon ends with this mount.
@@ -51,8 +54,7 @@ final class Daemon: Sendable {
             throw ControlFailure(.busy, "the domain is mounted at \(mountpoint.map(\.string) ?? "") already")
         }
         let recorded = try DomainOptions(texts: location.record.options + options.domain.texts)
-        let mount = try LiveMount(
-            domain, at: path, options, source: location.name.text, noHydrate: recorded.noHydrate)
+        let mount = try LiveMount(domain, of: location, at: path, options, noHydrate: recorded.noHydrate)
         state.withLock { state in
             state.mount = mount
             if isOnlyReason { state.servesUnmounted = false }

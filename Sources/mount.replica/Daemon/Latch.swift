@@ -22,4 +22,18 @@ final class Latch: Sendable {
         while sem_wait(semaphore) != 0 {}
         sem_post(semaphore)
     }
+
+    /// Blocks the thread until ``open()`` was called, for this long at the most. Returns whether it was.
+    func wait(seconds: Double) -> Bool {
+        var end = timespec()
+        clock_gettime(CLOCK_REALTIME, &end)
+        let nanoseconds = end.tv_nsec + Int(seconds.truncatingRemainder(dividingBy: 1) * 1e9)
+        end.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
+        end.tv_nsec = nanoseconds % 1_000_000_000
+        while sem_timedwait(semaphore, &end) != 0 {
+            if errno != EINTR { return false }
+        }
+        sem_post(semaphore)
+        return true
+    }
 }

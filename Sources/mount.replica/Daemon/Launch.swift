@@ -18,6 +18,7 @@ enum Launch {
         logger.logLevel = plan.isVerbose ? .debug : .warning
         do {
             if case .remove(let keep) = plan.task { try remove(plan, keep, background) }
+            if case .mount(let path) = plan.task { try Mountpoint.refuseOccupied(path) }
             let (location, store) = try prepare(plan)
             let daemon = try Daemon(location, plan.options, store: store, log: logger)
             let server = try ControlServer(state: location.state, service: ControlService(daemon))

@@ -9,19 +9,22 @@ import SystemPackage
 final class LiveMount: Sendable {
     let path: FilePath
     private let session: Session
+    private let state: FilePath
     private let ended = Latch()
 
     /// Mounts; the kernel's requests wait until ``run(then:)``.
     init(
-        _ domain: Domain, at path: FilePath, _ options: MountOptions, source: String, noHydrate: [String]
+        _ domain: Domain, of location: DomainLocation, at path: FilePath, _ options: MountOptions, noHydrate: [String]
     ) throws(ControlFailure) {
+        try Mountpoint.refuseOccupied(path)
         self.path = path
+        state = location.state
         var fileSystemOptions = FileSystemOptions()
         fileSystemOptions.programsThatDoNotHydrate = Set(noHydrate)
         let fileSystem = DomainFileSystem(
             replica: domain.replica, source: domain, status: VirtualAttributes(domain: domain),
             mountpoint: path.string, options: fileSystemOptions)
-        var mountOptions = FuseMount.MountOptions(fsName: source, subtype: "replica")
+        var mountOptions = FuseMount.MountOptions(fsName: location.name.text, subtype: "replica")
         mountOptions.readOnly = options.readOnly
         mountOptions.allowOther = options.allowOther
         mountOptions.extra = options.vfs.filter { $0 != "ro" }
@@ -31,17 +34,21 @@ final class LiveMount: Sendable {
         } catch {
             throw ControlFailure(.mountFailed, "\(error)")
         }
+        do { try MountRecord(at: path).write(state: state) } catch {
+            throw ControlFailure(.mountFailed, "\(state): which mount is the domain's can't be recorded: \(error)")
+        }
     }
 
     /// Serves the mount on a thread of its own; `then` is called when it is gone.
     /// - Throws: `mountFailed` without a thread: it goes with this object then.
     func run(then: @escaping @Sendable () -> Void) throws(ControlFailure) {
-        let body: @Sendable () -> Void = { [session, ended] in
+        let body: @Sendable () -> Void = { [session, ended, state] in
             do throws(Errno) {
                 try session.run()
             } catch {
                 StandardError.say("the mount ended: \(error)")
             }
+            MountRecord.remove(state: state)
             then()
             ended.open()
         }
@@ -50,12 +57,26 @@ final class LiveMount: Sendable {
         }
     }
 
-    /// Takes the mount away; `isLazy` also while programs use it.
-    func unmount(isLazy: Bool) throws(Errno) { try session.unmount(lazy: isLazy) }
+    /// Takes this mount away and no other; `isLazy` also while programs use it. One that is gone is no error.
+    func unmount(isLazy: Bool) throws(Errno) {
+        do throws(Errno) {
+            try session.unmount(lazy: isLazy)
+        } catch {
+            if error != .invalidArgument { throw error }
+        }
+    }
 
-    /// Whether the kernel still has it.
-    var isMounted: Bool { MountTable.hasReplica(at: path) }
+    /// Whether it is in the tree. Taken from there it may still be in use.
+    var isMounted: Bool { session.isMounted }
 
-    /// Blocks until the mount is gone.
-    func waitForEnd() { ended.wait() }
+    /// Blocks until the mount is gone; one that is not in the tree any more is cut off from those who use it after
+    /// ``patience``.
+    func waitForEnd() {
+        while !ended.wait(seconds: Self.patience) {
+            if !isMounted { session.end() }
+        }
+    }
+
+    /// For how many seconds those who use a mount that is gone from the tree may go on, when its end is waited for.
+    private static let patience = 1.0
 }

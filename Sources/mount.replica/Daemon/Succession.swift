@@ -27,8 +27,8 @@ enum Succession {
     private static func isMounted(_ location: DomainLocation) -> Bool {
         do {
             let answer = try ControlClient.ifRunning(state: location.state)?.request(.hello, timeout: 1)
-            guard case .daemon(let daemon) = answer, let mountpoint = daemon.mountpoint else { return false }
-            return MountTable.hasReplica(at: mountpoint.path)
+            guard case .daemon(let daemon) = answer else { return false }
+            return daemon.mountpoint != nil
         } catch {
             return false  // It is going, or not there yet.
         }

@@ -33,6 +33,7 @@ struct DaemonPlan {
         case .help, .version: return nil
         case .mount(let request) where request.isFake: return nil
         case .mount(let request):
+            try Self.checkCredentials(request.options)
             selection = try DomainSelection(request, in: directories)
             task = .mount(at: try Mountpoint.prepared(request.mountpoint))
             options = request.options
@@ -53,9 +54,12 @@ struct DaemonPlan {
             task = .remove(keep: keep)
             options = MountOptions()
         }
-        if let file = options.domain.credentials {
-            do { try CredentialsFile.check(file) } catch { throw ControlFailure(.denied, error.message) }
-        }
+        try Self.checkCredentials(options)
+    }
+
+    private static func checkCredentials(_ options: MountOptions) throws(ControlFailure) {
+        guard let file = options.domain.credentials else { return }
+        do { try CredentialsFile.check(file) } catch { throw ControlFailure(.denied, error.message) }
     }
 
     /// Lets the domain's daemon do it where one runs; nil where none does, and this process has to.
@@ -74,50 +78,5 @@ struct DaemonPlan {
         } catch let failure as ControlFailure where failure.code == .notRunning {
             return nil  // It is ending: this process follows it.
         }
-    }
-}
-
-/// The directory to mount on.
-enum Mountpoint {
-    /// The directory's path without links, for this process will leave the working directory. A mount that a killed
-    /// daemon left there ("Transport endpoint is not connected") is taken away first.
-    static func prepared(_ path: FilePath) throws(ControlFailure) -> FilePath {
-        var status = stat()
-        var failure = look(path, &status)
-        // A daemon that is just dying aborts what is asked of it; and dead mounts may lie on top of each other.
-        for _ in 0..<mostDeadMounts where failure == ENOTCONN || failure == ECONNABORTED {
-            if failure == ENOTCONN { try unmountDead(path) }
-            failure = look(path, &status)
-        }
-        guard failure == 0 else {
-            throw ControlFailure(.mountFailed, "\(path): \(Errno(rawValue: failure))")
-        }
-        guard status.st_mode & S_IFMT == S_IFDIR else { throw ControlFailure(.mountFailed, "\(path): not a directory") }
-        guard let resolved = realpath(path.string, nil) else {
-            throw ControlFailure(.mountFailed, "\(path): \(Errno(rawValue: errno))")
-        }
-        defer { free(resolved) }
-        return FilePath(platformString: resolved)
-    }
-
-    private static let mostDeadMounts = 100
-
-    /// stat(2), and 0 or its errno.
-    private static func look(_ path: FilePath, _ status: inout stat) -> Int32 {
-        stat(path.string, &status) == 0 ? 0 : errno
-    }
-
-    private static func unmountDead(_ path: FilePath) throws(ControlFailure) {
-        if umount2(path.string, Int32(MNT_DETACH)) == 0 { return }
-        let words = ["/usr/bin/fusermount3", "-u", "-z", "--", path.string]
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
-        arguments.append(nil)
-        defer { for argument in arguments { free(argument) } }
-        var child: pid_t = 0
-        var status: Int32 = -1
-        if posix_spawn(&child, words[0], nil, nil, arguments, environ) == 0 {
-            while waitpid(child, &status, 0) < 0, errno == EINTR {}
-        }
-        if status != 0 { throw ControlFailure(.mountFailed, "\(path): a dead mount is there and can't be unmounted") }
     }
 }

@@ -1,6 +1,4 @@
 import ArgumentParser
-import Foundation
-import Glibc
 import ReplicaControl
 
 /// `replica mount`: the same as `mount -t replica NAME DIR`, without mount(8).
@@ -42,7 +40,7 @@ struct Unmount: ParsableCommand {
     func run() throws {
         let domain = try Target.domainOrItem(target).target.domain
         guard let client = try ControlClient.ifRunning(state: domain.state) else {
-            guard try DeadMount.unmount(domain.name) else {
+            guard try DeadMount.unmount(domain) else {
                 throw ControlFailure(.notRunning, "\(domain.name) isn't mounted and no daemon serves it")
             }
             return try output.done("\(domain.name) is unmounted; its daemon was gone")
@@ -68,34 +66,12 @@ struct Unmount: ParsableCommand {
 
 /// A mount whose daemon was killed: every access says "Transport endpoint is not connected".
 enum DeadMount {
-    /// Unmounts what is mounted from a domain of this name. Returns whether there was something.
-    static func unmount(_ name: DomainName) throws -> Bool {
-        let table = try String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)
-        let places = table.split(separator: "\n").compactMap { line -> String? in
-            let fields = line.split(separator: " ").map { decoded(String($0)) }
-            return fields.count > 2 && fields[2] == "fuse.replica" && fields[0] == name.text ? fields[1] : nil
-        }
-        for place in places.reversed() where !unmount(at: place) {
-            throw ControlFailure(.failed, "\(place) can't be unmounted: \(String(cString: strerror(errno)))")
-        }
-        return !places.isEmpty
-    }
-
-    /// umount2 for root, fusermount3 for others.
-    private static func unmount(at place: String) -> Bool {
-        if umount2(place, Int32(MNT_DETACH)) == 0 { return true }
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/fusermount3")
-        process.arguments = ["-u", "-z", "--", place]
-        do { try process.run() } catch { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }
-
-    /// The octal escapes of the mount table: `\040` is a space.
-    private static func decoded(_ field: String) -> String {
-        [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")].reduce(field) { text, escape in
-            text.replacingOccurrences(of: escape.0, with: escape.1)
-        }
+    /// Unmounts what the domain's last daemon mounted, if it is still there. Returns whether it was.
+    static func unmount(_ domain: DomainLocation) throws -> Bool {
+        guard let record = MountRecord.read(state: domain.state), record.isThere else { return false }
+        let place = record.path.path
+        guard Detachment.unmount(place) else { throw ControlFailure(.failed, "\(place) can't be unmounted") }
+        MountRecord.remove(state: domain.state)
+        return true
     }
 }

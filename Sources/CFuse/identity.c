@@ -1,0 +1,100 @@
+#define _GNU_SOURCE
+#include "CFuse.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef STATX_MNT_ID_UNIQUE
+#define STATX_MNT_ID_UNIQUE 0x4000U
+#endif
+
+/// statx(2) of what is mounted there, without asking whoever serves it.
+static int look(int place, unsigned mask, struct statx *out) {
+    return statx(place, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, out);
+}
+
+int cfuse_mount_identify(const char *path, struct cfuse_mount_identity *out) {
+    int place = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (place < 0) return errno;
+    struct statx status;
+    int error = look(place, 0, &status) == 0 ? 0 : errno;
+    if (error == 0) {
+        *out = (struct cfuse_mount_identity){
+            .number = status.stx_mnt_id, .major = status.stx_dev_major, .minor = status.stx_dev_minor};
+        // Since Linux 6.8; the other number is used again.
+        if (look(place, STATX_MNT_ID_UNIQUE, &status) == 0 && status.stx_mask & STATX_MNT_ID_UNIQUE)
+            out->unique = status.stx_mnt_id;
+    }
+    close(place);
+    return error;
+}
+
+static bool is_same(const struct cfuse_mount_identity *one, const struct cfuse_mount_identity *other) {
+    return one->number == other->number && one->unique == other->unique && one->major == other->major &&
+           one->minor == other->minor;
+}
+
+/// Takes the octal escapes out of a field of the mount table.
+static char *unescaped(const char *field) {
+    char *path = malloc(strlen(field) + 1), *at = path;
+    if (!path) return NULL;
+    while (*field) {
+        unsigned byte;
+        if (*field == '\\' && sscanf(field, "\\%3o", &byte) == 1) {
+            *at++ = (char)byte;
+            field += 4;
+        } else {
+            *at++ = *field++;
+        }
+    }
+    *at = 0;
+    return path;
+}
+
+/// Where the mount with these numbers is, to be freed; NULL when it is nowhere.
+static char *find(const struct cfuse_mount_identity *wanted) {
+    FILE *table = fopen("/proc/thread-self/mountinfo", "re");
+    if (!table) return NULL;
+    char *line = NULL, *found = NULL;
+    size_t size = 0;
+    while (!found && getline(&line, &size, table) > 0) {
+        unsigned long long number;
+        unsigned major, minor;
+        char *field = NULL;
+        if (sscanf(line, "%llu %*u %u:%u %*s %ms", &number, &major, &minor, &field) == 4 &&
+            number == wanted->number && major == wanted->major && minor == wanted->minor)
+            found = unescaped(field);
+        free(field);
+    }
+    free(line);
+    fclose(table);
+    return found;
+}
+
+/// 0, EINVAL when it is nowhere, EBUSY when another mount lies over it.
+static int reach(const struct cfuse_mount_identity *identity, char **path) {
+    *path = find(identity);
+    if (!*path) return EINVAL;
+    struct cfuse_mount_identity top;
+    int error = cfuse_mount_identify(*path, &top);
+    return error ? error : is_same(&top, identity) ? 0 : top.number == identity->number ? EINVAL : EBUSY;
+}
+
+bool cfuse_is_mounted(const struct cfuse_mount_identity *identity) {
+    char *path;
+    int error = reach(identity, &path);
+    free(path);
+    return error != EINVAL;
+}
+
+int cfuse_unmount_identified(const struct cfuse_mount_identity *identity, bool lazy) {
+    char *path;
+    int error = reach(identity, &path);
+    if (error == 0) error = cfuse_unmount(path, lazy);
+    free(path);
+    return error;
+}

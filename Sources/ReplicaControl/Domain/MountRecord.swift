@@ -1,0 +1,76 @@
+import CLinux
+import Glibc
+public import SystemPackage
+
+/// Which mount is a domain's: `STATE/mount.json`, there as long as one is, and after a crash. A path alone, or a
+/// name, would say that of whatever is mounted there by now.
+public struct MountRecord: Codable, Equatable, Sendable {
+    /// The file's name in the state directory.
+    public static let name: FilePath.Component = "mount.json"
+
+    /// Where it was mounted.
+    public let path: ControlFilePath
+    /// Its filesystem.
+    public let device: DeviceNumber
+    /// The number that no other mount gets until the machine starts anew; before Linux 6.8 one that is used again.
+    public let number: UInt64
+    /// In which run of the machine.
+    public let boot: String
+
+    /// The mount that is on top at this path.
+    /// - Throws: An `Errno`.
+    public init(at path: FilePath) throws {
+        self.path = ControlFilePath(path)
+        let place = open(path.string, CL_O_PATH | O_NOFOLLOW | O_CLOEXEC)
+        guard place >= 0 else { throw Errno(rawValue: errno) }
+        defer { close(place) }
+        var status = try Self.look(place, 0)
+        device = DeviceNumber(major: status.dev_major, minor: status.dev_minor)
+        do { status = try Self.look(place, CL_STATX_MNT_ID_UNIQUE) } catch Errno.permissionDenied {
+            // Another user's mount tells its device only; the number is that of all kernels then.
+        }
+        number = status.mnt_id
+        let boot = try FileBytes.readIfPresent("/proc/sys/kernel/random/boot_id") ?? []
+        self.boot = String(decoding: boot.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+
+    /// statx(2) without asking whoever serves the mount, who may be hung.
+    private static func look(_ place: Int32, _ mask: UInt32) throws -> cl_statx {
+        var status = cl_statx()
+        guard cl_statx_of(place, "", CL_AT_EMPTY_PATH | CL_AT_STATX_DONT_SYNC, mask, &status) == 0 else {
+            throw Errno(rawValue: errno)
+        }
+        return status
+    }
+
+    /// Whether this very mount is still on top at its path.
+    public var isThere: Bool {
+        do { return try MountRecord(at: path.path) == self } catch { return false }
+    }
+
+    /// What the domain's state says; nil where it has no mount, or the record can't be read.
+    public static func read(state: FilePath) -> MountRecord? {
+        do {
+            guard let bytes = try FileBytes.readIfPresent(state.appending(name)) else { return nil }
+            return try ControlLine.decode(MountRecord.self, from: bytes)
+        } catch {
+            return nil
+        }
+    }
+
+    /// Writes it into the domain's state.
+    /// - Throws: An `Errno`, or what can't be encoded.
+    public func write(state: FilePath) throws {
+        let bytes = try ControlLine.encode(self)
+        let fresh = state.appending("mount.json.new")
+        let file = try FileDescriptor.open(
+            fresh, .writeOnly, options: [.create, .truncate, .closeOnExec, .noFollow], permissions: .ownerReadWrite)
+        try file.closeAfter { _ = try file.writeAll(bytes) }
+        guard rename(fresh.string, state.appending(Self.name).string) == 0 else { throw Errno(rawValue: errno) }
+    }
+
+    /// Takes it away: the mount is gone.
+    public static func remove(state: FilePath) {
+        unlink(state.appending(name).string)
+    }
+}

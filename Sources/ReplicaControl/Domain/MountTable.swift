@@ -1,0 +1,73 @@
+public import SystemPackage
+
+/// A filesystem in this process's tree, as `/proc/self/mountinfo` has it.
+public struct MountedFileSystem: Sendable {
+    /// The mount's number, which another one gets when it is gone.
+    public let number: UInt64
+    /// The filesystem's device.
+    public let device: DeviceNumber
+    /// Where it is mounted.
+    public let path: FilePath
+    /// `ext4`, `fuse.replica`, ...
+    public let type: String
+    /// What is mounted: a device, a name.
+    public let source: String
+}
+
+/// A device's two numbers.
+public struct DeviceNumber: Hashable, Codable, Sendable {
+    public let major: UInt32
+    public let minor: UInt32
+
+    public init(major: UInt32, minor: UInt32) {
+        self.major = major
+        self.minor = minor
+    }
+}
+
+/// What is mounted where.
+public enum MountTable {
+    /// All of it, a mount after those that it lies over.
+    /// - Parameter process: Whose tree: a process's number, or this one's.
+    /// - Throws: An `Errno`.
+    public static func read(of process: Int32? = nil) throws -> [MountedFileSystem] {
+        let owner = process.map(String.init) ?? "self"
+        let table = try FileBytes.readIfPresent(FilePath("/proc/\(owner)/mountinfo"), limit: 1 << 26) ?? []
+        return table.split(separator: UInt8(ascii: "\n")).compactMap(entry)
+    }
+
+    /// What is mounted on top at exactly this path, which has no links in it; nil where nothing is.
+    public static func top(at path: FilePath) throws -> MountedFileSystem? {
+        try read().last { $0.path == path }
+    }
+
+    /// `36 35 98:0 / /mnt rw,noatime shared:1 - ext3 /dev/root rw`
+    private static func entry(_ line: ArraySlice<UInt8>) -> MountedFileSystem? {
+        let fields = line.split(separator: UInt8(ascii: " "))
+        guard let dash = fields.firstIndex(where: { $0.elementsEqual("-".utf8) }), dash >= 6, fields.count > dash + 2
+        else { return nil }
+        let device = fields[2].split(separator: UInt8(ascii: ":")).compactMap { UInt32(text($0)) }
+        guard let number = UInt64(text(fields[0])), device.count == 2 else { return nil }
+        return MountedFileSystem(
+            number: number, device: DeviceNumber(major: device[0], minor: device[1]),
+            path: FilePath(platformString: unescaped(fields[4]).map { CChar(bitPattern: $0) } + [0]),
+            type: text(fields[dash + 1]), source: String(decoding: unescaped(fields[dash + 2]), as: UTF8.self))
+    }
+
+    private static func text(_ field: ArraySlice<UInt8>) -> String { String(decoding: field, as: UTF8.self) }
+
+    /// Blanks, backslashes and number signs are in octal (seq_path in the kernel's proc).
+    private static func unescaped(_ field: ArraySlice<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = field
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "\\"), rest.count >= 3, let value = UInt8(text(rest.prefix(3)), radix: 8) else {
+                bytes.append(byte)
+                continue
+            }
+            bytes.append(value)
+            rest = rest.dropFirst(3)
+        }
+        return bytes
+    }
+}

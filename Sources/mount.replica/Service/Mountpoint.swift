@@ -1,0 +1,59 @@
+import Glibc
+import ReplicaControl
+import SystemPackage
+
+/// The directory to mount on.
+enum Mountpoint {
+    /// The directory's path without links, for this process will leave the working directory. A mount that a killed
+    /// daemon left there ("Transport endpoint is not connected") is taken away first.
+    /// - Throws: `mountFailed` where it is no directory.
+    static func prepared(_ path: FilePath) throws(ControlFailure) -> FilePath {
+        guard let found = realpath(path.string, nil) else {
+            throw ControlFailure(.mountFailed, "\(path): \(Errno(rawValue: errno))")
+        }
+        defer { free(found) }
+        let resolved = FilePath(platformString: found)
+        var status = stat()
+        var failure = look(resolved, &status)
+        // A daemon that is just dying aborts what is asked of it; and dead mounts may lie on top of each other.
+        for _ in 0..<mostDeadMounts where failure == ENOTCONN || failure == ECONNABORTED {
+            if failure == ENOTCONN { try unmountDead(resolved) }
+            failure = look(resolved, &status)
+        }
+        guard failure == 0 else { throw ControlFailure(.mountFailed, "\(path): \(Errno(rawValue: failure))") }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw ControlFailure(.mountFailed, "\(path): not a directory") }
+        return resolved
+    }
+
+    /// Throws `mountFailed` where something is mounted. Nothing is mounted over what is mounted: the lower one could neither be reached nor be taken away any more.
+    static func refuseOccupied(_ path: FilePath) throws(ControlFailure) {
+        // systemd's automount is there to be mounted over.
+        guard let there = try top(at: path), there.type != "autofs" else { return }
+        throw ControlFailure(.mountFailed, "\(path): \(there.source) (\(there.type)) is mounted there already")
+    }
+
+    private static let mostDeadMounts = 100
+
+    private static func top(at path: FilePath) throws(ControlFailure) -> MountedFileSystem? {
+        do { return try MountTable.top(at: path) } catch {
+            throw ControlFailure(.mountFailed, "\(path): what is mounted can't be told: \(error)")
+        }
+    }
+
+    /// stat(2), and 0 or its errno. What is remembered of a mount may answer it: statfs(2) is asked too.
+    private static func look(_ path: FilePath, _ status: inout stat) -> Int32 {
+        var statistics = statvfs()
+        return stat(path.string, &status) == 0 && statvfs(path.string, &statistics) == 0 ? 0 : errno
+    }
+
+    private static func unmountDead(_ path: FilePath) throws(ControlFailure) {
+        if let there = try top(at: path), there.type != "fuse.replica" {
+            throw ControlFailure(
+                .mountFailed, "\(path): \(there.source) (\(there.type)) is mounted there, and nobody serves it any more"
+            )
+        }
+        guard Detachment.unmount(path) else {
+            throw ControlFailure(.mountFailed, "\(path): a dead mount is there and can't be unmounted")
+        }
+    }
+}

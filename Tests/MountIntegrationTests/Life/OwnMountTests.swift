@@ -1,0 +1,128 @@
+import Testing
+
+/// A domain's mount is one certain mount, not whatever is at its path.
+@Suite struct OwnMountTests {
+    /// What the scripts below share: a second domain, `e`, and what is mounted on top of a path.
+    private let words = #"""
+        add_e() { mkdir -p store2; replica add e --store "file://$HERE/store2" >/dev/null; }
+        on_top() { awk -v at="$1" '$5 == at { for (n = 7; $n != "-"; n++); found = $(n + 1) " " $(n + 2) } END { print found }' \
+            /proc/self/mountinfo; }
+
+        """#
+
+    @Test func anOccupiedMountpointIsRefused() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                words + #"""
+                    begin; add_e
+                    refused 32 "$MNT: d (fuse.replica) is mounted there already" replica mount e "$MNT"
+                    refused 32 "already" mount_replica d "$MNT"
+                    ln -s "$MNT" link
+                    refused 32 "mounted there already" mount_replica e link
+                    echo fine >"$MNT/file"
+                    mkdir tmp; mount -t tmpfs some tmp
+                    refused 32 "some (tmpfs) is mounted there already" replica mount e tmp
+                    equal "$(on_top "$HERE/tmp")" "tmpfs some"
+                    umount tmp; mount --bind store2 tmp
+                    refused 32 "is mounted there already" replica mount e tmp
+                    umount tmp
+                    replica mount e tmp >/dev/null
+                    content_is "$MNT/file" fine
+                    umount tmp
+                    """#)
+        }
+    }
+
+    /// The mount was taken away, and somebody else's is at its path.
+    @Test func unmountAndRemoveLeaveTheMountsOfOthers() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                words + #"""
+                    echo one >"$SRC/one"
+                    begin; add_e
+                    umount "$MNT"
+                    replica mount e "$MNT" >/dev/null
+                    equal "$(on_top "$MNT")" "fuse.replica e"
+                    replica unmount d || not test -e "$STATE/control.sock"
+                    no_daemon
+                    equal "$(on_top "$MNT")" "fuse.replica e"
+                    echo fine >"$MNT/file"
+                    replica remove d --keep none
+                    content_is "$MNT/file" fine
+                    replica unmount e
+                    not is_mounted
+                    """#)
+        }
+    }
+
+    /// Import serves on without a mount: its daemon is there to be asked.
+    @Test(arguments: ["unmount", "remove --keep none"])
+    func aMountThatIsGoneAlreadyIsNoError(command: String) async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                words + #"""
+                    begin
+                    pid=$(daemon)
+                    umount "$MNT"
+                    mount -t tmpfs other "$MNT"
+                    replica \#(command) d
+                    equal "$(on_top "$MNT")" "tmpfs other"
+                    gone "$pid"
+                    equal "$(on_top "$MNT")" "tmpfs other"
+                    umount "$MNT"
+                    not is_mounted
+                    """#)
+        }
+    }
+
+    /// The mount goes by itself below another one, and where it was moved to.
+    @Test func whatLiesOverItStaysAndWhereItWasMovedItIsFound() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                words + #"""
+                    begin
+                    mount -t tmpfs over "$MNT"
+                    not replica unmount d 2>/dev/null
+                    equal "$(on_top "$MNT")" "tmpfs over"
+                    umount "$MNT"
+                    equal "$(on_top "$MNT")" "fuse.replica d"
+                    mkdir moved
+                    cat >inside <<'END'
+                    mount --make-rprivate /
+                    mount_it
+                    mount --move "$MNT" moved
+                    mount -t tmpfs other "$MNT"
+                    replica unmount d
+                    equal "$(on_top "$HERE/moved")" ""
+                    equal "$(on_top "$MNT")" "tmpfs other"
+                    END
+                    replica unmount d
+                    no_daemon
+                    declare -f >words
+                    unshare -m bash -Eeuo pipefail -c 'trap "echo failed at $LINENO >&2" ERR; . ./words; . ./inside'
+                    not is_mounted
+                    """#)
+        }
+    }
+
+    /// A daemon that was killed leaves its mount; the next one at that path is not its.
+    @Test func aDeadMountIsKnownByItsNumber() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                words + #"""
+                    begin; add_e
+                    kill_daemon
+                    umount -l "$MNT"
+                    replica mount e "$MNT" >/dev/null
+                    not replica unmount d 2>/dev/null
+                    equal "$(on_top "$MNT")" "fuse.replica e"
+                    echo fine >"$MNT/file"
+                    replica unmount e >/dev/null
+                    mount_it; kill_daemon
+                    equal "$(on_top "$MNT")" "fuse.replica d"
+                    replica unmount d
+                    not is_mounted
+                    """#)
+        }
+    }
+}
