@@ -45,6 +45,8 @@ public struct DomainStatus: Codable, Equatable, Sendable {
     public var directory: ControlFilePath
     /// Where it is mounted, if it is.
     public var mountpoint: ControlFilePath?
+    /// A mount that was taken from the tree and is still in use.
+    public var heldMount: HeldMount?
     /// The daemon's process, if one runs.
     public var pid: Int32?
     public var state: DomainState
@@ -78,6 +80,20 @@ public struct DomainStatus: Codable, Equatable, Sendable {
     /// Whether `status --check` should fail.
     public var needsAttention: Bool {
         errors ?? 0 > 0 || conflicts ?? 0 > 0 || [.offline, .disconnected, .held].contains(state)
+    }
+}
+
+/// A mount that nobody can reach by its path any more: `umount -l` took it away, or another mount namespace has a copy.
+/// It goes with the last who uses it, or when the domain is mounted again or its daemon ends.
+public struct HeldMount: Codable, Equatable, Sendable {
+    /// Where it was mounted.
+    public var path: ControlFilePath
+    /// The processes that use it, as far as they can be found.
+    public var processes: [Int32]
+
+    public init(path: ControlFilePath, processes: [Int32]) {
+        self.path = path
+        self.processes = processes
     }
 }
 

@@ -43,11 +43,14 @@ final class Daemon: Sendable {
         return mount.path
     }
 
+    /// A mount that was taken from the tree and is still in use.
+    var heldMount: HeldMount? { state.withLock { $0.mount }?.held }
+
     /// Mounts the domain; it answers when this returns.
     /// - Parameter isOnlyReason: Whether the daemon ends with this mount.
     /// - Throws: `notRunning` when the daemon is about to end: another one has to do it.
     func mount(at path: FilePath, _ options: MountOptions, isOnlyReason: Bool) throws {
-        // umount(8) returns before we have learned of it.
+        // umount(8) returns before we have learned of it; and who is still in there holds up nobody.
         if let last = state.withLock({ $0.mount }), !last.isMounted { last.waitForEnd() }
         guard !state.withLock({ $0.isEnding }) else { throw ControlFailure(.notRunning, "the daemon is ending") }
         guard mountpoint == nil else {
@@ -74,10 +77,13 @@ final class Daemon: Sendable {
         }
     }
 
-    /// Takes the mount away; busy is an error unless `isLazy`.
-    func unmount(isLazy: Bool = false) throws(Errno) {
+    /// Takes the mount away.
+    /// - Throws: `busy` unless `isLazy`, with who uses it.
+    func unmount(isLazy: Bool = false) throws(ControlFailure) {
         guard let mount = state.withLock({ $0.mount }) else { return }
-        try mount.unmount(isLazy: isLazy)
+        do throws(Errno) { try mount.unmount(isLazy: isLazy) } catch {
+            throw error == .resourceBusy ? ControlFailure(.busy, mount.whyBusy) : ControlFailure(error)
+        }
     }
 
     /// Ends the daemon soon; whoever runs it then stops the rest.
@@ -89,10 +95,10 @@ final class Daemon: Sendable {
     /// Waits for the end, then stops everything in order. Blocks.
     func runUntilEnd(stopServing: () -> Void) {
         end.wait()
-        do throws(Errno) {
+        do throws(ControlFailure) {
             try unmount(isLazy: true)
         } catch {
-            log.error("the mount stays", metadata: ["errno": "\(error)"])
+            log.error("the mount stays", metadata: ["error": "\(error.message)"])
         }
         state.withLock { $0.mount }?.waitForEnd()
         stopServing()

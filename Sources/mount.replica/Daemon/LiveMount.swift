@@ -10,6 +10,7 @@ final class LiveMount: Sendable {
     let path: FilePath
     private let session: Session
     private let state: FilePath
+    private let record: MountRecord
     private let ended = Latch()
 
     /// Mounts; the kernel's requests wait until ``run(then:)``.
@@ -34,7 +35,10 @@ final class LiveMount: Sendable {
         } catch {
             throw ControlFailure(.mountFailed, "\(error)")
         }
-        do { try MountRecord(at: path).write(state: state) } catch {
+        do {
+            record = try MountRecord(at: path)
+            try record.write(state: state)
+        } catch {
             throw ControlFailure(.mountFailed, "\(state): which mount is the domain's can't be recorded: \(error)")
         }
     }
@@ -69,6 +73,22 @@ final class LiveMount: Sendable {
     /// Whether it is in the tree. Taken from there it may still be in use.
     var isMounted: Bool { session.isMounted }
 
+    /// The processes that use it.
+    var holders: [Int32] { MountHolders.processes(using: record.device) }
+
+    /// What is left of it when it is not in the tree any more and yet in use; nil else.
+    var held: HeldMount? {
+        // umount(8) returns a moment before the kernel tells us.
+        guard !isMounted, !ended.wait(seconds: 0.1) else { return nil }
+        return HeldMount(path: ControlFilePath(path), processes: holders)
+    }
+
+    /// Why it can't be unmounted, for a person.
+    var whyBusy: String {
+        let names = holders.prefix(5).map(MountHolders.name)
+        return names.isEmpty ? "\(path) is in use" : "\(path) is in use by \(names.joined(separator: ", "))"
+    }
+
     /// Blocks until the mount is gone; one that is not in the tree any more is cut off from those who use it after
     /// ``patience``.
     func waitForEnd() {
@@ -78,5 +98,5 @@ final class LiveMount: Sendable {
     }
 
     /// For how many seconds those who use a mount that is gone from the tree may go on, when its end is waited for.
-    private static let patience = 1.0
+    private static let patience = 2.0
 }

@@ -11,6 +11,7 @@ extension ControlService {
             name: daemon.location.name.text, store: daemon.location.record.store,
             directory: ControlFilePath(daemon.location.state), state: DomainState(report.state))
         status.mountpoint = daemon.mountpoint.map(ControlFilePath.init)
+        status.heldMount = daemon.heldMount
         status.pid = getpid()
         status.reason = report.reason
         status.pending = report.pending

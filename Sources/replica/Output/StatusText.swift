@@ -7,6 +7,7 @@ enum StatusText {
         var lines = [row(status.name, status.reason.map { "\(status.state.rawValue): \($0)" } ?? status.state.rawValue)]
         lines.append(row("  store", status.store))
         lines.append(row("  mounted on", status.mountpoint.map { Format.path($0.bytes) } ?? "-"))
+        if let held = status.heldMount { lines.append(row("  old mount", words(held))) }
         if let pid = status.pid { lines.append(row("  daemon", "process \(pid)")) }
         if let items = status.items {
             var text = Format.count(items, "item")
@@ -56,6 +57,12 @@ enum StatusText {
     static func line(_ status: DomainStatus) -> String {
         let mountpoint = status.mountpoint.map { Format.path($0.bytes) } ?? "-"
         return [status.name, status.state.rawValue, status.store, mountpoint].joined(separator: "\t")
+    }
+
+    private static func words(_ held: HeldMount) -> String {
+        let processes = held.processes.map(String.init).joined(separator: ", ")
+        let users = processes.isEmpty ? "somebody" : "process \(processes)"
+        return "of \(Format.path(held.path.bytes)), not in the tree any more, is in use by \(users)"
     }
 
     private static func row(_ label: String, _ value: String) -> String {
