@@ -21,6 +21,11 @@ public final class ControlClient {
         }
     }
 
+    /// The daemon's process; nil where the system does not tell.
+    public var daemonProcess: Int32? {
+        do { return try ControlSocket.peer(of: socket).process } catch { return nil }
+    }
+
     deinit {
         _ = Glibc.close(socket.rawValue)
     }

@@ -99,14 +99,14 @@ struct List: ParsableCommand {
 
     func run() throws {
         var failed: ControlFailure?
-        for domain in try Domains().all() {
+        let domains = try Domains().all()
+        for (domain, answer) in zip(domains, DomainReport.statuses(of: domains)) {
             // A daemon that is stuck must not hide the other domains.
-            do {
-                let status = try DomainReport.status(of: domain, timeout: 60)
-                try output.show(status, [StatusText.line(status)])
-            } catch let error as ControlFailure {
-                Output.complain("\(domain.name): \(error.message)")
-                failed = error
+            switch answer {
+            case .success(let status): try output.show(status, [StatusText.line(status)])
+            case .failure(let error):
+                Output.complain("\(domain.name): \(ControlFailure.words(error))")
+                failed = error as? ControlFailure ?? ControlFailure(.failed, "\(error)")
             }
         }
         if let failed { throw failed.code }

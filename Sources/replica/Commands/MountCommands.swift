@@ -19,7 +19,7 @@ struct Mount: ParsableCommand {
         var words = [Array(domain.name.text.utf8), path]
         for option in options { words += [Array("-o".utf8), RawArguments.bytes(option)] }
         try MountProgram.mount(words)
-        guard let daemon = DaemonProbe.hello(domain) else {
+        guard let daemon = try DaemonProbe.hello(domain) else {
             throw ControlFailure(.notRunning, "the daemon of \(name) ended just after the mount")
         }
         try output.show(ControlAnswer.daemon(daemon), ["\(name) is mounted on \(Format.path(path))"])

@@ -5,20 +5,30 @@ import ReplicaControl
 
 /// What is known of a domain, with or without a daemon.
 enum DomainReport {
-    /// Asks the daemon; without one the domain is `stopped` and has no counts. `timeout` is in seconds.
-    static func status(of domain: DomainLocation, timeout: Double? = nil) throws -> DomainStatus {
-        do {
-            if let client = try ControlClient.ifRunning(state: domain.state),
-                case .domain(let status) = try client.request(.status, timeout: timeout)
-            {
-                return status
-            }
-        } catch let failure as ControlFailure where failure.code == .notRunning {
-            // It ended while it was asked.
-        }
+    /// Asks the daemon; without one the domain is `stopped` and has no counts.
+    /// - Throws: `timedOut` where it does not answer.
+    static func status(of domain: DomainLocation) throws -> DomainStatus {
+        let answer = try DaemonProbe.ask(domain, .status, seconds: DaemonProbe.longPatience)
+        if case .domain(let status)? = answer { return status }
         return DomainStatus(
             name: domain.name.text, store: domain.record.store, directory: ControlFilePath(domain.state),
             state: .stopped)
+    }
+
+    /// The same for many at once. Who says nothing of itself soon is not waited for, unless it is the only one.
+    static func statuses(of domains: [DomainLocation]) -> [Result<DomainStatus, any Error>] {
+        if domains.count == 1 { return domains.map { domain in Result { try status(of: domain) } } }
+        let hellos = Survey.ask(domains, seconds: DaemonProbe.patience + 1) {
+            _ = try DaemonProbe.ask($0, .hello, seconds: DaemonProbe.patience)
+        }
+        let answering = zip(domains, hellos).filter { if case .success = $1 { true } else { false } }.map(\.0)
+        var statuses = Survey.ask(answering, seconds: DaemonProbe.longPatience + 1) { try status(of: $0) }[...]
+        return hellos.map { hello in
+            switch hello {
+            case .success: statuses.popFirst() ?? .failure(ControlFailure(.timedOut, DaemonProbe.silence))
+            case .failure(let error): .failure(error)
+            }
+        }
     }
 }
 
@@ -59,11 +69,20 @@ struct Status: ParsableCommand {
 
     private func show(_ domains: [DomainLocation]) throws -> Bool {
         var needsAttention = false
-        for domain in domains {
-            let status = try DomainReport.status(of: domain)
-            try output.show(status, StatusText.lines(status))
-            needsAttention = needsAttention || status.needsAttention
+        var failed: ControlFailure?
+        for (domain, answer) in zip(domains, DomainReport.statuses(of: domains)) {
+            switch answer {
+            case .success(let status):
+                try output.show(status, StatusText.lines(status))
+                needsAttention = needsAttention || status.needsAttention
+            case .failure(let error):
+                let failure = error as? ControlFailure ?? ControlFailure(.failed, "\(error)")
+                if domains.count == 1 { throw ControlFailure(failure.code, "\(domain.name): \(failure.message)") }
+                Output.complain("\(domain.name): \(failure.message)")
+                failed = failure
+            }
         }
+        if let failed { throw failed.code }
         return needsAttention
     }
 }

@@ -12,20 +12,54 @@ enum Daemon {
 
 /// Asks who is there, for lists and for finding the domain of a path.
 enum DaemonProbe {
-    /// Seconds until a daemon that doesn't answer counts as stuck.
-    private static let patience = 60.0
+    /// Seconds until a daemon that says nothing of itself counts as hung, so that nobody waits for it who does not mean it.
+    static let patience = 2.0
+    /// The same for one that is meant.
+    static let patienceForOne = 10.0
+    /// Seconds for what a daemon has to count first.
+    static let longPatience = 30.0
+    static let silence = "its daemon does not answer"
 
-    /// The daemon of the domain, or nil where none answers; one that is stuck must not hide the other domains.
-    static func hello(_ domain: DomainLocation) -> DaemonStatus? {
+    /// The daemon of the domain that is meant, or nil where none runs.
+    /// - Throws: `timedOut` where it does not answer.
+    static func hello(_ domain: DomainLocation) throws -> DaemonStatus? {
+        try ask(domain, .hello, seconds: patienceForOne).flatMap { answer in
+            if case .daemon(let status) = answer { status } else { nil }
+        }
+    }
+
+    /// The daemons of these domains; nil where none runs, and where one does not answer, which is said.
+    static func hellos(_ domains: [DomainLocation]) -> [DaemonStatus?] {
+        let answers = Survey.ask(domains, seconds: patience + 1) { try ask($0, .hello, seconds: patience) }
+        return zip(domains, answers).map { domain, answer in
+            switch answer {
+            case .success(.daemon(let status)): return status
+            case .success: return nil
+            case .failure(let error):
+                Output.complain("\(domain.name): \(ControlFailure.words(error))")
+                return nil
+            }
+        }
+    }
+
+    /// One request; nil where no daemon runs.
+    /// - Throws: `timedOut` where it does not answer in time, with its process.
+    static func ask(_ domain: DomainLocation, _ request: ControlRequest, seconds: Double) throws -> ControlAnswer? {
+        guard let client = try ControlClient.ifRunning(state: domain.state) else { return nil }
         do {
-            guard let client = try ControlClient.ifRunning(state: domain.state) else { return nil }
-            guard case .daemon(let status) = try client.request(.hello, timeout: patience) else { return nil }
-            return status
+            return try client.request(request, timeout: seconds)
         } catch let failure as ControlFailure where failure.code == .notRunning {
             return nil  // It ended while it was asked.
-        } catch {
-            Output.complain("\(domain.name): \(error)")
-            return nil
+        } catch let failure as ControlFailure where failure.code == .timedOut {
+            let process = client.daemonProcess.map { " (process \($0))" } ?? ""
+            throw ControlFailure(.timedOut, "its daemon\(process) does not answer")
         }
+    }
+}
+
+extension ControlFailure {
+    /// An error's message, for a line that says first whose it is.
+    static func words(_ error: any Error) -> String {
+        (error as? ControlFailure)?.message ?? "\(error)"
     }
 }

@@ -26,20 +26,41 @@ struct Target {
         return (try item(text), false)
     }
 
+    /// The domain whose mount the path is in. Only the one that is meant is asked, where its state says what it is.
     private static func mounted(_ bytes: [UInt8], in domains: Domains) throws -> Target {
         let absolute = try AbsolutePath.ofEntry(bytes)
-        for domain in try domains.all() {
-            guard let mountpoint = DaemonProbe.hello(domain)?.mountpoint else { continue }
-            let prefix = mountpoint.bytes
-            guard absolute.starts(with: prefix) else { continue }
-            let rest = absolute[prefix.count...]
-            if rest.isEmpty || rest.first == UInt8(ascii: "/") || prefix == [UInt8(ascii: "/")] {
-                return Target(domain: domain, path: ControlPath(bytes: rest))
+        let all = try domains.all()
+        let records = all.map { MountRecord.read(state: $0.state) }
+        let meant = zip(all, records)
+            .filter { $1.map { path(of: absolute, in: $0.path) != nil } ?? false }
+            .max { $0.1?.path.bytes.count ?? 0 < $1.1?.path.bytes.count ?? 0 }?.0
+        if let meant {
+            do {
+                if let found = try target(absolute, meant, DaemonProbe.hello(meant)) { return found }
+            } catch let failure as ControlFailure where failure.code == .timedOut {
+                throw ControlFailure(.timedOut, "\(meant.name): \(failure.message)")
             }
+        }
+        let rest = zip(all, records).filter { $1 == nil }.map(\.0)
+        for (domain, daemon) in zip(rest, DaemonProbe.hellos(rest)) {
+            if let found = target(absolute, domain, daemon) { return found }
         }
         let shown = String(decoding: bytes, as: UTF8.self)
         throw ControlFailure(
             .notInDomain, "\(shown) lies in no mounted domain; NAME:PATH names items that aren't mounted")
+    }
+
+    private static func target(_ path: [UInt8], _ domain: DomainLocation, _ daemon: DaemonStatus?) -> Target? {
+        guard let mountpoint = daemon?.mountpoint, let rest = Self.path(of: path, in: mountpoint) else { return nil }
+        return Target(domain: domain, path: ControlPath(bytes: rest))
+    }
+
+    /// What is left of a path below a mountpoint; nil where it is not below.
+    private static func path(of path: [UInt8], in mountpoint: ControlFilePath) -> ArraySlice<UInt8>? {
+        let slash = UInt8(ascii: "/")
+        guard path.starts(with: mountpoint.bytes) else { return nil }
+        let rest = path[mountpoint.bytes.count...]
+        return rest.isEmpty || rest.first == slash || mountpoint.bytes == [slash] ? rest : nil
     }
 }
 
