@@ -32,6 +32,7 @@ extension Domain {
             state.trouble = nil
             state.isPullWanted = true
             state.refused = []
+            state.postponed.removeAll()
         }
         engine.board.withLock { $0.add(replica.forgive { _, _ in true }) }
         bell.ring()

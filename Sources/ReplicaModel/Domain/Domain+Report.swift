@@ -7,7 +7,7 @@ extension Domain {
         let (pending, isMoving) = replica.look { ($0.pending.count, $0.isMoving) }
         let (state, reason) = engine.standing(isMoving: isMoving)
         let isAway = state == .disconnected || state == .offline
-        let refused = engine.state.withLock { $0.refused.count }
+        let refused = engine.state.withLock { $0.refused.count + $0.postponed.unknown }
         return DomainReport(
             state: state, reason: reason, pending: pending, errors: counts.errors + refused,
             conflicts: counts.conflicts, items: counts.items, bytes: counts.bytes, bytesHere: counts.here,

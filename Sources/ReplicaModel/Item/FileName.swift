@@ -31,6 +31,11 @@ public struct FileName: Hashable, Sendable, Comparable, CustomStringConvertible 
     /// The name for people: invalid UTF-8 shows as U+FFFD.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 
+    /// The name for logs: not more of it than a name can have.
+    var shortened: String {
+        bytes.count > 255 ? String(decoding: bytes.prefix(255), as: UTF8.self) + "…" : description
+    }
+
     /// Calls `body` with the name as a C string that ends with `body`.
     @discardableResult
     public func withCString<Result, Failure>(

@@ -18,6 +18,9 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
     case directoryNotEmpty(ItemIdentifier)
     /// This will not work until the item or the store changes. Parked until an edit, `retry` or `resolved`.
     case cannotSynchronize(String)
+    /// What came is no answer: it breaks a promise of ``RemoteStore``, as the text says. The engine's own word for what a store
+    /// says; retried, for the store may be mended.
+    case malformedAnswer(String)
     /// The version asked for is no longer kept.
     case versionNoLongerAvailable
     /// The item is to stay local.
@@ -33,6 +36,7 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
     public var message: String {
         switch self {
         case .cannotSynchronize(let text), .unsupported(let text): text
+        case .malformedAnswer(let text): "the store's answer cannot be used: \(text)"
         default: code
         }
     }
@@ -49,6 +53,7 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
         case .deletionRejected: "deletionRejected"
         case .directoryNotEmpty: "directoryNotEmpty"
         case .cannotSynchronize: "cannotSynchronize"
+        case .malformedAnswer: "malformedAnswer"
         case .versionNoLongerAvailable: "versionNoLongerAvailable"
         case .excludedFromSync: "excludedFromSync"
         case .versionConflict: "versionConflict"

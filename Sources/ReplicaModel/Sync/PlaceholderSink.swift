@@ -6,6 +6,7 @@ final class PlaceholderSink: ContentSink {
         var isComplete = false
         var failure: Errno?
         var received: Int64 = 0
+        var ranges = RangeSet64()
     }
     private let engine: SyncEngine
     private let target: FetchTarget
@@ -22,21 +23,26 @@ final class PlaceholderSink: ContentSink {
     var isComplete: Bool { state.withLock { $0.isComplete } }
     /// Why bytes could not be put where they belong.
     var failure: Errno? { state.withLock { $0.failure } }
+    /// What came, as ranges of the file.
+    var ranges: [Range<Int64>] { state.withLock { $0.ranges.ranges } }
     /// Bytes taken so far.
     var received: Int64 { state.withLock { $0.received } }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
         // A store that sends more than the file has must not make it grow.
-        let count = min(Int64(bytes.count), max(0, target.size - offset))
-        guard count > 0, offset >= 0 else { return }
+        guard offset >= 0, offset < target.size else { return }
+        let count = min(Int64(bytes.count), target.size - offset)
+        guard count > 0 else { return }
         do throws(Obstacle) {
             let range = offset..<offset + count
             let isComplete = try engine.replica.fill(range, of: target, to: descriptor) { () throws(Errno) in
-                try FileSink.write(UnsafeRawBufferPointer(rebasing: bytes[0..<Int(count)]), to: descriptor, at: offset)
+                let wanted = UnsafeRawBufferPointer(rebasing: bytes[0..<Int(count)])
+                try StagingSink.write(wanted, to: descriptor, at: offset)
             }
             state.withLock { state in
                 state.isComplete = isComplete
                 state.received += count
+                state.ranges.insert(offset..<offset + count)
             }
         } catch {
             state.withLock { $0.failure = error.errno }

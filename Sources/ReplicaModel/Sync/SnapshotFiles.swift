@@ -58,7 +58,7 @@ final class SnapshotFiles: Sendable {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, size), alignment: 1)
         defer { buffer.deallocate() }
         let count = try Errno.check(pread(source, buffer.baseAddress, size, 0))
-        try FileSink.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: copy, at: 0)
+        try StagingSink.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: copy, at: 0)
         try Errno.check(ftruncate(copy, count))
         try Errno.check(lseek(copy, 0, SEEK_SET))
     }

@@ -15,6 +15,7 @@ struct Staged {
 
 extension SyncEngine {
     /// Fetches the whole content of an item into staging.
+    /// - Throws: ``RemoteStoreError/malformedAnswer(_:)`` for what is not all of this item's content.
     func stage(_ item: Item) async throws(RemoteStoreError) -> Staged {
         let name = "fetch-" + String(state.withLock { $0.nextStaged() })
         let path = replica.folders.staging.appending(name)
@@ -24,13 +25,16 @@ extension SyncEngine {
             content: StagedContent(path: path, version: item.version.content), descriptor: descriptor)
         do throws(RemoteStoreError) {
             let identifier = item.identifier
-            let sink = FileSink(descriptor: descriptor) { [ledger, replica] count in
+            let sink = StagingSink(descriptor: descriptor, size: item.size) { [ledger, replica] count in
                 ledger.withLock { $0.fetched(Int64(count), of: identifier, now: replica.now()) }
             }
             ledger.withLock { $0.beginFetch(identifier, size: item.size) }
             defer { ledger.withLock { $0.endFetch(identifier, now: replica.now()) } }
-            _ = try await store.fetchContents(
+            let answer = try await store.fetchContents(
                 of: item.identifier, version: item.version.content, range: nil, into: sink)
+            guard answer.size == item.size, !sink.hasTooMuch else {
+                throw .malformedAnswer("the content has another size than the item")
+            }
             guard ftruncate(descriptor, Int(item.size)) == 0, fdatasync(descriptor) == 0 else {
                 throw .cannotSynchronize("staging cannot be written: \(Errno.last)")
             }
@@ -38,35 +42,6 @@ extension SyncEngine {
         } catch {
             staged.discard()
             throw error
-        }
-    }
-}
-
-/// Bytes go to a file.
-struct FileSink: ContentSink {
-    let descriptor: Int32
-    /// Told how many bytes came.
-    let arrived: @Sendable (Int) -> Void
-
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
-        do throws(Errno) {
-            try Self.write(bytes, to: descriptor, at: offset)
-            arrived(bytes.count)
-        } catch {
-            throw .cannotSynchronize("staging cannot be written: \(error)")
-        }
-    }
-
-    /// Writes all of `bytes`.
-    static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32, at offset: Int64) throws(Errno) {
-        var done = 0
-        while done < bytes.count {
-            let count = pwrite(file, bytes.baseAddress! + done, bytes.count - done, Int(offset) + done)
-            guard count >= 0 else {
-                guard Errno.last == .interrupted else { throw .last }
-                continue
-            }
-            done += count
         }
     }
 }

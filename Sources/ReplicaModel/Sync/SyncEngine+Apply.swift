@@ -69,6 +69,8 @@ extension SyncEngine {
 
     /// - Returns: Whether the change is dealt with.
     private func apply(_ change: Incoming, isForced: Bool) async -> Bool {
+        let isDue = state.withLock { $0.postponed.isDue(change.identifier, at: replica.now()) }
+        guard isDue else { return false }
         do throws(Obstacle) {
             let outcome: Applied
             if let item = change.item {
@@ -78,6 +80,7 @@ extension SyncEngine {
             }
             switch outcome {
             case .done:
+                state.withLock { $0.postponed.remove(change.identifier) }
                 tell(change)
                 return true
             case .deferred: return false
@@ -104,6 +107,18 @@ extension SyncEngine {
         }
     }
 
+    /// Leaves a change of the store for later: the other items go on.
+    func postpone(_ identifier: ItemIdentifier, _ error: RemoteStoreError) {
+        log.warning("a change is put off", metadata: ["item": "\(identifier)", "error": "\(error.message)"])
+        let jitter = random()
+        let isKnown = replica.look { $0.byIdentifier[identifier] != nil }
+        let retryAt = state.withLock {
+            $0.postponed.add(identifier, isKnown: isKnown, now: replica.now(), jitter: jitter)
+        }
+        replica.noteFailure(of: identifier, error, retryAt: retryAt)
+        bell.ring()
+    }
+
     private func tell(_ change: Incoming) {
         guard replica.events.isHeard, change.item != nil else { return }
         let number = replica.look { $0.byIdentifier[change.identifier]?.number }
@@ -128,7 +143,9 @@ extension SyncEngine {
             let staged = try await stage(item)
             defer { staged.discard() }
             do throws(Obstacle) {
-                return try replica.apply(item, staged: staged.content) == .done
+                guard try replica.apply(item, staged: staged.content) == .done else { return false }
+                state.withLock { $0.postponed.remove(item.identifier) }
+                return true
             } catch {
                 if error.errno == .noSpace { noteFullDisk() }
                 return false
@@ -136,6 +153,8 @@ extension SyncEngine {
         } catch {
             if error == .versionNoLongerAvailable || error == .noSuchItem(item.identifier) {
                 await ask(item.identifier)
+            } else if error.refusal.reach == .item {
+                postpone(item.identifier, error)
             } else {
                 noteTrouble(error)
             }

@@ -82,11 +82,18 @@ extension SyncEngine {
         defer { close(sink.descriptor) }
         do throws(RemoteStoreError) {
             let version = target.version.isEmpty ? nil : target.version
-            _ = try await withWatchdog(sink) { () async throws(RemoteStoreError) in
+            let answer = try await withWatchdog(sink) { () async throws(RemoteStoreError) in
                 try await self.store.fetchContents(
                     of: target.identifier, version: version, range: range, into: sink)
             }
+            if version != nil, answer.size != target.sizeInStore {
+                throw .malformedAnswer("the content has another size than the item")
+            }
         } catch {
+            if case .malformedAnswer = error {
+                replica.dropFetched(sink.ranges, of: target, descriptor: sink.descriptor)
+                noteFailedFetch(of: target, error)
+            }
             replica.pauseFetch(target, descriptor: sink.descriptor)
             // Cut or replaced meanwhile: other bytes are needed now, or none.
             if sink.failure == .resourceTemporarilyUnavailable || sink.failure?.rawValue == ESTALE { return }
@@ -107,6 +114,13 @@ extension SyncEngine {
             await ask(target.identifier)
             throw .ioError
         }
+    }
+
+    /// Shows at the item why its content did not come.
+    private func noteFailedFetch(of target: FetchTarget, _ error: RemoteStoreError) {
+        log.warning("an answer cannot be used", metadata: ["item": "\(target.number)", "error": "\(error.message)"])
+        replica.noteFailure(of: target.identifier, error, retryAt: replica.now())
+        replica.post(.error, target.number, detail: error.code)
     }
 
     private func complete(_ target: FetchTarget) async throws(Errno) {

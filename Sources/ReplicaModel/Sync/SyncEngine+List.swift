@@ -82,7 +82,7 @@ extension RemoteStoreError {
         case .notAuthenticated: .permissionDenied
         case .versionNoLongerAvailable, .versionConflict: Errno(rawValue: ESTALE)
         case .cancelled: .interrupted
-        case .cannotSynchronize, .deletionRejected, .excludedFromSync, .unsupported: .ioError
+        case .cannotSynchronize, .malformedAnswer, .deletionRejected, .excludedFromSync, .unsupported: .ioError
         }
     }
 }

@@ -23,7 +23,11 @@ final class SyncEngine: Sendable {
         random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
     ) {
         self.replica = replica
-        self.store = store
+        self.store = CheckedStore(store: store) { [state] item in
+            let name = item.name.shortened
+            log.warning("an item of the store is left out", metadata: ["name": "\(name)", "why": "\(item.fault)"])
+            state.withLock { _ = $0.refused.insert(name) }
+        }
         self.options = options
         snapshots = SnapshotFiles(in: replica.folders.staging)
         self.bell = bell
@@ -68,7 +72,7 @@ final class SyncEngine: Sendable {
             BackgroundPriority.take()
             let mark = bell.mark
             await receive()
-            let next = state.withLock { $0.nextPull }
+            let next = state.withLock { min($0.nextPull, $0.postponed.next ?? .infinity) }
             await bell.wait(since: mark, until: next, now: replica.now)
             BackgroundPriority.take()
             await restBeforeLook()
@@ -108,6 +112,8 @@ struct EngineState {
     /// Deletions that wait for `replica approve`.
     var heldDeletions = 0
     var isApproved = false
+    /// Changes that could not be taken in.
+    var postponed = Postponed()
     /// Names of the store that cannot stand here, and other changes that could not be applied.
     var refused: Set<String> = []
     /// Bytes of the calls under way: done and all.

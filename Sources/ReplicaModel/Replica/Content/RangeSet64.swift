@@ -27,6 +27,15 @@ struct RangeSet64: Hashable {
         ranges = kept + [merged] + after
     }
 
+    mutating func remove(_ range: Range<Int64>) {
+        guard !range.isEmpty else { return }
+        ranges = ranges.flatMap { here in
+            [here.clamped(to: 0..<range.lowerBound), here.clamped(to: range.upperBound..<Int64.max)].filter {
+                !$0.isEmpty
+            }
+        }
+    }
+
     /// The parts of `range` that are not in the set, in order.
     func missing(in range: Range<Int64>) -> [Range<Int64>] {
         var gaps: [Range<Int64>] = []

@@ -10,6 +10,8 @@ struct FetchTarget: Sendable {
     var identifier: ItemIdentifier
     var version: String
     var size: Int64
+    /// The size that the store has, from which a cut here differs.
+    var sizeInStore: Int64
     var generation: UInt32
     /// ``Node/evictions`` when it began.
     var evictions: UInt32
@@ -33,7 +35,7 @@ extension Replica {
             guard !missing.isEmpty || node.ranges.missing(in: 0..<size).isEmpty else { return nil }
             return FetchTarget(
                 number: node.number, shown: node.shown, identifier: base.identifier, version: base.version.content,
-                size: size, generation: node.generation, evictions: node.evictions,
+                size: size, sizeInStore: base.size, generation: node.generation, evictions: node.evictions,
                 isUntouched: node.materialization == .dataless, missing: missing)
         }
     }
@@ -87,6 +89,39 @@ extension Replica {
         presenter?.invalidate(target.number)
     }
 
+    /// Takes back what a fetch brought whose answer shows that it may be anything.
+    func dropFetched(_ ranges: [Range<Int64>], of target: FetchTarget, descriptor: Int32) {
+        do throws(Obstacle) {
+            try fillLocks.withLock(target.shown) { () throws(Obstacle) in
+                try locked { (tree) throws(Obstacle) in
+                    let node = try tree.fetched(target)
+                    for range in ranges { node.ranges.remove(range) }
+                    if node.ranges.isEmpty { node.materialization = .dataless }
+                    tree.note(node)
+                    let hole = CL_FALLOC_FL_PUNCH_HOLE | CL_FALLOC_FL_KEEP_SIZE
+                    // What stays on the disk is no longer said to be here.
+                    for range in ranges { _ = fallocate(descriptor, hole, range.lowerBound, Int64(range.count)) }
+                    try errnos { () throws(Errno) in try node.keepTime(of: descriptor) }
+                }
+            }
+        } catch {
+            return  // It is another file by now, or gone.
+        }
+        presenter.withLock { $0 }?.invalidate(target.number)
+    }
+
+    /// Shows an error of the store at an item.
+    /// - Parameter retryAt: In seconds since 1970; nil when it waits for a person.
+    /// - Returns: Whether the item is here.
+    @discardableResult
+    func noteFailure(of identifier: ItemIdentifier, _ error: RemoteStoreError, retryAt: Double?) -> Bool {
+        look { tree in
+            guard let node = tree.byIdentifier[identifier] else { return false }
+            tree.fail(node, code: error.code, error.message, retryAt: retryAt)
+            return true
+        }
+    }
+
     /// Notes the ranges fetched so far, once they are on the disk.
     func pauseFetch(_ target: FetchTarget, descriptor: Int32) {
         _ = fdatasync(descriptor)
@@ -110,6 +145,7 @@ extension Tree {
             try place.setXattr(OwnXattr.dataless, nil)
             try node.keepTime(of: descriptor)
         }
+        forgive(node)
         node.materialization = .whole
         node.ranges = RangeSet64()
         node.usedAt = now()

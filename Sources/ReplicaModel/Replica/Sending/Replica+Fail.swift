@@ -31,7 +31,7 @@ extension Replica {
         return try locked { (tree) throws(Obstacle) in
             guard let node = tree.items[outgoing.number] else { return .nothing }
             tree.endFlight(node)
-            if error.isCertain, outgoing.call != .resolve {
+            if error.refusal.isCertain, outgoing.call != .resolve {
                 node.flags.remove(.createSent)
                 node.sentContent = nil
                 if node.base != nil { node.sent = nil }
@@ -66,8 +66,8 @@ extension Replica {
                 return .nothing
             default:
                 let attempts = (node.failure?.attempts ?? 0) + 1
-                tree.fail(node, code: error.code, error.code, retryAt: tree.now() + backoff(attempts))
-                return error.holdsBackAll ? .holdBack : .nothing
+                tree.fail(node, code: error.code, error.message, retryAt: tree.now() + backoff(attempts))
+                return error.refusal.reach == .store ? .holdBack : .nothing
             }
         }
     }
@@ -114,24 +114,6 @@ extension Node {
     /// Whether the store has yet to be told that it is no longer at this place.
     fileprivate func isLeaving(_ folder: Node?, _ name: FileName) -> Bool {
         isPending && (isDeleted || parent !== folder || self.name != name)
-    }
-}
-
-extension RemoteStoreError {
-    /// Whether the error proves that the call did nothing.
-    fileprivate var isCertain: Bool {
-        switch self {
-        case .serverUnreachable, .cancelled: false
-        default: true
-        }
-    }
-
-    /// Whether other items would meet the same error.
-    fileprivate var holdsBackAll: Bool {
-        switch self {
-        case .notAuthenticated, .insufficientQuota, .serverUnreachable: true
-        default: false
-        }
     }
 }
 

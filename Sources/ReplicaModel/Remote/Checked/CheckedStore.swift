@@ -1,0 +1,172 @@
+/// A store whose answers are held to what ``RemoteStore`` promises, each in the one place where it comes in: what is behind
+/// may be of anybody's making.
+///
+/// An item that cannot be one is left out of a page or a batch, and told of; an answer about a single item that cannot
+/// be one is ``RemoteStoreError/malformedAnswer(_:)``. Neither proves that anything is gone.
+struct CheckedStore: RemoteStore {
+    let store: any RemoteStore
+    /// Told of each item that was left out, from any thread.
+    let leftOut: @Sendable (LeftOut) -> Void
+
+    /// An item that cannot be one.
+    struct LeftOut: Sendable {
+        var identifier: ItemIdentifier
+        var name: FileName
+        /// Why, in one line.
+        var fault: String
+    }
+
+    var properties: StoreProperties { store.properties }
+
+    var executor: (any TaskExecutor)? { store.executor }
+
+    func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
+        let item = try await store.item(identifier)
+        guard item.identifier == identifier else { throw .malformedAnswer("it is of another item") }
+        if identifier == .root { return item }
+        if let fault = item.fault { throw .malformedAnswer(fault) }
+        return item
+    }
+
+    func enumerateItems(
+        in folder: ItemIdentifier, from page: EnumerationPage?
+    ) async throws(RemoteStoreError) -> ItemPage {
+        let answer = try await store.enumerateItems(in: folder, from: page)
+        if let next = answer.next, next.bytes.count > Self.longestToken { throw .malformedAnswer("a page is too long") }
+        let items = answer.items.filter { isTaken($0, $0.parent == folder ? nil : "it is listed in another folder") }
+        return ItemPage(items: items, next: answer.next)
+    }
+
+    func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor { try checked(try await store.currentAnchor()) }
+
+    func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
+        var batch = try await store.enumerateChanges(from: anchor)
+        _ = try checked(batch.anchor)
+        if batch.moreComing, batch.anchor == anchor { throw .malformedAnswer("more is to come after the same anchor") }
+        let inRing = rings(in: batch.updated)
+        batch.updated = batch.updated.filter {
+            isTaken($0, inRing.contains($0.identifier) ? "it is in itself" : nil)
+        }
+        // What is there and gone at once is not positively gone.
+        let updated = Set(batch.updated.map(\.identifier))
+        batch.deleted = batch.deleted.filter { $0.fault == nil && !updated.contains($0) }
+        return batch
+    }
+
+    func fetchContents(
+        of identifier: ItemIdentifier, version: String?, range: Range<Int64>?, into sink: any ContentSink
+    ) async throws(RemoteStoreError) -> Item {
+        let checked = CheckedSink(sink)
+        let item: Item
+        do throws(RemoteStoreError) {
+            item = try await store.fetchContents(of: identifier, version: version, range: range, into: checked)
+        } catch {
+            throw checked.fault.map(RemoteStoreError.malformedAnswer) ?? error
+        }
+        if let fault = checked.fault { throw .malformedAnswer(fault) }
+        guard item.identifier == identifier, item.kind == .file else {
+            throw .malformedAnswer("the content is another item's")
+        }
+        if let version, item.version.content != version { throw .malformedAnswer("the content is of another version") }
+        guard item.size >= 0, item.size <= Item.largestSize else { throw .malformedAnswer("the size cannot be one") }
+        let whole = 0..<item.size
+        guard checked.missing(in: range?.clamped(to: whole) ?? whole).isEmpty else {
+            throw .malformedAnswer("the content ends too early")
+        }
+        return item
+    }
+
+    func createItem(
+        basedOn template: ItemTemplate, fields: ItemFields, contents: ItemContents?, options: CreateOptions
+    ) async throws(RemoteStoreError) -> StoreResult {
+        try await result { () async throws(RemoteStoreError) in
+            try await store.createItem(basedOn: template, fields: fields, contents: contents, options: options)
+        }
+    }
+
+    func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
+        let item = try await store.itemCreated(from: template)
+        if let fault = item?.fault { throw .malformedAnswer(fault) }
+        return item
+    }
+
+    func modifyItem(
+        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?,
+        options: ModifyOptions
+    ) async throws(RemoteStoreError) -> StoreResult {
+        try await result { () async throws(RemoteStoreError) in
+            try await store.modifyItem(
+                template, base: base, changedFields: changedFields, contents: contents, options: options)
+        }
+    }
+
+    func deleteItem(
+        _ identifier: ItemIdentifier, base: ItemVersion, options: DeleteOptions
+    ) async throws(RemoteStoreError) {
+        do throws(RemoteStoreError) {
+            try await store.deleteItem(identifier, base: base, options: options)
+        } catch {
+            throw error.withoutFaults
+        }
+    }
+
+    func signals() -> AsyncStream<Void> { store.signals() }
+
+    func importDidFinish() async { await store.importDidFinish() }
+}
+
+extension CheckedStore {
+    /// Bytes of an anchor or a page, at most.
+    private static let longestToken = 500
+
+    private func result(
+        _ call: () async throws(RemoteStoreError) -> StoreResult
+    ) async throws(RemoteStoreError) -> StoreResult {
+        let result: StoreResult
+        do throws(RemoteStoreError) { result = try await call() } catch { throw error.withoutFaults }
+        if let fault = result.item?.fault { throw .malformedAnswer(fault) }
+        return result
+    }
+
+    private func checked(_ anchor: SyncAnchor) throws(RemoteStoreError) -> SyncAnchor {
+        guard anchor.bytes.count <= Self.longestToken else { throw .malformedAnswer("an anchor is too long") }
+        return anchor
+    }
+
+    /// Whether an item can be one; tells of it when it cannot.
+    private func isTaken(_ item: Item, _ fault: String?) -> Bool {
+        guard let fault = item.fault ?? fault else { return true }
+        leftOut(LeftOut(identifier: item.identifier, name: item.filename, fault: fault))
+        return false
+    }
+
+    /// The items of a batch that are, by what the batch says, in themselves.
+    private func rings(in items: [Item]) -> Set<ItemIdentifier> {
+        let folders = items.filter { $0.kind == .folder }
+        let parents = Dictionary(folders.map { ($0.identifier, $0.parent) }, uniquingKeysWith: { $1 })
+        var found: Set<ItemIdentifier> = []
+        var isDone: Set<ItemIdentifier> = []
+        for start in parents.keys where !isDone.contains(start) {
+            var path: [ItemIdentifier] = []
+            var here: ItemIdentifier? = start
+            while let folder = here, parents[folder] != nil, isDone.insert(folder).inserted {
+                path.append(folder)
+                here = parents[folder]
+            }
+            if let here, let first = path.firstIndex(of: here) { found.formUnion(path[first...]) }
+        }
+        return found
+    }
+}
+
+extension RemoteStoreError {
+    /// The error without an attached item that cannot be one.
+    fileprivate var withoutFaults: RemoteStoreError {
+        switch self {
+        case .filenameCollision(let item?) where item.fault != nil: .filenameCollision(nil)
+        case .versionConflict(let item?) where item.fault != nil: .versionConflict(nil)
+        case .deletionRejected(let item?) where item.fault != nil: .deletionRejected(nil)
+        default: self
+        }
+    }
+}

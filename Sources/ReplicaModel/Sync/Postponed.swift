@@ -1,0 +1,33 @@
+/// Changes of the store that could not be taken in, each with the time from which on it is looked at again.
+struct Postponed {
+    private struct Entry {
+        var attempts: Int
+        var retryAt: Double
+        /// Whether the item is known here, and shows the error itself.
+        var isKnown: Bool
+    }
+    private var entries: [ItemIdentifier: Entry] = [:]
+
+    /// The items that are not here, so that nothing else shows that something is wrong with them.
+    var unknown: Int { entries.values.count { !$0.isKnown } }
+
+    /// When the next of them is looked at again, in seconds since 1970.
+    var next: Double? { entries.values.map(\.retryAt).min() }
+
+    func isDue(_ identifier: ItemIdentifier, at now: Double) -> Bool {
+        entries[identifier].map { $0.retryAt <= now } ?? true
+    }
+
+    /// - Parameter jitter: 0 to 1.
+    /// - Returns: When it is looked at again, in seconds since 1970.
+    mutating func add(_ identifier: ItemIdentifier, isKnown: Bool, now: Double, jitter: Double) -> Double {
+        let attempts = (entries[identifier]?.attempts ?? 0) + 1
+        let retryAt = now + Backoff.delay(attempts: attempts, jitter: jitter)
+        entries[identifier] = Entry(attempts: attempts, retryAt: retryAt, isKnown: isKnown)
+        return retryAt
+    }
+
+    mutating func remove(_ identifier: ItemIdentifier) { entries[identifier] = nil }
+
+    mutating func removeAll() { entries = [:] }
+}
