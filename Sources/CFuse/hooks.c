@@ -18,23 +18,14 @@ __thread const struct wire_in_header *cfuse_current;
 static __thread bool current_is_statx, current_is_tmpfile;
 static __thread uint64_t init_want;
 static __thread uint32_t init_depth;
-static __thread bool init_has_rings;
 static __thread const struct wire_open_out *open_extra;
 static __thread const struct wire_statx_out *statx_answer;
 
 static void patch_init(struct iovec *iov) {
     struct wire_init_out *out = iov[1].iov_base;
-    if (!rings_are_allowed()) init_want &= ~WIRE_INIT_OVER_IO_URING;
     out->flags |= (uint32_t)init_want | WIRE_INIT_EXT;
     out->flags2 |= (uint32_t)(init_want >> 32);
     out->max_stack_depth = init_depth;
-}
-
-/// The kernel looks at its switch again when it is answered, and tells nobody what it found. Were it off just then, and
-/// the rings taken all the same, they would stop with the switch, and with them every request.
-static void settle_rings(int fd) {
-    init_has_rings = init_want & WIRE_INIT_OVER_IO_URING && rings_are_allowed();
-    if (init_want & WIRE_INIT_OVER_IO_URING && !init_has_rings) rings_renounce(fd);
     init_want = 0;
 }
 
@@ -52,20 +43,13 @@ static void patch_statx(struct iovec *iov) {
 
 static ssize_t hook_writev(int fd, struct iovec *iov, int count, void *user) {
     const struct wire_out_header *header = iov[0].iov_base;
-    bool is_init = false;
     if (header->unique && !header->error && count == 2) {
         if (open_extra) patch_open(&iov[1]);
         else if (statx_answer) patch_statx(iov);
-        else if (init_want && iov[1].iov_len == sizeof(struct wire_init_out)) is_init = true;
+        else if (init_want && iov[1].iov_len == sizeof(struct wire_init_out)) patch_init(iov);
     }
-    if (is_init) patch_init(iov);
     ssize_t written = rings_answer(fd, iov, count);
     if (written < 0) written = writev(fd, iov, count);
-    if (is_init) {
-        int error = errno;
-        settle_rings(fd);
-        errno = error;
-    }
     // libfuse prints every error but ENOENT. A notification about what the kernel doesn't know is no error; an
     // answer fails only when nobody waits for it.
     if (written < 0 && !header->unique) return 0;
@@ -147,8 +131,6 @@ uint64_t cfuse_init_offered(void) {
     const struct wire_init_in *in = (const void *)(cfuse_current + 1);
     return in->flags | (in->flags & WIRE_INIT_EXT ? (uint64_t)in->flags2 << 32 : 0);
 }
-
-bool service_has_rings(void) { return init_has_rings; }
 
 void cfuse_init_want(uint64_t flags, uint32_t stack_depth) {
     init_want = flags;

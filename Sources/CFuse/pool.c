@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -168,14 +167,6 @@ static void leave(struct worker *worker, bool ended) {
     pthread_mutex_unlock(&pool->lock);
 }
 
-static void start_rings(struct cfuse_pool *pool) {
-    if (service_has_rings()) rings_start(pool->rings);
-    else dprintf(STDERR_FILENO, "fuse: enable_uring was turned off while mounting: requests come by the device\n");
-}
-
-/// The service is the pool's first member.
-static void give_up(struct service *service) { cfuse_pool_end((struct cfuse_pool *)service); }
-
 static void *work(void *argument) {
     struct worker *worker = argument;
     ask_for_short_slices(0);
@@ -198,7 +189,7 @@ static void *work(void *argument) {
         service_serve(&pool->service, request, size);
         pace_note(&pool->pace, begin);
         // The kernel holds back all other requests until the rings it was promised are there.
-        if (request->opcode == WIRE_INIT && pool->rings) start_rings(pool);
+        if (request->opcode == WIRE_INIT && pool->rings) rings_start(pool->rings);
         // Not everything is answered, or by this thread.
         if (!keeps_lead && !take_lead(worker)) break;
     }
@@ -222,8 +213,7 @@ struct cfuse_pool *cfuse_pool_new(struct fuse_session *session, unsigned max_thr
     struct cfuse_pool *pool = calloc(1, sizeof *pool);
     if (!pool) return NULL;
     pool->service = (struct service){
-        .session = session, .fd = fuse_session_fd(session), .answers_at_once = answers_at_once,
-        .give_up = give_up};
+        .session = session, .fd = fuse_session_fd(session), .answers_at_once = answers_at_once};
     pool->max_threads = max_threads < 2 ? 2 : max_threads;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_condattr_init(&pool->monotonic);

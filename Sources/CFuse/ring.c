@@ -1,17 +1,14 @@
 #define _GNU_SOURCE
 #include "ring.h"
-#include "clock.h"
 #include "ring_entry.h"
 #include "ring_memory.h"
 #include "service.h"
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 // The kernel gives a request to the ring of the processor that asks, whose thread is bound to it: nobody is woken on
@@ -22,10 +19,6 @@
 enum { SPARE = 16 };
 /// With more entries than this in use at a time, those given back keep no large memory.
 enum { BUSY = 4 };
-
-/// For how long an answer is tried that the kernel does not take, and the pause between, in nanoseconds.
-static const uint64_t PATIENCE = 10000000000;
-enum { RETRY_PAUSE = 2 * 1000 * 1000 };
 
 static __thread struct ring *own;
 
@@ -77,8 +70,7 @@ static void command(struct ring_entry *entry, uint32_t operation, const struct i
     struct io_uring_sqe *sqe = submission(queue->ring);
     io_uring_prep_rw(IORING_OP_URING_CMD, sqe, entry->fd, memory, memory ? 2 : 0, 0);
     sqe->cmd_op = operation;
-    entry->committed = memory ? 0 : entry->unique;
-    struct wire_ring_command command = {.commit = entry->committed, .queue = queue->number};
+    struct wire_ring_command command = {.commit = entry->unique, .queue = queue->number};
     memcpy(sqe->cmd, &command, sizeof command);
     io_uring_sqe_set_data(sqe, entry);
     queue->waiting++;
@@ -139,43 +131,13 @@ static void await_wake(struct ring *ring) {
     io_uring_sqe_set_data(sqe, NULL);
 }
 
-/// The kernel took the rings although its switch was off when INIT was answered, and now it is off again: answers wait
-/// until it is on. Nothing else can answer what came over a ring.
-static void retry(struct ring_entry *entry) {
-    struct ring *ring = entry->queue->ring;
-    if (atomic_load(&ring->stopping)) return;
-    uint64_t time = clock_now();
-    if (ring->stuck_since == 0) {
-        ring->stuck_since = time;
-        dprintf(STDERR_FILENO, "fuse: enable_uring was turned while mounting and is off: answers wait for it\n");
-    } else if (time - ring->stuck_since > PATIENCE) {
-        dprintf(STDERR_FILENO, "fuse: enable_uring is still off: the connection ends\n");
-        ring->service->give_up(ring->service);
-        return;
-    }
-    struct timespec pause = {.tv_nsec = RETRY_PAUSE};
-    nanosleep(&pause, NULL);
-    entry->unique = entry->committed;
-    command(entry, WIRE_RING_COMMIT_AND_FETCH, NULL);
-    entry->unique = 0;
-    io_uring_submit(&ring->io);
-}
-
 /// `result`: below 0 when the connection ended, or the kernel didn't take the entry.
 static void receive(struct ring_entry *entry, int result) {
     struct queue *queue = entry->queue;
     struct ring *ring = queue->ring;
     queue->waiting--;
-    if (result == -EOPNOTSUPP && entry->committed) {
-        retry(entry);
-        return;
-    }
-    if (result < 0) {
-        queue->is_refused = true;
-        return;
-    }
-    ring->stuck_since = 0;
-    while (queue->waiting < SPARE && !queue->is_refused && add_entry(queue)) {}
+    if (result < 0) return;
+    while (queue->waiting < SPARE && add_entry(queue)) {}
     bool is_handed_on = team_is_needed(&ring->team, entry_header(entry)) && team_take(&ring->team, entry);
     watch_count(ring->watch, &ring->watched, is_handed_on);
     if (!is_handed_on) team_serve(&ring->team, entry);

@@ -17,8 +17,6 @@ struct queue {
     struct ring_entry *first;
     /// Entries that it has, and those of them that wait in the kernel for a request. Only the ring's thread counts.
     unsigned entries, waiting;
-    /// The kernel took one not.
-    bool is_refused;
     struct queue *next;
 };
 
@@ -39,8 +37,6 @@ struct ring {
     uint64_t woken;
     /// Whether a program waits for what is not submitted yet.
     bool is_awaited;
-    /// Since when the kernel takes no answers, or 0.
-    uint64_t stuck_since;
     _Atomic(struct ring_entry *) answered;
     struct ring_entry *entries;
 };

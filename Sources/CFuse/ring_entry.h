@@ -14,8 +14,6 @@ struct ring_entry {
     char *payload;
     /// The request's, while there is one.
     uint64_t unique;
-    /// The request's that the last command answered, or 0.
-    uint64_t committed;
     /// Whether its request was served, and answered.
     atomic_uint state;
     int fd;

@@ -1,15 +1,9 @@
 #define _GNU_SOURCE
 #include "rings.h"
 #include "ring.h"
-#include "ring_memory.h"
-#include "wire.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 struct rings {
     struct watch watch;
@@ -42,28 +36,6 @@ static bool make(
     for (unsigned number = 0; number < possible; number++)
         if (!CPU_ISSET(number, set) && !ring_add_queue(&rings->ring[0], number)) return false;
     return rings->count > 0;
-}
-
-bool rings_are_allowed(void) {
-    int file = open("/sys/module/fuse/parameters/enable_uring", O_RDONLY | O_CLOEXEC);
-    if (file < 0) return true;
-    char value = 'Y';
-    ssize_t got = read(file, &value, 1);
-    close(file);
-    return got != 1 || value == 'Y' || value == '1';
-}
-
-void rings_renounce(int device) {
-    struct io_uring io;
-    if (ring_memory_make(&io) != 0) return;
-    struct io_uring_sqe *sqe = io_uring_get_sqe(&io);
-    io_uring_prep_rw(IORING_OP_URING_CMD, sqe, device, NULL, 0, 0);
-    sqe->cmd_op = WIRE_RING_REGISTER;
-    // After an entry that it can't take, here for no processor's queue, the kernel waits for no ring any more.
-    struct wire_ring_command command = {.queue = UINT16_MAX};
-    memcpy(sqe->cmd, &command, sizeof command);
-    while (io_uring_submit_and_wait(&io, 1) == -EINTR) {}
-    ring_memory_free(&io);
 }
 
 struct rings *rings_new(struct service *service, unsigned max_threads) {

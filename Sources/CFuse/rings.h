@@ -11,10 +11,6 @@ struct rings;
 /// Makes a ring for each processor that this process may use; nothing is served yet. NULL when the kernel has none for
 /// it (before 6.14), or doesn't allow them.
 struct rings *rings_new(struct service *service, unsigned max_threads);
-/// Whether the administrator has the kernel's switch on; true where that can't be told. It may be turned at any time.
-bool rings_are_allowed(void);
-/// Has a connection, whose INIT is answered, go by the device for good, whatever the kernel made of the answer.
-void rings_renounce(int device);
 /// Starts to serve. The kernel must know of the connection, that is, INIT is answered.
 void rings_start(struct rings *rings);
 /// Stops to serve, once what is being served is done.

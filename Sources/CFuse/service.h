@@ -16,16 +16,11 @@ struct service {
     bool answers_at_once;
     /// Every request is answered ENOTCONN.
     atomic_bool refusing;
-    /// Ends the connection: it can't be served any more. Any thread.
-    void (*give_up)(struct service *service);
 };
 
 /// Whether a request is served without waiting for more than a local disk: it says something of a name or a node.
 bool service_answers_at_once(const struct service *service, const struct wire_in_header *header);
 /// Serves a request; `size` bytes from its header on. It may be answered later and by another thread.
 void service_serve(struct service *service, struct wire_in_header *header, size_t size);
-
-/// Whether the INIT that this thread just served gave the connection rings.
-bool service_has_rings(void);
 
 #endif

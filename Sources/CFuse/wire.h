@@ -15,8 +15,6 @@ enum {
 };
 enum { WIRE_WRITE_KILL_SUIDGID = 1 << 2, WIRE_OPEN_KILL_SUIDGID = 1 << 0 };
 enum { WIRE_INIT_EXT = 1 << 30 };
-/// Of the flags together with those of `flags2`.
-#define WIRE_INIT_OVER_IO_URING ((uint64_t)1 << 41)
 
 struct wire_in_header {
     uint32_t length, opcode;

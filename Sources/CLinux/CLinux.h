@@ -58,15 +58,6 @@ int cl_dup3(int old, int fresh, int flags) __asm__("dup3");
 /// A mount of its own of what is mounted at the path, in no namespace: nobody finds the path's mount busy for it.
 int cl_open_tree(int folder, const char *path, unsigned int flags) __asm__("open_tree");
 #define CL_OPEN_TREE_CLONE 1
-/// struct mount_attr of <linux/mount.h>, under a name of its own.
-struct cl_mount_attributes {
-    uint64_t set, clear, propagation, user_namespace;
-};
-int cl_mount_setattr(int folder, const char *path, unsigned int flags, struct cl_mount_attributes *attributes, size_t size)
-    __asm__("mount_setattr");
-#define CL_MOUNT_ATTR_ATIME 0x70
-#define CL_MOUNT_ATTR_NOATIME 0x10
-#define CL_MOUNT_ATTR_STRICTATIME 0x20
 /// With CL_CLOSE_RANGE_UNSHARE the calling thread gets a table of its own first, in which they are closed.
 int cl_close_range(unsigned int first, unsigned int last, unsigned int flags) __asm__("close_range");
 #define CL_CLOSE_RANGE_UNSHARE 2

@@ -5,8 +5,6 @@ public struct FileSystemOptions: Sendable {
     public var programsThatDoNotHydrate: Set<String> = []
     /// Whether the kernel may read and write whole files itself, where it can.
     public var usesPassthrough = true
-    /// When reads change access times; nil for as it is on the filesystem below.
-    public var accessTimes: AccessTimes?
 
     public init() {}
 }

@@ -11,28 +11,12 @@ extension DomainFileSystem {
         let name = FileName(cString: name)
         answer(context, reply) { [self] () throws(Obstacle) -> FuseMount.Entry in
             do throws(Obstacle) {
-                return FuseMount.Entry(try find(name, in: parent))
+                return FuseMount.Entry(try replica.lookup(name, in: NodeNumber.item(parent)))
             } catch .errno(.noSuchFileOrDirectory) {
                 return .negative(timeout: Timeout.long)
             }
         } send: { reply, entry in
             reply.send(entry)
-        }
-    }
-
-    /// `.` and `..` come for a handle of open_by_handle_at(2): the kernel has no inode of the node any more.
-    private func find(_ name: FileName, in node: NodeID) throws(Obstacle) -> ReplicaModel.Entry {
-        let number = NodeNumber.item(node)
-        switch name.bytes {
-        case [UInt8(ascii: ".")]:
-            let entry = try replica.lookup(number)
-            guard NodeNumber.isSame(node, entry.generation) else {
-                replica.forget(number, count: 1)
-                throw .errno(.stale)
-            }
-            return entry
-        case [UInt8(ascii: "."), UInt8(ascii: ".")]: return try replica.lookupParent(of: number)
-        default: return try replica.lookup(name, in: number)
         }
     }
 

@@ -81,7 +81,6 @@ extension DomainFileSystem {
     ) throws(Obstacle) -> OpenedFile {
         do throws(Obstacle) {
             guard NodeNumber.isSame(node, below.generation) else { throw .errno(.stale) }
-            options.accessTimes?.apply(to: below.descriptor)
             let (mode, backing) = try inodes.enter(node, below, session)
             let isPassthrough = mode == .passthrough
             let item = OpenedItem(node: node, below: below, descriptor: isPassthrough ? -1 : below.descriptor)

@@ -17,8 +17,8 @@ struct cfuse_mount {
     unsigned long flags;
     /// What is added to the kernel's options, with a comma before each.
     const char *data;
-    /// fusermount3's list, and an option that it can't be asked for, or "".
-    const char *options, *for_root;
+    /// fusermount3's list.
+    const char *options;
 };
 /// The descriptor of a device that is mounted now; or below 0, with a text in cfuse_log_text.
 int cfuse_mount(const char *path, const struct cfuse_mount *how);

@@ -41,14 +41,14 @@ extension DirectoryTree {
         return item(at: place, status, metadata, nil)
     }
 
-    /// Nil when we may not read it: it is then told without what only an open file tells.
+    /// Nil when it cannot be read, now or by us: it is then told without what only an open file tells.
     private func openForReading(
         _ name: FileName, _ seen: FileStatus, in folder: Handle
     ) throws(Errno) -> Handle? {
         do {
             // Without O_NONBLOCK a fifo that took the file's name would hold the thread.
             return try Linux.open(name, in: folder, O_RDONLY | O_NONBLOCK)
-        } catch .permissionDenied {
+        } catch  where error.isOfOneFile {
             return nil
         }
     }

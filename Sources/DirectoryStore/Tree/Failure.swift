@@ -7,11 +7,14 @@ func failure(_ error: Errno, at path: @autoclosure () -> String) -> RemoteStoreE
     switch error.rawValue {
     case ENOSPC, EDQUOT:
         return .insufficientQuota
-    case EIO, ENOTCONN, ESTALE, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH, ENODEV, ENXIO:
+    case ENOTCONN, ESTALE, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH, ENODEV, ENXIO:
         return .serverUnreachable
-    case EMFILE, ENFILE, ENOMEM, EAGAIN, EBUSY, ETXTBSY, ENOENT:
+    case EMFILE, ENFILE, ENOMEM, ENOENT:
         // These pass; a name that is gone now was there a moment ago, and the next try sees what became of it.
         return .serverUnreachable
+    case EIO, EACCES, EAGAIN, EBUSY, ETXTBSY:
+        // A bad block, a file of somebody else's, a lease: of this one, and it may pass.
+        return .itemUnavailable("\(path()): \(error)")
     default:
         return .cannotSynchronize("\(path()): \(error)")
     }
@@ -29,6 +32,11 @@ func at<Result>(
 }
 
 extension Errno {
+    /// Whether one file alone cannot be read now: a bad block, somebody else's file, a lease on it (fcntl(2)).
+    var isOfOneFile: Bool {
+        [.ioError, .permissionDenied, .resourceTemporarilyUnavailable, .resourceBusy, .textFileBusy].contains(self)
+    }
+
     /// Whether the error proves that no entry of this name is there, or none that can be passed through.
     var provesAbsence: Bool {
         self == .noSuchFileOrDirectory || self == .notDirectory || self == .tooManySymbolicLinkLevels

@@ -7,7 +7,9 @@ extension Domain {
         let (pending, isMoving) = replica.look { ($0.pending.count, $0.isMoving) }
         let (state, reason) = engine.standing(isMoving: isMoving)
         let isAway = state == .disconnected || state == .offline
-        let refused = engine.state.withLock { $0.refused.count + $0.postponed.unknown }
+        let refused = engine.state.withLock { state in
+            state.refused.count + Set(state.leftOut.keys).union(state.postponed.unknown).count
+        }
         return DomainReport(
             state: state, reason: reason, pending: pending, errors: counts.errors + refused,
             conflicts: counts.conflicts, items: counts.items, bytes: counts.bytes, bytesHere: counts.here,
@@ -23,7 +25,8 @@ extension SyncEngine {
     func standing(isMoving: Bool) -> (DomainReport.State, String?) {
         let (disconnected, held, trouble, isImporting, isBusy) = state.withLock { state in
             (
-                state.disconnected, state.heldDeletions, state.trouble, state.isImporting || state.reimports > 0,
+                state.disconnected, state.heldDeletions, state.trouble ?? state.feedTrouble,
+                state.isImporting || state.reimports > 0,
                 state.isPullWanted || !state.updating.isEmpty
             )
         }

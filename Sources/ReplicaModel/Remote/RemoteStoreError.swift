@@ -18,6 +18,9 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
     case directoryNotEmpty(ItemIdentifier)
     /// This will not work until the item or the store changes. Parked until an edit, `retry` or `resolved`.
     case cannotSynchronize(String)
+    /// This item cannot be had or changed now, as the text says: an unreadable file, one that somebody holds. Retried, while the
+    /// others go on.
+    case itemUnavailable(String)
     /// What came is no answer: it breaks a promise of ``RemoteStore``, as the text says. The engine's own word for what a store
     /// says; retried, for the store may be mended.
     case malformedAnswer(String)
@@ -35,7 +38,7 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
     /// What a person is told: what the store said, or the error's name.
     public var message: String {
         switch self {
-        case .cannotSynchronize(let text), .unsupported(let text): text
+        case .cannotSynchronize(let text), .unsupported(let text), .itemUnavailable(let text): text
         case .malformedAnswer(let text): "the store's answer cannot be used: \(text)"
         default: code
         }
@@ -54,6 +57,7 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
         case .directoryNotEmpty: "directoryNotEmpty"
         case .cannotSynchronize: "cannotSynchronize"
         case .malformedAnswer: "malformedAnswer"
+        case .itemUnavailable: "itemUnavailable"
         case .versionNoLongerAvailable: "versionNoLongerAvailable"
         case .excludedFromSync: "excludedFromSync"
         case .versionConflict: "versionConflict"

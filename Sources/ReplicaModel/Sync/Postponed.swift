@@ -9,7 +9,7 @@ struct Postponed {
     private var entries: [ItemIdentifier: Entry] = [:]
 
     /// The items that are not here, so that nothing else shows that something is wrong with them.
-    var unknown: Int { entries.values.count { !$0.isKnown } }
+    var unknown: [ItemIdentifier] { entries.filter { !$0.value.isKnown }.map(\.key) }
 
     /// When the next of them is looked at again, in seconds since 1970.
     var next: Double? { entries.values.map(\.retryAt).min() }

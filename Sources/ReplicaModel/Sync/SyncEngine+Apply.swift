@@ -5,6 +5,7 @@ extension SyncEngine {
     /// Applies all changes of the store that are noted, in passes: what one change frees, the next takes.
     func applyIncoming() async {
         await listAgain()
+        await askForLeftOut()
         guard mayDelete() else { return }
         var isForced = false
         for _ in 0..<Self.mostPasses {
@@ -38,6 +39,15 @@ extension SyncEngine {
 
     /// How many changes are applied before the database learns of them.
     private static let atOnce = 256
+
+    /// Asks again for what the store told of in a way that cannot be.
+    private func askForLeftOut() async {
+        let now = replica.now()
+        let due = state.withLock { state in state.leftOut.keys.filter { state.postponed.isDue($0, at: now) } }
+        for identifier in due where !Task.isCancelled {
+            if await ask(identifier) { state.withLock { $0.takeIn(identifier) } }
+        }
+    }
 
     private func applyAll(isForced: Bool) async -> (applied: Int, deferred: Int) {
         var (applied, deferred) = (0, 0)
@@ -86,6 +96,7 @@ extension SyncEngine {
             case .deferred: return false
             case .stale: return await ask(change.identifier)
             case .refused(let name):
+                let name = FileName(name).shortened
                 state.withLock { _ = $0.refused.insert(name) }
                 log.warning("a name of the store cannot stand here", metadata: ["name": "\(name)"])
                 return true
@@ -102,7 +113,11 @@ extension SyncEngine {
             }
         } catch {
             if error.errno == .noSpace { noteFullDisk() }
-            log.warning("a change cannot be applied", metadata: ["errno": "\(error.errno)"])
+            if error.errno.isOfItem {
+                postpone(change.identifier, .itemUnavailable("it cannot be made here: \(error.errno)"))
+            } else {
+                log.warning("a change cannot be applied", metadata: ["errno": "\(error.errno)"])
+            }
             return false
         }
     }
@@ -148,6 +163,9 @@ extension SyncEngine {
                 return true
             } catch {
                 if error.errno == .noSpace { noteFullDisk() }
+                if error.errno.isOfItem {
+                    postpone(item.identifier, .itemUnavailable("it cannot be made here: \(error.errno)"))
+                }
                 return false
             }
         } catch {
@@ -165,14 +183,20 @@ extension SyncEngine {
     /// Lists the folders again that the store may have more in than we know.
     private func listAgain() async {
         for (number, identifier) in replica.foldersToList() {
+            guard state.withLock({ $0.postponed.isDue(identifier, at: replica.now()) }) else { continue }
             do throws(RemoteStoreError) {
                 let asked = replica.answers
                 let items = try await wholeListing(of: identifier)
                 let changes = items.map { Incoming(identifier: $0.identifier, item: $0, asked: asked) }
                 try replica.noteIncoming(changes, anchor: nil)
                 replica.noteListed(number)
+                state.withLock { $0.postponed.remove(identifier) }
             } catch {
                 if error == .noSuchItem(identifier) { replica.noteListed(number) }
+                if error.isOfOneItem {
+                    postpone(identifier, error)
+                    continue
+                }
                 return noteTrouble(error)
             }
         }

@@ -117,7 +117,12 @@ extension SyncEngine {
         let asked = replica.answers
         do throws(RemoteStoreError) {
             note(identifier, try await store.item(identifier), asked: asked)
+            state.withLock { $0.takeIn(identifier) }
         } catch {
+            if error.isOfOneItem {
+                postpone(identifier, error)
+                return false
+            }
             guard case .noSuchItem(identifier) = error else {
                 noteTrouble(error)
                 state.withLock { $0.isPullWanted = true }

@@ -43,7 +43,9 @@ extension SyncEngine {
             do throws(Errno) { try checkConnected() } catch { throw .here(error) }
             let items = try await listing(of: target)
             let refused = try here { () throws(Obstacle) in try replica.fill(folder, with: items) }
-            state.withLock { $0.refused.formUnion(refused) }
+            state.withLock { state in
+                for item in refused { state.leaveOut(item.identifier, item.filename.shortened) }
+            }
             bell.ring()
             return nil
         } catch {
@@ -82,7 +84,8 @@ extension RemoteStoreError {
         case .notAuthenticated: .permissionDenied
         case .versionNoLongerAvailable, .versionConflict: Errno(rawValue: ESTALE)
         case .cancelled: .interrupted
-        case .cannotSynchronize, .malformedAnswer, .deletionRejected, .excludedFromSync, .unsupported: .ioError
+        case .cannotSynchronize, .itemUnavailable, .malformedAnswer, .deletionRejected, .excludedFromSync, .unsupported:
+            .ioError
         }
     }
 }

@@ -29,29 +29,57 @@ extension SyncEngine {
         }
         let asked = replica.answers
         do throws(RemoteStoreError) {
-            try await pullChanges()
+            let isAll = try await pullChanges()
             state.withLock { $0.lastAsked = asked }
             clearTrouble()
             state.withLock { state in
+                state.feedTrouble = nil
                 state.nextPull = replica.now() + Self.pullInterval
-                state.pullsDone = number
+                // What came is applied before more is asked for.
+                if isAll { state.pullsDone = number } else { state.isPullWanted = true }
             }
         } catch {
-            noteTrouble(error)
-            state.withLock { state in
-                state.isPullWanted = true
-                state.nextPull = state.trouble?.retryAt ?? replica.now() + Self.pullInterval
-            }
+            noteFeedTrouble(error)
         }
     }
 
-    /// Asks for everything after the last anchor and notes it in the database.
-    private func pullChanges() async throws(RemoteStoreError) {
+    private func noteFeedTrouble(_ error: RemoteStoreError) {
+        if case .malformedAnswer = error {
+            log.warning("an answer cannot be used", metadata: ["error": "\(error.message)"])
+            let jitter = random()
+            state.withLock { state in
+                let attempts = (state.feedTrouble?.attempts ?? 0) + 1
+                let retryAt = replica.now() + Backoff.delay(attempts: attempts, jitter: jitter)
+                state.feedTrouble = Failure(
+                    code: error.code, message: error.message, attempts: attempts, retryAt: retryAt)
+                state.nextPull = retryAt
+                state.pullsDone = state.pullsBegun
+            }
+            return
+        }
+        noteTrouble(error)
+        state.withLock { state in
+            state.isPullWanted = true
+            state.nextPull = state.trouble?.retryAt ?? replica.now() + Self.pullInterval
+        }
+    }
+
+    /// How many batches are noted before what is in them is applied.
+    private static let mostBatches = 1_000
+    /// How many batches may say nothing but that more is to come.
+    private static let mostEmptyBatches = 100
+
+    /// Asks for what is after the last anchor and notes it in the database.
+    /// - Returns: Whether that was all.
+    private func pullChanges() async throws(RemoteStoreError) -> Bool {
         var isListed = false
         var arrivals: Arrivals = [:]
-        while true {
+        var empty = 0
+        for _ in 0..<Self.mostBatches {
+            if Task.isCancelled { throw .cancelled }
+            await Task.yield()  // A store may answer without ever waiting.
             guard let anchor = replica.anchor(), store.properties.hasChangeFeed else {
-                if isListed { return }
+                if isListed { return true }
                 isListed = true
                 try await listAnew()
                 continue
@@ -62,7 +90,7 @@ extension SyncEngine {
                 batch = try await store.enumerateChanges(from: anchor)
             } catch {
                 guard error == .syncAnchorExpired || isAllowed(error) else { throw error }
-                if isListed { return }
+                if isListed { return true }
                 // What moved while the listings were made is in none of them: the feed since then tells.
                 isListed = true
                 try await listAnew()
@@ -73,8 +101,11 @@ extension SyncEngine {
                 + batch.deleted.map { Incoming(identifier: $0, item: nil, asked: asked) }
             try replica.recognizeSuccessors(in: &changes, &arrivals)
             try replica.noteIncoming(changes, anchor: batch.anchor)
-            if !batch.moreComing { return }
+            if !batch.moreComing { return true }
+            empty = changes.isEmpty ? empty + 1 : 0
+            if empty > Self.mostEmptyBatches { throw .malformedAnswer("more is to come, and nothing comes") }
         }
+        return false
     }
 
     /// Whether a person said that what the store has now is to be taken for its content.
@@ -103,13 +134,26 @@ extension SyncEngine {
                     changes.append(Incoming(identifier: item.identifier, item: item, asked: asked))
                 }
             } catch {
+                if error.isOfOneItem, folder.number != .root {
+                    // What is in it stays as it is, and it is listed again.
+                    leaveForLater(folder.number, folder.identifier, error)
+                    continue
+                }
                 guard error == .noSuchItem(folder.identifier), folder.number != .root else { throw error }
             }
             missing.append(contentsOf: known.missing)
         }
         let arrived = Set(changes.map(\.identifier))
         for identifier in missing where !arrived.contains(identifier) {
-            let item = try await whereabouts(of: identifier)
+            let item: Item?
+            do throws(RemoteStoreError) {
+                item = try await whereabouts(of: identifier)
+            } catch {
+                // Nobody said that it is gone.
+                guard error.isOfOneItem else { throw error }
+                postpone(identifier, error)
+                continue
+            }
             changes.append(Incoming(identifier: identifier, item: item, asked: asked))
         }
         var arrivals: Arrivals = [:]
@@ -141,15 +185,47 @@ extension SyncEngine {
         }
     }
 
+    /// How many pages in a row may bring nothing that was not there before.
+    private static let mostEmptyPages = 100
+
     /// All items of a folder, from a listing that did not fail.
+    /// - Throws: ``RemoteStoreError/malformedAnswer(_:)`` for one without an end.
     func wholeListing(of folder: ItemIdentifier) async throws(RemoteStoreError) -> [Item] {
         var items: [Item] = []
+        var known: Set<ItemIdentifier> = []
+        var pages: Set<EnumerationPage> = []
         var page: EnumerationPage?
+        var empty = 0
         repeat {
+            if isStopping.withLock({ $0 }) { throw .cancelled }
+            await Task.yield()  // A store may answer without ever waiting.
             let next = try await store.enumerateItems(in: folder, from: page)
-            items.append(contentsOf: next.items)
+            let fresh = next.items.filter { known.insert($0.identifier).inserted }
+            items.append(contentsOf: fresh)
+            empty = fresh.isEmpty ? empty + 1 : 0
             page = next.next
+            let isNew = page.map { pages.insert($0).inserted } ?? true
+            guard isNew, empty <= Self.mostEmptyPages else { throw .malformedAnswer("the listing has no end") }
         } while page != nil
         return items
+    }
+
+    /// Has a folder listed again that could not be listed now.
+    private func leaveForLater(_ number: ItemNumber, _ identifier: ItemIdentifier, _ error: RemoteStoreError) {
+        replica.look { tree in
+            guard let node = tree.items[number] else { return }
+            tree.askAgain(for: node)
+        }
+        postpone(identifier, error)
+    }
+}
+
+extension RemoteStoreError {
+    /// Whether one item alone cannot be had now, and nothing is said about its being there.
+    var isOfOneItem: Bool {
+        switch self {
+        case .malformedAnswer, .itemUnavailable: true
+        default: false
+        }
     }
 }

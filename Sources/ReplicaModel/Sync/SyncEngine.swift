@@ -26,7 +26,7 @@ final class SyncEngine: Sendable {
         self.store = CheckedStore(store: store) { [state] item in
             let name = item.name.shortened
             log.warning("an item of the store is left out", metadata: ["name": "\(name)", "why": "\(item.fault)"])
-            state.withLock { _ = $0.refused.insert(name) }
+            state.withLock { $0.leaveOut(item.identifier, name) }
         }
         self.options = options
         snapshots = SnapshotFiles(in: replica.folders.staging)
@@ -112,6 +112,10 @@ struct EngineState {
     /// Deletions that wait for `replica approve`.
     var heldDeletions = 0
     var isApproved = false
+    /// Items that the store told of in a way that cannot be, by the names it gave: each is asked for again.
+    private(set) var leftOut: [ItemIdentifier: String] = [:]
+    /// Trouble of the answers about changes: what is here is sent all the same.
+    var feedTrouble: Failure?
     /// Changes that could not be taken in.
     var postponed = Postponed()
     /// Names of the store that cannot stand here, and other changes that could not be applied.
@@ -125,6 +129,24 @@ struct EngineState {
     /// Whole files whose newer content is on its way.
     var updating: Set<ItemIdentifier> = []
     private var lastStaged = 0
+
+    /// How many items are asked for again that cannot be what they are said to be.
+    private static let mostLeftOut = 1_000
+
+    /// - Parameter name: As it is shown.
+    mutating func leaveOut(_ identifier: ItemIdentifier, _ name: String) {
+        if identifier.fault == nil, leftOut.count < Self.mostLeftOut {
+            leftOut[identifier] = name
+        } else if refused.count < Self.mostLeftOut {
+            refused.insert(name)
+        }
+    }
+
+    /// The store told of the item in another way.
+    mutating func takeIn(_ identifier: ItemIdentifier) {
+        leftOut[identifier] = nil
+        postponed.remove(identifier)
+    }
 
     /// A number for a file in staging.
     mutating func nextStaged() -> Int {

@@ -22,14 +22,13 @@ final class LiveMount: Sendable {
         state = location.state
         var fileSystemOptions = FileSystemOptions()
         fileSystemOptions.programsThatDoNotHydrate = Set(noHydrate)
-        fileSystemOptions.accessTimes = options.accessTimes
         let fileSystem = DomainFileSystem(
             replica: domain.replica, source: domain, status: VirtualAttributes(domain: domain),
             mountpoint: path.string, options: fileSystemOptions)
-        var mountOptions = FuseMount.MountOptions(fsName: options.fsName ?? location.name.text, subtype: "replica")
+        var mountOptions = FuseMount.MountOptions(fsName: location.name.text, subtype: "replica")
         mountOptions.readOnly = options.readOnly
         mountOptions.allowOther = options.allowOther
-        mountOptions.extra = options.vfs.filter { $0 != "ro" } + options.granted
+        mountOptions.extra = options.vfs.filter { $0 != "ro" }
         do throws(MountError) {
             session = try Session(fileSystem, options: mountOptions)
             try session.mount(at: path.string)
@@ -100,13 +99,4 @@ final class LiveMount: Sendable {
 
     /// For how many seconds those who use a mount that is gone from the tree may go on, when its end is waited for.
     private static let patience = 2.0
-}
-
-extension MountOptions {
-    /// As the kernel takes the flags together.
-    fileprivate var accessTimes: AccessTimes? {
-        if vfs.contains("strictatime") { return .always }
-        if vfs.contains("noatime") { return .never }
-        return vfs.contains("relatime") ? .relative : nil
-    }
 }

@@ -34,8 +34,7 @@ enum Invocation: Equatable {
                               the known thumbnailers and indexers
           -o enforce_caps     refuse what the store doesn't allow; noenforce_caps ends that
           -o credentials=FILE the store's secrets; only its owner may be able to read it
-          -o ro, suid, dev, noexec, noatime, allow_other, ...   as in mount(8) and mount.fuse3(8)
-          -o fsname=NAME      what is shown as the source; the domain's name by default
+          -o ro, nosuid, nodev, noexec, noatime, allow_other, ...   as in mount(8) and mount.fuse3(8)
           -s  ignore unknown options   -f  check the command line only   -n  accepted   -v  log more
         """
 

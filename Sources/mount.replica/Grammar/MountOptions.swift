@@ -16,13 +16,6 @@ struct MountOptions: Equatable {
         "group", "nogroup", "silent", "loud", "nomand", "mand", "noiversion", "iversion",
     ]
 
-    /// What FUSE leaves out unless it is asked for.
-    private static let grants: Set = ["suid", "dev"]
-
-    /// The words of ``grants`` that were given, sorted.
-    private(set) var granted: [String] = []
-    /// What `mount` and `df` show as the source; the domain's name where it is nil.
-    private(set) var fsName: String?
     /// The VFS flags that are set, by name and in the order of ``switches``. Empty: the kernel's defaults.
     private(set) var vfs: [String] = []
     /// Lets other users in (mount.fuse3(8)).
@@ -42,9 +35,7 @@ struct MountOptions: Equatable {
     var readOnly: Bool { vfs.contains("ro") }
 
     /// What a running daemon needs to know of them: the `mount` request's options.
-    var textsForDaemon: [String] {
-        vfs + granted + (fsName.map { ["fsname=\($0)"] } ?? []) + (allowOther ? ["allow_other"] : []) + domain.texts
-    }
+    var textsForDaemon: [String] { vfs + (allowOther ? ["allow_other"] : []) + domain.texts }
 
     init() {}
 
@@ -77,7 +68,6 @@ struct MountOptions: Equatable {
         try OptionText.expectNone(value, of: key)
         let wanted = Self.switches.map(\.set).filter { $0 == pair.set ? key == pair.set : vfs.contains($0) }
         vfs = wanted
-        granted = Self.grants.sorted().filter { $0 == key || (granted.contains($0) && $0 != pair.clear) }
         return true
     }
 
@@ -89,11 +79,6 @@ struct MountOptions: Equatable {
         case "foreground":
             try OptionText.expectNone(value, of: key)
             foreground = true
-        case "fsname":
-            guard let text = String(validating: try OptionText.expect(value, of: key), as: UTF8.self) else {
-                throw MountUsageError("option 'fsname' needs a value in UTF-8")
-            }
-            fsName = text
         case "import": importDirectory = try OptionText.absolutePath(value, of: key)
         case "state": state = try OptionText.absolutePath(value, of: key)
         case "store": store = try Invocation.store(try OptionText.expect(value, of: key))

@@ -147,7 +147,7 @@ final class Bench {
         }
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         let count = Glibc.read(file.descriptor, &bytes, bytes.count)
-        return String(decoding: bytes.prefix(count), as: UTF8.self)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 
     /// Looks a path up, listing folders on the way.

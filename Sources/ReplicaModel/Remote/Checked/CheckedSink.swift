@@ -3,12 +3,27 @@ final class CheckedSink: ContentSink {
     private struct State {
         var received = RangeSet64()
         var fault: String?
+        /// Bytes that had come before.
+        var repeated: Int64 = 0
+        var isOver = false
+
+        /// - Returns: What is wrong with it.
+        mutating func take(_ range: Range<Int64>) -> String? {
+            let new = received.missing(in: range).reduce(Int64(0)) { $0 + Int64($1.count) }
+            repeated += Int64(range.count) - new
+            received.insert(range)
+            if received.ranges.count > mostParts { return "the content came in too many pieces" }
+            return repeated > mostRepeated + received.count ? "the same bytes come again and again" : nil
+        }
     }
     private let sink: any ContentSink
     private let state = Locked(State())
 
     /// Parts that are apart from each other, at most: to note each byte on its own would take more room than the bytes.
     private static let mostParts = 4_096
+
+    /// Bytes that may come again, beside as many as came.
+    private static let mostRepeated: Int64 = 64 << 20
 
     init(_ sink: any ContentSink) {
         self.sink = sink
@@ -20,16 +35,17 @@ final class CheckedSink: ContentSink {
     /// What did not come of a range.
     func missing(in range: Range<Int64>) -> [Range<Int64>] { state.withLock { $0.received.missing(in: range) } }
 
+    /// Nobody waits any more.
+    func end() { state.withLock { $0.isOver = true } }
+
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
         guard !bytes.isEmpty else { return }
         let (end, isTooFar) = offset.addingReportingOverflow(Int64(bytes.count))
         guard offset >= 0, !isTooFar, end <= Item.largestSize else { throw fail("bytes came for no place") }
+        if state.withLock({ $0.isOver }) { throw .cancelled }
         try sink.write(bytes, at: offset)
-        let isScattered = state.withLock { state in
-            state.received.insert(offset..<end)
-            return state.received.ranges.count > Self.mostParts
-        }
-        if isScattered { throw fail("the content came in too many pieces") }
+        let fault = state.withLock { $0.take(offset..<end) }
+        if let fault { throw fail(fault) }
     }
 
     private func fail(_ fault: String) -> RemoteStoreError {

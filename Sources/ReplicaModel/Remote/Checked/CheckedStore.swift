@@ -59,7 +59,9 @@ struct CheckedStore: RemoteStore {
         let checked = CheckedSink(sink)
         let item: Item
         do throws(RemoteStoreError) {
-            item = try await store.fetchContents(of: identifier, version: version, range: range, into: checked)
+            item = try await endable(checked) { () async throws(RemoteStoreError) in
+                try await store.fetchContents(of: identifier, version: version, range: range, into: checked)
+            }
         } catch {
             throw checked.fault.map(RemoteStoreError.malformedAnswer) ?? error
         }
@@ -118,6 +120,18 @@ struct CheckedStore: RemoteStore {
 extension CheckedStore {
     /// Bytes of an anchor or a page, at most.
     private static let longestToken = 500
+
+    /// Runs a fetch whose sink takes no more once the task is cancelled.
+    private func endable(
+        _ sink: CheckedSink, _ fetch: () async throws(RemoteStoreError) -> Item
+    ) async throws(RemoteStoreError) -> Item {
+        let outcome = await withTaskCancellationHandler { () async -> Result<Item, RemoteStoreError> in
+            do throws(RemoteStoreError) { return .success(try await fetch()) } catch { return .failure(error) }
+        } onCancel: {
+            sink.end()
+        }
+        return try outcome.get()
+    }
 
     private func result(
         _ call: () async throws(RemoteStoreError) -> StoreResult

@@ -32,7 +32,8 @@ extension ItemIdentifier {
     /// Why a store cannot call an item this; nil when it can. What begins with `replica:` are names of the engine's own.
     var fault: String? {
         let length = rawValue.utf8.count
-        if length == 0 || length > Self.longest { return "its identifier is empty or too long" }
+        let isText = !rawValue.utf8.contains(0)
+        if length == 0 || length > Self.longest || !isText { return "its identifier is empty, too long or no text" }
         return rawValue.hasPrefix("replica:") ? "its identifier is not the store's to give" : nil
     }
 }
@@ -42,7 +43,9 @@ extension ItemVersion {
     private static let longest = 128
 
     fileprivate var fault: String? {
-        max(content.utf8.count, metadata.utf8.count) > Self.longest ? "its version is too long" : nil
+        let parts = [content.utf8, metadata.utf8]
+        let areTexts = parts.allSatisfy { $0.count <= Self.longest && !$0.contains(0) }
+        return areTexts ? nil : "its version is too long or no text"
     }
 }
 

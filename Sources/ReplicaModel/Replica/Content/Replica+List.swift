@@ -1,4 +1,5 @@
 internal import GRDB
+internal import Glibc
 internal import SystemPackage
 
 extension Replica {
@@ -15,9 +16,9 @@ extension Replica {
     }
 
     /// Makes the items of a first listing appear, all at once for the kernel: the folder is listed only at the end.
-    /// - Returns: The store's names that cannot stand here.
-    func fill(_ number: ItemNumber, with items: [Item]) throws(Obstacle) -> [String] {
-        var refused: [String] = []
+    /// - Returns: The items that cannot be made here.
+    func fill(_ number: ItemNumber, with items: [Item]) throws(Obstacle) -> [Item] {
+        var refused: [Item] = []
         try locked { (tree) throws(Obstacle) in
             let folder = try tree.folder(number)
             guard folder.materialization != .whole else { return }
@@ -31,12 +32,12 @@ extension Replica {
                 guard folder.materialization != .whole else { return }
                 for item in items[start..<min(start + Self.atOnce, items.count)] {
                     guard item.filename.isValid, folder.children?[item.filename] == nil else {
-                        refused.append(item.filename.description)
+                        refused.append(item)
                         continue
                     }
                     // Known elsewhere: it moved here, and the change that says so is still to come.
                     if try tree.find(item.identifier) != nil { continue }
-                    try tree.make(item, in: folder)
+                    if try !tree.makeIfPossible(item, in: folder) { refused.append(item) }
                 }
             }
         }
@@ -79,6 +80,21 @@ extension Replica {
 }
 
 extension Tree {
+    /// Makes an item, but for one that cannot be made here for what it is: nothing is left of that.
+    fileprivate func makeIfPossible(_ item: Item, in folder: Node) throws(Obstacle) -> Bool {
+        do throws(Obstacle) {
+            try make(item, in: folder)
+            return true
+        } catch {
+            guard error.errno.isOfItem else { throw error }
+            if let node = folder.children?[item.filename] { drop(node) }
+            let below = try descriptor(of: folder)
+            let flags: Int32 = item.kind == .folder ? AT_REMOVEDIR : 0
+            item.filename.withCString { _ = unlinkat(below, $0, flags) }
+            return false
+        }
+    }
+
     /// Clears what an unfinished listing left, or one that is dropped.
     func clearLeftovers(in folder: Node) throws(Obstacle) {
         try clearUnlisted(folder)

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import SystemPackage
 
 extension Replica {
@@ -28,21 +27,6 @@ extension Replica {
                 }
             }
             return entries
-        }
-    }
-
-    /// The entry of an item by its number alone, in memory or not, as a handle of open_by_handle_at(2) names it. Counts as
-    /// one reference of the kernel.
-    /// - Throws: ESTALE when there is no such item any more.
-    public func lookup(_ number: ItemNumber) throws(Obstacle) -> Entry {
-        try locked { (tree) throws(Obstacle) in try tree.refer(to: try tree.brought(number)) }
-    }
-
-    /// The same for the folder above it; the root is above itself.
-    public func lookupParent(of number: ItemNumber) throws(Obstacle) -> Entry {
-        try locked { (tree) throws(Obstacle) in
-            let node = try tree.brought(number)
-            return try tree.refer(to: node.parent ?? node)
         }
     }
 
@@ -117,15 +101,6 @@ public struct FolderEntry: Sendable {
 }
 
 extension Tree {
-    /// The node that programs see under this number, loaded when it is not in memory.
-    fileprivate func brought(_ number: ItemNumber) throws(Obstacle) -> Node {
-        if let node = shown[number] { return node }
-        guard let node = try find(number), node.shown == number, !node.isDeleted else {
-            throw .errno(Errno(rawValue: ESTALE))
-        }
-        return node
-    }
-
     /// The node's entry, with one more reference of the kernel.
     func refer(to node: Node) throws(Obstacle) -> Entry {
         let entry = try entry(of: node)

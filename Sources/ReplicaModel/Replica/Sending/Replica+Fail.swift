@@ -26,7 +26,7 @@ extension Replica {
                 met.call = .create(.mayAlreadyExist)
                 return try finish(met, StoreResult(item: other)).map(Aftermath.apply) ?? .nothing
             }
-            return try collide(outgoing, with: other)
+            return try collide(outgoing, with: other, backoff: backoff)
         }
         return try locked { (tree) throws(Obstacle) in
             guard let node = tree.items[outgoing.number] else { return .nothing }
@@ -91,7 +91,9 @@ extension Replica {
 
     /// Another item has the name: the one that the store does not know yet gives way, unless the other is on its way
     /// elsewhere.
-    private func collide(_ outgoing: Outgoing, with other: Item?) throws(Obstacle) -> Aftermath {
+    private func collide(
+        _ outgoing: Outgoing, with other: Item?, backoff: (Int) -> Double
+    ) throws(Obstacle) -> Aftermath {
         let isStillThere = try locked { (tree) throws(Obstacle) -> Bool in
             guard let node = tree.items[outgoing.number] else { return false }
             tree.endFlight(node)
@@ -101,6 +103,14 @@ extension Replica {
             tree.note(node)
             if let other, let known = try tree.find(other.identifier), known.isLeaving(node.parent, node.name) {
                 tree.fail(node, code: RemoteStoreError.filenameCollision(other).code, "", retryAt: tree.now() + 1)
+                return false
+            }
+            let count = tree.collisions[node.number, default: 0] + 1
+            tree.collisions[node.number] = count
+            if count > Tree.mostCollisions {
+                let error = RemoteStoreError.filenameCollision(other)
+                let retryAt = tree.now() + backoff(count - Tree.mostCollisions)
+                tree.fail(node, code: error.code, "the store says of every name that it is taken", retryAt: retryAt)
                 return false
             }
             return !node.isDeleted && node.name == outgoing.template.filename

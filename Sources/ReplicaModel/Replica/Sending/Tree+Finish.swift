@@ -20,6 +20,7 @@ extension Tree {
         if !hadTwin, let holder, isTwin(holder, of: outgoing.number) { return .twin(holder.number) }
         guard let node = items[outgoing.number] else { return .item(nil) }
         endFlight(node)
+        collisions[node.number] = nil
         guard try isStillSent(node, outgoing) else {
             if let item = result.item { try handOver(item, outgoing) }
             return .item(nil)

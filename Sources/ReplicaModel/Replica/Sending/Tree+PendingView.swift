@@ -78,12 +78,21 @@ extension Node {
     }
 }
 
+extension Node {
+    /// Whether the store does not say, of this item alone, what became of its call.
+    fileprivate var isRefusedAlone: Bool {
+        failure?.code == RemoteStoreError.malformedAnswer("").code
+            || failure?.code == RemoteStoreError.itemUnavailable("").code
+    }
+}
+
 extension Replica {
     /// Whether the store has yet to say what became of a call that nobody waits for any more, and can be asked.
     var hasUnansweredCalls: Bool {
         look { tree in
             tree.pending.values.contains { node in
-                node.isUnanswered && (!node.isInFlight || node.isResolving)
+                // What one item alone is refused does not hold up the others; its place is kept for it.
+                node.isUnanswered && !node.isRefusedAlone && (!node.isInFlight || node.isResolving)
                     && (node.failure == nil || node.failure?.retryAt != nil)
             }
         }

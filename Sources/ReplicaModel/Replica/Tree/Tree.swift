@@ -29,6 +29,8 @@ final class Tree {
     /// Items by the place that they were sent to, as long as the store has not answered.
     private var unanswered: [Presentations.Key: ItemNumber] = [:]
     var answers = AnswerLog()
+    /// How often in a row the name of an item was said to be taken.
+    var collisions: [ItemNumber: Int] = [:]
     /// Items with a file below that is open for writing, or was when the daemon died.
     var writing: [ItemNumber: Node] = [:]
     /// What a scan did not find where it was; found again elsewhere or, after the scan, gone.
@@ -198,6 +200,9 @@ final class Tree {
         pendingChanged = true
         note(node)
     }
+
+    /// How often in a row a node's name was said to be taken: a store that says so of every name is not believed for ever.
+    static let mostCollisions = 4
 
     /// Counts an edit of a node: what was sent of it, or planned, may be out of date.
     func touch(_ node: Node) {

@@ -1,3 +1,5 @@
+internal import SystemPackage
+
 /// What an error of the store says of other items, of the call, and of another try (file-provider.md §13).
 struct Refusal: Hashable, Sendable {
     /// Whose trouble it is.
@@ -24,9 +26,23 @@ extension RemoteStoreError {
         case .cancelled, .malformedAnswer: Refusal(reach: .item, isCertain: false, isRetried: true)
         case .cannotSynchronize, .unsupported, .excludedFromSync:
             Refusal(reach: .item, isCertain: true, isRetried: false)
-        case .filenameCollision, .syncAnchorExpired, .noSuchItem, .deletionRejected, .directoryNotEmpty,
+        case .itemUnavailable, .filenameCollision, .syncAnchorExpired, .noSuchItem, .deletionRejected,
+            .directoryNotEmpty,
             .versionNoLongerAvailable, .versionConflict:
             Refusal(reach: .item, isCertain: true, isRetried: true)
+        }
+    }
+}
+
+extension Errno {
+    /// Whether a change of the store met this because of what it is, and not because of the disk or the moment: the others
+    /// go on, and it is looked at again later.
+    var isOfItem: Bool {
+        switch self {
+        case .fileTooLarge, .invalidArgument, .fileNameTooLong, .outOfRange, .argListTooLong, .overflow, .notSupported,
+            .ioError, .permissionDenied, .notPermitted, .isDirectory, .tooManySymbolicLinkLevels:
+            true
+        default: false
         }
     }
 }

@@ -1,0 +1,36 @@
+import SystemPackage
+import Testing
+
+@testable import ReplicaModel
+
+/// Whose trouble each error is.
+@Suite struct RefusalTests {
+    @Test func onlyTheStoresOwnTroubleStopsAll() {
+        let all: [RemoteStoreError] = [.serverUnreachable, .notAuthenticated, .insufficientQuota]
+        for error in all { #expect(error.refusal.reach == .store) }
+        let one: [RemoteStoreError] = [
+            .itemUnavailable(""), .malformedAnswer(""), .cannotSynchronize(""), .unsupported(""), .excludedFromSync,
+            .filenameCollision(nil), .versionConflict(nil), .deletionRejected(nil), .noSuchItem(.root), .cancelled,
+            .directoryNotEmpty(.root), .versionNoLongerAvailable, .syncAnchorExpired,
+        ]
+        for error in one { #expect(error.refusal.reach == .item) }
+    }
+
+    @Test func whatMayHaveHappenedIsAskedFor() {
+        for error in [RemoteStoreError.serverUnreachable, .cancelled, .malformedAnswer("")] {
+            #expect(!error.refusal.isCertain)
+        }
+        for error in [RemoteStoreError.itemUnavailable(""), .insufficientQuota, .filenameCollision(nil)] {
+            #expect(error.refusal.isCertain)
+        }
+    }
+
+    @Test func whatCannotBeMadeHereIsOneItems() {
+        for errno in [Errno.fileTooLarge, .fileNameTooLong, .invalidArgument, .argListTooLong] {
+            #expect(errno.isOfItem)
+        }
+        for errno in [Errno.noSpace, .readOnlyFileSystem, .resourceBusy, .noSuchFileOrDirectory] {
+            #expect(!errno.isOfItem)
+        }
+    }
+}
