@@ -48,7 +48,7 @@ import Testing
             ),
             (["unmount", "photos", "--flush"], .unmount(flush: true), "photos is unmounted"),
             (["remove", "photos"], .remove(keep: .dirty), "photos is removed"),
-            (["remove", "--all", "--keep", "none"], .remove(keep: .none), "photos is removed"),
+            (["remove", "--all", "--yes", "--keep", "none"], .remove(keep: .none), "photos is removed"),
             (["pending"], .pending, ""), (["materialized", "photos"], .materialized, ""),
             (["conflicts"], .conflicts, ""),
             (["watch"], .watch, ""),

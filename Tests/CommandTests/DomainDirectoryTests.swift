@@ -12,7 +12,8 @@ import Testing
             (["XDG_DATA_HOME": "/data", "HOME": "/home/u"], 1000, ["/data/replica"]),
             (["HOME": "/home/u"], 1000, ["/home/u/.local/share/replica"]),
             (["XDG_DATA_HOME": "relative", "HOME": "/home/u"], 1000, ["/home/u/.local/share/replica"]),
-            (["XDG_DATA_HOME": "/data", "HOME": "/root"], 0, ["/data/replica", "/var/lib/replica"]),
+            (["XDG_DATA_HOME": "/data", "HOME": "/root"], 0, ["/data/replica"]),
+            (["XDG_DATA_HOME": "relative", "HOME": "/root"], 0, ["/var/lib/replica"]),
             (["HOME": "/root"], 0, ["/var/lib/replica"]), ([:], 0, ["/var/lib/replica"]),
             ([:], 4_000_000_000, []),
         ] as [([String: String], UInt32, [FilePath])])

@@ -32,23 +32,21 @@ public struct DomainDirectory: Sendable {
         self.root = root
     }
 
-    /// The folders to look in, the one for new domains first: `$XDG_DATA_HOME/replica` if that is set to an absolute
-    /// path; else `/var/lib/replica` for root and `~/.local/share/replica` for others. Root looks in both, because
-    /// mount(8) and systemd give it another environment than its shell.
+    /// The folders to look in, the one for new domains first: `$XDG_DATA_HOME/replica` alone if that is set to an
+    /// absolute path; else `/var/lib/replica` for root and `~/.local/share/replica` for others.
     ///
-    /// `user` is this process's where none is given. The home comes from the password database where HOME is missing, as it is below mount(8).
+    /// Who sets it means no other place: what acts on all domains must not reach those that lie elsewhere. `user` is this
+    /// process's where none is given. The home comes from the password database where HOME is missing, as it is below mount(8).
     public static func searchPath(
         environment: [String: String], user: UInt32? = nil
     ) -> [DomainDirectory] {
         let user = user ?? geteuid()
-        var roots: [FilePath] = []
         if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") {
-            roots.append(FilePath(data).appending("replica"))
-        } else if user != 0, let home = home(environment: environment, user: user) {
-            roots.append(FilePath(home).appending(".local/share/replica"))
+            return [DomainDirectory(root: FilePath(data).appending("replica"))]
         }
-        if user == 0 { roots.append("/var/lib/replica") }
-        return roots.map(DomainDirectory.init)
+        if user == 0 { return [DomainDirectory(root: "/var/lib/replica")] }
+        guard let home = home(environment: environment, user: user) else { return [] }
+        return [DomainDirectory(root: FilePath(home).appending(".local/share/replica"))]
     }
 
     /// The domains in this folder, sorted by name. Entries that are no domain are passed over; one whose

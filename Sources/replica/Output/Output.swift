@@ -24,6 +24,11 @@ enum Output {
         write(Array("replica: \(message)\n".utf8), to: 2)
     }
 
+    /// A question on standard error, with its answer behind it.
+    static func prompt(_ question: String) {
+        write(Array(question.utf8), to: 2)
+    }
+
     /// Writes all of it; a reader that went away ends the program as it does any other (SIGPIPE).
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {
         var rest = bytes[...]

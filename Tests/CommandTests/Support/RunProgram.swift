@@ -11,7 +11,8 @@ struct ProgramResult {
 }
 
 /// Runs a program to its end, with no standard input, and collects what it says.
-/// The output goes through files, so a program that leaves a child behind can't make this wait.
+/// The output goes through files, so a program that leaves a child behind can't make this wait. It has no domains but
+/// those of the XDG_DATA_HOME that is given here: never the machine's own.
 func run(
     _ program: String, _ arguments: String..., environment: [String: String] = [:]
 ) async throws -> ProgramResult {
@@ -31,7 +32,8 @@ func run(_ program: String, _ arguments: [String], environment: [String: String]
     let process = Process()
     process.executableURL = URL(filePath: program)
     process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    process.environment = ProcessInfo.processInfo.environment.merging(["XDG_DATA_HOME": folder.path]) { $1 }
+        .merging(environment) { $1 }
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = files[0]
     process.standardError = files[1]

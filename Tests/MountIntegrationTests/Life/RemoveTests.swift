@@ -33,7 +33,7 @@ import Testing
         try await Trial.run { trial in
             try await trial.shell(
                 twoDomains + #"""
-                    replica remove --all >said
+                    replica remove --all --yes >said
                     all_gone
                     for d in d d2; do
                         equal "$(preserved $d)" "./edited ./new "
@@ -48,7 +48,7 @@ import Testing
         try await Trial.run { trial in
             try await trial.shell(
                 twoDomains + #"""
-                    replica remove --all --keep downloaded >said
+                    replica remove --all --yes --keep downloaded >said
                     all_gone
                     for d in d d2; do
                         equal "$(preserved $d)" "./edited ./new ./same "
@@ -62,7 +62,7 @@ import Testing
         try await Trial.run { trial in
             try await trial.shell(
                 twoDomains + #"""
-                    replica remove --all --keep none >said
+                    replica remove --all --yes --keep none >said
                     all_gone
                     equal "$(ls "$HERE/data/replica")" ""
                     equal "$(cat said)" "$(printf 'd is removed\nd2 is removed')"
@@ -76,7 +76,7 @@ import Testing
             try await trial.shell(
                 twoDomains + #"""
                     exec 9<mnt/same
-                    not replica remove --all >said 2>errors
+                    not replica remove --all --yes >said 2>errors
                     grep -q '^replica: d: ' errors
                     equal "$(wc -l <errors)" 1
                     is_mounted
@@ -84,7 +84,7 @@ import Testing
                     not test -e "$HERE/data/replica/d2"
                     equal "$(preserved d2)" "./edited ./new "
                     exec 9<&-
-                    replica remove --all --keep none
+                    replica remove --all --yes --keep none
                     all_gone
                     """#)
         }

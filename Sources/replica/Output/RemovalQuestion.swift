@@ -1,0 +1,29 @@
+import Glibc
+import ReplicaControl
+
+/// Asks before all domains go.
+struct RemovalQuestion {
+    /// The names of what goes.
+    let domains: [String]
+    let keep: RemovalMode
+
+    /// What will be done, in words: `remove 2 domains: a, b`.
+    var words: String {
+        let lost =
+            switch keep {
+            case .dirty, .downloaded: ""
+            case .none: ", and edits that are not in the store are lost"
+            }
+        return "remove \(Format.count(domains.count, "domain")): \(domains.joined(separator: ", "))\(lost)"
+    }
+
+    /// Returns when a person says yes, or where there is nothing to remove.
+    /// - Throws: `usage` where nobody can be asked, `interrupted` where the answer is no.
+    func ask() throws(ControlFailure) {
+        if domains.isEmpty { return }
+        guard isatty(0) == 1, isatty(2) == 1 else { throw ControlFailure(.usage, "this would \(words); --yes does it") }
+        Output.prompt("\(words)? [y/N] ")
+        let answer = (readLine() ?? "").lowercased()
+        guard answer == "y" || answer == "yes" else { throw ControlFailure(.interrupted, "nothing was removed") }
+    }
+}
