@@ -58,6 +58,17 @@ int cl_dup3(int old, int fresh, int flags) __asm__("dup3");
 /// A mount of its own of what is mounted at the path, in no namespace: nobody finds the path's mount busy for it.
 int cl_open_tree(int folder, const char *path, unsigned int flags) __asm__("open_tree");
 #define CL_OPEN_TREE_CLONE 1
+/// openat2(2), for which there is no function: `number` is CL_SYS_OPENAT2.
+struct cl_open_how {
+    uint64_t flags, mode, resolve;
+};
+long cl_openat2(long number, int folder, const char *path, const struct cl_open_how *how, size_t size)
+    __asm__("syscall");
+#define CL_SYS_OPENAT2 437
+#define CL_RESOLVE_NO_XDEV 1
+#define CL_RESOLVE_NO_MAGICLINKS 2
+#define CL_RESOLVE_NO_SYMLINKS 4
+#define CL_RESOLVE_BENEATH 8
 /// With CL_CLOSE_RANGE_UNSHARE the calling thread gets a table of its own first, in which they are closed.
 int cl_close_range(unsigned int first, unsigned int last, unsigned int flags) __asm__("close_range");
 #define CL_CLOSE_RANGE_UNSHARE 2

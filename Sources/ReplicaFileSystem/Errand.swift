@@ -1,9 +1,10 @@
+internal import CLinux
 internal import Glibc
 
 /// Work on a thread of its own that somebody waits for, but not for ever.
 final class Errand: @unchecked Sendable {  // The mutex guards the state.
-    /// How long is waited, in seconds: a local system call takes less even on a slow disk, unless something holds it.
-    static let patience = 2
+    /// How long somebody who waits sleeps before the thread is looked at, in nanoseconds.
+    private static let pause = 250_000_000
 
     private enum State {
         case running
@@ -14,6 +15,8 @@ final class Errand: @unchecked Sendable {  // The mutex guards the state.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var state = State.running
+    /// Nil until it runs.
+    private var thread: Int32?
 
     init() {
         mutex = .allocate(capacity: 1)
@@ -35,7 +38,13 @@ final class Errand: @unchecked Sendable {  // The mutex guards the state.
 
     /// Starts the thread. False when there is none to be had.
     func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-        let box = Unmanaged.passRetained(Box(body))
+        let box = Unmanaged.passRetained(
+            Box { [self] in
+                pthread_mutex_lock(mutex)
+                self.thread = gettid()
+                pthread_mutex_unlock(mutex)
+                body()
+            })
         var thread = pthread_t()
         guard pthread_create(&thread, nil, Self.run, box.toOpaque()) == 0 else {
             box.release()
@@ -55,18 +64,22 @@ final class Errand: @unchecked Sendable {  // The mutex guards the state.
         return true
     }
 
-    /// Waits for the result; false when it does not come.
+    /// Waits for the result; false when ``Patience`` is at an end before.
     /// - Parameter givingUp: Called before the work can learn that nobody waits.
     func wait(givingUp: () -> Void) -> Bool {
-        var end = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &end)
-        end.tv_sec += Self.patience
+        var patience = Patience()
+        var next = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &next)
+        let start = next.seconds
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {
             if case .finished(let result) = state { return result }
-            guard pthread_cond_timedwait(condition, mutex, &end) == ETIMEDOUT else { continue }
-            if case .finished(let result) = state { return result }
+            next.add(nanoseconds: Self.pause)
+            while case .running = state, pthread_cond_timedwait(condition, mutex, &next) != ETIMEDOUT {}
+            guard case .running = state else { continue }
+            clock_gettime(CLOCK_MONOTONIC, &next)
+            guard patience.isOver(after: next.seconds - start, thread.flatMap(ThreadSleep.init)) else { continue }
             givingUp()
             state = .givenUp
             return false
@@ -85,5 +98,15 @@ final class Errand: @unchecked Sendable {  // The mutex guards the state.
         guard let argument else { return nil }
         Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
         return nil
+    }
+}
+
+extension timespec {
+    fileprivate var seconds: Double { Double(tv_sec) + Double(tv_nsec) / 1e9 }
+
+    fileprivate mutating func add(nanoseconds: Int) {
+        tv_nsec += nanoseconds
+        tv_sec += tv_nsec / 1_000_000_000
+        tv_nsec %= 1_000_000_000
     }
 }

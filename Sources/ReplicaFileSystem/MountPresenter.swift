@@ -15,7 +15,7 @@ final class MountPresenter: Presenter {
     private let calls: OwnCalls
     private let notifier: Notifier
     /// Folders in which a call that was given up is still under way, with how many.
-    private let stuck = Locked<[[FileName]: Int]>([:])
+    private let stuck = Locked<[ItemNumber: Int]>([:])
 
     init(mountpoint: String, replica: Replica, calls: OwnCalls, notifier: Notifier) {
         self.mountpoint = mountpoint
@@ -24,7 +24,7 @@ final class MountPresenter: Presenter {
         self.notifier = notifier
     }
 
-    /// Blocks the calling thread for the time of a few local system calls, at worst for ``Errand/patience``.
+    /// Blocks the calling thread for the time of a few local system calls, at worst as long as ``Patience`` says.
     func present(_ call: PresentedCall) -> Bool {
         let folders = call.folders
         guard stuck.withLock({ stuck in folders.allSatisfy { stuck[$0] == nil } }) else { return false }
@@ -37,13 +37,13 @@ final class MountPresenter: Presenter {
         return errand.wait { stick(folders) }
     }
 
-    private func stick(_ folders: [[FileName]]) {
+    private func stick(_ folders: [ItemNumber]) {
         stuck.withLock { stuck in
             for folder in folders { stuck[folder, default: 0] += 1 }
         }
     }
 
-    private func unstick(_ folders: [[FileName]]) {
+    private func unstick(_ folders: [ItemNumber]) {
         stuck.withLock { stuck in
             for folder in folders {
                 stuck[folder, default: 1] -= 1

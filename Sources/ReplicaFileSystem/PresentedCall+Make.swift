@@ -5,40 +5,67 @@ internal import SystemPackage
 
 extension PresentedCall {
     /// The folders whose locks the call takes.
-    var folders: [[FileName]] {
+    var folders: [ItemNumber] {
         switch self {
-        case .makeFile(let path), .makeFolder(let path), .makeSymlink(let path), .remove(let path, _):
-            [path.dropLast()]
-        case .rename(let old, let new): [old.dropLast(), new.dropLast()]
+        case .makeFile(_, let folder), .makeFolder(_, let folder), .makeSymlink(_, let folder),
+            .remove(_, let folder, _):
+            [folder.number]
+        case .rename(_, let from, _, let into): [from.number, into.number]
         case .touchContent, .touchStatus: []
         }
     }
 
-    /// Makes the system call, relative to the mount's root.
+    /// Makes the system call, in the mount with this root: one call on one name in a folder that is proven to be the one
+    /// meant, or on an item that is.
     /// - Returns: Whether it succeeded. What it made is the filesystem's choice: mode and target are its own.
     func make(in root: Int32) -> Bool {
         switch self {
-        case .makeFile(let path):
-            path.withPath { mknodat(root, $0, S_IFREG | 0o600, 0) } == 0
-        case .makeFolder(let path):
-            path.withPath { mkdirat(root, $0, 0o700) } == 0
-        case .makeSymlink(let path):
-            path.withPath { symlinkat(".", root, $0) } == 0
-        case .rename(let old, let new):
-            old.withPath { old in new.withPath { renameat(root, old, root, $0) } } == 0
-        case .remove(let path, let isFolder):
-            path.withPath { unlinkat(root, $0, isFolder ? AT_REMOVEDIR : 0) } == 0
-        case .touchContent(let path, let size):
-            path.withPath(in: "/proc/thread-self/fd/\(root)/") { truncate($0, Int(size)) } == 0
-        case .touchStatus(let path):
-            path.withPath { utimensat(root, $0, nil, AT_SYMLINK_NOFOLLOW) } == 0
+        case .makeFile(let name, let folder):
+            folder.open(in: root) { at in name.withCString { mknodat(at, $0, S_IFREG | 0o600, 0) } }
+        case .makeFolder(let name, let folder):
+            folder.open(in: root) { at in name.withCString { mkdirat(at, $0, 0o700) } }
+        case .makeSymlink(let name, let folder):
+            folder.open(in: root) { at in name.withCString { symlinkat(".", at, $0) } }
+        case .rename(let old, let from, let new, let into):
+            from.open(in: root) { from in
+                let isMade = into.open(in: root) { into in
+                    old.withCString { old in new.withCString { renameat(from, old, into, $0) } }
+                }
+                return isMade ? 0 : -1
+            }
+        case .remove(let name, let folder, let isFolder):
+            folder.open(in: root) { at in name.withCString { unlinkat(at, $0, isFolder ? AT_REMOVEDIR : 0) } }
+        case .touchContent(let item, let size):
+            item.open(in: root, as: S_IFREG) { truncate("/proc/thread-self/fd/\($0)", Int(size)) }
+        case .touchStatus(let item):
+            item.open(in: root) { utimensat($0, "", nil, CL_AT_EMPTY_PATH) }
         }
     }
 }
 
-extension [FileName] {
-    /// Calls `body` with the names as a path. Paths that are too long fail in the system call.
-    fileprivate func withPath(in folder: String = "", _ body: (UnsafePointer<CChar>) -> Int32) -> Int32 {
-        FileName(bytes: [UInt8](folder.utf8) + [UInt8](map(\.bytes).joined(separator: [0x2F]))).withCString(body)
+extension PresentedItem {
+    /// Calls `body` with an `O_PATH` descriptor of the item.
+    ///
+    /// The way to it may have been changed since, and is changed while it is walked: it leads through no symlink and out
+    /// of nothing, and what it leads to counts only if it has the item's number. From then on the descriptor is the item,
+    /// whatever happens to the names.
+    /// - Returns: False when the item isn't at its place, is no `type`, or `body` failed. Before Linux 5.6 always.
+    fileprivate func open(in root: Int32, as type: mode_t? = nil, _ body: (Int32) -> Int32) -> Bool {
+        let walked = path.isEmpty ? [0x2E] : [UInt8](path.map(\.bytes).joined(separator: [0x2F]))
+        var how = cl_open_how()
+        how.flags = UInt64(CL_O_PATH | O_NOFOLLOW | O_CLOEXEC)
+        how.resolve = UInt64(
+            CL_RESOLVE_BENEATH | CL_RESOLVE_NO_SYMLINKS | CL_RESOLVE_NO_MAGICLINKS | CL_RESOLVE_NO_XDEV)
+        let file = FileName(bytes: walked).withCString {
+            Int32(cl_openat2(Int(CL_SYS_OPENAT2), root, $0, &how, MemoryLayout<cl_open_how>.size))
+        }
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        // As the kernel knows it: an inode's number is not asked for anew.
+        var status = cl_statx()
+        guard cl_statx_of(file, "", CL_AT_EMPTY_PATH | CL_AT_STATX_DONT_SYNC, CL_STATX_ALL, &status) == 0,
+            status.ino == number.rawValue, type == nil || mode_t(status.mode) & S_IFMT == type
+        else { return false }
+        return body(file) == 0
     }
 }

@@ -64,8 +64,10 @@ extension DomainFileSystem {
         }
     }
 
-    /// Whether the caller is one of the programs that shall not cause downloads.
+    /// Whether the caller is one of the programs that shall not cause downloads, or the engine itself, which what is
+    /// lacked would have to come from.
     private func isRefused(_ context: RequestContext) -> Bool {
+        if ownCalls.contains(context.pid) { return true }
         guard !options.programsThatDoNotHydrate.isEmpty else { return false }
         return ProgramName.names(of: context.pid).contains { options.programsThatDoNotHydrate.contains($0) }
     }

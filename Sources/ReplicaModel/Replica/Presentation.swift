@@ -11,17 +11,34 @@ public protocol Presenter: Sendable {
     func invalidate(_ number: ItemNumber)
 }
 
-/// A system call by which a remote change shows. Paths are relative to the mount's root.
+/// An item, and the way to it from the mount's root.
+///
+/// The way was right when it was asked for. Whoever may rename there can have put something else at its end, or a symlink
+/// on it, by the time that it is walked: only what has the number is the item.
+public struct PresentedItem: Sendable, Hashable {
+    /// The names from the root on; none for the root itself.
+    public var path: [FileName]
+    /// The inode number that programs see.
+    public var number: ItemNumber
+
+    /// The item `number` at `path`.
+    public init(path: [FileName], number: ItemNumber) {
+        self.path = path
+        self.number = number
+    }
+}
+
+/// A system call by which a remote change shows.
 public enum PresentedCall: Sendable, Hashable {
-    case makeFile([FileName])
-    case makeFolder([FileName])
-    case makeSymlink([FileName])
-    case rename([FileName], [FileName])
-    case remove([FileName], isFolder: Bool)
+    case makeFile(FileName, in: PresentedItem)
+    case makeFolder(FileName, in: PresentedItem)
+    case makeSymlink(FileName, in: PresentedItem)
+    case rename(FileName, in: PresentedItem, to: FileName, into: PresentedItem)
+    case remove(FileName, in: PresentedItem, isFolder: Bool)
     /// The content changed.
-    case touchContent([FileName], size: Int64)
+    case touchContent(PresentedItem, size: Int64)
     /// Only the status changed.
-    case touchStatus([FileName])
+    case touchStatus(PresentedItem)
 }
 
 /// What the daemon's own requests stand for, by the place they name.
@@ -30,7 +47,21 @@ struct Presentations {
         var folder: ItemNumber
         var name: FileName
     }
-    var waiting: [Key: (Tree) -> Result<Node?, Obstacle>] = [:]
+    private var waiting: [Key: (Tree) -> Result<Node?, Obstacle>] = [:]
+
+    /// False when another change waits there.
+    mutating func add(_ key: Key, _ change: @escaping (Tree) -> Result<Node?, Obstacle>) -> Bool {
+        guard waiting[key] == nil else { return false }
+        waiting[key] = change
+        return true
+    }
+
+    mutating func take(_ key: Key) -> ((Tree) -> Result<Node?, Obstacle>)? { waiting.removeValue(forKey: key) }
+}
+
+extension Tree {
+    /// A node as calls at the mount find it.
+    func presented(_ node: Node) -> PresentedItem { PresentedItem(path: path(of: node), number: node.shown) }
 }
 
 extension Replica {
@@ -42,10 +73,8 @@ extension Replica {
     /// - Throws: ENOENT when no change is waiting there.
     public func performPresented(_ name: FileName, in folder: ItemNumber) throws(Obstacle) -> Entry? {
         let key = Presentations.Key(folder: folder, name: name)
-        guard let change = presentations.withLock({ $0.waiting.removeValue(forKey: key) }) else {
-            throw .errno(.noSuchFileOrDirectory)
-        }
         return try locked { (tree) throws(Obstacle) in
+            guard let change = tree.presentations.take(key) else { throw .errno(.noSuchFileOrDirectory) }
             guard let node = try change(tree).get() else { return nil }
             return try tree.entry(of: node)
         }
@@ -78,11 +107,14 @@ extension Replica {
             if case .failure(let obstacle) = result { outcome.withLock { $0 = obstacle } }
             return result
         }
-        presentations.withLock { $0.waiting[key] = carryOut }
-        _ = presenter.present(call)
-        let wasCarriedOut = presentations.withLock { $0.waiting.removeValue(forKey: key) } == nil
-        if let obstacle = outcome.withLock({ $0 }) { throw obstacle }
-        guard !wasCarriedOut else { return }
+        if look({ $0.presentations.add(key, carryOut) }) {
+            _ = presenter.present(call)
+            // Under the lock: a call that was given up may just now be at the change.
+            guard look({ $0.presentations.take(key) }) != nil else {
+                if let obstacle = outcome.withLock({ $0 }) { throw obstacle }
+                return
+            }
+        }
         _ = try locked(change)
         presenter.invalidate(key.name, in: key.folder)
     }

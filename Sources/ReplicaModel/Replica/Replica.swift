@@ -15,7 +15,6 @@ public final class Replica: Sendable {
     let recording = Locked(Recording())
     /// As of which of the tree's ``Tree/untoldChanges`` the database survives a power cut.
     let durable = Locked<UInt64>(0)
-    let presentations = Locked(Presentations())
     let presenter = Locked<(any Presenter)?>(nil)
     let fillLocks = FillLocks()
     let events = EventHub()

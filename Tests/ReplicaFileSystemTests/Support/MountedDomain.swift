@@ -16,11 +16,11 @@ final class MountedDomain: Sendable {
     var mount: String { place.mount }
     var tree: String { place.tree }
 
-    init(_ store: MemoryStore, _ options: FileSystemOptions, enforcing: Bool) throws {
+    init(_ store: MemoryStore, _ options: FileSystemOptions, enforcing: Bool, settle: Double) throws {
         place = try TestPlace()
         self.store = store
         var settings = DomainOptions()
-        settings.settle = 0.05
+        settings.settle = settle
         settings.enforcesCapabilities = enforcing
         domain = try Domain.open(
             place.folders, store: store, options: settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -50,12 +50,12 @@ final class MountedDomain: Sendable {
 /// Mounts a domain of `store` and calls `body` on a thread of its own; fails the test with what `body` found wrong.
 func withDomain(
     _ store: MemoryStore, _ options: FileSystemOptions = FileSystemOptions(), enforcing: Bool = false,
-    location: SourceLocation = #_sourceLocation,
+    settle: Double = 0.05, location: SourceLocation = #_sourceLocation,
     _ body: @escaping @Sendable (MountedDomain, Checks) throws -> Void
 ) async throws {
     let checks = Checks()
     try await onThread {
-        let mounted = try MountedDomain(store, options, enforcing: enforcing)
+        let mounted = try MountedDomain(store, options, enforcing: enforcing, settle: settle)
         let outcome = Result { try body(mounted, checks) }
         try mounted.end()
         try outcome.get()

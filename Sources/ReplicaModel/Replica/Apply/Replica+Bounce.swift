@@ -48,8 +48,8 @@ extension Replica {
             guard let node = try tree.find(number), let parent = node.parent else { return nil }
             let (folder, name) = try target(tree, node)
             return LocalMove(
-                number: number, from: parent.number, oldName: node.name, into: folder.number, newName: name,
-                oldPath: tree.path(of: node), newPath: tree.path(of: folder) + [name],
+                number: number, from: tree.presented(parent), oldName: node.name, into: tree.presented(folder),
+                newName: name,
                 isSeen: parent.lookups > 0 || folder.lookups > 0)
         }
         guard let move else { return }
@@ -60,10 +60,9 @@ extension Replica {
     func carryOut(
         _ move: LocalMove, note: @escaping (Tree, Node, Node) throws(Obstacle) -> Void
     ) throws(Obstacle) {
-        let key = Presentations.Key(folder: move.from, name: move.oldName)
-        try present(.rename(move.oldPath, move.newPath), key, isSeen: move.isSeen) { (tree) throws(Obstacle) in
-            guard let node = tree.items[move.number], let from = node.parent, from.number == move.from,
-                node.name == move.oldName, let into = tree.items[move.into]
+        try present(move.call, move.key, isSeen: move.isSeen) { (tree) throws(Obstacle) in
+            guard let node = tree.items[move.number], let from = node.parent, from.number == move.from.number,
+                node.name == move.oldName, let into = tree.items[move.into.number]
             else { throw .errno(.noSuchFileOrDirectory) }
             try tree.children(of: into)
             try tree.vacant(move.newName, in: into)
@@ -86,11 +85,13 @@ extension Replica {
 /// A rename that the engine makes.
 struct LocalMove {
     var number: ItemNumber
-    var from: ItemNumber
+    var from: PresentedItem
     var oldName: FileName
-    var into: ItemNumber
+    var into: PresentedItem
     var newName: FileName
-    var oldPath: [FileName]
-    var newPath: [FileName]
+    /// Whether the kernel knows one of the folders.
     var isSeen: Bool
+
+    var call: PresentedCall { .rename(oldName, in: from, to: newName, into: into) }
+    var key: Presentations.Key { Presentations.Key(folder: from.number, name: oldName) }
 }

@@ -5,15 +5,15 @@ internal import SystemPackage
 extension Replica {
     /// Makes an item of the store appear: a file without its content, a folder without its listing, a symlink.
     func create(_ item: Item, in parent: ItemNumber) throws(Obstacle) {
-        let (path, isSeen) = try locked { (tree) throws(Obstacle) in
+        let (above, isSeen) = try locked { (tree) throws(Obstacle) in
             guard let folder = try tree.find(parent) else { throw .errno(.noSuchFileOrDirectory) }
-            return (tree.path(of: folder) + [item.filename], folder.lookups > 0)
+            return (tree.presented(folder), folder.lookups > 0)
         }
         let call: PresentedCall =
             switch item.kind {
-            case .file: .makeFile(path)
-            case .folder: .makeFolder(path)
-            case .symlink: .makeSymlink(path)
+            case .file: .makeFile(item.filename, in: above)
+            case .folder: .makeFolder(item.filename, in: above)
+            case .symlink: .makeSymlink(item.filename, in: above)
             }
         let key = Presentations.Key(folder: parent, name: item.filename)
         try present(call, key, isSeen: isSeen) { (tree) throws(Obstacle) in

@@ -10,7 +10,8 @@ extension Replica {
     ) throws(Obstacle) {
         let found = try locked { (tree) throws(Obstacle) -> (PresentedCall, Presentations.Key, Bool)? in
             guard let node = try tree.find(number), let parent = node.parent else { return nil }
-            let call = PresentedCall.remove(tree.path(of: node), isFolder: node.kind == .folder)
+            let call = PresentedCall.remove(
+                node.name, in: tree.presented(parent), isFolder: node.kind == .folder)
             return (call, Presentations.Key(folder: parent.number, name: node.name), parent.lookups > 0)
         }
         guard let (call, key, isSeen) = found else { return }

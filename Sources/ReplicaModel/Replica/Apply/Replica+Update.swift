@@ -51,8 +51,8 @@ extension Replica {
             }
             guard from !== into || node.name != item.filename else { return nil }
             return LocalMove(
-                number: number, from: from.number, oldName: node.name, into: parent, newName: item.filename,
-                oldPath: tree.path(of: node), newPath: tree.path(of: into) + [item.filename],
+                number: number, from: tree.presented(from), oldName: node.name, into: tree.presented(into),
+                newName: item.filename,
                 isSeen: from.lookups > 0 || into.lookups > 0)
         }
         guard let move else { return }
@@ -90,23 +90,23 @@ extension Replica {
         let presenter = self.presenter.withLock { $0 }
         if isOpen { presenter?.invalidate(name, in: parent) }
         let size = item.size
-        let call: ([FileName]) -> PresentedCall = { .touchContent($0, size: size) }
+        let call: (PresentedItem) -> PresentedCall = { .touchContent($0, size: size) }
         try touch(number, call) { (_, _) in }
         presenter?.invalidate(number)
     }
 
     /// Changes an item by way of a system call on it, so that watchers see that it changed.
     private func touch(
-        _ number: ItemNumber, _ call: ([FileName]) -> PresentedCall,
+        _ number: ItemNumber, _ call: (PresentedItem) -> PresentedCall,
         _ change: @escaping (Tree, Node) throws(Obstacle) -> Void
     ) throws(Obstacle) {
-        let (path, shown, isSeen) = try locked { (tree) throws(Obstacle) in
+        let (item, isSeen) = try locked { (tree) throws(Obstacle) in
             guard let node = tree.items[number] else { throw .errno(.noSuchFileOrDirectory) }
             let isWatched = node.lookups > 0 || (node.parent?.lookups ?? 0) > 0
-            return (tree.path(of: node), node.shown, isWatched && node.kind != .symlink)
+            return (tree.presented(node), isWatched && node.kind != .symlink)
         }
-        let key = Presentations.Key(folder: shown, name: FileName(""))
-        try present(call(path), key, isSeen: isSeen) { (tree) throws(Obstacle) in
+        let key = Presentations.Key(folder: item.number, name: FileName(""))
+        try present(call(item), key, isSeen: isSeen) { (tree) throws(Obstacle) in
             guard let node = tree.items[number] else { throw .errno(.noSuchFileOrDirectory) }
             try change(tree, node)
             return node

@@ -27,15 +27,14 @@ extension Replica {
                 return nil
             }
             return LocalMove(
-                number: number, from: parent.number, oldName: node.name, into: folder.number, newName: original.name,
-                oldPath: tree.path(of: node), newPath: tree.path(of: original),
+                number: number, from: tree.presented(parent), oldName: node.name, into: tree.presented(folder),
+                newName: original.name,
                 isSeen: parent.lookups > 0 || folder.lookups > 0)
         }
         guard let move else { return }
-        let key = Presentations.Key(folder: move.from, name: move.oldName)
-        try present(.rename(move.oldPath, move.newPath), key, isSeen: move.isSeen) { (tree) throws(Obstacle) in
-            guard let node = tree.items[number], let from = node.parent, from.number == move.from,
-                node.name == move.oldName, let into = tree.items[move.into]
+        try present(move.call, move.key, isSeen: move.isSeen) { (tree) throws(Obstacle) in
+            guard let node = tree.items[number], let from = node.parent, from.number == move.from.number,
+                node.name == move.oldName, let into = tree.items[move.into.number]
             else { throw .errno(.noSuchFileOrDirectory) }
             tree.settle(node)
             try tree.replaceByRename(node, from, move.newName, into)

@@ -78,7 +78,7 @@ extension Replica {
     func followTrash(_ move: LocalMove) {
         tidyTrash { () throws(Obstacle) in
             guard let info = try locked({ (tree) throws(Obstacle) in try tree.moveOfInfo(with: move) }) else { return }
-            guard move.from == move.into else { return try remove(info.number) }
+            guard move.from.number == move.into.number else { return try remove(info.number) }
             try carryOut(info) { (tree, node, folder) throws(Obstacle) in
                 tree.setPlace(of: node, info.newName, folder)
                 tree.note(node)
@@ -115,14 +115,14 @@ extension Replica {
 extension Tree {
     /// What has to happen to a `.trashinfo` when its file moves so.
     fileprivate func moveOfInfo(with move: LocalMove) throws(Obstacle) -> LocalMove? {
-        guard let folder = items[move.from], let info = try trashInfo(of: move.oldName, in: folder),
+        guard let folder = items[move.from.number], let info = try trashInfo(of: move.oldName, in: folder),
             let infos = info.parent
         else { return nil }
         let name = TrashName.info(of: move.newName)
-        let path = path(of: infos)
+        let place = presented(infos)
         return LocalMove(
-            number: info.number, from: infos.number, oldName: info.name, into: infos.number, newName: name,
-            oldPath: path + [info.name], newPath: path + [name], isSeen: infos.lookups > 0)
+            number: info.number, from: place, oldName: info.name, into: place, newName: name,
+            isSeen: infos.lookups > 0)
     }
 }
 

@@ -29,6 +29,8 @@ final class Tree {
     /// Items by the place that they were sent to, as long as the store has not answered.
     private var unanswered: [Presentations.Key: ItemNumber] = [:]
     var answers = AnswerLog()
+    /// What the daemon's own requests at the mount will stand for.
+    var presentations = Presentations()
     /// How often in a row the name of an item was said to be taken.
     var collisions: [ItemNumber: Int] = [:]
     /// Items with a file below that is open for writing, or was when the daemon died.

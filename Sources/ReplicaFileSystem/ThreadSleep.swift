@@ -1,0 +1,35 @@
+internal import Glibc
+
+/// A sleep of a thread of this process in the kernel that only what it waits for ends, as that for a folder's lock.
+struct ThreadSleep: Equatable {
+    /// How often the thread went to sleep: tells one sleep from the next.
+    var count: UInt64
+
+    init(count: UInt64) { self.count = count }
+
+    /// Nil when the thread is in none, or is gone.
+    init?(thread: Int32) {
+        let file = open("/proc/self/task/\(thread)/status", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 8192)
+        let length = read(file, &bytes, bytes.count)
+        self.init(status: String(decoding: bytes.prefix(max(0, length)), as: UTF8.self))
+    }
+
+    /// - Parameter status: As proc(5) has it.
+    init?(status: String) {
+        var (isAsleep, count): (Bool, UInt64?) = (false, nil)
+        for line in status.split(separator: "\n") {
+            let words = line.split(whereSeparator: \.isWhitespace)
+            guard words.count > 1 else { continue }
+            switch words[0] {
+            case "State:": isAsleep = words[1] == "D"
+            case "voluntary_ctxt_switches:": count = UInt64(words[1])
+            default: continue
+            }
+        }
+        guard isAsleep, let count else { return nil }
+        self.count = count
+    }
+}
