@@ -5,16 +5,23 @@ internal import SystemPackage
 /// Where the snapshots of contents are: small ones in memory, in files that are used again, for to make a file and to
 /// remove it takes longer than to fill it; others in files without a name, as clones where the filesystem below can.
 final class SnapshotFiles: Sendable {
+    /// pread(2) into a buffer: how many bytes came, 0 at the file's end, -1 with errno.
+    typealias Read = @Sendable (_ file: Int32, _ into: UnsafeMutableRawBufferPointer, _ offset: Int64) -> Int
+
     /// The most bytes that are kept in memory.
     private static let largestInMemory: Int64 = 64 << 10
     /// How many files in memory wait to be used again.
     private static let mostIdle = 16
     private let folder: FilePath
+    private let read: Read
     private let idle = Locked<[Int32]>([])
 
-    /// - Parameter folder: On the filesystem of the files that snapshots are made of.
-    init(in folder: FilePath) {
+    /// - Parameters:
+    ///   - folder: On the filesystem of the files that snapshots are made of.
+    ///   - read: How files are read; tests have disks that fail.
+    init(in folder: FilePath, read: @escaping Read = { pread($0, $1.baseAddress, $1.count, Int($2)) }) {
         self.folder = folder
+        self.read = read
     }
 
     deinit {
@@ -23,11 +30,15 @@ final class SnapshotFiles: Sendable {
 
     /// A copy of an open file of `size` bytes, its offset at the start. Shorter when the file is by now.
     /// - Returns: A descriptor that is to be given to ``release(_:size:)``.
+    /// - Throws: What reading the file throws, or writing the copy.
     func make(of source: Int32, size: Int64) throws(Errno) -> Int32 {
         let isSmall = size <= Self.largestInMemory
         let copy = try isSmall ? fileInMemory() : fileOnDisk()
         do throws(Errno) {
-            try isSmall ? fill(copy, source, Int(size)) : share(copy, source, size)
+            let shared = isSmall ? 0 : share(copy, source, size)
+            let end = try fill(copy, source, shared..<max(shared, size))
+            try Errno.check(ftruncate(copy, Int(end)))
+            try Errno.check(lseek(copy, 0, SEEK_SET))
             return copy
         } catch {
             close(copy)
@@ -54,22 +65,39 @@ final class SnapshotFiles: Sendable {
         try Errno.check(folder.withPlatformString { open($0, CL_O_TMPFILE | O_RDWR | O_CLOEXEC, 0o600) })
     }
 
-    private func fill(_ copy: Int32, _ source: Int32, _ size: Int) throws(Errno) {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, size), alignment: 1)
+    /// Copies `range` by reading it: a call may bring less than was asked for, and then the next brings more.
+    /// - Returns: Where the copy ends: earlier than the range where the source does.
+    private func fill(_ copy: Int32, _ source: Int32, _ range: Range<Int64>) throws(Errno) -> Int64 {
+        guard !range.isEmpty else { return range.upperBound }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Int(min(Int64(range.count), Self.atOnce)), alignment: 1)
         defer { buffer.deallocate() }
-        let count = try Errno.check(pread(source, buffer.baseAddress, size, 0))
-        try StagingSink.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: copy, at: 0)
-        try Errno.check(ftruncate(copy, count))
-        try Errno.check(lseek(copy, 0, SEEK_SET))
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let wanted = Int(min(range.upperBound - offset, Int64(buffer.count)))
+            let count = read(source, UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), offset)
+            if count == 0 { break }
+            guard count > 0 else {
+                guard Errno.last == .interrupted else { throw .last }
+                continue
+            }
+            try StagingSink.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: copy, at: offset)
+            offset += Int64(count)
+        }
+        return offset
     }
 
-    private func share(_ copy: Int32, _ source: Int32, _ size: Int64) throws(Errno) {
-        guard ioctl(copy, UInt(CL_FICLONE), source) != 0 else { return }
+    private static let atOnce: Int64 = 1 << 20
+
+    /// Has the filesystem below share the blocks, or copy them by itself, as far as it can.
+    /// - Returns: How far that is: what is left is to be read, which says why it cannot be.
+    private func share(_ copy: Int32, _ source: Int32, _ size: Int64) -> Int64 {
+        if ioctl(copy, UInt(CL_FICLONE), source) == 0 { return size }
         var (from, into): (Int64, Int64) = (0, 0)
         while into < size {
-            let count = copy_file_range(source, &from, copy, &into, 1 << 30, 0)
-            if count == 0 { return }
-            guard count > 0 || Errno.last == .interrupted else { throw .last }
+            let count = copy_file_range(source, &from, copy, &into, Int(min(1 << 30, size - into)), 0)
+            guard count > 0 || count < 0 && Errno.last == .interrupted else { break }
         }
+        return into
     }
 }

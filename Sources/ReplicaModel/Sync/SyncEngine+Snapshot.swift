@@ -4,6 +4,7 @@ internal import SystemPackage
 extension SyncEngine {
     /// The content of a call as a file that stays as it is (statement 77).
     /// - Returns: Nil when none is sent, or when it was written while it was copied.
+    /// - Throws: ``RemoteStoreError/itemUnavailable(_:)`` for what cannot be read now.
     func snapshot(_ call: Outgoing) async throws(RemoteStoreError) -> ItemContents? {
         guard let source = call.source else { return nil }
         defer { close(source) }
@@ -11,12 +12,17 @@ extension SyncEngine {
         do throws(Errno) {
             copy = try snapshots.make(of: source, size: call.stamp.size)
         } catch {
-            if error == .noSpace { noteFullDisk() }
+            guard error == .noSpace else { throw .itemUnavailable("its content cannot be read: \(error)") }
+            noteFullDisk()
             return nil
         }
         guard let now = status(source), Stamp(now) == call.stamp else {
             snapshots.release(copy, size: call.stamp.size)
             return nil
+        }
+        guard status(copy)?.size == now.size else {
+            snapshots.release(copy, size: call.stamp.size)
+            throw .itemUnavailable("its content cannot be read: it ends before its size")
         }
         let number = call.number
         let size = now.size

@@ -20,7 +20,7 @@ final class SyncEngine: Sendable {
 
     init(
         replica: Replica, store: any RemoteStore, options: DomainOptions, bell: Bell, log: Logger,
-        random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
+        snapshots: SnapshotFiles? = nil, random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
     ) {
         self.replica = replica
         self.store = CheckedStore(store: store) { [state] item in
@@ -29,7 +29,7 @@ final class SyncEngine: Sendable {
             state.withLock { $0.leaveOut(item.identifier, name) }
         }
         self.options = options
-        snapshots = SnapshotFiles(in: replica.folders.staging)
+        self.snapshots = snapshots ?? SnapshotFiles(in: replica.folders.staging)
         self.bell = bell
         self.log = log
         self.random = random

@@ -18,11 +18,14 @@ final class Bench {
     private(set) var engine: SyncEngine
     let bell = Bell()
     let options: DomainOptions
+    private let reading: SnapshotFiles.Read?
 
     init(
         store: MemoryStore = MemoryStore(), through remote: (any RemoteStore)? = nil, enforcing: Bool = false,
-        scanning: Bool = true, isAdded: Bool = false, importing: ((String) throws -> Void)? = nil
+        scanning: Bool = true, isAdded: Bool = false, importing: ((String) throws -> Void)? = nil,
+        reading: SnapshotFiles.Read? = nil
     ) throws {
+        self.reading = reading
         folder = try BenchFolder()
         try isAdded ? folder.state.makeDomain() : folder.makeDomain(importing: importing)
         self.store = store
@@ -32,34 +35,34 @@ final class Bench {
         options.isSequential = true
         options.enforcesCapabilities = enforcing
         self.options = options
-        (replica, engine) = try Self.open(folder.state, self.remote, options, clock, bell)
+        (replica, engine) = try Self.open(folder.state, self.remote, options, clock, bell, reading)
         if scanning { try replica.scan() }
     }
 
     private static func open(
         _ folders: StateFolders, _ store: any RemoteStore, _ options: DomainOptions, _ clock: Locked<Double>,
-        _ bell: Bell
+        _ bell: Bell, _ reading: SnapshotFiles.Read?
     ) throws -> (Replica, SyncEngine) {
         let replica = try Replica.open(folders, now: { clock.withLock { $0 } }, wake: { bell.ring() })
         let engine = SyncEngine(
             replica: replica, store: store, options: options, bell: bell,
             log: Logger(label: "test") { _ in
                 SwiftLogNoOpLogHandler()
-            }, random: { 0.5 })
+            }, snapshots: reading.map { SnapshotFiles(in: folders.staging, read: $0) }, random: { 0.5 })
         engine.restore()
         return (replica, engine)
     }
 
     /// Ends the replica without a word, as a crash does, and opens it anew.
     func crash(scanning: Bool = true) throws {
-        (replica, engine) = try Self.open(folders, remote, options, clock, bell)
+        (replica, engine) = try Self.open(folders, remote, options, clock, bell, reading)
         if scanning { try replica.scan() }
     }
 
     /// Stops in good order and starts again.
     func restart() throws {
         try replica.close()
-        (replica, engine) = try Self.open(folders, remote, options, clock, bell)
+        (replica, engine) = try Self.open(folders, remote, options, clock, bell, reading)
         try replica.scan()
     }
 

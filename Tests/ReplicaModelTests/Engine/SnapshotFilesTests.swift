@@ -70,4 +70,78 @@ import Testing
             snapshots.release(file, size: 1)
         }
     }
+
+    /// A disk that gives little at a time and is interrupted now and then.
+    @Test(arguments: [100, large * 2])
+    func whatComesInPiecesIsReadOn(_ size: Int) throws {
+        let folder = try BenchFolder()
+        let turns = Counter()
+        let snapshots = SnapshotFiles(in: folder.path) { file, buffer, offset in
+            if turns.next() % 3 == 0 {
+                errno = EINTR
+                return -1
+            }
+            return pread(file, buffer.baseAddress, min(buffer.count, 7 + size / 50), Int(offset))
+        }
+        let wanted = content(size, 9)
+        let file = try source(wanted, in: folder)
+        defer { close(file) }
+        let snapshot = try snapshots.make(of: file, size: Int64(size))
+        #expect(try bytes(snapshot) == wanted)
+        snapshots.release(snapshot, size: Int64(size))
+    }
+
+    /// What copy_file_range(2) will not copy is read: the kernel's symbols come a page at a time.
+    @Test func whatTheKernelDoesNotCopyIsRead() throws {
+        let folder = try BenchFolder()
+        let file = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC)
+        try #require(file >= 0)
+        defer { close(file) }
+        let snapshots = SnapshotFiles(in: folder.path)
+        let snapshot = try snapshots.make(of: file, size: Int64(Self.large))
+        #expect(try bytes(snapshot).count == Self.large)
+        snapshots.release(snapshot, size: Int64(Self.large))
+    }
+
+    /// A disk that fails is the trouble of that file, said and tried again, and over when the disk is well.
+    @Test(arguments: [EIO, 0])
+    func whatCannotBeReadIsTriedAgain(_ trouble: Int32) async throws {
+        let isSick = Locked(true)
+        let bench = try Bench(reading: { file, buffer, offset in
+            let count = pread(file, buffer.baseAddress, buffer.count, Int(offset))
+            guard isSick.withLock({ $0 }), buffer.count == 4 else { return count }
+            errno = trouble
+            return trouble == 0 ? 0 : -1
+        })
+        try bench.write("sick", to: "x")
+        try bench.write("well and whole", to: "y")
+        for _ in 0..<3 {
+            bench.pass(400)
+            _ = await bench.engine.send()
+        }
+        let failure = try #require(bench.replica.look { $0.byName("x")?.failure })
+        #expect(failure.code == "itemUnavailable" && failure.attempts == 3 && failure.retryAt != nil)
+        #expect(failure.message.hasPrefix("its content cannot be read"))
+        #expect(bench.store.entries.keys.sorted() == ["y"])
+        isSick.withLock { $0 = false }
+        try await bench.settle()
+        #expect(bench.store.text(at: "x") == "sick")
+        #expect(bench.replica.look { $0.byName("x")?.failure } == nil)
+    }
+}
+
+/// Counts calls.
+private final class Counter: Sendable {
+    private let count = Locked(0)
+
+    func next() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
+}
+
+extension Tree {
+    fileprivate func byName(_ name: String) -> Node? { root.children?[FileName(name)] }
 }
