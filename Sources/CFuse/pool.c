@@ -169,6 +169,7 @@ static void leave(struct worker *worker, bool ended) {
 
 static void *work(void *argument) {
     struct worker *worker = argument;
+    cfuse_prepare_thread_for_faults();
     ask_for_short_slices(0);
     struct cfuse_pool *pool = worker->pool;
     // Who started this may block all signals, as Dispatch's threads do.

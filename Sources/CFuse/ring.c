@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "ring.h"
+#include "CFuse.h"
 #include "ring_entry.h"
 #include "ring_memory.h"
 #include "service.h"
@@ -191,6 +192,7 @@ static void serve(struct ring *ring) {
 
 static void *work(void *argument) {
     struct ring *ring = own = argument;
+    cfuse_prepare_thread_for_faults();
     settle(ring->processor);
     ring->watched.thread = gettid();
     while (sem_wait(&ring->start) != 0) {}

@@ -1,4 +1,5 @@
 #include "ring_team.h"
+#include "CFuse.h"
 #include "ring_entry.h"
 #include "ring_watch.h"
 #include "service.h"
@@ -36,6 +37,7 @@ static struct ring_entry *next(struct team *team) {
 
 static void *work(void *argument) {
     struct team *team = argument;
+    cfuse_prepare_thread_for_faults();
     // Not as the ring's thread is just now.
     watch_settle();
     pthread_mutex_lock(&team->lock);

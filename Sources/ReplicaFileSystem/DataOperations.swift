@@ -11,7 +11,7 @@ extension DomainFileSystem {
     ) {
         traffic.countRead()
         guard let file = files[handle], file.descriptor >= 0 else { return reply.fail(.badFileDescriptor) }
-        read(context, file, offset..<(offset + Int64(size)), attempts: 8, reply)
+        read(context, file, offset..<offset.saturatingAdd(Int64(size)), attempts: 8, reply)
     }
 
     /// Answers a read as soon as the bytes are here.

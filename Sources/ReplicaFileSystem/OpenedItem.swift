@@ -82,8 +82,8 @@ struct ReadAhead {
     mutating func range(for wanted: Range<Int64>) -> Range<Int64> {
         window = wanted.lowerBound == expected ? min(window * 2, Self.most) : Self.block
         let start = wanted.lowerBound / Self.block * Self.block
-        let end = max(wanted.upperBound, wanted.lowerBound + window)
-        return start..<((end + Self.block - 1) / Self.block * Self.block)
+        let end = max(wanted.upperBound, wanted.lowerBound.saturatingAdd(window))
+        return start..<end.roundedUp(toMultipleOf: Self.block)
     }
 
     /// Notes that `wanted` was read.

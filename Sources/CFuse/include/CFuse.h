@@ -48,6 +48,14 @@ bool cfuse_is_mounted(const struct cfuse_mount_identity *identity);
 /// Takes this mount away, wherever it was moved to. 0, EINVAL when it is gone, EBUSY also when another lies over it.
 int cfuse_unmount_identified(const struct cfuse_mount_identity *identity, bool lazy);
 
+// Ending by a fault
+
+/// Has this process end at once by whatever fault of its own, with a line on standard error and 128 and the signal's number
+/// as its status. A core dump would wait for all threads, and one of them may wait for this very process's mount.
+void cfuse_end_at_faults(void);
+/// Lets this thread get there also when its stack is what ran out.
+void cfuse_prepare_thread_for_faults(void);
+
 // The request that this thread is serving
 
 uint64_t cfuse_current_unique(void);

@@ -13,7 +13,7 @@ struct EntryColumns {
     private var names: ContiguousArray<UInt32> = []
     private(set) var marks: ContiguousArray<EntryTable.Marks> = []
     /// Names, each behind a byte with its length. It begins with an empty one.
-    private var text: ContiguousArray<UInt8> = [0]
+    private var text: ContiguousArray<UInt8> = [0, 0]
     /// The bytes of ``text`` that are names of nothing any more.
     private var unusedText = 0
     /// How many slots have no mark.
@@ -68,10 +68,13 @@ struct EntryColumns {
 
     mutating func setName(_ name: FileName, at slot: UInt32) {
         let old = range(ofNameAt: slot)
-        if !old.isEmpty { unusedText += old.count + 1 }
+        if !old.isEmpty { unusedText += old.count + Self.lengthBytes }
         names[Int(slot)] = UInt32(text.count)
-        text.append(UInt8(name.bytes.count))
-        text.append(contentsOf: name.bytes)
+        // vfat and others have names of more than 255 bytes.
+        let count = min(name.bytes.count, Int(UInt16.max))
+        text.append(UInt8(truncatingIfNeeded: count))
+        text.append(UInt8(truncatingIfNeeded: count >> 8))
+        text.append(contentsOf: name.bytes.prefix(count))
     }
 
     func nameHash(at slot: UInt32) -> Int {
@@ -86,8 +89,12 @@ struct EntryColumns {
         return hasher.finalize()
     }
 
+    /// What stands before each name: the number of its bytes, the lower byte first.
+    private static let lengthBytes = 2
+
     private func range(ofNameAt slot: UInt32) -> Range<Int> {
         let start = Int(names[Int(slot)])
-        return start + 1..<start + 1 + Int(text[start])
+        let first = start + Self.lengthBytes
+        return first..<first + (Int(text[start]) | Int(text[start + 1]) << 8)
     }
 }

@@ -75,7 +75,7 @@ extension DirectoryTree {
         for entry in entries where TemporaryName.matches(entry.name) {
             // What cannot be taken away now may be at the next listing.
             guard let status = try? Linux.status(of: entry.name, in: folder) else { continue }
-            let age = Duration.nanoseconds(Timestamp.now.nanoseconds - status.changed)
+            let age = Duration.nanoseconds(Timestamp.now.nanoseconds.saturatingSubtract(status.changed))
             guard age > temporaryLife else { continue }
             _ = try? remove(entry.name, status, in: folder)
         }

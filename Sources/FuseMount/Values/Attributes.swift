@@ -19,7 +19,7 @@ public struct Attributes: Sendable {
         status.st_uid = uid
         status.st_gid = gid
         status.st_size = Int(size)
-        status.st_blocks = Int(size + 511) / 512
+        status.st_blocks = Int(size / 512 + (size % 512 > 0 ? 1 : 0))
         status.st_blksize = 4096
     }
 

@@ -35,7 +35,7 @@ extension Domain {
                 return Conflict(
                     original: try isThere ? original.map { try paths.path(of: $0, in: rows).0 } : nil,
                     copy: try paths.path(of: copy, in: rows).0,
-                    date: Timestamp(nanoseconds: Int64((copy.conflict?.date ?? 0) * 1e9)))
+                    date: Timestamp(secondsSince1970: copy.conflict?.date ?? 0))
             }.sorted { $0.date < $1.date }
         }
     }

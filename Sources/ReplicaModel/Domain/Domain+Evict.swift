@@ -60,7 +60,7 @@ extension Domain {
             do throws(EvictionRefusal) {
                 if let bytes = try replica.evictFile(file.number) {
                     result.items += 1
-                    result.bytes += bytes
+                    result.bytes = result.bytes.saturatingAdd(bytes)
                 }
             } catch {
                 result.refused.append(Eviction.Refusal(path: file.path, reason: error))

@@ -44,14 +44,14 @@ extension SyncEngine {
 
     func uploads(pending: Int, unsentBytes: Int64) -> TransferReport? {
         let now = replica.now()
-        let underway = state.withLock { $0.uploads.values.reduce(0) { $0 + $1.done } }
+        let underway = state.withLock { $0.uploads.values.reduce(Int64(0)) { $0.saturatingAdd($1.done) } }
         return ledger.withLock { ledger in
             guard pending > 0 else { return nil }
             let rate = ledger.sending.rate(now: now)
-            let done = ledger.sentBytes + underway
+            let done = ledger.sentBytes.saturatingAdd(underway)
             return TransferReport(
                 itemsDone: ledger.sentItems, itemsTotal: ledger.sentItems + pending, bytesDone: done,
-                bytesTotal: max(done, ledger.sentBytes + unsentBytes), itemsPerSecond: rate.items,
+                bytesTotal: max(done, ledger.sentBytes.saturatingAdd(unsentBytes)), itemsPerSecond: rate.items,
                 bytesPerSecond: rate.bytes)
         }
     }
@@ -62,11 +62,12 @@ extension SyncEngine {
             guard !ledger.fetches.isEmpty else { return nil }
             let rate = ledger.fetching.rate(now: now)
             let running = ledger.fetches.values.reduce((done: Int64(0), size: Int64(0))) {
-                ($0.done + $1.done, $0.size + $1.size)
+                ($0.done.saturatingAdd($1.done), $0.size.saturatingAdd($1.size))
             }
             return TransferReport(
                 itemsDone: ledger.fetchedItems, itemsTotal: ledger.fetchedItems + ledger.fetches.count,
-                bytesDone: ledger.fetchedBytes + running.done, bytesTotal: ledger.fetchedBytes + running.size,
+                bytesDone: ledger.fetchedBytes.saturatingAdd(running.done),
+                bytesTotal: ledger.fetchedBytes.saturatingAdd(running.size),
                 itemsPerSecond: rate.items, bytesPerSecond: rate.bytes)
         }
     }

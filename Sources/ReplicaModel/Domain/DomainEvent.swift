@@ -37,7 +37,7 @@ public struct DomainEvent: Sendable, Hashable {
         self.kind = kind
         self.path = path
         self.detail = detail
-        date = Timestamp(nanoseconds: Int64(seconds * 1e9))
+        date = Timestamp(secondsSince1970: seconds)
     }
 }
 

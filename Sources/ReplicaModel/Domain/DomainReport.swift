@@ -62,7 +62,8 @@ public struct TransferReport: Sendable, Hashable {
     public static func + (left: TransferReport, right: TransferReport) -> TransferReport {
         TransferReport(
             itemsDone: left.itemsDone + right.itemsDone, itemsTotal: left.itemsTotal + right.itemsTotal,
-            bytesDone: left.bytesDone + right.bytesDone, bytesTotal: left.bytesTotal + right.bytesTotal,
+            bytesDone: left.bytesDone.saturatingAdd(right.bytesDone),
+            bytesTotal: left.bytesTotal.saturatingAdd(right.bytesTotal),
             itemsPerSecond: left.itemsPerSecond + right.itemsPerSecond,
             bytesPerSecond: left.bytesPerSecond + right.bytesPerSecond)
     }

@@ -74,7 +74,7 @@ extension ItemReport {
         error = row.failure.map { failure in
             ItemError(
                 code: failure.code, message: failure.message, attempts: failure.attempts,
-                retryAt: failure.retryAt.map { Timestamp(nanoseconds: Int64($0 * 1e9)) })
+                retryAt: failure.retryAt.map { Timestamp(secondsSince1970: $0) })
         }
     }
 

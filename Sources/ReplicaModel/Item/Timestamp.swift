@@ -1,4 +1,5 @@
-/// A point in time as the kernel counts it.
+/// A point in time as the kernel counts it, between the years 1677 and 2262: a time outside of these, which a file system
+/// may have, is taken for the first or last of them, as file systems do with times that they cannot hold.
 public struct Timestamp: Hashable, Sendable, Codable, Comparable {
     /// Nanoseconds since 1970-01-01 00:00 UTC; negative before it.
     public var nanoseconds: Int64
@@ -8,17 +9,29 @@ public struct Timestamp: Hashable, Sendable, Codable, Comparable {
         self.nanoseconds = nanoseconds
     }
 
-    /// The time in the two parts of a `timespec`.
+    /// The time in the two parts of a `timespec`; the nearest one when it cannot be had.
     public init(seconds: Int64, nanoseconds: Int64) {
-        self.nanoseconds = seconds &* 1_000_000_000 &+ nanoseconds
+        let (whole, isTooFar) = (seconds < 0 ? seconds + 1 : seconds).multipliedReportingOverflow(by: Self.second)
+        let nearest: Int64 = seconds < 0 ? .min : .max
+        // The second before 1970 that was left out comes with the parts of it: their sum is within reach sooner.
+        let rest = seconds < 0 ? nanoseconds - Self.second : nanoseconds
+        self.nanoseconds = isTooFar ? nearest : whole.saturatingAdd(rest)
     }
 
+    /// The time of a clock that counts seconds since 1970; the nearest one when it cannot be had.
+    public init(secondsSince1970 seconds: Double) {
+        let scaled = seconds * Double(Self.second)
+        nanoseconds = Int64(exactly: scaled.rounded(.towardZero)) ?? (scaled < 0 ? .min : .max)
+    }
+
+    private static let second: Int64 = 1_000_000_000
+
     /// Whole seconds, rounded down.
-    public var seconds: Int64 { (nanoseconds - subsecond) / 1_000_000_000 }
+    public var seconds: Int64 { nanoseconds / Self.second - (nanoseconds % Self.second < 0 ? 1 : 0) }
     /// The nanoseconds after ``seconds``, 0 to 999,999,999.
     public var subsecond: Int64 {
-        let rest = nanoseconds % 1_000_000_000
-        return rest < 0 ? rest + 1_000_000_000 : rest
+        let rest = nanoseconds % Self.second
+        return rest < 0 ? rest + Self.second : rest
     }
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool {

@@ -17,7 +17,7 @@ struct Ledger {
 
     mutating func sent(bytes: Int64, now: Double) {
         sentItems += 1
-        sentBytes += bytes
+        sentBytes = sentBytes.saturatingAdd(bytes)
         sending.add(items: 1, bytes: bytes, now: now)
     }
 
@@ -25,12 +25,14 @@ struct Ledger {
 
     mutating func beginFetch(_ item: ItemIdentifier, size: Int64) {
         if fetches.isEmpty { (fetchedItems, fetchedBytes) = (0, 0) }
-        fetches[item, default: Fetch()].size += size
-        fetches[item, default: Fetch()].calls += 1
+        var fetch = fetches[item] ?? Fetch()
+        fetch.size = fetch.size.saturatingAdd(size)
+        fetch.calls += 1
+        fetches[item] = fetch
     }
 
     mutating func fetched(_ bytes: Int64, of item: ItemIdentifier, now: Double) {
-        fetches[item]?.done += bytes
+        if let done = fetches[item]?.done { fetches[item]?.done = done.saturatingAdd(bytes) }
         fetching.add(items: 0, bytes: bytes, now: now)
     }
 
@@ -43,7 +45,7 @@ struct Ledger {
         }
         fetches[item] = nil
         fetchedItems += 1
-        fetchedBytes += fetch.done
+        fetchedBytes = fetchedBytes.saturatingAdd(fetch.done)
         fetching.add(items: 1, bytes: 0, now: now)
     }
 }
@@ -64,7 +66,8 @@ struct Meter {
         let time = Int64(now)
         if seconds.last?.time != time { seconds.append(Second(time: time, items: 0, bytes: 0)) }
         seconds[seconds.count - 1].items += items
-        seconds[seconds.count - 1].bytes += bytes
+        let last = seconds.count - 1
+        seconds[last].bytes = seconds[last].bytes.saturatingAdd(bytes)
         if seconds.count > Self.window { seconds.removeFirst(seconds.count - Int(Self.window)) }
     }
 
@@ -74,7 +77,7 @@ struct Meter {
         guard let first = recent.first else { return (0, 0) }
         let span = max(1, now - Double(first.time))
         return (
-            Double(recent.reduce(0) { $0 + $1.items }) / span, Double(recent.reduce(0) { $0 + $1.bytes }) / span
+            Double(recent.reduce(0) { $0 + $1.items }) / span, recent.reduce(0) { $0 + Double($1.bytes) } / span
         )
     }
 }

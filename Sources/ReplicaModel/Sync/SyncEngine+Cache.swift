@@ -52,7 +52,9 @@ extension StateFolders {
     fileprivate func freeBytes() throws(Errno) -> Int64 {
         var status = Glibc.statvfs()
         try Errno.check(root.withPlatformString { statvfs($0, &status) })
-        return Int64(status.f_bavail) * Int64(status.f_frsize)
+        // Some file systems say that there is no end of room.
+        let (bytes, isTooMuch) = UInt(status.f_bavail).multipliedReportingOverflow(by: UInt(status.f_frsize))
+        return isTooMuch ? .max : Int64(clamping: bytes)
     }
 }
 

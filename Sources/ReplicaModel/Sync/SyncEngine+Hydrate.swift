@@ -60,7 +60,7 @@ extension SyncEngine {
     private func widened(_ range: Range<Int64>, of target: FetchTarget) -> Range<Int64> {
         guard store.properties.fetchesRanges else { return 0..<target.size }
         let start = range.lowerBound & ~(Self.block - 1)
-        let end = (range.upperBound + Self.block - 1) & ~(Self.block - 1)
+        let end = range.upperBound.roundedUp(toMultipleOf: Self.block)
         return start..<min(end, target.size)
     }
 

@@ -102,7 +102,7 @@ extension SyncEngine {
             guard let number = board.withLock({ $0.pop() }) else { break }
             guard let call = begin(number) else { continue }
             calls.append(call)
-            if call.source != nil { bytes += call.stamp.size }
+            if call.source != nil { bytes = bytes.saturatingAdd(call.stamp.size) }
         }
         if calls.isEmpty {
             for number in board.withLock({ $0.runDry() }) where calls.isEmpty {

@@ -11,6 +11,7 @@ enum Launch {
     /// Serves until the end; says over `background` when it is ready, or why it is not.
     static func run(_ plan: DaemonPlan, _ background: Background) -> Never {
         TerminationSignals.block()
+        Faults.endProcessAtOnce()
         umask(0)
         raiseDescriptorLimit()
         limitHeaps()

@@ -49,7 +49,7 @@ extension Tree {
         switch item.kind {
         case .file:
             var stamp = Stamp()
-            stamp.modified = item.metadata.modificationDate?.nanoseconds ?? Int64(now() * 1e9)
+            stamp.modified = (item.metadata.modificationDate ?? Timestamp(secondsSince1970: now())).nanoseconds
             stamp.mode = item.metadata.mode ?? 0o644
             try makeFile(item.filename, in: folder, size: item.size, stamp)
         case .folder:

@@ -125,7 +125,7 @@ extension Tree {
         let former = try place(of: node)
         let old = try errnos { () throws(Errno) in try former.status() }
         var stamp = Stamp(old)
-        stamp.modified = item.metadata.modificationDate?.nanoseconds ?? Int64(now() * 1e9)
+        stamp.modified = (item.metadata.modificationDate ?? Timestamp(secondsSince1970: now())).nanoseconds
         if let mode = item.metadata.mode { stamp.mode = mode }
         let staging = try errnos { () throws(Errno) in
             try Errno.check(

@@ -49,7 +49,16 @@ struct Counts: Hashable {
     static func read(from rows: Rows) throws -> Counts {
         guard let row = try Row.fetchOne(rows, sql: "SELECT * FROM counts") else { return Counts() }
         return Counts(
-            items: row["items"], bytes: row["bytes"], here: row["here"], unsentBytes: row["unsentBytes"],
+            items: row["items"], bytes: sum("bytes", row), here: sum("here", row), unsentBytes: sum("unsentBytes", row),
             errors: row["errors"], conflicts: row["conflicts"], localOnly: row["localOnly"])
+    }
+
+    /// A sum of sizes. SQLite makes a real number of one that has no room in 64 bits, as two sparse files can have it.
+    private static func sum(_ column: String, _ row: Row) -> Int64 {
+        switch (row[column] as DatabaseValue).storage {
+        case .int64(let sum): sum
+        case .double(let sum): Int64(exactly: sum.rounded()) ?? (sum < 0 ? .min : .max)
+        default: 0
+        }
     }
 }
