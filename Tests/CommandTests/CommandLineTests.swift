@@ -91,7 +91,7 @@ import Testing
         (["import", "a", "/tmp", "--store", "https://me:topsecret@x"], "the store URL holds a secret"),
         (["import", "a", "/nonexistent/dir", "--store", "file:///s"], "/nonexistent"),
         (["add", "a", "--store", "nonsense"], "not a store URL"), (["pin", "/"], "lies in no mounted domain"),
-        (["pin", "/nonexistent/x"], "/nonexistent: No such file"), (["pin", "nope:a"], "lies in no mounted domain"),
+        (["pin", "/nonexistent/x"], "/nonexistent: No such file"), (["pin", "nope:a"], "no domain named nope"),
         (["mount", "nope", "/mnt"], "no domain named nope"), (["unmount", "nope"], "no domain named nope"),
     ])
     func wrongInputIsOneClearLine(arguments: [String], text: String) async throws {
@@ -124,13 +124,24 @@ import Testing
         #expect(two.isOneClearLine(code: ExitReason.usage.rawValue, containing: "which domain? there are a, b"))
     }
 
+    @Test func whatIsMountedIsBusy() async throws {
+        let domain = try FakeDomain { _, _ in
+            .daemon(DaemonStatus(name: "photos", pid: 7, mountpoint: ControlFilePath(bytes: Array("/mnt/p".utf8))))
+        }
+        let result = try await Programs.replica("mount", "photos", "/", in: domain.folder)
+        #expect(result.code == ExitReason.busy.rawValue && result.output == "", "\(result)")
+        #expect(result.errors == "replica: photos is mounted on /mnt/p already\n")
+        try await domain.stop()
+    }
+
     @Test func waitEndsAfterItsTime() async throws {
         let domain = try FakeDomain { _, _ in
             try await Task.sleep(for: .seconds(3600))
             return .done
         }
         let result = try await Programs.replica("wait", "photos", "--timeout", "0.1", in: domain.folder)
-        #expect(result.isOneClearLine(code: ExitReason.timedOut.rawValue, containing: "the time is over"))
+        #expect(
+            result.isOneClearLine(code: ExitReason.timedOut.rawValue, containing: "replica: timed out after 0.1 s\n"))
         try await domain.stop()
     }
 

@@ -97,7 +97,7 @@ import Testing
             do { try await Task.sleep(for: .seconds(3600)) } catch { isCancelled.withLock { $0 = true } }
             return .done
         }
-        await #expect(throws: ControlFailure(.timedOut, "the time is over")) {
+        await #expect(throws: ControlFailure(.timedOut, "timed out after 0.05 s")) {
             try await domain.ask(.wait(path: .root), timeout: 0.05)
         }
         #expect(try await eventually { isCancelled.withLock { $0 } })

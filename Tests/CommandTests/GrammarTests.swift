@@ -41,6 +41,11 @@ import Testing
         #expect(request.source == .store(try StoreURL("file:///srv/store")))
     }
 
+    @Test(arguments: ["/home/me/photos", "/a:b/photos", "/photos/"])
+    func aPathAsSpecIsANameThatMountResolved(spec: String) throws {
+        #expect(try Self.mount(spec, "/mnt").source == .name(try DomainName("photos")))
+    }
+
     @Test func pathsKeepTheirBytes() throws {
         let path = Array("/mnt/".utf8) + [0xFF, 0xFE]
         guard case .mount(let request) = try Invocation([Array("photos".utf8), path]) else {

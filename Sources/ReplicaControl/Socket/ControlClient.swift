@@ -41,12 +41,22 @@ public final class ControlClient {
         let deadline = timeout.map { ContinuousClock.now + .seconds($0) }
         try send(try ControlLine.encode(RequestLine(id: requests, request: request)))
         while true {
-            let reply = try ControlLine.decode(ReplyLine.self, from: try nextLine(deadline: deadline))
+            let line: [UInt8]
+            do throws(ControlFailure) { line = try nextLine(deadline: deadline) } catch {
+                guard error.code == .timedOut, let timeout else { throw error }
+                throw ControlFailure(.timedOut, "timed out after \(Self.words(timeout))")
+            }
+            let reply = try ControlLine.decode(ReplyLine.self, from: line)
             if let failure = reply.failure { throw failure }
             guard reply.id == requests else { continue }
             if let event = reply.event { try onEvent(event) }
             if let answer = reply.answer { return answer }
         }
+    }
+
+    /// `90 s`, `0.5 s`.
+    private static func words(_ seconds: Double) -> String {
+        seconds == seconds.rounded() && abs(seconds) < 1e15 ? "\(Int64(seconds)) s" : "\(seconds) s"
     }
 
     private func send(_ line: [UInt8]) throws(ControlFailure) {
@@ -83,7 +93,7 @@ public final class ControlClient {
             var milliseconds: Int32 = -1
             if let deadline {
                 let left = (deadline - .now) / .milliseconds(1)
-                if left <= 0 { throw ControlFailure(.timedOut, "the time is over") }
+                if left <= 0 { throw ControlFailure(.timedOut, "timed out") }
                 milliseconds = Int32(min(left.rounded(.up), 1e9))
             }
             var descriptor = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)

@@ -54,7 +54,7 @@ final class Daemon: Sendable {
         if let last = state.withLock({ $0.mount }), !last.isMounted { last.waitForEnd() }
         guard !state.withLock({ $0.isEnding }) else { throw ControlFailure(.notRunning, "the daemon is ending") }
         guard mountpoint == nil else {
-            throw ControlFailure(.busy, "the domain is mounted at \(mountpoint.map(\.string) ?? "") already")
+            throw ControlFailure(.busy, "\(location.name) is mounted on \(mountpoint.map(\.string) ?? "") already")
         }
         let recorded = try DomainOptions(texts: location.record.options + options.domain.texts)
         let mount = try LiveMount(domain, of: location, at: path, options, noHydrate: recorded.noHydrate)

@@ -124,7 +124,11 @@ struct MountRequest: Equatable {
         options = reader.options
         isFake = reader.flags.contains("f")
         isVerbose = reader.flags.contains("v")
-        if StoreURL.looksLikeURL(String(decoding: values[0], as: UTF8.self)) {
+        let slash = UInt8(ascii: "/")
+        if values[0].first == slash {
+            // mount(8) makes an absolute path of a name that an entry of the working directory has too.
+            source = .name(try Invocation.name(Array(values[0].split(separator: slash).last ?? [])))
+        } else if StoreURL.looksLikeURL(String(decoding: values[0], as: UTF8.self)) {
             let store = try Invocation.store(values[0])
             if let other = options.store, other != store {
                 throw MountUsageError("SPEC and store= name two different stores")

@@ -15,6 +15,9 @@ struct Mount: ParsableCommand {
 
     func run() throws {
         let domain = try Domains().named(name)
+        if let mountpoint = try DaemonProbe.hello(domain)?.mountpoint {
+            throw ControlFailure(.busy, "\(name) is mounted on \(Format.path(mountpoint.bytes)) already")
+        }
         let path = try AbsolutePath.ofEntry(RawArguments.bytes(directory))
         var words = [Array(domain.name.text.utf8), path]
         for option in options { words += [Array("-o".utf8), RawArguments.bytes(option)] }

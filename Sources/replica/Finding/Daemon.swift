@@ -23,8 +23,12 @@ enum DaemonProbe {
     /// The daemon of the domain that is meant, or nil where none runs.
     /// - Throws: `timedOut` where it does not answer.
     static func hello(_ domain: DomainLocation) throws -> DaemonStatus? {
-        try ask(domain, .hello, seconds: patienceForOne).flatMap { answer in
-            if case .daemon(let status) = answer { status } else { nil }
+        do {
+            return try ask(domain, .hello, seconds: patienceForOne).flatMap { answer in
+                if case .daemon(let status) = answer { status } else { nil }
+            }
+        } catch let failure as ControlFailure where failure.code == .timedOut {
+            throw ControlFailure(.timedOut, "\(domain.name): \(failure.message)")
         }
     }
 

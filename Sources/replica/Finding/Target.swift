@@ -7,22 +7,30 @@ struct Target {
     let domain: DomainLocation
     let path: ControlPath
 
-    /// `NAME:PATH` where there is a domain of this name, else a path below a mount.
+    /// `NAME:PATH` where there is a domain of this name or nothing else of it, else a path below a mount.
     static func item(_ text: String) throws -> Target {
         let domains = Domains()
-        if let colon = text.firstIndex(of: ":"), try domains.has(String(text[..<colon])) {
-            let bytes = RawArguments.bytes(text)
-            let start = (bytes.firstIndex(of: UInt8(ascii: ":")) ?? 0) + 1
-            return Target(domain: try domains.named(String(text[..<colon])), path: ControlPath(bytes: bytes[start...]))
+        let bytes = RawArguments.bytes(text)
+        if let colon = text.firstIndex(of: ":"), !text[..<colon].contains("/") {
+            let name = String(text[..<colon])
+            if try domains.has(name) || !isThere(bytes) {
+                let start = (bytes.firstIndex(of: UInt8(ascii: ":")) ?? 0) + 1
+                return Target(domain: try domains.named(name), path: ControlPath(bytes: bytes[start...]))
+            }
         }
-        return try mounted(RawArguments.bytes(text), in: domains)
+        return try mounted(bytes, in: domains)
+    }
+
+    private static func isThere(_ path: [UInt8]) -> Bool {
+        var status = stat()
+        return lstat(path.map { CChar(bitPattern: $0) } + [0], &status) == 0
     }
 
     /// A domain's name, or an item.
     static func domainOrItem(_ text: String) throws -> (target: Target, isDomain: Bool) {
         let domains = Domains()
         if try domains.has(text) { return (Target(domain: try domains.named(text), path: .root), true) }
-        if !text.contains("/"), !text.contains(":"), access(text, F_OK) != 0 { _ = try domains.named(text) }
+        if !text.contains("/"), !text.contains(":"), !isThere(RawArguments.bytes(text)) { _ = try domains.named(text) }
         return (try item(text), false)
     }
 
@@ -34,13 +42,7 @@ struct Target {
         let meant = zip(all, records)
             .filter { $1.map { path(of: absolute, in: $0.path) != nil } ?? false }
             .max { $0.1?.path.bytes.count ?? 0 < $1.1?.path.bytes.count ?? 0 }?.0
-        if let meant {
-            do {
-                if let found = try target(absolute, meant, DaemonProbe.hello(meant)) { return found }
-            } catch let failure as ControlFailure where failure.code == .timedOut {
-                throw ControlFailure(.timedOut, "\(meant.name): \(failure.message)")
-            }
-        }
+        if let meant, let found = try target(absolute, meant, DaemonProbe.hello(meant)) { return found }
         let rest = zip(all, records).filter { $1 == nil }.map(\.0)
         for (domain, daemon) in zip(rest, DaemonProbe.hellos(rest)) {
             if let found = target(absolute, domain, daemon) { return found }

@@ -8,8 +8,8 @@ import Testing
                 """
                 begin
                 mkdir "$HERE/mnt2"
-                refused 32 "already" replica mount d "$HERE/mnt2"
-                refused 32 "already" mount_replica d "$HERE/mnt2"
+                refused 12 "replica: d is mounted on $MNT already" replica mount d "$HERE/mnt2"
+                refused 32 "mount.replica: d is mounted on $MNT already" mount_replica d "$HERE/mnt2"
                 # Without the socket the lock still tells.
                 mv "$STATE/control.sock" "$STATE/aside"
                 refused 32 "" mount_replica d "$HERE/mnt2"
@@ -155,6 +155,8 @@ import Testing
                 awk -v at="$MNT" '$2 == at { print $3, $4 }' /proc/self/mounts | grep '^fuse.replica .*nosuid'
                 umount "$MNT"
                 no_daemon
+                # mount(8) makes a path of a name that is an entry of the working directory.
+                mkdir d
                 mount -t replica -o ro,allow_other d "$MNT"
                 refused 1 "Read-only" touch "$MNT/file"
                 content_is "$MNT/one" one
