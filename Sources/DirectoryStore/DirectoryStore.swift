@@ -19,17 +19,20 @@ public final class DirectoryStore: RemoteStore {
 
     public var executor: (any TaskExecutor)? { pool }
 
-    /// Opens the directory at `path`, making it when its parent is there.
-    /// - Parameter isNew: False for a store that was used before: a missing directory is then not made, for its content
-    ///   is elsewhere.
+    /// Opens the directory at `path`. One that is not there is never made: its content may be elsewhere.
     /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` saying why it cannot be used.
-    public convenience init(path: String, isNew: Bool = true) throws(RemoteStoreError) {
-        try self.init(path: path, isNew: isNew, temporaryLife: TemporaryName.longestLife)
+    public convenience init(path: String) throws(RemoteStoreError) {
+        try self.init(path: path, temporaryLife: TemporaryName.longestLife)
+    }
+
+    /// Makes an empty directory for a new store; its parent must be there.
+    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` saying why it cannot be made.
+    public static func makeDirectory(_ path: String, mode: UInt16) throws(RemoteStoreError) {
+        try DirectoryTree.makeDirectory(path, mode: mode)
     }
 
     /// Tests set how old a temporary file must be to be taken away.
-    init(path: String, isNew: Bool = true, temporaryLife: Duration) throws(RemoteStoreError) {
-        if isNew { try DirectoryTree.makeDirectory(path) }
+    init(path: String, temporaryLife: Duration) throws(RemoteStoreError) {
         tree = try DirectoryTree(path: path, temporaryLife: temporaryLife)
         var properties = StoreProperties()
         properties.fields = tree.keptFields

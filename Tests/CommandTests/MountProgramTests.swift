@@ -45,9 +45,14 @@ import Testing
     }
 
     @Test func addCallsIt() async throws {
-        let result = try await replica("add", "new", "--store", "file:///s", "--json", mount: Self.answer)
+        let result = try await replica("add", "new", "--store", "file:///s", "--create", "--json", mount: Self.answer)
         #expect(result.output == #"{"daemon":{"name":"new","pid":7,"protocol":1}}"# + "\n", "\(result)")
-        #expect(try mountArguments() == ["--add", "new", "file:///s"])
+        #expect(try mountArguments() == ["--add", "new", "file:///s", "-o", "create"])
+        guard case .add(_, _, let options) = try Invocation(try mountArguments()) else {
+            Issue.record("not an add")
+            return
+        }
+        #expect(options.createsStore)
     }
 
     @Test func itsFailureIsOurs() async throws {

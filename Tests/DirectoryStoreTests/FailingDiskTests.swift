@@ -14,10 +14,16 @@ import Testing
         scratch = try Scratch()
     }
 
-    @Test func theDirectoryIsMadeButNotItsParents() async throws {
-        let store = try DirectoryStore(path: scratch.root)
-        #expect(try await store.all().isEmpty)
-        await expectFailure("cannotSynchronize") { _ = try DirectoryStore(path: "\(scratch.path)/none/store") }
+    @Test func theDirectoryIsMadeWhenThatIsSaidButNotItsParents() async throws {
+        let path = "\(scratch.path)/new"
+        await expectFailure("serverUnreachable") { _ = try DirectoryStore(path: path) }
+        #expect(access(path, F_OK) != 0)
+        try DirectoryStore.makeDirectory(path, mode: 0o700)
+        #expect(try await DirectoryStore(path: path).all().isEmpty)
+        await expectFailure("cannotSynchronize") { try DirectoryStore.makeDirectory(path, mode: 0o700) }
+        await expectFailure("cannotSynchronize") {
+            try DirectoryStore.makeDirectory("\(scratch.path)/none/store", mode: 0o700)
+        }
         try Data().write(to: URL(fileURLWithPath: "\(scratch.path)/file"))
         await expectFailure("cannotSynchronize") { _ = try DirectoryStore(path: "\(scratch.path)/file") }
     }
@@ -67,7 +73,6 @@ import Testing
     }
 
     @Test(.enabled(if: isRoot)) func aStoreInUseDoesNotKeepItsFileSystemMounted() async throws {
-        #expect(mkdir(scratch.root, 0o755) == 0)
         try #require(try run("mount", "-t", "tmpfs", "tmpfs", scratch.root) == 0)
         let store = try DirectoryStore(path: scratch.root)
         try await store.make("folder")
@@ -80,7 +85,6 @@ import Testing
     }
 
     @Test(.enabled(if: isRoot)) func aFullDiskIsInsufficientQuotaAndDamagesNothing() async throws {
-        #expect(mkdir(scratch.root, 0o755) == 0)
         try #require(try run("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", scratch.root) == 0)
         let path = scratch.root
         defer { #expect(throws: Never.self) { try run("umount", path) } }
@@ -95,7 +99,6 @@ import Testing
     }
 
     @Test(.enabled(if: isRoot)) func aReadOnlyDiskSaysWhy() async throws {
-        #expect(mkdir(scratch.root, 0o755) == 0)
         try #require(try run("mount", "-t", "tmpfs", "tmpfs", scratch.root) == 0)
         let path = scratch.root
         defer { #expect(throws: Never.self) { try run("umount", path) } }

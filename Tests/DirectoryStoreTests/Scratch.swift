@@ -13,7 +13,9 @@ final class Scratch: Sendable {
     /// Makes a directory below `parent`, which decides the file system.
     init(in parent: String = "/var/tmp") throws {
         path = "\(parent)/replica-store-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        for folder in [path, root] {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        }
     }
 
     deinit {
@@ -21,7 +23,7 @@ final class Scratch: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// The directory that stores are given; made by them.
+    /// The directory that stores are given.
     var root: String { "\(path)/store" }
 
     func subject() throws -> StoreSubject {

@@ -4,25 +4,24 @@ import ReplicaModel
 import SystemPackage
 
 extension DirectoryTree {
-    /// Makes the store's directory if it is not there; what is there must be a directory.
-    static func makeDirectory(_ path: String) throws(RemoteStoreError) {
+    /// Makes the store's directory, which is not there yet.
+    static func makeDirectory(_ path: String, mode: UInt16) throws(RemoteStoreError) {
         do {
-            try Linux.check { mkdir(path, 0o755) }
-        } catch .fileExists {
-            // The next step tells a directory from all else.
+            try Linux.check { mkdir(path, mode_t(mode)) }
         } catch .noSuchFileOrDirectory {
             throw .cannotSynchronize("\(path): the directory above it does not exist")
-        } catch  where error == .permissionDenied || error == .readOnlyFileSystem {
-            // It may be there: mkdir(2) looks at what it may write first.
         } catch {
-            throw failure(error, at: path)
+            throw .cannotSynchronize("\(path) cannot be made: \(error)")
         }
+    }
+
+    /// Opens the store's directory for reading.
+    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` where it is none.
+    static func openDirectory(_ path: String) throws(RemoteStoreError) -> Handle {
         do {
-            _ = try Linux.open(path: path, O_RDONLY | O_DIRECTORY)
+            return try Linux.open(path: path, O_RDONLY | O_DIRECTORY)
         } catch .notDirectory {
             throw .cannotSynchronize("\(path) is not a directory")
-        } catch .noSuchFileOrDirectory {
-            throw .cannotSynchronize("\(path) does not exist and cannot be made")
         } catch {
             throw failure(error, at: path)
         }

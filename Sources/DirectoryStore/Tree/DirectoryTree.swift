@@ -23,13 +23,11 @@ final class DirectoryTree: Sendable {
 
     init(path: String, temporaryLife: Duration) throws(RemoteStoreError) {
         self.temporaryLife = temporaryLife
+        let folder = try Self.openDirectory(path)
         root = try RootFolder(path: path)
         let watches = try at(path) { () throws(Errno) in try Watches() }
         self.watches = watches
-        keepsAttributes = try at(path) { () throws(Errno) in
-            let folder = try Linux.open(path: path, O_RDONLY | O_DIRECTORY)
-            return try Linux.attributeNames(of: folder) != nil
-        }
+        keepsAttributes = try at(path) { () throws(Errno) in try Linux.attributeNames(of: folder) != nil }
     }
 
     /// The root, verified.

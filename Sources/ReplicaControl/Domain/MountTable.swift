@@ -6,6 +6,8 @@ public struct MountedFileSystem: Sendable {
     public let number: UInt64
     /// The filesystem's device.
     public let device: DeviceNumber
+    /// Which folder of the filesystem is mounted, from its own root: another one than that for a bind mount.
+    public let root: FilePath
     /// Where it is mounted.
     public let path: FilePath
     /// `ext4`, `fuse.replica`, ...
@@ -50,8 +52,12 @@ public enum MountTable {
         guard let number = UInt64(text(fields[0])), device.count == 2 else { return nil }
         return MountedFileSystem(
             number: number, device: DeviceNumber(major: device[0], minor: device[1]),
-            path: FilePath(platformString: unescaped(fields[4]).map { CChar(bitPattern: $0) } + [0]),
+            root: path(fields[3]), path: path(fields[4]),
             type: text(fields[dash + 1]), source: String(decoding: unescaped(fields[dash + 2]), as: UTF8.self))
+    }
+
+    private static func path(_ field: ArraySlice<UInt8>) -> FilePath {
+        FilePath(platformString: unescaped(field).map { CChar(bitPattern: $0) } + [0])
     }
 
     private static func text(_ field: ArraySlice<UInt8>) -> String { String(decoding: field, as: UTF8.self) }

@@ -3,7 +3,7 @@ internal import Glibc
 public import SystemPackage
 
 extension StateFolders {
-    /// Makes a domain of which nothing is here: the root's listing, as any folder's, comes with the first look at it.
+    /// Makes the tree of a domain of which nothing is here: the root's listing, as any folder's, comes with the first look at it.
     /// - Throws: EEXIST when there is one.
     public func makeDomain() throws(Errno) {
         try make()
@@ -16,7 +16,7 @@ extension StateFolders {
         }
     }
 
-    /// Makes a domain of a directory by one rename, whatever its size (statements 2, 5, 6 and 12). It is done when this
+    /// Makes the tree of a domain of a directory by one rename, whatever its size (statements 2, 5, 6 and 12). It is done when this
     /// returns, and untouched when it throws; a crash leaves one or the other.
     /// - Throws: EEXIST when the domain exists; ENOTDIR, ENOENT; EXDEV when it lies on another filesystem; EBUSY for a
     ///   mount point; EPERM for another user's; EINVAL for what is in a domain or holds one.
@@ -29,30 +29,32 @@ extension StateFolders {
         guard moved == 0 else { throw .last }
     }
 
-    private static func checkImportable(_ directory: FilePath) throws(Errno) {
+    /// Throws what ``importDomain(from:)`` would throw of the directory itself, before anything is made.
+    public static func checkImportable(_ directory: FilePath) throws(Errno) {
         let status = try status(directory)
         guard status.kind == .folder else { throw .notDirectory }
         guard geteuid() == 0 || status.user == geteuid() else { throw .notPermitted }
         let above = try self.status(directory.appending(".."))
         guard above.device == status.device, above.inode != status.inode else { throw .resourceBusy }
-        if try isInDomain(directory) { throw .invalidArgument }
+        if isInDomain(try resolved(directory)) { throw .invalidArgument }
     }
 
-    /// Whether a directory is in a mounted domain, or in the backing tree of one.
-    private static func isInDomain(_ directory: FilePath) throws(Errno) -> Bool {
-        // Every item of a mount has its state as an attribute.
-        if directory.withPlatformString({ getxattr($0, "user.replica.state", nil, 0) }) >= 0 { return true }
-        guard let path = directory.withPlatformString({ realpath($0, nil) }) else { throw .last }
-        defer { free(path) }
-        var above = FilePath(platformString: path).removingLastComponent()
-        while !above.isEmpty {
+    /// Whether a path, which has no links in it, is in the state of a domain, or is one.
+    public static func isInDomain(_ path: FilePath) -> Bool {
+        var above = path
+        while true {
             let record = Self(root: above)
-            if [record.settings, record.database].allSatisfy({ $0.withPlatformString { access($0, F_OK) } == 0 }) {
+            if [record.settings, record.database].allSatisfy({ $0.withPlatformString { access($0, F_OK) == 0 } }) {
                 return true
             }
-            guard above.removeLastComponent() else { break }
+            guard above.removeLastComponent() else { return false }
         }
-        return false
+    }
+
+    private static func resolved(_ path: FilePath) throws(Errno) -> FilePath {
+        guard let found = path.withPlatformString({ realpath($0, nil) }) else { throw .last }
+        defer { free(found) }
+        return FilePath(platformString: found)
     }
 
     private static func status(_ path: FilePath) throws(Errno) -> FileStatus {

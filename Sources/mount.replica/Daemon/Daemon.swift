@@ -21,7 +21,7 @@ final class Daemon: Sendable {
     private let state: Locked<State>
     private let end = Latch()
 
-    /// Opens the domain and begins to exchange changes with the store.
+    /// Opens the domain. Nothing is exchanged with the store before its start.
     init(_ location: DomainLocation, _ options: MountOptions, store: any RemoteStore, log: Logger) throws {
         self.location = location
         self.log = log
@@ -34,7 +34,6 @@ final class Daemon: Sendable {
         domain = try Succession.whenFree(location) {
             try Domain.open(StateFolders(root: location.state), store: store, options: domainOptions, log: log)
         }
-        domain.start()
     }
 
     /// Where the domain is mounted now; nil also where the mount was taken from the tree and is still in use.
@@ -102,6 +101,17 @@ final class Daemon: Sendable {
         }
         state.withLock { $0.mount }?.waitForEnd()
         stopServing()
+        close()
+    }
+
+    /// Takes the mount away and waits until it is gone.
+    func endMount() throws {
+        try unmount(isLazy: true)
+        state.withLock { $0.mount }?.waitForEnd()
+    }
+
+    /// Stops and closes the domain. Blocks.
+    func close() {
         let stopped = Latch()
         Task { [domain, log] in
             do {

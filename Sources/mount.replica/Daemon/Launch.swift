@@ -17,27 +17,48 @@ enum Launch {
         limitHeaps()
         var logger = Logger(label: "replica") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = plan.isVerbose ? .debug : .warning
+        let making = Making()
         do {
             if case .remove(let keep) = plan.task { try remove(plan, keep, background) }
-            if case .mount(let path) = plan.task { try Mountpoint.refuseOccupied(path) }
-            let (location, store) = try prepare(plan)
-            let daemon = try Daemon(location, plan.options, store: store, log: logger)
-            let server = try ControlServer(state: location.state, service: ControlService(daemon))
-            if case .mount(let path) = plan.task {
-                try daemon.mount(at: path, plan.options, isOnlyReason: true)
-            }
+            let (daemon, server) = try bringUp(plan, making, logger)
             TerminationSignals.handle { _ in daemon.finish() }
             background.isReady(
                 .daemon(
                     DaemonStatus(
-                        name: location.name.text, pid: getpid(),
+                        name: daemon.location.name.text, pid: getpid(),
                         mountpoint: daemon.mountpoint.map(ControlFilePath.init))),
-                log: location.state.appending("daemon.log"))
+                log: daemon.location.state.appending("daemon.log"))
             daemon.runUntilEnd { server.stop() }
             exit(0)
         } catch {
-            background.failed(ControlFailure(error))
+            background.failed(making.takenBack(after: error))
         }
+    }
+
+    /// Makes the domain where it is new, opens, serves and mounts it, and begins to exchange changes: last, for what was
+    /// exchanged can't be taken back.
+    static func bringUp(_ plan: DaemonPlan, _ making: Making, _ log: Logger) throws -> (Daemon, ControlServer) {
+        if case .mount(let path) = plan.task { try Mountpoint.refuseOccupied(path) }
+        let (location, store) = try prepare(plan, making)
+        let daemon = try making.run(.openDomain) {
+            try Daemon(location, plan.options, store: store, log: log)
+        } undo: {
+            $0.close()
+        }
+        let server = try making.run(.listen) {
+            try ControlServer(state: location.state, service: ControlService(daemon))
+        } undo: {
+            $0.stop()
+        }
+        if case .mount(let path) = plan.task {
+            try making.run(.mount) {
+                try daemon.mount(at: path, plan.options, isOnlyReason: true)
+            } undo: {
+                try daemon.endMount()
+            }
+        }
+        daemon.domain.start()
+        return (daemon, server)
     }
 
     /// Takes a domain away that nobody serves, and ends.
@@ -57,20 +78,18 @@ enum Launch {
     }
 
     /// Finds or makes the domain.
-    private static func prepare(_ plan: DaemonPlan) throws -> (DomainLocation, any RemoteStore) {
+    private static func prepare(_ plan: DaemonPlan, _ making: Making) throws -> (DomainLocation, any RemoteStore) {
         switch plan.selection {
         case .existing(let location):
             return (location, StoreFactory.reopen(try StoreURL(location.record.store)))
         case .new(let name, let store, let root):
-            let directory: FilePath? =
-                if case .importDirectory(let path) = plan.task { path } else { plan.options.importDirectory }
-            let location =
-                if let directory {
-                    try DomainSetup.importDirectory(directory, name, store, plan.options, in: root)
-                } else {
-                    try DomainSetup.add(name, store, plan.options, in: root)
-                }
-            return (location, try StoreFactory.openNew(store))
+            var (directory, mountpoint) = (plan.options.importDirectory, FilePath?.none)
+            if case .importDirectory(let path) = plan.task { directory = path }
+            if case .mount(let path) = plan.task { mountpoint = path }
+            return try NewDomain(
+                name: name, storeURL: store, options: plan.options, directory: directory, mountpoint: mountpoint,
+                directories: plan.directories, root: root
+            ).make(making)
         }
     }
 

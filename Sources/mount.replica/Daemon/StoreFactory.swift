@@ -1,23 +1,71 @@
 import DirectoryStore
+import Glibc
 import ReplicaControl
 import ReplicaModel
+import SystemPackage
 
 /// Makes the store that a URL names. A new kind of store is one more case here.
 enum StoreFactory {
-    /// Opens a store for a new domain.
-    /// - Throws: `badStore` with what stands in the way.
-    static func openNew(_ url: StoreURL) throws(ControlFailure) -> any RemoteStore {
-        do throws(RemoteStoreError) {
-            return try DirectoryStore(path: try path(url))
-        } catch {
-            throw ControlFailure(.badStore, "\(url): \(Self.words(error))")
+    /// The directory that is the store, or nil for a store that is none.
+    static func directory(of url: StoreURL) throws -> FilePath? {
+        FilePath(platformString: try url.filePath().map { CChar(bitPattern: $0) } + [0])
+    }
+
+    /// Whether nothing is at the store's place.
+    static func isMissing(_ url: StoreURL) throws -> Bool {
+        guard let path = try directory(of: url) else { return false }
+        return access(path.string, F_OK) != 0 && errno == ENOENT
+    }
+
+    /// Makes the directory of a new store.
+    static func make(_ url: StoreURL, mode: UInt16) throws(ControlFailure) {
+        try said(url) { () throws(RemoteStoreError) in
+            try DirectoryStore.makeDirectory(try path(url), mode: mode)
         }
+    }
+
+    /// Takes away the directory that ``make(_:mode:)`` made, unless somebody used it meanwhile.
+    static func takeBack(_ url: StoreURL) throws {
+        if let path = try directory(of: url) { rmdir(path.string) }
+    }
+
+    /// Opens a store for a new domain and looks at its root.
+    /// - Throws: `badStore` with what stands in the way.
+    static func openNew(_ url: StoreURL) throws -> any RemoteStore {
+        if try isMissing(url) {
+            throw ControlFailure(.badStore, "\(url): there is no such directory; --create (-o create) makes it")
+        }
+        return try said(url) { () throws(RemoteStoreError) in
+            let store = try DirectoryStore(path: try path(url))
+            try probe(store)
+            return store
+        }
+    }
+
+    private static func probe(_ store: any RemoteStore) throws(RemoteStoreError) {
+        let (result, isDone) = (Locked<RemoteStoreError?>(nil), Latch())
+        Task {
+            do throws(RemoteStoreError) { _ = try await store.item(.root) } catch {
+                result.withLock { $0 = error }
+            }
+            isDone.open()
+        }
+        isDone.wait()
+        if let error = result.withLock({ $0 }) { throw error }
     }
 
     /// The store of a domain that was there before: it may be away for now.
     static func reopen(_ url: StoreURL) -> any RemoteStore {
         LateStore(properties: StoreProperties()) { () throws(RemoteStoreError) in
-            try DirectoryStore(path: try path(url), isNew: false)
+            try DirectoryStore(path: try path(url))
+        }
+    }
+
+    private static func said<Value>(
+        _ url: StoreURL, _ body: () throws(RemoteStoreError) -> Value
+    ) throws(ControlFailure) -> Value {
+        do throws(RemoteStoreError) { return try body() } catch {
+            throw ControlFailure(.badStore, "\(url): \(Self.words(error))")
         }
     }
 

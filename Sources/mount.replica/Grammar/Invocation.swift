@@ -27,6 +27,7 @@ enum Invocation: Equatable {
         SPEC is a domain's name or a store URL (file:///srv/store); DIR is where to mount it.
           -o foreground       stay in the foreground and log to standard error
           -o store=URL        make the domain with this store if there is none of this name
+          -o create           make the directory of a new domain's store if it is not there
           -o import=DIR       take over this directory the first time; later it does nothing
           -o state=DIR        keep the domain's state here instead of at the usual place
           -o cache-max=SIZE, cache-min-free=SIZE      limits for content that is here only to be fast

@@ -26,6 +26,8 @@ struct MountOptions: Equatable {
     private(set) var importDirectory: FilePath?
     /// The store, for a domain that isn't there yet.
     private(set) var store: StoreURL?
+    /// Whether the store's directory is made where there is none.
+    private(set) var createsStore = false
     /// Where the state is kept instead of the usual place.
     private(set) var state: FilePath?
     /// What belongs to the domain rather than to this mount.
@@ -79,6 +81,9 @@ struct MountOptions: Equatable {
         case "foreground":
             try OptionText.expectNone(value, of: key)
             foreground = true
+        case "create":
+            try OptionText.expectNone(value, of: key)
+            createsStore = true
         case "import": importDirectory = try OptionText.absolutePath(value, of: key)
         case "state": state = try OptionText.absolutePath(value, of: key)
         case "store": store = try Invocation.store(try OptionText.expect(value, of: key))

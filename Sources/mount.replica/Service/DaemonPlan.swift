@@ -21,12 +21,15 @@ struct DaemonPlan {
     let task: Task
     let selection: DomainSelection
     let options: MountOptions
+    /// Where domains are.
+    let directories: [DomainDirectory]
     let isVerbose: Bool
     /// Who waits for the outcome.
     let caller: Background.Caller
 
     /// Makes the plan, or throws why there can't be one. `help`, `version` and `mount -f` have none: nil.
     init?(_ invocation: Invocation, in directories: [DomainDirectory]) throws(ControlFailure) {
+        self.directories = directories
         isVerbose = if case .mount(let request) = invocation { request.isVerbose } else { false }
         caller = if case .mount = invocation { .mount } else { .command }
         switch invocation {

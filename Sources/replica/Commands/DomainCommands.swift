@@ -6,6 +6,9 @@ struct NewDomainOptions: ParsableArguments {
     @Option(help: "The store's URL: file:///srv/store.")
     var store: String
 
+    @Flag(help: "Make the store's directory if it is not there.")
+    var create = false
+
     @Option(help: "A file with the store's secrets, readable by its owner only.")
     var credentials: String?
 
@@ -21,6 +24,7 @@ struct NewDomainOptions: ParsableArguments {
             let path = try AbsolutePath.ofEntry(RawArguments.bytes(credentials))
             words += [Array("-o".utf8), Array("credentials=".utf8) + OptionList.escaped(path)]
         }
+        if create { words += ["-o", "create"].map { Array($0.utf8) } }
         for option in options { words += [Array("-o".utf8), RawArguments.bytes(option)] }
         return words
     }

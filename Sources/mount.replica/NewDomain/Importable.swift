@@ -1,0 +1,27 @@
+import ReplicaControl
+import SystemPackage
+
+/// The directory and the place of the state are on two filesystems.
+struct LiesElsewhere: Error {}
+
+/// Says why a directory can't be imported.
+/// - Throws: ``LiesElsewhere``, or a failure with words for a person.
+func importable(_ directory: FilePath?, _ body: () throws(Errno) -> Void) throws {
+    do throws(Errno) { try body() } catch {
+        if error == .improperLink { throw LiesElsewhere() }
+        throw failure(error, directory)
+    }
+}
+
+private func failure(_ errno: Errno, _ directory: FilePath?) -> ControlFailure {
+    let what = directory.map(\.string) ?? "the tree"
+    return switch errno {
+    case .notDirectory: ControlFailure(.cannotImport, "\(what) is no directory: only a directory can be imported")
+    case .noSuchFileOrDirectory: ControlFailure(.cannotImport, "\(what): there is no such directory")
+    case .resourceBusy: ControlFailure(.cannotImport, "\(what) is a mount point: unmount it first")
+    case .notPermitted: ControlFailure(.cannotImport, "\(what) is another user's")
+    case .invalidArgument: ControlFailure(.cannotImport, "\(what) is in a domain or holds one")
+    case .fileExists: ControlFailure(.domainExists, "the domain exists already")
+    default: ControlFailure(.cannotImport, "\(what): \(errno)")
+    }
+}

@@ -1,0 +1,95 @@
+import CLinux
+import Glibc
+import ReplicaControl
+import ReplicaModel
+import SystemPackage
+
+/// A domain that is to be made: a state folder, `domain.json` in it, and a tree, which makes it a domain (design.md §3).
+struct NewDomain {
+    let name: DomainName
+    let storeURL: StoreURL
+    let options: MountOptions
+    /// The directory to take over; nil for a domain of what the store has.
+    let directory: FilePath?
+    /// Where the domain is to be mounted, if it is.
+    let mountpoint: FilePath?
+    /// Where domains are, the place for new ones among them.
+    let directories: [DomainDirectory]
+    let root: DomainDirectory
+
+    /// Checks everything, then makes it. Where the usual place is on another filesystem than the directory, the state
+    /// goes beside that, with a link at the usual place.
+    func make(_ making: Making) throws -> (DomainLocation, any RemoteStore) {
+        let usual = options.state ?? root.root.appending(name.text)
+        if let directory {
+            try importable(directory) { () throws(Errno) in try StateFolders.checkImportable(directory) }
+        }
+        try checkPlaces(state: usual)
+        let store = try openStore(making)
+        let done = making.count
+        do {
+            return (try make(in: usual, making), store)
+        } catch is LiesElsewhere {
+            guard let directory, options.state == nil else {
+                throw ControlFailure(.cannotImport, "\(usual) lies on another filesystem than the directory")
+            }
+            try making.takeBack(to: done)
+            let beside = directory.removingLastComponent().appending(".\(name.text).replica")
+            try checkPlaces(state: beside)
+            return (try make(in: beside, making), store)
+        }
+    }
+
+    private func checkPlaces(state: FilePath) throws {
+        let others = try directories.domains().map { other in
+            NewDomainPlaces.Other(
+                name: other.name.text, state: try DiskPlace(of: other.state),
+                store: try StoreFactory.directory(of: StoreURL(other.record.store)).map(DiskPlace.init(of:)))
+        }
+        let places = NewDomainPlaces(
+            directory: try directory.map(DiskPlace.init(of:)),
+            store: try StoreFactory.directory(of: storeURL).map(DiskPlace.init(of:)),
+            state: try DiskPlace(of: state), mountpoint: try mountpoint.map(DiskPlace.init(of:)), others: others)
+        if let refusal = places.refusal { throw refusal }
+    }
+
+    private func openStore(_ making: Making) throws -> any RemoteStore {
+        if options.createsStore, try StoreFactory.isMissing(storeURL) {
+            try making.run(.makeStore) {
+                try StoreFactory.make(storeURL, mode: 0o700)
+            } undo: {
+                try StoreFactory.takeBack(storeURL)
+            }
+        }
+        return try StoreFactory.openNew(storeURL)
+    }
+
+    private func make(in state: FilePath, _ making: Making) throws -> DomainLocation {
+        let folders = StateFolders(root: state)
+        let record = DomainRecord(name: name, store: storeURL, options: options.domain.texts)
+        let maker = StateMaker(folders: folders, making: making)
+        try maker.makeFolders()
+        try maker.write(record)
+        if state.removingLastComponent() != root.root { try maker.link(at: root.root.appending(name.text)) }
+        try making.run(.makeTree) {
+            try makeTree(folders)
+        } undo: {
+            try takeBackTree(folders)
+        }
+        return DomainLocation(name: name, state: state, record: record)
+    }
+
+    private func makeTree(_ folders: StateFolders) throws {
+        try importable(directory) { () throws(Errno) in
+            if let directory { try folders.importDomain(from: directory) } else { try folders.makeDomain() }
+        }
+    }
+
+    private func takeBackTree(_ folders: StateFolders) throws {
+        guard let directory else { return try folders.takeBackTree() }
+        do throws(Errno) { try folders.giveBack(to: directory) } catch {
+            throw ControlFailure(
+                .failed, "what was in \(directory) can't be moved back (\(error)) and is in \(folders.tree)")
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import ReplicaControl
+
+/// Where everything of a domain would be that is to be made. Decides, before anything is changed, whether it can be so.
+struct NewDomainPlaces: Equatable {
+    /// Another domain.
+    struct Other: Equatable {
+        var name: String
+        var state: DiskPlace
+        /// Nil where the store is no directory.
+        var store: DiskPlace?
+    }
+
+    /// The directory to import.
+    var directory: DiskPlace?
+    /// Nil where the store is no directory.
+    var store: DiskPlace?
+    var state: DiskPlace
+    /// The directory to mount on.
+    var mountpoint: DiskPlace?
+    var others: [Other] = []
+
+    /// Why the domain can't be made so, or nil.
+    var refusal: ControlFailure? {
+        others.lazy.compactMap(refusalOf).first ?? refusalOfDirectory ?? refusalOfStore ?? refusalOfMountpoint
+    }
+
+    private func refusalOf(_ other: Other) -> ControlFailure? {
+        if let directory {
+            if other.state.covers(directory) { return cannotImport(directory, "is in the domain \(other.name)") }
+            if directory.covers(other.state) { return cannotImport(directory, "holds the domain \(other.name)") }
+            if let store = other.store, store.meets(directory) {
+                return cannotImport(directory, "overlaps the store of the domain \(other.name)")
+            }
+        }
+        guard let store else { return nil }
+        if store.meets(other.state) {
+            return badStore(store, "overlaps the state of the domain \(other.name)")
+        }
+        // Two replicas of one store are fine; a part of a store is the other domain's to send and to remove.
+        guard let shared = other.store, store.covers(shared) != shared.covers(store) else { return nil }
+        return badStore(store, "overlaps the store of the domain \(other.name)")
+    }
+
+    private var refusalOfDirectory: ControlFailure? {
+        guard let directory else { return nil }
+        if directory.isInReplica { return cannotImport(directory, "is in a domain") }
+        if directory.meets(state) {
+            return cannotImport(directory, "overlaps the place of the domain's state, \(state.seen)")
+        }
+        return nil
+    }
+
+    private var refusalOfStore: ControlFailure? {
+        guard let store else { return nil }
+        if store.isInReplica { return badStore(store, "is in a domain") }
+        if let directory {
+            if store.covers(directory), directory.covers(store) {
+                return badStore(store, "is the directory to import: the store has to be another one")
+            }
+            if directory.covers(store) { return badStore(store, "is in the directory to import, \(directory.seen)") }
+            if store.covers(directory) { return badStore(store, "holds the directory to import, \(directory.seen)") }
+        }
+        if store.meets(state) {
+            return badStore(store, "overlaps the place of the domain's state, \(state.seen)")
+        }
+        return nil
+    }
+
+    private var refusalOfMountpoint: ControlFailure? {
+        guard let mountpoint else { return nil }
+        if let directory, directory.covers(mountpoint) {
+            return ControlFailure(
+                .mountFailed, "\(mountpoint.seen) goes with the import: import first, make it again, then mount on it")
+        }
+        for (place, what) in [(store, "the store"), (state, "the domain's state")] {
+            guard let place, mountpoint.covers(place) || place.covers(mountpoint) else { continue }
+            return ControlFailure(.mountFailed, "\(mountpoint.seen) overlaps \(what), \(place.seen)")
+        }
+        return nil
+    }
+
+    private func cannotImport(_ place: DiskPlace, _ why: String) -> ControlFailure {
+        ControlFailure(.cannotImport, "\(place.seen) \(why)")
+    }
+
+    private func badStore(_ place: DiskPlace, _ why: String) -> ControlFailure {
+        ControlFailure(.badStore, "the store \(place.seen) \(why)")
+    }
+}

@@ -1,0 +1,76 @@
+import Glibc
+import ReplicaControl
+import ReplicaModel
+import SystemPackage
+
+/// Makes what is in a new domain's state but the tree, step by step.
+struct StateMaker {
+    let folders: StateFolders
+    let making: Making
+
+    func makeFolders() throws {
+        try makeFolders(above: folders.root)
+        try said {
+            try making.run(.makeFolders) {
+                try folders.makeNew()
+            } undo: {
+                try folders.takeBack()
+            }
+        }
+    }
+
+    func write(_ record: DomainRecord) throws {
+        try said {
+            let file = try FileDescriptor.open(
+                folders.settings, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
+                permissions: .ownerReadWrite)
+            // It goes with its folder.
+            try making.run(.writeRecord) {
+                try file.closeAfter {
+                    _ = try file.writeAll(try record.json())
+                    guard fsync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
+                }
+            } undo: {
+            }
+        }
+    }
+
+    /// The entry where domains are, for a state that lies elsewhere.
+    func link(at entry: FilePath) throws {
+        try makeFolders(above: entry)
+        try making.run(.makeLink) {
+            guard symlink(folders.root.string, entry.string) == 0 else {
+                throw ControlFailure(.failed, "\(entry) can't be made: \(Errno(rawValue: errno))")
+            }
+        } undo: {
+            unlink(entry.string)
+        }
+    }
+
+    private func makeFolders(above path: FilePath) throws {
+        let folder = path.removingLastComponent()
+        if mkdir(folder.string, 0o700) != 0 {
+            if errno == EEXIST { return }
+            guard errno == ENOENT, !folder.isEmpty, folder != path else {
+                throw ControlFailure(.failed, "\(folder) can't be made: \(Errno(rawValue: errno))")
+            }
+            try makeFolders(above: folder)
+            return try makeFolders(above: path)
+        }
+        // Another domain may have come into it meanwhile.
+        try making.run(.makeFolders) {
+        } undo: {
+            rmdir(folder.string)
+        }
+    }
+
+    private func said(_ body: () throws -> Void) throws {
+        do { try body() } catch let errno as Errno {
+            guard errno == .fileExists else { throw ControlFailure(.failed, "\(folders.root): \(errno)") }
+            throw ControlFailure(
+                .domainExists,
+                "\(folders.root) is there already and nothing that this program left: move it away, or take another name"
+            )
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Logging
+import ReplicaControl
+import ReplicaModel
+import SystemPackage
+import Testing
+
+@testable import mount_replica
+
+/// A domain is made as a whole or not at all, whichever step fails.
+@Suite struct MakingTests {
+    private struct Interrupted: Error {}
+
+    /// Inode, type, mode, size, times and attributes of all there is, without what a rename changes.
+    private static func picture(_ path: FilePath) async throws -> String {
+        let script = #"cd "$1" && find . -printf '%i %y %m %s %T@ %l %p\n' | sort; getfattr -Rhd -m - . | sort"#
+        let result = try await run("/bin/sh", "-c", script, "sh", path.string)
+        #expect(result.code == 0, "\(result)")
+        return result.output
+    }
+
+    private static func bringUp(_ words: [String], in folder: TemporaryFolder, _ making: Making) throws {
+        let plan = try #require(
+            try DaemonPlan(try Invocation(words), in: [DomainDirectory(root: folder.path.appending("data/replica"))]))
+        var log = Logger(label: "replica")
+        log.logLevel = .critical
+        do {
+            let (daemon, server) = try Launch.bringUp(plan, making, log)
+            daemon.finish()
+            daemon.runUntilEnd { server.stop() }
+        } catch {
+            throw making.takenBack(after: error)
+        }
+    }
+
+    private static func makeFiles(in folder: TemporaryFolder) async throws -> FilePath {
+        let source = try folder.makeFolder("src")
+        try folder.makeFolder("src/sub")
+        try folder.write("one", to: "src/one", mode: 0o640)
+        try folder.write("two", to: "src/sub/two")
+        #expect(symlink("one", source.appending("link").string) == 0)
+        #expect(try await run("/usr/bin/setfattr", "-n", "user.mine", "-v", "x", source.string).code == 0)
+        return source
+    }
+
+    @Test(arguments: [false, true], Making.Step.allCases)
+    func whateverFailsAllIsAsItWas(imports: Bool, failing: Making.Step) async throws {
+        guard failing != .mount || geteuid() == 0 else { return }
+        let folder = try TemporaryFolder()
+        let source = try await Self.makeFiles(in: folder)
+        let (data, mountpoint) = (try folder.makeFolder("data"), try folder.makeFolder("mnt"))
+        // The state is not at the usual place, so that there is a link to make.
+        var options = "store=file://\(folder.path)/store,create,state=\(folder.path)/far/state"
+        if imports { options += ",import=\(source)" }
+        let words = ["d", mountpoint.string, "-o", options]
+        let before = try await Self.picture(folder.path)
+        let done = Locked<[Making.Step]>([])
+        let failure = await #expect(throws: ControlFailure.self) {
+            try await onThread {
+                try Self.bringUp(
+                    words, in: folder,
+                    Making {
+                        step in
+                        done.withLock { $0.append(step) }
+                        if step == failing { throw Interrupted() }
+                    })
+            }
+        }
+        #expect(failure == ControlFailure(.failed, "Interrupted()"))
+        #expect(done.withLock { $0.last } == failing)
+        // Folders that had entries for a moment have another time.
+        let after = try await Self.picture(folder.path)
+        #expect(Self.withoutTimes(after, of: [".", "./data"]) == Self.withoutTimes(before, of: [".", "./data"]))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: data.string) == [])
+        // Nothing stands in the way of the next attempt.
+        try await onThread { try Self.bringUp(words, in: folder, Making()) }
+        let tree = folder.path.appending("far/state/tree")
+        #expect(
+            FileManager.default.contents(atPath: tree.appending("one").string) == (imports ? Data("one".utf8) : nil))
+        #expect(access(source.string, F_OK) == (imports ? -1 : 0))
+    }
+
+    private static func withoutTimes(_ picture: String, of folders: [String]) -> [String] {
+        picture.split(separator: "\n").map { line in
+            let words = line.split(separator: " ", omittingEmptySubsequences: false)
+            guard let path = words.last, folders.contains(String(path)) else { return String(line) }
+            return words.enumerated().filter { $0.offset != 4 && $0.offset != 3 }.map { String($0.element) }
+                .joined(separator: " ")
+        }
+    }
+
+    @Test func whatCannotGoBackIsSaidAndStaysADomain() async throws {
+        let folder = try TemporaryFolder()
+        let source = try await Self.makeFiles(in: folder)
+        let words = ["--import", "d", source.string, "file://\(folder.path)/store", "-o", "create"]
+        let failure = await #expect(throws: ControlFailure.self) {
+            try await onThread {
+                try Self.bringUp(
+                    words, in: folder,
+                    Making { step in
+                        guard step == .listen else { return }
+                        // Somebody takes the name meanwhile.
+                        #expect(mkdir(source.string, 0o755) == 0)
+                        throw Interrupted()
+                    })
+            }
+        }
+        let tree = folder.path.appending("data/replica/d/tree")
+        #expect(failure?.message.hasPrefix("Interrupted(); what was in \(source) can't be moved back") == true)
+        #expect(failure?.message.hasSuffix("is in \(tree)") == true)
+        #expect(FileManager.default.contents(atPath: tree.appending("sub/two").string) == Data("two".utf8))
+        let directory = DomainDirectory(root: folder.path.appending("data/replica"))
+        #expect(try directory.domains().map(\.name.text) == ["d"])
+    }
+}

@@ -1,0 +1,122 @@
+import Testing
+
+/// Where a domain can't be made, nothing is changed.
+@Suite struct NewDomainPlaceTests {
+    /// Everything below the trial but what the programs' own output changes.
+    private let words = #"""
+        look() { find "$HERE" -mindepth 1 -not -path "$HERE/output" -not -path "$HERE/said" -not -path "$HERE/data" \
+            -printf '%i %y %m %s %T@ %p\n' | sort; }
+        # unchanged CODE TEXT COMMAND...: refused, and all is as it was.
+        unchanged() {
+            local before
+            before=$(look)
+            refused "$@" || return 1
+            equal "$(look)" "$before"
+            equal "$(replica list)" "${LISTED-}"
+        }
+
+        """#
+
+    @Test func theStoreIsNotInTheDirectoryNorTheOtherWayRound() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                words + #"""
+                    mkdir "$SRC/inside" "$SRC/sub" "$HERE/bound"; echo text >"$SRC/sub/file"
+                    bad() { unchanged 15 "$1" replica import n "$SRC" --store "file://$2" --create; }
+                    bad "in the directory to import" "$SRC/inside"
+                    bad "in the directory to import" "$SRC/new"
+                    bad "in the directory to import" "$SRC/sub/../sub/new"
+                    bad "the directory to import" "$SRC"
+                    bad "holds the directory to import" "$HERE"
+                    ln -s "$SRC/sub" "$HERE/pointer"
+                    bad "in the directory to import" "$HERE/pointer"
+                    mount --bind "$SRC/sub" "$HERE/bound"
+                    bad "in the directory to import" "$HERE/bound"
+                    bad "in the directory to import" "$HERE/bound/new"
+                    umount "$HERE/bound"
+                    unchanged 32 "goes with the import" mount_replica n "$SRC" -o "store=file://$STORE,import=$SRC"
+                    content_is "$SRC/sub/file" text
+                    begin; settle; same
+                    """#)
+        }
+    }
+
+    @Test func theStoreIsNoOtherDomains() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                words + #"""
+                    mkdir "$SRC/sub" "$HERE/other" "$HERE/mnt2"; echo text >"$SRC/sub/file"; echo more >"$HERE/other/file"
+                    begin; settle
+                    LISTED=$(replica list)
+                    bad() {
+                        unchanged 15 "$1" replica import n "$HERE/other" --store "file://$2" --create
+                        unchanged 15 "$1" replica add n --store "file://$2" --create
+                        unchanged 32 "$1" mount_replica "file://$2" "$HERE/mnt2" -o create
+                    }
+                    bad "in a domain" "$MNT"
+                    bad "in a domain" "$MNT/sub"
+                    bad "in a domain" "$MNT/new"
+                    bad "the state of the domain d" "$TREE"
+                    bad "the state of the domain d" "$STATE/new"
+                    bad "the state of the domain d" "$HERE/data"
+                    bad "the store of the domain d" "$STORE/sub"
+                    # Another user's domain is not in our list.
+                    bad_elsewhere() {
+                        refused 15 "is in a domain" env XDG_DATA_HOME="$HERE/data2" "$BIN/replica" add n --store "file://$1"
+                    }
+                    bad_elsewhere "$MNT/sub"; bad_elsewhere "$TREE"; bad_elsewhere "$STATE"
+                    unchanged 11 "the store of the domain d" replica import n "$STORE" --store "file://$HERE/new" --create
+                    unchanged 11 "the store of the domain d" replica import n "$STORE/sub" --store "file://$HERE/new" --create
+                    content_is "$HERE/other/file" more
+                    """#)
+        }
+    }
+
+    @Test func aStoreThatIsNotThereIsMadeOnlyWhenThatIsSaid() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                words + #"""
+                    echo text >"$SRC/file"; mkdir "$HERE/mnt2"
+                    typo=file://$HERE/typo
+                    unchanged 15 "--create (-o create) makes it" replica import n "$SRC" --store "$typo"
+                    unchanged 15 "--create (-o create) makes it" replica add n --store "$typo"
+                    unchanged 32 "--create (-o create) makes it" mount_replica "$typo" "$MNT"
+                    unchanged 32 "--create (-o create) makes it" mount_replica n "$MNT" -o "store=$typo"
+                    unchanged 15 "the directory above it does not exist" replica add n --store "$typo/deep" --create
+                    unchanged 15 "not a directory" replica add n --store "file://$SRC/file" --create
+                    content_is "$SRC/file" text
+                    mount_replica "$typo" "$MNT" -o create
+                    echo new >"$MNT/new"
+                    replica wait typo
+                    content_is "$HERE/typo/new" new
+                    umount "$MNT"
+                    replica import d "$SRC" --store "file://$HERE/typo2" --create
+                    settle; content_is "$HERE/typo2/file" text
+                    replica add e --store "file://$HERE/typo3" --create
+                    # A store that was used and is gone is not made anew.
+                    replica unmount d; no_daemon
+                    mv "$HERE/typo2" "$HERE/away"
+                    replica mount d "$MNT" -o create
+                    not test -e "$HERE/typo2"
+                    """#)
+        }
+    }
+
+    @Test func aMountThatFailsGivesTheDirectoryBack() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                words + #"""
+                    mkdir "$SRC/sub"; echo text >"$SRC/sub/file"; ln -s sub "$SRC/link"
+                    setfattr -n user.mine -v x "$SRC"
+                    # Without its device there is no mount.
+                    without_fuse() { unshare --mount sh -c 'mount --bind /dev/null /dev/fuse; exec "$@"' sh "$BIN/mount.replica" "$@"; }
+                    unchanged 32 "" without_fuse n "$MNT" -o "store=file://$STORE,import=$SRC"
+                    unchanged 32 "" without_fuse n "$MNT" -o "store=file://$HERE/new,create,import=$SRC"
+                    unchanged 32 "" without_fuse n "$MNT" -o "store=file://$STORE"
+                    unchanged 32 "" without_fuse n "$MNT" -o "store=file://$STORE,import=$SRC,state=$HERE/a/b/c"
+                    equal "$(getfattr -dm - "$SRC" | grep -c user.replica)" 0
+                    equal "$(ls -A "$STORE" "$HERE/data/replica" 2>&1 | grep -v : | grep .)" ""
+                    """#)
+        }
+    }
+}
