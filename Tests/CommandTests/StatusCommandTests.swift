@@ -76,9 +76,9 @@ import Testing
                 a/ü b           file, partial
                   size          12 B
                   id            x (number 9)
-                  pending       contents
+                  pending       content
                   version       content 1, metadata 2
-                  error         serverUnreachable: no (2 tries)
+                  error         no (serverUnreachable, 2 tries)
                   next try      2023-11-14T22:13:20Z
 
                 """, "\(result)")
@@ -117,13 +117,47 @@ import Testing
             return .done
         }
         let text = try await Programs.replica("pending", in: domain.folder)
-        #expect(text.output == String(repeating: "a/ü b  [contents]  serverUnreachable: no\n", count: 6))
+        #expect(text.output == String(repeating: "a/ü b  [content]  no (serverUnreachable)\n", count: 6))
         let json = try await Programs.replica("materialized", "--json", in: domain.folder)
         let lines = json.output.split(separator: "\n")
         #expect(lines.count == 6)
         for line in lines {
             #expect(try ControlLine.decode(ItemStatus.self, from: line.utf8) == MessageTests.itemStatus)
         }
+        try await domain.stop()
+    }
+
+    /// The names are for programs (`--json`); a person reads words.
+    @Test func fieldsAndEventsAreWords() async throws {
+        let fields = [
+            "contents", "filename", "parent", "lastUsedDate", "tags", "favoriteRank", "modificationDate", "mode",
+            "extendedAttributes", "deletion",
+        ]
+        let kinds = [
+            "localChange", "remoteChange", "remoteDeletion", "uploaded", "downloaded", "evicted", "error", "conflict",
+            "state", "importDidFinish", "materializedSet", "pendingSet", "unheardOf",
+        ]
+        let domain = try FakeDomain { request, events in
+            for kind in request == .watch ? kinds : [] {
+                try await events.send(.change(ChangeEvent(date: MessageTests.date, kind: kind, detail: "why")))
+            }
+            var item = MessageTests.itemStatus
+            item.pending = fields
+            item.error?.attempts = 1
+            if request == .pending { try await events.send(.items([item])) }
+            return .done
+        }
+        let pending = try await Programs.replica("pending", in: domain.folder)
+        #expect(
+            pending.output == "a/ü b  [content, name, folder, time of last use, tags, rank among favorites, "
+                + "modification time, mode, extended attributes, deletion]  no (serverUnreachable)\n", "\(pending)")
+        let watch = try await Programs.replica("watch", in: domain.folder)
+        let words = [
+            "changed here", "changed in the store", "deleted in the store", "sent", "downloaded", "evicted", "failed",
+            "conflict", "state", "import finished", "what is on this disk changed", "what waits to be sent changed",
+            "unheardOf",
+        ]
+        #expect(watch.output == words.map { "2023-11-14T22:13:20Z \($0) why\n" }.joined(), "\(watch)")
         try await domain.stop()
     }
 
@@ -136,10 +170,10 @@ import Testing
         #expect(
             result.output == """
                 1 of 2 items, 3 B of 4 B, 5 B/s, 1 s left
-                a/ü b  [contents]  serverUnreachable: no
+                a/ü b  [content]  no (serverUnreachable)
                 a/ü b  both changed
                   local bytes in a/\u{FFFD}
-                2023-11-14T22:13:20Z uploaded a/ü b
+                2023-11-14T22:13:20Z sent a/ü b
 
                 """)
         try await domain.stop()

@@ -34,7 +34,7 @@ extension SyncEngine {
         if held > 0 {
             return (.held, "the store deleted \(held) items: 'replica approve' deletes them here too")
         }
-        if let trouble { return (.offline, trouble.sentence) }
+        if let trouble { return (.offline, trouble.message) }
         if replica.isScanning || isImporting { return (.importing, nil) }
         let isFetching = fetches.withLock { !$0.running.isEmpty }
         let isSending = board.withLock { $0.inFlight > 0 }
@@ -69,18 +69,6 @@ extension SyncEngine {
                 bytesDone: ledger.fetchedBytes.saturatingAdd(running.done),
                 bytesTotal: ledger.fetchedBytes.saturatingAdd(running.size),
                 itemsPerSecond: rate.items, bytesPerSecond: rate.bytes)
-        }
-    }
-}
-
-extension Failure {
-    /// What a person is told of trouble of the whole domain.
-    fileprivate var sentence: String {
-        switch code {
-        case "notAuthenticated": "the store wants a login"
-        case "insufficientQuota": "the store has no room left"
-        case "serverUnreachable": "the store can't be reached"
-        default: message
         }
     }
 }

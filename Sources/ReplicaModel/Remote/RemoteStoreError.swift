@@ -35,12 +35,23 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
     /// The store cannot do this at all.
     case unsupported(String)
 
-    /// What a person is told: what the store said, or the error's name.
+    /// What a person is told: what the store said, or what the error means.
     public var message: String {
         switch self {
         case .cannotSynchronize(let text), .unsupported(let text), .itemUnavailable(let text): text
         case .malformedAnswer(let text): "the store's answer cannot be used: \(text)"
-        default: code
+        case .notAuthenticated: "the store wants a login"
+        case .filenameCollision: "the store has something else of this name"
+        case .syncAnchorExpired: "the store no longer knows what it told before"
+        case .insufficientQuota: "the store has no room left"
+        case .serverUnreachable: "the store can't be reached"
+        case .noSuchItem: "the store has it no longer"
+        case .deletionRejected: "the store keeps it"
+        case .directoryNotEmpty: "the store's folder is not empty"
+        case .versionNoLongerAvailable: "the store has another content by now"
+        case .excludedFromSync: "the store says that it is to stay on this machine"
+        case .versionConflict: "it was changed in the store too"
+        case .cancelled: "it was broken off"
         }
     }
 

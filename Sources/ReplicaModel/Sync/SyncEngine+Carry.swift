@@ -66,7 +66,7 @@ extension SyncEngine {
             let jitter = random()
             let aftermath = try replica.fail(call, error) { Backoff.delay(attempts: $0, jitter: jitter) }
             // A collision or a conflict is dealt with; what is left to say of it is what came of it.
-            if replica.hasFailed(call.number) { replica.post(.error, call.number, detail: error.code) }
+            if replica.hasFailed(call.number) { replica.post(.error, call.number, detail: error.message) }
             switch aftermath {
             case .nothing: break
             case .holdBack: noteTrouble(error)

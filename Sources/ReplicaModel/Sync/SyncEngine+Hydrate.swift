@@ -120,7 +120,7 @@ extension SyncEngine {
     private func noteFailedFetch(of target: FetchTarget, _ error: RemoteStoreError) {
         log.warning("an answer cannot be used", metadata: ["item": "\(target.number)", "error": "\(error.message)"])
         replica.noteFailure(of: target.identifier, error, retryAt: replica.now())
-        replica.post(.error, target.number, detail: error.code)
+        replica.post(.error, target.number, detail: error.message)
     }
 
     private func complete(_ target: FetchTarget) async throws(Errno) {

@@ -122,7 +122,10 @@ struct Reimport: ParsableCommand {
 struct Resend: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send an item to the store once more, though nothing changed.",
-        discussion: "Fields are those that 'replica status PATH' names: contents, filename, parent, mode, tags, ...")
+        discussion: """
+            Fields are contents, filename, parent, lastUsedDate, tags, favoriteRank, modificationDate, mode and \
+            extendedAttributes.
+            """)
     @OptionGroup var item: ItemArgument
     @Option(
         help: "Only these fields, with commas between them.", transform: { $0.split(separator: ",").map(String.init) })

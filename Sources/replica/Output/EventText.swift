@@ -19,7 +19,7 @@ enum EventText {
     }
 
     private static func line(_ change: ChangeEvent) -> String {
-        [change.date.formatted(.iso8601), change.kind, change.path.map(Format.path), change.detail]
+        [change.date.formatted(.iso8601), Words.event(change.kind), change.path.map(Format.path), change.detail]
             .compactMap(\.self).joined(separator: " ")
     }
 }

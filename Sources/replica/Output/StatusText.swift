@@ -31,15 +31,12 @@ enum StatusText {
         if item.kind == .file { lines.append(row("  size", Format.bytes(item.size))) }
         lines.append(row("  id", "\(item.id ?? "-") (number \(item.number))"))
         if item.pinned { lines.append(row("  pinned", "yes")) }
-        lines.append(row("  pending", item.pending.isEmpty ? "nothing" : item.pending.joined(separator: ", ")))
+        lines.append(row("  pending", item.pending.isEmpty ? "nothing" : fields(item)))
         if let version = item.version {
             lines.append(row("  version", "content \(version.content), metadata \(version.metadata)"))
         }
         if let error = item.error {
-            lines.append(
-                row(
-                    "  error",
-                    "\(error.code): \(error.message) (\(error.attempts == 1 ? "1 try" : "\(error.attempts) tries"))"))
+            lines.append(row("  error", Words.error(error, withTries: true)))
             if let next = error.nextTry { lines.append(row("  next try", "\(next.formatted(.iso8601))")) }
         }
         return lines
@@ -48,9 +45,13 @@ enum StatusText {
     /// An item in one line of a list.
     static func line(_ item: ItemStatus) -> String {
         var text = Format.path(item.path)
-        if !item.pending.isEmpty { text += "  [\(item.pending.joined(separator: ", "))]" }
-        if let error = item.error { text += "  \(error.code): \(error.message)" }
+        if !item.pending.isEmpty { text += "  [\(fields(item))]" }
+        if let error = item.error { text += "  \(Words.error(error, withTries: false))" }
         return text
+    }
+
+    private static func fields(_ item: ItemStatus) -> String {
+        item.pending.map(Words.field).joined(separator: ", ")
     }
 
     /// A domain in one line of a list.

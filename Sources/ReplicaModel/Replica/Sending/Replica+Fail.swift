@@ -42,11 +42,11 @@ extension Replica {
                 if outgoing.call == .resolve, missing == node.base?.identifier {
                     (node.sent, node.sentContent) = (nil, nil)  // Whatever arrived is gone with it.
                 }
-                tree.fail(node, code: error.code, error.code, retryAt: tree.now() + backoff(1))
+                tree.fail(node, code: error.code, error.message, retryAt: tree.now() + backoff(1))
                 return try tree.missing(missing, for: node, outgoing)
             case .versionConflict(let current):
                 // Not again before the store's state is applied.
-                tree.fail(node, code: error.code, error.code, retryAt: tree.now() + backoff(1))
+                tree.fail(node, code: error.code, error.message, retryAt: tree.now() + backoff(1))
                 guard let base = node.base else { return .nothing }
                 return current.map(Aftermath.apply) ?? .ask(base.identifier)
             case .deletionRejected(let current):
@@ -102,7 +102,8 @@ extension Replica {
             if node.base != nil { node.sent = nil }
             tree.note(node)
             if let other, let known = try tree.find(other.identifier), known.isLeaving(node.parent, node.name) {
-                tree.fail(node, code: RemoteStoreError.filenameCollision(other).code, "", retryAt: tree.now() + 1)
+                let error = RemoteStoreError.filenameCollision(other)
+                tree.fail(node, code: error.code, error.message, retryAt: tree.now() + 1)
                 return false
             }
             let count = tree.collisions[node.number, default: 0] + 1

@@ -1,0 +1,29 @@
+import ReplicaControl
+
+/// What a person reads for the names that JSON has. A name of a newer daemon stays as it is.
+enum Words {
+    /// A field of an item.
+    static func field(_ name: String) -> String { fields[name] ?? name }
+
+    /// What happened, in `watch`.
+    static func event(_ kind: String) -> String { events[kind] ?? kind }
+
+    /// An error of an item, with its code for `replica resolved`: `the store can't be reached (serverUnreachable, 2 tries)`.
+    static func error(_ error: ItemStatusError, withTries: Bool) -> String {
+        let tries = error.attempts == 1 ? "1 try" : "\(error.attempts) tries"
+        return "\(error.message) (\(error.code)\(withTries ? ", \(tries)" : ""))"
+    }
+
+    private static let fields = [
+        "contents": "content", "filename": "name", "parent": "folder", "lastUsedDate": "time of last use",
+        "favoriteRank": "rank among favorites", "creationDate": "creation time",
+        "modificationDate": "modification time", "extendedAttributes": "extended attributes",
+    ]
+
+    private static let events = [
+        "localChange": "changed here", "remoteChange": "changed in the store",
+        "remoteDeletion": "deleted in the store", "uploaded": "sent", "error": "failed",
+        "importDidFinish": "import finished", "materializedSet": "what is on this disk changed",
+        "pendingSet": "what waits to be sent changed",
+    ]
+}
