@@ -20,6 +20,7 @@ enum WatchThread {
                 usleep(gathering)
                 // Away: the next round looks for it again.
                 _ = try? tree.drain()
+                tree.marks.withLock { $0.dropIdle() }
                 let present = tree.index.withLock { $0.log.anchor }
                 if present != anchor || isBlind { tree.listeners.signal() }
                 anchor = present

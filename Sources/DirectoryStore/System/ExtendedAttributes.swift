@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import ReplicaModel
 import SystemPackage
 
 extension Linux {
@@ -37,6 +38,22 @@ extension Linux {
             } catch .notSupported {
                 return nil
             }
+        }
+    }
+
+    /// The value of a short attribute of an entry, which need not be opened for it; a link is not followed.
+    static func attribute(
+        _ attribute: String, of name: FileName, in folder: Handle, atMost size: Int
+    ) throws(Errno) -> [UInt8]? {
+        let path = Array("\(folder.path)/".utf8) + name.bytes
+        var bytes = [UInt8](repeating: 0, count: size)
+        do {
+            let length = try FileName(bytes: path).withCString { (path) throws(Errno) in
+                try check { lgetxattr(path, attribute, &bytes, size) }
+            }
+            return Array(bytes.prefix(length))
+        } catch  where error == .noData || error == .notSupported || error == .outOfRange {
+            return nil
         }
     }
 

@@ -17,10 +17,12 @@ extension DirectoryTree {
         }
         return try quietly([place]) { () throws(RemoteStoreError) in
             let draft = try self.draft(template, fields, contents, in: folder, flag)
+            marks.withLock { $0.note(template.identifier, template.filename, in: folder.key) }
             do throws(Errno) {
                 try Linux.rename(draft.name, in: folder.handle, to: template.filename, in: folder.handle)
             } catch {
                 discard(draft)
+                marks.withLock { $0.withdraw(template.identifier, in: folder.key) }
                 guard error == .fileExists else { throw failure(error, at: path(folder.names)) }
                 guard let other = try occupant(place, folder) else { throw .serverUnreachable }
                 return try adopt(other, template, contents, options, flag)

@@ -4,7 +4,7 @@ import ReplicaModel
 import SystemPackage
 
 extension DirectoryTree {
-    /// Looks for the item that a template made: under its name, then in the rest of its folder.
+    /// Looks for the item that a template made: under its name, then by its mark in the rest of its folder.
     func created(from template: ItemTemplate) throws(RemoteStoreError) -> Item? {
         guard template.filename.isValid else { return nil }
         let folder: OpenFolder
@@ -17,12 +17,59 @@ extension DirectoryTree {
         if let item = try created(place, from: template, in: folder) { return item }
         // A symlink carries no mark, so that only one of the right name can be known for it.
         guard template.kind != .symlink, keepsAttributes else { return nil }
-        let entries = try at(path(folder.names)) { () throws(Errno) in try Linux.entries(of: folder.handle) }
-        for entry in entries where !TemporaryName.matches(entry.name) {
-            let place = Place(parent: folder.key, name: entry.name)
-            if let item = try created(place, from: template, in: folder) { return item }
+        guard let name = try marked(template, in: folder) else { return nil }
+        return try created(Place(parent: folder.key, name: name), from: template, in: folder)
+    }
+
+    /// What carries the template's mark in a folder. One thread at a time looks a folder through.
+    private func marked(_ template: ItemTemplate, in folder: OpenFolder) throws(RemoteStoreError) -> FileName? {
+        try searching.withLock { count throws(RemoteStoreError) in
+            let known = marks.withLock { $0.name(of: template.identifier, in: folder.key) }
+            if let known {
+                guard let name = known else { return nil }
+                // Another program may have renamed it since.
+                if try at(path(folder.names), { () throws(Errno) in try isMarked(name, by: template, in: folder) }) {
+                    return name
+                }
+            }
+            count += 1
+            try readMarks(of: folder)
+            return marks.withLock { $0.name(of: template.identifier, in: folder.key) } ?? nil
         }
-        return nil
+    }
+
+    private func readMarks(of folder: OpenFolder) throws(RemoteStoreError) {
+        marks.withLock { $0.begin(folder.key) }
+        let seen = try at(path(folder.names)) { () throws(Errno) in
+            var seen: [(mark: [UInt8], name: FileName)] = []
+            for entry in try Linux.entries(of: folder.handle) where !TemporaryName.matches(entry.name) {
+                do throws(Errno) {
+                    if let mark = try mark(of: entry.name, in: folder) { seen.append((mark, entry.name)) }
+                } catch  where error.provesAbsence || error.isOfOneFile {
+                    continue
+                }
+            }
+            return seen
+        }
+        marks.withLock { $0.finish(folder.key, seen) }
+    }
+
+    /// The longest identifier of a template that is recognised.
+    private static let longestMark = 1_024
+
+    private func mark(of name: FileName, in folder: OpenFolder) throws(Errno) -> [UInt8]? {
+        marks.withLock { $0.looks += 1 }
+        return try Linux.attribute(Attributes.template, of: name, in: folder.handle, atMost: Self.longestMark)
+    }
+
+    private func isMarked(
+        _ name: FileName, by template: ItemTemplate, in folder: OpenFolder
+    ) throws(Errno) -> Bool {
+        do {
+            return try mark(of: name, in: folder) == Array(template.identifier.rawValue.utf8)
+        } catch  where error.provesAbsence {
+            return false
+        }
     }
 
     private func created(
@@ -30,7 +77,7 @@ extension DirectoryTree {
     ) throws(RemoteStoreError) -> Item? {
         do {
             let status = try Linux.status(of: place.name, in: folder.handle)
-            guard status.kind == template.kind, try isMade(place.name, status, by: template, in: folder.handle)
+            guard status.kind == template.kind, try isMade(place.name, status, by: template, in: folder)
             else { return nil }
             let item = try describe(place, status, in: folder.handle)
             index.withLock { $0.record(status, at: place) }
@@ -43,14 +90,12 @@ extension DirectoryTree {
     }
 
     private func isMade(
-        _ name: FileName, _ status: FileStatus, by template: ItemTemplate, in folder: Handle
+        _ name: FileName, _ status: FileStatus, by template: ItemTemplate, in folder: OpenFolder
     ) throws(Errno) -> Bool {
         if template.kind == .symlink {
             guard let target = template.target else { return status.modified == template.metadata.modificationDate }
-            return try Linux.target(of: name, in: folder) == target
+            return try Linux.target(of: name, in: folder.handle) == target
         }
-        let file = try Linux.open(name, in: folder, O_RDONLY | O_NONBLOCK)
-        let mark = try Linux.attribute(Attributes.template, of: file)
-        return mark == Array(template.identifier.rawValue.utf8)
+        return try isMarked(name, by: template, in: folder)
     }
 }

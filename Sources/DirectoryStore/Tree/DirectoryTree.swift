@@ -5,21 +5,24 @@ import SystemPackage
 
 /// The blocking work of a ``DirectoryStore``. Every method may run on several threads at once.
 ///
-/// Lock order: `draining`, `scanning`, then `index`. System calls of microseconds are made under `index`, so that
+/// Lock order: `draining`, `scanning`, `searching`, then `index` or `marks`. System calls of microseconds are made under `index`, so that
 /// what is recorded cannot be older than what is known.
 final class DirectoryTree: Sendable {
     let root: RootFolder
     let index = Locked(FolderIndex())
     let watches: Watches
+    let marks = Locked(MarkIndex())
     let listings = Locked(ListingTable())
     let listeners = Listeners()
     /// Whether the file system keeps `user.*` attributes.
     let keepsAttributes: Bool
     /// The age at which a temporary file is one that nobody will finish.
     let temporaryLife: Duration
-    /// How often events were taken in, and the tree looked through: held meanwhile, so that one thread at a time does.
+    /// How often events were taken in, the tree looked through, and a folder for marks: held meanwhile, so that one thread
+    /// at a time does.
     let draining = Locked(0)
     let scanning = Locked(0)
+    let searching = Locked(0)
 
     init(path: String, temporaryLife: Duration) throws(RemoteStoreError) {
         self.temporaryLife = temporaryLife

@@ -123,7 +123,7 @@ extension Tree {
     func names(of node: Node) -> [Node] {
         guard let others = linked[node.shown] else { return [node] }
         let first = items[node.shown].map { [$0] } ?? []
-        let all = (first + others).filter { !$0.isDeleted }
+        let all = (first + others.nodes).filter { !$0.isDeleted }
         return all.contains { $0 === node } ? all : all + [node]
     }
 }

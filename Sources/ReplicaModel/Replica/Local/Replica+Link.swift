@@ -53,7 +53,9 @@ extension Tree {
         }
         node.shown = node.number
         shown[node.number] = node
-        for other in others where other.shown != other.number { linked[other.shown, default: []].append(other) }
+        for other in others where other.shown != other.number {
+            linked[other.shown, default: LinkedNames()].append(other)
+        }
         for other in others { note(other) }
     }
 }

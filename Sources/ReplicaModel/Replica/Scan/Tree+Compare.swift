@@ -188,7 +188,7 @@ extension Tree {
     private func link(_ node: Node, to owner: Node) {
         if shown[node.shown] === node { shown[node.shown] = nil }
         node.shown = owner.shown
-        linked[node.shown, default: []].append(node)
+        linked[node.shown, default: LinkedNames()].append(node)
     }
 
     /// The item whose file below this was when last looked at.

@@ -31,11 +31,7 @@ extension Replica {
         return try locked { (tree) throws(Obstacle) in
             guard let node = tree.items[outgoing.number] else { return .nothing }
             tree.endFlight(node)
-            if error.refusal.isCertain, outgoing.call != .resolve {
-                node.flags.remove(.createSent)
-                node.sentContent = nil
-                if node.base != nil { node.sent = nil }
-            }
+            if error.refusal.isCertain { tree.forgetSent(outgoing, of: node) }
             tree.note(node)
             switch error {
             case .noSuchItem(let missing):
@@ -129,6 +125,21 @@ extension Node {
 }
 
 extension Tree {
+    /// Notes that nothing of a call arrived. What the template is called stays: it is made again as the same.
+    fileprivate func forgetSent(_ outgoing: Outgoing, of node: Node) {
+        guard outgoing.call != .resolve else { return }
+        node.flags.remove(.createSent)
+        node.sentContent = nil
+        if node.base != nil { node.sent = nil }
+    }
+
+    /// Takes back what ``Replica/begin(_:settle:)`` noted of a call that was not made.
+    func takeBack(_ outgoing: Outgoing, of node: Node) {
+        guard outgoing.call != .resolve, isStillSent(node, outgoing) else { return }
+        forgetSent(outgoing, of: node)
+        if node.isDeleted, node.base == nil { drop(node) } else { note(node) }
+    }
+
     /// Has an item appear again that the store keeps: its folder is listed, should the question for it fail.
     fileprivate func giveUpDeletion(_ node: Node) throws(Obstacle) {
         guard let base = node.base else { return }

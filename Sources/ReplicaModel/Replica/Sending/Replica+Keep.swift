@@ -3,12 +3,13 @@ internal import Glibc
 internal import SystemPackage
 
 extension Replica {
-    /// Ends a call that was not made.
+    /// Ends a call that was not made: nothing of it can have arrived, so that the store is not asked for it.
     func abandon(_ outgoing: Outgoing) {
         look { tree in
             guard let node = tree.items[outgoing.number] else { return }
             tree.endFlight(node)
             node.changedAt = tree.now()
+            tree.takeBack(outgoing, of: node)
         }
     }
 

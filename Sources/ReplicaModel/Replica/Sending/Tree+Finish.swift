@@ -21,7 +21,7 @@ extension Tree {
         guard let node = items[outgoing.number] else { return .item(nil) }
         endFlight(node)
         collisions[node.number] = nil
-        guard try isStillSent(node, outgoing) else {
+        guard isStillSent(node, outgoing) else {
             if let item = result.item { try handOver(item, outgoing) }
             return .item(nil)
         }
@@ -134,7 +134,7 @@ extension Tree {
     }
 
     /// Whether the node still is the item that the call was about: a file renamed over another becomes that other.
-    func isStillSent(_ node: Node, _ outgoing: Outgoing) throws(Obstacle) -> Bool {
+    func isStillSent(_ node: Node, _ outgoing: Outgoing) -> Bool {
         guard !outgoing.isOfKnownItem else { return node.base?.identifier == outgoing.template.identifier }
         return node.isNew && node.sent?.template == outgoing.template.identifier
     }

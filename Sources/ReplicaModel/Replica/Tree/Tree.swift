@@ -13,7 +13,7 @@ final class Tree {
     /// A node for each inode number that the kernel may name.
     var shown: [ItemNumber: Node] = [:]
     /// The nodes of hard-linked files that share an inode number, but for the one that gave it.
-    var linked: [ItemNumber: [Node]] = [:]
+    var linked: [ItemNumber: LinkedNames] = [:]
     var byIdentifier: NodeTable<ItemIdentifier> = [:]
     var nextNumber: UInt64
     /// The database says that all numbers below this one may be in use.
@@ -125,7 +125,7 @@ final class Tree {
         items[node.number] = node
         if !node.isDeleted {
             if shown[node.shown] == nil || node.shown == node.number { shown[node.shown] = node }
-            if node.shown != node.number { linked[node.shown, default: []].append(node) }
+            if node.shown != node.number { linked[node.shown, default: LinkedNames()].append(node) }
         }
         if let base = node.base { byIdentifier[base.identifier] = node }
         if node.isPending {
@@ -250,7 +250,7 @@ final class Tree {
         if let parent = node.parent, parent.children?[node.name] === node { parent.children?[node.name] = nil }
         node.parent = nil
         missing[node.number] = nil
-        linked[node.shown]?.removeAll { $0 === node }
+        linked[node.shown]?.remove(node)
         if linked[node.shown]?.isEmpty == true { linked[node.shown] = nil }
         guard shown[node.shown] === node else { return }
         if let other = linked[node.shown]?.first ?? items[node.shown].flatMap({ $0 === node ? nil : $0 }) {

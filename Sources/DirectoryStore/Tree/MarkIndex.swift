@@ -1,0 +1,75 @@
+import ReplicaModel
+
+/// Which file or folder carries which template's mark, for the folders that were asked about last: each is looked through
+/// once. What the store makes there afterwards is noted before it bears its name, so that what is not noted is not there.
+struct MarkIndex {
+    /// The folders that are kept.
+    private static let mostFolders = 8
+    /// How long a folder is kept that nobody asks about.
+    static let longestLife = Duration.seconds(60)
+
+    private struct Folder {
+        /// By the hashes of the marks: whoever finds a name looks at the mark itself.
+        var names: [UInt64: FileName] = [:]
+        var isWhole = false
+    }
+
+    private var folders: [ItemKey: Folder] = [:]
+    /// Least recently asked about first.
+    private var order: [ItemKey] = []
+    private var asked = ContinuousClock.now
+    /// How many entries were looked at for their marks.
+    var looks = 0
+
+    /// What may carry a mark in a folder, if the folder was looked through.
+    /// - Returns: Nil for a folder that was not.
+    mutating func name(of template: ItemIdentifier, in folder: ItemKey) -> FileName?? {
+        asked = .now
+        guard let known = folders[folder], known.isWhole else { return nil }
+        order.removeAll { $0 == folder }
+        order.append(folder)
+        return .some(known.names[Self.hash(template.rawValue.utf8)])
+    }
+
+    /// Begins to look through a folder: what is noted from now on counts.
+    mutating func begin(_ folder: ItemKey) {
+        folders[folder] = Folder()
+        order.removeAll { $0 == folder }
+        order.append(folder)
+        if order.count > Self.mostFolders { folders[order.removeFirst()] = nil }
+    }
+
+    /// Takes over what was seen in a folder since ``begin(_:)``.
+    mutating func finish(_ folder: ItemKey, _ seen: [(mark: [UInt8], name: FileName)]) {
+        guard folders[folder] != nil else { return }
+        for (mark, name) in seen { note(Self.hash(mark), name, in: folder, replacing: false) }
+        folders[folder]?.isWhole = true
+    }
+
+    /// Notes what the store is about to make.
+    mutating func note(_ template: ItemIdentifier, _ name: FileName, in folder: ItemKey) {
+        note(Self.hash(template.rawValue.utf8), name, in: folder, replacing: true)
+    }
+
+    private mutating func note(_ hash: UInt64, _ name: FileName, in folder: ItemKey, replacing: Bool) {
+        guard replacing || folders[folder]?.names[hash] == nil else { return }
+        folders[folder]?.names[hash] = name
+    }
+
+    /// Notes that it was not made after all.
+    mutating func withdraw(_ template: ItemIdentifier, in folder: ItemKey) {
+        folders[folder]?.names[Self.hash(template.rawValue.utf8)] = nil
+    }
+
+    /// Forgets what nobody asked about for a while.
+    mutating func dropIdle(now: ContinuousClock.Instant = .now) {
+        guard !folders.isEmpty, now - asked > Self.longestLife else { return }
+        (folders, order) = ([:], [])
+    }
+
+    private static func hash(_ mark: some Sequence<UInt8>) -> UInt64 {
+        var hash = StableHash()
+        hash.add(mark)
+        return hash.value
+    }
+}

@@ -1,0 +1,58 @@
+import ReplicaTestSupport
+import Testing
+
+@testable import ReplicaModel
+
+/// What is removed or changed between the begin of its call and the call itself was never sent: nobody is asked for it.
+@Suite struct RemovedWhileSentTests {
+    private static let names = (0..<10).map { "f\($0)" }
+
+    /// A bench that, when the first file arrives in the store, does something about the others.
+    private func bench(_ body: @escaping (Bench, String) throws -> Void) throws -> Bench {
+        let bench = try Bench()
+        let isFirst = Locked(true)
+        nonisolated(unsafe) let shared = bench
+        nonisolated(unsafe) let action = body
+        bench.store.setHooks(before: { (call) async throws(RemoteStoreError) in
+            guard call.method == .createItem else { return }
+            let isTurn = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            guard isTurn else { return }
+            for name in Self.names where call.template?.filename != FileName(name) {
+                #expect(throws: Never.self) { try action(shared, name) }
+            }
+        })
+        for name in Self.names { try bench.write("text of \(name)", to: name) }
+        bench.pass(2)
+        return bench
+    }
+
+    @Test func theStoreIsNotAskedForIt() async throws {
+        let bench = try bench { try $0.remove($1) }
+        try await bench.settle()
+        #expect(bench.store.calls(of: .itemCreated).count == 0)
+        #expect(bench.store.calls(of: .createItem).count == 1)
+        #expect(bench.store.entries.count == 1)
+        #expect(bench.replica.look { $0.pending.isEmpty })
+    }
+
+    @Test func whatWasWrittenMeanwhileIsSentWithoutAQuestion() async throws {
+        let bench = try bench { try $0.write("newer text of \($1)", to: $1) }
+        try await bench.settle()
+        #expect(bench.store.calls(of: .itemCreated).count == 0)
+        #expect(bench.store.entries.count == Self.names.count)
+        let newer = Self.names.filter { bench.store.text(at: $0) == "newer text of \($0)" }
+        #expect(newer.count == Self.names.count - 1)
+    }
+
+    /// The record says that the call may have been made, until it says that it was not.
+    @Test func aCrashBetweenLosesNothing() async throws {
+        let bench = try bench { try $0.write("newer text of \($1)", to: $1) }
+        _ = await bench.engine.send()
+        try bench.crash()
+        try await bench.settle()
+        #expect(bench.store.entries.count == Self.names.count)
+    }
+}
