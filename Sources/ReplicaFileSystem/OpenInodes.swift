@@ -21,16 +21,20 @@ final class OpenInodes: Sendable {
         var opens = 1
     }
 
-    private let inodes = Locked<[NodeID: Inode]>([:])
+    private let shards = (0..<64).map { _ in Locked<[NodeID: Inode]>([:]) }
+
+    /// Who has the inode. The first open tells the kernel of its file meanwhile: others wait for that only if they are of
+    /// the same inode, or of one of a few others.
+    private func shard(of node: NodeID) -> Locked<[NodeID: Inode]> { shards[Int(node % NodeID(shards.count))] }
 
     func isOpen(_ node: NodeID) -> Bool {
-        inodes.withLock { $0[node] != nil }
+        shard(of: node).withLock { $0[node] != nil }
     }
 
     /// Counts an open and says how it is to be.
     /// - Throws: ``Obstacle/needsContent(_:)`` when the others are opened in a way that needs all content here.
     func enter(_ node: NodeID, _ file: OpenFile, _ session: Session?) throws(Obstacle) -> (IOMode, BackingID?) {
-        try inodes.withLock { (inodes) throws(Obstacle) in
+        try shard(of: node).withLock { (inodes) throws(Obstacle) in
             guard var inode = inodes[node] else {
                 let backing = file.isWhole && !file.hasSetID ? Self.register(file.descriptor, session) : nil
                 let mode: IOMode = backing != nil ? .passthrough : file.isWhole ? .cached : .direct
@@ -47,7 +51,7 @@ final class OpenInodes: Sendable {
     /// Counts the end of an open.
     func leave(_ node: NodeID, _ session: Session?) {
         // An open that comes after this registers anew.
-        let unused = inodes.withLock { inodes -> BackingID? in
+        let unused = shard(of: node).withLock { inodes -> BackingID? in
             guard var inode = inodes[node] else { return nil }
             inode.opens -= 1
             inodes[node] = inode.opens > 0 ? inode : nil

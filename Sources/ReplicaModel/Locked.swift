@@ -7,11 +7,14 @@ import Glibc
 // The pthread mutex guards `value`, so sharing the object between threads is right.
 package final class Locked<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let rank: LockRank
     private var value: Value
 
     /// Guards `value`.
-    package init(_ value: Value) {
+    /// - Parameter rank: Which locks may be held while this one is taken; by default only those that are made for it.
+    package init(_ value: Value, rank: LockRank = .leaf) {
         self.value = value
+        self.rank = rank
         mutex = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
     }
@@ -25,6 +28,10 @@ package final class Locked<Value>: @unchecked Sendable {
     package func withLock<Result, Failure>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
+        #if DEBUG
+            rank.enter()
+            defer { rank.leave() }
+        #endif
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&value)

@@ -12,7 +12,7 @@ import SystemPackage
 // The flow of steps is one; only the pieces in `Locked` are touched from within calls, so sharing is right.
 final class World: @unchecked Sendable {
     let store = MemoryStore()
-    let clock = Locked(1_000_000.0)
+    let clock = Locked(1_000_000.0, rank: .innermost)
     let script = Locked(Script())
     let rules: RuleBook
     let folder: FilePath

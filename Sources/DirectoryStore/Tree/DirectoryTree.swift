@@ -9,7 +9,7 @@ import SystemPackage
 /// what is recorded cannot be older than what is known.
 final class DirectoryTree: Sendable {
     let root: RootFolder
-    let index = Locked(FolderIndex())
+    let index = Locked(FolderIndex(), rank: .storeIndex)
     let watches: Watches
     let marks = Locked(MarkIndex())
     let listings = Locked(ListingTable())
@@ -20,9 +20,9 @@ final class DirectoryTree: Sendable {
     let temporaryLife: Duration
     /// How often events were taken in, the tree looked through, and a folder for marks: held meanwhile, so that one thread
     /// at a time does.
-    let draining = Locked(0)
-    let scanning = Locked(0)
-    let searching = Locked(0)
+    let draining = Locked(0, rank: .storeEvents)
+    let scanning = Locked(0, rank: .storeScan)
+    let searching = Locked(0, rank: .storeScan)
 
     init(path: String, temporaryLife: Duration) throws(RemoteStoreError) {
         self.temporaryLife = temporaryLife

@@ -34,7 +34,8 @@ extension Domain {
             state.refused = []
             state.postponed.removeAll()
         }
-        engine.board.withLock { $0.add(replica.forgive { _, _ in true }) }
+        let numbers = replica.forgive { _, _ in true }
+        engine.board.withLock { $0.add(numbers) }
         bell.ring()
     }
 

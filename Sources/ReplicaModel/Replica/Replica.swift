@@ -12,9 +12,9 @@ public final class Replica: Sendable {
     let database: ReplicaDatabase
     /// Where the domain's folders are.
     public let folders: StateFolders
-    let recording = Locked(Recording())
+    let recording = Locked(Recording(), rank: .recording)
     /// As of which of the tree's ``Tree/untoldChanges`` the database survives a power cut.
-    let durable = Locked<UInt64>(0)
+    let durable = Locked<UInt64>(0, rank: .durable)
     let presenter = Locked<(any Presenter)?>(nil)
     let fillLocks = FillLocks()
     let events = EventHub()
@@ -29,7 +29,7 @@ public final class Replica: Sendable {
         now: @escaping @Sendable () -> Double, wake: @escaping @Sendable () -> Void
     ) {
         self.folders = folders
-        self.tree = Locked(tree)
+        self.tree = Locked(tree, rank: .tree)
         self.database = database
         self.templatePrefix = templatePrefix
         self.now = now

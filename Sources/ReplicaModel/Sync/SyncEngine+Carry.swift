@@ -157,7 +157,8 @@ extension SyncEngine {
 
     /// Tries everything again that waits after a failure.
     func retryAll() {
-        board.withLock { $0.add(replica.forgiveFailures()) }
+        let numbers = replica.forgiveFailures()
+        board.withLock { $0.add(numbers) }
         bell.ring()
     }
 }

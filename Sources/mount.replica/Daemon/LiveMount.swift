@@ -85,7 +85,7 @@ final class LiveMount: Sendable {
 
     /// Why it can't be unmounted, for a person.
     var whyBusy: String {
-        let names = holders.prefix(5).map(MountHolders.name)
+        let names = holders.prefix(5).compactMap(MountHolders.name)
         return names.isEmpty ? "\(path) is in use" : "\(path) is in use by \(names.joined(separator: ", "))"
     }
 

@@ -16,10 +16,10 @@ enum MountHolders {
         }
     }
 
-    /// `bash (123)`
-    static func name(of process: Int32) -> String {
+    /// `bash (123)`; nil when it is gone by now.
+    static func name(of process: Int32) -> String? {
         let bytes = text("/proc/\(process)/comm").prefix { $0 != UInt8(ascii: "\n") }
-        return "\(String(decoding: bytes, as: UTF8.self)) (\(process))"
+        return bytes.isEmpty ? nil : "\(String(decoding: bytes, as: UTF8.self)) (\(process))"
     }
 
     private static func uses(_ process: Int32, _ device: DeviceNumber) -> Bool {

@@ -51,7 +51,11 @@ final class DomainBench: Sendable {
     func restart() async throws {
         try await domain.stop()
         let next = try Domain.open(folders, store: store, options: options, log: Self.quiet)
-        current.withLock { $0 = next }
+        // What the old one lets go of takes locks of its own.
+        _ = current.withLock { domain in
+            defer { domain = next }
+            return domain
+        }
         next.start()
     }
 

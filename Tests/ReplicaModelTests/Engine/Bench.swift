@@ -13,7 +13,7 @@ final class Bench {
     let store: MemoryStore
     /// What the engine calls: ``store``, or something before it.
     let remote: any RemoteStore
-    let clock = Locked(1_000_000.0)
+    let clock = Locked(1_000_000.0, rank: .innermost)
     private(set) var replica: Replica
     private(set) var engine: SyncEngine
     let bell = Bell()

@@ -4,7 +4,7 @@
 /// The tree's lock is too short for it: the disk may have a write wait. A file's lock is taken before the tree's.
 struct FillLocks: Sendable {
     /// Files share them; a file that waits for another's only waits for the disk.
-    private let locks = (0..<64).map { _ in Locked(()) }
+    private let locks = (0..<64).map { _ in Locked((), rank: .fill) }
 
     /// Runs `body` while nobody else has the lock of the file that programs see under this number.
     func withLock<Result>(_ shown: ItemNumber, _ body: () throws(Obstacle) -> Result) throws(Obstacle) -> Result {

@@ -1,0 +1,31 @@
+import Testing
+
+@testable import ReplicaModel
+
+@Suite struct LockRankTests {
+    private static let ranks: [LockRank] = [
+        .durable, .recording, .fill, .tree, .storeEvents, .storeScan, .storeIndex, .leaf, .innermost,
+    ]
+
+    /// Every order that is right is taken, and leaves nothing behind.
+    @Test func aHigherRankMayBeTaken() {
+        for (index, first) in Self.ranks.enumerated() {
+            for second in Self.ranks[(index + 1)...] {
+                Locked((), rank: first).withLock { _ in Locked((), rank: second).withLock { _ in } }
+            }
+        }
+        Locked((), rank: .durable).withLock { _ in }
+    }
+
+    #if DEBUG
+        /// Two of one rank, or a lower one: the process ends, rather than wait for ever one day.
+        @Test func noOtherMayBe() async {
+            await #expect(processExitsWith: .failure) {
+                Locked((), rank: .leaf).withLock { _ in Locked(()).withLock { _ in } }
+            }
+            await #expect(processExitsWith: .failure) {
+                Locked((), rank: .tree).withLock { _ in Locked((), rank: .recording).withLock { _ in } }
+            }
+        }
+    #endif
+}
