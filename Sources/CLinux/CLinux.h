@@ -103,6 +103,7 @@ struct cl_statx {
 int cl_statx_of(int folder, const char *path, int flags, unsigned int mask, struct cl_statx *out) __asm__("statx");
 #define CL_STATX_ALL 0xfffU
 #define CL_STATX_MNT_ID 0x1000U
+#define CL_STATX_ATTR_MOUNT_ROOT 0x2000UL
 #define CL_STATX_MNT_ID_UNIQUE 0x4000U
 #define CL_AT_STATX_DONT_SYNC 0x4000
 #define CL_UMOUNT_NOFOLLOW 8

@@ -22,6 +22,7 @@ import Testing
         var mountpoint: String?
         /// State and store of another domain.
         var others: [(String, String)] = []
+        var mounts: [FilePath] = ["/", "/proc"]
         /// The code and a part of the message, or nil where all is well.
         var refusal: (ExitReason, String)?
     }
@@ -54,6 +55,13 @@ import Testing
         // Mounts of replicas, known domains or not.
         Row(directory: "/mounted/d", refusal: (.cannotImport, "is in a domain")),
         Row(directory: "/home/d", store: "other:/mounted/x", refusal: (.badStore, "is in a domain")),
+        // Mounts below.
+        Row(
+            directory: "/home/d", mounts: ["/", "/home/d/sub"],
+            refusal: (.cannotImport, "has a mount below, /home/d/sub")),
+        Row(directory: "/home/d", mounts: ["/home", "/home/d2", "/home/d2/sub", "/home/x"]),
+        Row(directory: "/x/d=/home/d", mounts: ["/home/d/a/b"], refusal: (.cannotImport, "unmount it first")),
+        Row(mounts: ["/srv/store/sub", "/state/a"]),
         // Other domains.
         Row(directory: "/state/a/tree/x", others: a, refusal: (.cannotImport, "is in the domain a")),
         Row(directory: "/state/a", others: a, refusal: (.cannotImport, "is in the domain a")),
@@ -82,7 +90,7 @@ import Testing
             mountpoint: row.mountpoint.map(Self.place),
             others: row.others.map {
                 NewDomainPlaces.Other(name: "a", state: Self.place($0.0), store: Self.place($0.1))
-            })
+            }, mounts: row.mounts)
         let refusal = places.refusal
         #expect(refusal?.code == row.refusal?.0, "\(row): \(String(describing: refusal))")
         #expect(

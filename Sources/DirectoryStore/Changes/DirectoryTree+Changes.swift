@@ -184,7 +184,7 @@ extension DirectoryTree {
     private func present(_ place: Place, in folder: Handle) throws(Errno) -> FileStatus? {
         do {
             let status = try Linux.status(of: place.name, in: folder)
-            return status.kind == nil || status.device != root.device ? nil : status
+            return status.kind == nil || isForeign(status) ? nil : status
         } catch  where error.provesAbsence {
             return nil
         }

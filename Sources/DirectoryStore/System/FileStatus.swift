@@ -19,6 +19,8 @@ struct FileStatus: Hashable, Sendable {
     var modified: Timestamp
     /// The change time in nanoseconds.
     var changed: Int64
+    /// Whether something is mounted here; known from Linux 5.8 on.
+    var isMountPoint: Bool
     /// The key that a file took over from the one it replaced in a modify.
     var inherited: ItemKey?
 
@@ -39,6 +41,7 @@ struct FileStatus: Hashable, Sendable {
         group = raw.gid
         size = Int64(raw.size)
         modified = Self.timestamp(raw.mtime)
+        isMountPoint = raw.attributes & UInt64(CL_STATX_ATTR_MOUNT_ROOT) != 0
         changed = Self.timestamp(raw.ctime).nanoseconds
     }
 

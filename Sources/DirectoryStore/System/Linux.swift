@@ -28,6 +28,21 @@ enum Linux {
         }
     }
 
+    /// Opens a folder for going through it: through no symlink and into nothing that is mounted there, also where that
+    /// is of the same file system (a bind mount), which is EXDEV.
+    static func openFolder(_ name: FileName, in folder: Handle) throws(Errno) -> Handle {
+        var how = cl_open_how()
+        how.flags = UInt64(CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        how.resolve = UInt64(CL_RESOLVE_BENEATH | CL_RESOLVE_NO_SYMLINKS | CL_RESOLVE_NO_XDEV)
+        return try name.withCString { (text) throws(Errno) in
+            Handle(
+                Int32(
+                    try check {
+                        cl_openat2(Int(CL_SYS_OPENAT2), folder.raw, text, &how, MemoryLayout<cl_open_how>.size)
+                    }))
+        }
+    }
+
     static func status(of handle: Handle) throws(Errno) -> FileStatus {
         var raw = cl_statx()
         try check { cl_statx_of(handle.raw, "", Int32(CL_AT_EMPTY_PATH), CL_STATX_ALL, &raw) }

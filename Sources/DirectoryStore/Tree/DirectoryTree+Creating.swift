@@ -94,7 +94,9 @@ extension DirectoryTree {
     /// What stands at a place, as far as it can be told.
     func occupant(_ place: Place, _ folder: OpenFolder) throws(RemoteStoreError) -> Located? {
         do {
-            let status = try Linux.status(of: place.name, in: folder.handle)
+            var status = try Linux.status(of: place.name, in: folder.handle)
+            // It takes the name, as a device does.
+            if isForeign(status) { status.kind = nil }
             return Located(
                 key: ItemKey(status, at: place), folder: folder.handle, place: place, status: status,
                 names: folder.names + [place.name])

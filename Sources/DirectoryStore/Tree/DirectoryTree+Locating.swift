@@ -78,7 +78,7 @@ extension DirectoryTree {
     func open(_ key: ItemKey, at names: [FileName], from top: Handle) throws(Errno) -> Handle {
         let folder = try walk(names, from: top)
         let status = try Linux.status(of: folder)
-        guard status.inode == key.inode, status.birth == key.birth, status.device == root.device else {
+        guard status.inode == key.inode, status.birth == key.birth, !isForeign(status) else {
             throw .noSuchFileOrDirectory
         }
         return folder
@@ -91,7 +91,7 @@ extension DirectoryTree {
         do {
             let folder = try walk(known.0.dropLast(), from: top)
             let status = try Linux.status(of: name, in: folder)
-            guard ItemKey(status, at: place) == key, status.device == root.device, status.kind != nil else {
+            guard ItemKey(status, at: place) == key, !isForeign(status), status.kind != nil else {
                 return nil
             }
             return Located(key: key, folder: folder, place: place, status: status, names: known.0)

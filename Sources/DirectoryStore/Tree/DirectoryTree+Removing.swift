@@ -49,7 +49,7 @@ extension DirectoryTree {
 
     /// Takes away what other daemons, dead ones mostly, left on its way into a folder that holds nothing else.
     private func removeLeftovers(_ found: Located) throws(Errno) {
-        let inner = try Linux.open(found.place.name, in: found.folder, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW)
+        let inner = try Linux.openFolder(found.place.name, in: found.folder)
         let entries = try Linux.entries(of: inner)
         guard entries.allSatisfy({ TemporaryName.isOfAnother($0.name) }) else { return }
         for entry in entries { try remove(entry.name, try Linux.status(of: entry.name, in: inner), in: inner) }
@@ -92,8 +92,7 @@ extension DirectoryTree {
     /// Removes an entry, a folder with all that is in it, following no symlink and leaving the file system nowhere.
     func remove(_ name: FileName, _ status: FileStatus, in folder: Handle) throws(Errno) {
         guard status.kind == .folder else { return try Linux.unlink(name, in: folder) }
-        guard status.device == root.device else { throw .improperLink }
-        let inner = try Linux.open(name, in: folder, CL_O_PATH | O_DIRECTORY)
+        let inner = try Linux.openFolder(name, in: folder)
         for entry in try Linux.entries(of: inner) {
             try remove(entry.name, try Linux.status(of: entry.name, in: inner), in: inner)
         }

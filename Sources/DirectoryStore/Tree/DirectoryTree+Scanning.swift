@@ -49,7 +49,7 @@ extension DirectoryTree {
             } catch  where error.provesAbsence {
                 continue
             }
-            if status.kind != nil, status.device == root.device {
+            if status.kind != nil, !isForeign(status) {
                 found.append((Place(parent: key, name: entry.name), status))
             }
         }

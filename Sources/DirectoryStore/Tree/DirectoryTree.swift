@@ -50,9 +50,17 @@ final class DirectoryTree: Sendable {
     /// Opens the folder that these names lead to, following no symlink and leaving the file system nowhere.
     func walk(_ names: some Collection<FileName>, from root: Handle) throws(Errno) -> Handle {
         var folder = root
-        for name in names { folder = try Linux.open(name, in: folder, CL_O_PATH | O_DIRECTORY) }
+        for name in names {
+            do throws(Errno) { folder = try Linux.openFolder(name, in: folder) } catch {
+                // What is mounted there is no part of the store.
+                throw error == .improperLink ? .noSuchFileOrDirectory : error
+            }
+        }
         return folder
     }
+
+    /// Whether what is found below the root is no part of the store: it, or what it is in, is mounted there.
+    func isForeign(_ status: FileStatus) -> Bool { status.device != root.device || status.isMountPoint }
 
     /// A path for messages.
     func path(_ names: [FileName]) -> String {

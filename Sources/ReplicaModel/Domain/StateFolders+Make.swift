@@ -35,7 +35,9 @@ extension StateFolders {
         guard status.kind == .folder else { throw .notDirectory }
         guard geteuid() == 0 || status.user == geteuid() else { throw .notPermitted }
         let above = try self.status(directory.appending(".."))
-        guard above.device == status.device, above.inode != status.inode else { throw .resourceBusy }
+        guard !status.isMountPoint, above.device == status.device, above.inode != status.inode else {
+            throw .resourceBusy
+        }
         if isInDomain(try resolved(directory)) { throw .invalidArgument }
     }
 

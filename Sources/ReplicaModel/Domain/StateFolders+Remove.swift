@@ -94,6 +94,7 @@ extension StateFolders {
     }
 
     /// Removes a folder with everything in it; symlinks are removed, never followed.
+    /// - Throws: EXDEV where something is mounted, which stays as it is.
     static func removeAll(_ path: FilePath) throws(Errno) {
         let above = try open(path.removingLastComponent())
         defer { close(above) }
@@ -101,9 +102,7 @@ extension StateFolders {
     }
 
     private static func removeAll(_ name: FileName, in above: Int32) throws(Errno) {
-        let folder = try name.withCString { (text) throws(Errno) in
-            try Errno.check(openat(above, text, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
-        }
+        let folder = try name.openFolder(in: above)
         defer { close(folder) }
         // A folder that its user made unreadable is still to go.
         _ = name.withCString { fchmodat(above, $0, 0o700, 0) }

@@ -66,6 +66,7 @@ enum Launch {
         guard case .existing(let location) = plan.selection else {
             throw ControlFailure(.noSuchDomain, "there is no such domain")
         }
+        try MountsBelow.refuse(location.state)
         let folders = StateFolders(root: location.state)
         let removal = try Succession.whenFree(location) {
             try folders.remove(keep: RemovalKeep(keep), name: location.name.text)

@@ -49,7 +49,8 @@ struct NewDomain {
         let places = NewDomainPlaces(
             directory: try directory.map(DiskPlace.init(of:)),
             store: try StoreFactory.directory(of: storeURL).map(DiskPlace.init(of:)),
-            state: try DiskPlace(of: state), mountpoint: try mountpoint.map(DiskPlace.init(of:)), others: others)
+            state: try DiskPlace(of: state), mountpoint: try mountpoint.map(DiskPlace.init(of:)), others: others,
+            mounts: try MountTable.read().map(\.path))
         if let refusal = places.refusal { throw refusal }
     }
 

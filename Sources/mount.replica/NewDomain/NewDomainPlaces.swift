@@ -1,4 +1,5 @@
 import ReplicaControl
+import SystemPackage
 
 /// Where everything of a domain would be that is to be made. Decides, before anything is changed, whether it can be so.
 struct NewDomainPlaces: Equatable {
@@ -18,6 +19,8 @@ struct NewDomainPlaces: Equatable {
     /// The directory to mount on.
     var mountpoint: DiskPlace?
     var others: [Other] = []
+    /// Where something is mounted, as a program sees it.
+    var mounts: [FilePath] = []
 
     /// Why the domain can't be made so, or nil.
     var refusal: ControlFailure? {
@@ -44,6 +47,10 @@ struct NewDomainPlaces: Equatable {
     private var refusalOfDirectory: ControlFailure? {
         guard let directory else { return nil }
         if directory.isInReplica { return cannotImport(directory, "is in a domain") }
+        // Moved, it would take the mount along; and what is in there is not the directory's.
+        if let mount = mounts.first(where: { $0 != directory.seen && $0.starts(with: directory.seen) }) {
+            return cannotImport(directory, "has a mount below, \(mount): unmount it first")
+        }
         if directory.meets(state) {
             return cannotImport(directory, "overlaps the place of the domain's state, \(state.seen)")
         }

@@ -15,6 +15,7 @@ extension Daemon: DaemonControl {
     }
 
     func remove(keep: RemovalMode) async throws -> RemovalResult {
+        try MountsBelow.refuse(location.state)
         try unmount(isLazy: false)
         let removal = try await domain.remove(keep: RemovalKeep(keep), name: location.name.text)
         Self.removeLinks(to: location.name)

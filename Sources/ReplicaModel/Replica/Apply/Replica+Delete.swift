@@ -116,8 +116,8 @@ extension Tree {
 private func clearPlaceholders(in folder: Int32) throws(Errno) {
     for line in try FolderListing(of: folder).lines {
         if line.status.kind == .folder {
-            let flags = CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
-            let inner = try Errno.check(line.name.withCString { openat(folder, $0, flags) })
+            if line.status.isMountPoint { continue }
+            let inner = try line.name.openFolder(in: folder)
             defer { close(inner) }
             try clearPlaceholders(in: inner)
             _ = line.name.withCString { unlinkat(folder, $0, AT_REMOVEDIR) }

@@ -25,6 +25,9 @@ public struct FileStatus: Sendable, Hashable {
     /// Zero where the filesystem below keeps none.
     public var born: Timestamp
 
+    /// Whether something is mounted here; known from Linux 5.8 on.
+    var isMountPoint: Bool
+
     /// What can be replicated, or nil for devices, sockets and fifos.
     public var kind: ItemKind? {
         switch mode & UInt32(S_IFMT) {
@@ -70,6 +73,7 @@ public struct FileStatus: Sendable, Hashable {
         modified = Timestamp(raw.mtime)
         changed = Timestamp(raw.ctime)
         born = Timestamp(raw.btime)
+        isMountPoint = raw.attributes & UInt64(CL_STATX_ATTR_MOUNT_ROOT) != 0
     }
 
     /// makedev(3), which is a macro.

@@ -1,0 +1,19 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+extension FileName {
+    /// Opens the folder of this name for going through it: through no symlink and into nothing that is mounted there,
+    /// also where that is of the same filesystem (a bind mount).
+    /// - Returns: An `O_PATH` descriptor.
+    /// - Throws: EXDEV where something is mounted. Before Linux 5.6 ENOSYS: then nothing is gone through.
+    func openFolder(in folder: Int32) throws(Errno) -> Int32 {
+        var how = cl_open_how()
+        how.flags = UInt64(CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        how.resolve = UInt64(CL_RESOLVE_BENEATH | CL_RESOLVE_NO_SYMLINKS | CL_RESOLVE_NO_XDEV)
+        return try withCString { (name) throws(Errno) in
+            try Errno.check(
+                Int32(cl_openat2(Int(CL_SYS_OPENAT2), folder, name, &how, MemoryLayout<cl_open_how>.size)))
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Testing
+
+/// What is mounted below an imported directory, or below what is removed, is not ours.
+@Suite struct MountsBelowTests {
+    @Test func aDirectoryWithAMountBelowIsNotImported() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                mkdir -p "$SRC/a/b" "$HERE/outside"; echo precious >"$HERE/outside/file"; touch "$SRC/a/f"
+                look() { find "$SRC" -printf '%i %m %s %T@ %p\\n' | sort; }
+                bad() {
+                    local before; before=$(look)
+                    refused 11 "mount below, $1" replica import d "$SRC" --store "file://$STORE"
+                    equal "$(look)" "$before"
+                    equal "$(replica list)" ""
+                    umount "$1"
+                }
+                mount --bind "$HERE/outside" "$SRC/a/b"; bad "$SRC/a/b"
+                mount -t tmpfs none "$SRC/a/b"; bad "$SRC/a/b"
+                mount --bind "$HERE/outside/file" "$SRC/a/f"; bad "$SRC/a/f"
+                mount --bind "$SRC" "$SRC"
+                refused 11 "mount point" replica import d "$SRC" --store "file://$STORE"
+                umount "$SRC"
+                content_is "$HERE/outside/file" precious
+                import_it; settle
+                """)
+        }
+    }
+
+    @Test func whatIsMountedInTheStateIsNotRemoved() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                mkdir -p "$SRC/a/b" "$HERE/outside/sub"; echo precious >"$HERE/outside/sub/file"
+                begin; settle
+                for keep in none downloaded dirty; do
+                    mount --bind "$HERE/outside" "$TREE/a/b"
+                    refused 12 "unmount it first" replica remove d --keep $keep
+                    is_mounted
+                    umount "$TREE/a/b"
+                done
+                replica unmount d; no_daemon
+                mount --bind "$HERE/outside" "$TREE/a/b"
+                refused 12 "unmount it first" replica remove d --keep none
+                umount "$TREE/a/b"
+                replica remove d --keep none
+                content_is "$HERE/outside/sub/file" precious
+                """)
+        }
+    }
+
+    /// A deletion of this side stops at what is mounted in the store.
+    @Test func whatIsMountedInTheStoreIsNotDeleted() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                mkdir -p "$STORE/a/b" "$HERE/outside/sub"; echo precious >"$HERE/outside/sub/file"; echo x >"$STORE/a/x"
+                mount --bind "$HERE/outside" "$STORE/a/b"
+                replica add d --store "file://$STORE"; mount_it
+                equal "$(ls "$MNT/a")" x
+                rm -r "$MNT/a"
+                timeout 60 "$BIN/replica" wait d --timeout 50 || true
+                content_is "$HERE/outside/sub/file" precious
+                mountpoint -q "$STORE/a/b"
+                umount "$STORE/a/b"
+                """)
+        }
+    }
+}
