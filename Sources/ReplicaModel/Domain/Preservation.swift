@@ -56,9 +56,9 @@ struct Preservation {
             if isEmpty, !entry.isKept {
                 try Errno.check(unlinkat(target, text, AT_REMOVEDIR))
             } else {
-                try Errno.check(fchmodat(target, text, UInt32(status.permissions), 0))
-                let times = [status.accessed.timespec, status.modified.timespec]
-                try Errno.check(utimensat(target, text, times, AT_SYMLINK_NOFOLLOW))
+                let folder = HeldFile(descriptor: made)
+                try folder.setMode(UInt32(status.permissions))
+                try folder.setTimes(accessed: status.accessed.timespec, modified: status.modified.timespec)
             }
         }
         return files

@@ -104,8 +104,8 @@ extension StateFolders {
     private static func removeAll(_ name: FileName, in above: Int32) throws(Errno) {
         let folder = try name.openFolder(in: above)
         defer { close(folder) }
-        // A folder that its user made unreadable is still to go.
-        _ = name.withCString { fchmodat(above, $0, 0o700, 0) }
+        // A folder that its user made unreadable is still to go. What can't be removed even so is said below.
+        try? HeldFile(descriptor: folder).setMode(0o700)
         for line in try FolderListing(of: folder).lines {
             if line.status.kind == .folder {
                 try removeAll(line.name, in: folder)

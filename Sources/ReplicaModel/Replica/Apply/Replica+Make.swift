@@ -80,16 +80,14 @@ extension Tree {
     func applyMetadata(_ metadata: ItemMetadata, _ fields: ItemFields, to node: Node) throws(Obstacle) {
         let place = try place(of: node)
         try errnos { () throws(Errno) in
-            if fields.contains(.mode), let mode = metadata.mode, node.kind != .symlink {
-                try place.name.withCString { (name) throws(Errno) in
-                    try Errno.check(fchmodat(place.folder, name, UInt32(mode), 0))
+            try place.hold { (file) throws(Errno) in
+                if fields.contains(.mode), let mode = metadata.mode, node.kind != .symlink {
+                    try file.setMode(UInt32(mode))
                 }
-            }
-            if node.kind != .symlink { try place.setSyncedXattrs(metadata, fields) }
-            if fields.contains(.modificationDate), let date = metadata.modificationDate {
-                let times = [timespec(tv_sec: 0, tv_nsec: CL_UTIME_OMIT), date.timespec]
-                try place.name.withCString { (name) throws(Errno) in
-                    try Errno.check(utimensat(place.folder, name, times, place.noFollow))
+                if node.kind != .symlink { try file.setSyncedXattrs(metadata, fields) }
+                if fields.contains(.modificationDate), let date = metadata.modificationDate {
+                    try file.setTimes(
+                        accessed: timespec(tv_sec: 0, tv_nsec: CL_UTIME_OMIT), modified: date.timespec)
                 }
             }
         }
@@ -102,13 +100,22 @@ extension Ownership {
         guard geteuid() == 0 else { return }
         let above = try FileStatus(descriptor: folder)
         guard above.user != 0 || above.group != 0 else { return }
-        try name.withCString { (text) throws(Errno) in
-            try Errno.check(fchownat(folder, text, above.user, above.group, AT_SYMLINK_NOFOLLOW))
+        try Place(folder: folder, name: name).hold { (file) throws(Errno) in
+            try file.demandNew(try file.status())
+            try file.setOwner(above.user, above.group)
         }
     }
 }
 
-extension Place {
+extension HeldFile {
+    /// Makes sure that what has the name that was just made can be what was made: another's file that somebody linked
+    /// there meanwhile has two names at least.
+    func demandNew(_ status: FileStatus) throws(Errno) {
+        guard status.kind == .folder || status.links == 1 else {
+            throw Errno(rawValue: Glibc.ESTALE)
+        }
+    }
+
     /// Makes the replicated attributes those of the store; nil in `metadata` leaves them.
     func setSyncedXattrs(_ metadata: ItemMetadata, _ fields: ItemFields) throws(Errno) {
         let kept = metadata.keptFields.intersection(fields)

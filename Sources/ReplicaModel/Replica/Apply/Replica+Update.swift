@@ -167,14 +167,18 @@ extension Tree {
         let former = Place(folder: below, name: node.name)
         try errnos { () throws(Errno) in
             if !isMarked, place.isMarked { try place.setXattr(OwnXattr.dataless, nil) }
-            for name in try former.xattrNames() where name.hasPrefix("user.") && !OwnXattr.isHidden(name) {
-                try place.setXattr(name, to: try former.xattr(name))
+            try place.hold { (file) throws(Errno) in
+                try former.hold { (former) throws(Errno) in
+                    for name in try former.xattrNames() where name.hasPrefix("user.") && !OwnXattr.isHidden(name) {
+                        try file.setXattr(name, to: try former.xattr(name))
+                    }
+                }
+                if geteuid() == 0 { try file.setOwner(old.user, old.group) }
+                try file.setMode(UInt32(stamp.mode))
+                let time = Timestamp(nanoseconds: stamp.modified).timespec
+                try file.setTimes(accessed: time, modified: time)
             }
             try fresh.withCString { (text) throws(Errno) in
-                if geteuid() == 0 { try Errno.check(fchownat(staging, text, old.user, old.group, 0)) }
-                try Errno.check(fchmodat(staging, text, UInt32(stamp.mode), 0))
-                let time = Timestamp(nanoseconds: stamp.modified).timespec
-                try Errno.check(utimensat(staging, text, [time, time], 0))
                 try node.name.withCString { (name) throws(Errno) in
                     try Errno.check(renameat(staging, text, below, name))
                 }

@@ -90,13 +90,15 @@ extension Tree {
         guard let base = node.base else { return }
         let place = try place(of: node)
         try errnos { () throws(Errno) in
-            guard try place.status().links == 1 else { throw Errno(rawValue: EMLINK) }
-            try place.setXattr(OwnXattr.dataless, to: [])
-            let file = try place.open(O_WRONLY)
-            defer { close(file) }
-            try Errno.check(ftruncate(file, 0))
-            try Errno.check(ftruncate(file, Int(base.size)))
-            try node.keepTime(of: file)
+            try place.hold { (held) throws(Errno) in
+                guard try held.status().links == 1 else { throw Errno(rawValue: EMLINK) }
+                try held.setXattr(OwnXattr.dataless, to: [])
+                let file = try held.open(O_WRONLY)
+                defer { close(file) }
+                try Errno.check(ftruncate(file, 0))
+                try Errno.check(ftruncate(file, Int(base.size)))
+                try node.keepTime(of: file)
+            }
         }
         node.materialization = .dataless
         node.ranges = RangeSet64()

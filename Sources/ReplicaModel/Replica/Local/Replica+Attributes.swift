@@ -44,7 +44,12 @@ extension Replica {
             guard change.mode == nil || node.kind != .symlink else { throw .errno(.notSupported) }
             let place = try tree.place(of: node)
             tree.settle(node)
-            let status = try errnos { () throws(Errno) in try place.apply(change) }
+            let status = try errnos { () throws(Errno) in
+                try place.hold { (file) throws(Errno) in
+                    try node.demandKind(of: try file.status())
+                    return try file.apply(change)
+                }
+            }
             if let size = change.size { tree.shorten(node, to: size, place) }
             var fields = ItemFields(change)
             if status.permissions != node.stamp.mode { fields.insert(.mode) }
@@ -66,14 +71,11 @@ extension ItemFields {
     }
 }
 
-extension Place {
+extension HeldFile {
     /// - Returns: What the file is then.
     fileprivate func apply(_ change: AttributeChange) throws(Errno) -> FileStatus {
         if change.user != nil || change.group != nil {
-            let (user, group) = (change.user ?? .max, change.group ?? .max)
-            try name.withCString { (text) throws(Errno) in
-                try Errno.check(fchownat(folder, text, user, group, noFollow))
-            }
+            try setOwner(change.user ?? .max, change.group ?? .max)
         }
         if let size = change.size {
             let file = try open(O_WRONLY)
@@ -81,24 +83,15 @@ extension Place {
             try Errno.check(ftruncate(file, Int(size)))
         }
         if let mode = change.mode { try setMode(UInt32(mode)) }
-        try setTimes(change.accessed, change.modified)
+        if change.accessed != nil || change.modified != nil {
+            let leave = timespec(tv_sec: 0, tv_nsec: CL_UTIME_OMIT)
+            try setTimes(
+                accessed: change.accessed?.timespec ?? leave, modified: change.modified?.timespec ?? leave)
+        }
         let status = try status()
         guard change.clearsSetID, status.kind == .file, let mode = status.modeWithoutSetID else { return status }
         try setMode(mode)
         return try self.status()
-    }
-
-    private func setMode(_ mode: UInt32) throws(Errno) {
-        try name.withCString { (text) throws(Errno) in try Errno.check(fchmodat(folder, text, mode, 0)) }
-    }
-
-    private func setTimes(
-        _ accessed: AttributeChange.TimeChange?, _ modified: AttributeChange.TimeChange?
-    ) throws(Errno) {
-        guard accessed != nil || modified != nil else { return }
-        let leave = timespec(tv_sec: 0, tv_nsec: CL_UTIME_OMIT)
-        let times = [accessed?.timespec ?? leave, modified?.timespec ?? leave]
-        try name.withCString { (text) throws(Errno) in try Errno.check(utimensat(folder, text, times, noFollow)) }
     }
 }
 

@@ -122,18 +122,21 @@ extension Tree {
 enum Ownership {
     /// Makes `name` the caller's, as if the caller had made it, and says what became of it.
     static func give(_ name: FileName, in folder: Int32, to caller: Caller) throws(Errno) -> FileStatus {
-        let made = try FileStatus(name, in: folder)
+        try Place(folder: folder, name: name).hold { (file) throws(Errno) in
+            try give(file, in: folder, to: caller)
+        }
+    }
+
+    private static func give(_ file: HeldFile, in folder: Int32, to caller: Caller) throws(Errno) -> FileStatus {
+        let made = try file.status()
         if made.user == caller.user, made.group == caller.group { return made }
         let above = try FileStatus(descriptor: folder)
         let group = above.mode & UInt32(S_ISGID) != 0 ? made.group : caller.group
         guard made.user != caller.user || made.group != group else { return made }
         guard geteuid() == 0 else { return made }
-        try name.withCString { (text) throws(Errno) in
-            try Errno.check(fchownat(folder, text, caller.user, group, AT_SYMLINK_NOFOLLOW))
-            if made.kind != .symlink, made.mode & 0o6000 != 0 {
-                try Errno.check(fchmodat(folder, text, made.mode & 0o7777, 0))
-            }
-        }
-        return try FileStatus(name, in: folder)
+        try file.demandNew(made)
+        try file.setOwner(caller.user, group)
+        if made.kind != .symlink, made.hasSetID { try file.setMode(made.mode & 0o7777) }
+        return try file.status()
     }
 }

@@ -42,7 +42,7 @@ extension Replica {
             if isWriter, !truncates, node.materialization != .whole { throw .needsContent(number) }
             let place = try tree.place(of: node)
             let kept = flags & (O_ACCMODE | O_TRUNC | O_APPEND | CL_O_DIRECT | CL_O_NOATIME | O_SYNC | O_DSYNC)
-            let descriptor = try errnos { () throws(Errno) in try place.open(kept | O_NONBLOCK) }
+            let descriptor = try errnos { () throws(Errno) in try place.open(kept) }
             _ = fcntl(descriptor, F_SETFL, kept & ~O_ACCMODE & ~O_TRUNC)
             tree.noteUse(of: node)
             node.opens += 1

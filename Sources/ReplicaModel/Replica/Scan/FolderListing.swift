@@ -39,10 +39,10 @@ struct FolderListing {
 extension Place {
     /// Whether the file bears the mark of content that is not all here.
     var isMarked: Bool {
-        do throws(Errno) {
-            return try withPath { (path) throws(Errno) in lgetxattr(path, OwnXattr.dataless, nil, 0) >= 0 }
-        } catch {
-            return false  // Never thrown: the body does not.
+        // Asked of every file of a scan, so by a path: this form of the call leaves symlinks alone.
+        let path = isOrphan ? name.bytes : Array("/proc/self/fd/\(folder)/".utf8) + name.bytes
+        return FileName(bytes: path).withCString { path in
+            (isOrphan ? getxattr(path, OwnXattr.dataless, nil, 0) : lgetxattr(path, OwnXattr.dataless, nil, 0)) >= 0
         }
     }
 }

@@ -92,15 +92,17 @@ extension Replica {
         if !node.isDeleted, node.parent != nil {
             let place = try tree.place(of: node)
             try errnos { () throws(Errno) in
-                let status = try place.status()
-                outgoing.stamp = Stamp(status)
-                outgoing.template.metadata = try place.metadata(fields, node.kind, status)
+                try place.hold { (file) throws(Errno) in
+                    let status = try file.status()
+                    outgoing.stamp = Stamp(status)
+                    outgoing.template.metadata = try file.metadata(fields, node.kind, status)
+                    if fields.contains(.contents), node.kind == .file {
+                        outgoing.source = try file.open(O_RDONLY | CL_O_NOATIME)
+                    }
+                }
                 // A new item brings no field that it has nothing in (statement 85).
                 if case .create = call { outgoing.fields.subtract(outgoing.template.metadata.clearedFields) }
                 if node.kind == .symlink { outgoing.template.target = try place.target() }
-                if fields.contains(.contents), node.kind == .file {
-                    outgoing.source = try place.open(O_RDONLY | CL_O_NOATIME)
-                }
             }
         }
         node.isInFlight = true
@@ -148,8 +150,8 @@ extension Replica {
     }
 }
 
-extension Place {
-    /// The replicated metadata of the file here, whose status is `status`, as far as `fields` says.
+extension HeldFile {
+    /// The replicated metadata of the file, whose status is `status`, as far as `fields` says.
     func metadata(_ fields: ItemFields, _ kind: ItemKind, _ status: FileStatus) throws(Errno) -> ItemMetadata {
         var metadata = ItemMetadata()
         if fields.contains(.mode), kind != .symlink { metadata.mode = status.permissions }

@@ -190,7 +190,9 @@ extension Tree {
         guard node.kind != .symlink, !node.isDeleted else { return true }
         do throws(Obstacle) {
             let place = try place(of: node)
-            let own = try errnos { () throws(Errno) in try place.metadata(fields, node.kind, try place.status()) }
+            let own = try errnos { () throws(Errno) in
+                try place.hold { (file) throws(Errno) in try file.metadata(fields, node.kind, try file.status()) }
+            }
             return own.fields(differingFrom: metadata).isEmpty
         } catch {
             return false  // It is looked at again when the store's state is applied.

@@ -10,27 +10,11 @@ struct Place {
     /// Whether ``name`` leads through `/proc` to a file without a name.
     var isOrphan = false
 
-    /// For calls that take `AT_SYMLINK_NOFOLLOW`.
-    var noFollow: Int32 { isOrphan ? 0 : AT_SYMLINK_NOFOLLOW }
-
-    /// A path for calls that know no folder descriptors (the xattr calls); their `l` forms are to be used.
-    var path: String {
-        isOrphan
-            ? String(decoding: name.bytes, as: UTF8.self)
-            : "/proc/self/fd/\(folder)/"
-    }
-
-    /// Calls `body` with a path through `/proc` whose last part is the name.
-    func withPath<Result>(_ body: (UnsafePointer<CChar>) throws(Errno) -> Result) throws(Errno) -> Result {
-        guard !isOrphan else { return try name.withCString(body) }
-        return try FileName(bytes: Array(path.utf8) + name.bytes).withCString(body)
-    }
-
-    /// Opens the file; a symlink in its place is ELOOP.
-    func open(_ flags: Int32, mode: UInt32 = 0) throws(Errno) -> Int32 {
+    /// Opens the file. A symlink in its place is ELOOP, and neither a pipe nor a lease is waited for.
+    func open(_ flags: Int32) throws(Errno) -> Int32 {
         let follow = isOrphan ? 0 : O_NOFOLLOW
         return try name.withCString { (text) throws(Errno) in
-            try Errno.check(openat(folder, text, flags | follow | O_CLOEXEC, mode))
+            try Errno.check(openat(folder, text, flags | follow | O_NONBLOCK | O_CLOEXEC))
         }
     }
 
@@ -50,9 +34,7 @@ struct Place {
 
     func status() throws(Errno) -> FileStatus {
         guard isOrphan else { return try FileStatus(name, in: folder) }
-        let file = try open(CL_O_PATH)
-        defer { close(file) }
-        return try FileStatus(descriptor: file)
+        return try hold { (file) throws(Errno) in try file.status() }
     }
 }
 
@@ -70,7 +52,11 @@ extension Tree {
     /// What stat(2) says of the node, and what the kernel may do with it.
     func entry(of node: Node) throws(Obstacle) -> Entry {
         let place = try place(of: node)
-        let status = try errnos { () throws(Errno) in try place.status() }
+        let status = try errnos { () throws(Errno) in
+            let status = try place.status()
+            try node.demandKind(of: status)
+            return status
+        }
         noticeForeignWrite(node, status)
         return entry(of: node, status)
     }
@@ -108,6 +94,14 @@ extension Tree {
             here = parent
         }
         return names.reversed()
+    }
+}
+
+extension Node {
+    /// Makes sure that what is below can be the item. Else somebody put it there who writes below the mount, and the kernel
+    /// would follow a symlink where the item is a file.
+    func demandKind(of status: FileStatus) throws(Errno) {
+        guard status.kind == (flags.contains(.special) ? nil : kind) else { throw Errno(rawValue: Glibc.ESTALE) }
     }
 }
 

@@ -1,0 +1,109 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+/// A file below that is held by an `O_PATH` descriptor: whatever becomes of its name, calls reach this file alone.
+///
+/// Who had a folder open before it was imported can put a symlink in the place of a name at any moment. A call that takes
+/// a name, and has no form that leaves symlinks alone, would be made as root on a file of the symlink's choice.
+struct HeldFile {
+    let descriptor: Int32
+
+    /// The file under a name of its own, for calls that take no such descriptor. It leads to the file itself, also to a
+    /// symlink.
+    private var path: String { "/proc/self/fd/\(descriptor)" }
+
+    func status() throws(Errno) -> FileStatus { try FileStatus(descriptor: descriptor) }
+
+    /// chmod(2). A symlink's mode is never changed.
+    func setMode(_ mode: UInt32) throws(Errno) {
+        guard try status().kind != .symlink else { throw .notSupported }
+        try Errno.check(chmod(path, mode))
+    }
+
+    func setOwner(_ user: UInt32, _ group: UInt32) throws(Errno) {
+        try Errno.check(fchownat(descriptor, "", user, group, CL_AT_EMPTY_PATH))
+    }
+
+    func setTimes(accessed: timespec, modified: timespec) throws(Errno) {
+        try Errno.check(utimensat(AT_FDCWD, path, [accessed, modified], 0))
+    }
+
+    /// Opens it anew, for its data.
+    func open(_ flags: Int32) throws(Errno) -> Int32 {
+        try Errno.check(Glibc.open(path, flags | O_NONBLOCK | O_CLOEXEC))
+    }
+
+    // MARK: Extended attributes
+
+    func xattr(_ name: String) throws(Errno) -> [UInt8] {
+        let path = path
+        var size = try Errno.check(getxattr(path, name, nil, 0))
+        while true {
+            var value = [UInt8](repeating: 0, count: size)
+            let got = getxattr(path, name, &value, size)
+            if got >= 0 { return Array(value.prefix(got)) }
+            guard Errno.last == .outOfRange else { throw .last }
+            size = try Errno.check(getxattr(path, name, nil, 0))
+        }
+    }
+
+    /// XATTR_LIST_MAX of <linux/limits.h>.
+    private static let longestXattrList = 65_536
+
+    func xattrNames() throws(Errno) -> [String] {
+        var size = 1024
+        while true {
+            var list = [CChar](repeating: 0, count: size)
+            let got = listxattr(path, &list, size)
+            if got < 0, Errno.last == .outOfRange, size < Self.longestXattrList {
+                size = Self.longestXattrList
+                continue
+            }
+            return list.prefix(try Errno.check(got)).split(separator: 0).map {
+                String(decoding: $0.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            }
+        }
+    }
+
+    /// Sets an attribute; nil removes it.
+    func setXattr(_ name: String, _ value: UnsafeRawBufferPointer?, flags: Int32 = 0) throws(Errno) {
+        guard let value else {
+            try Errno.check(removexattr(path, name))
+            return
+        }
+        try Errno.check(setxattr(path, name, value.baseAddress, value.count, flags))
+    }
+
+    /// Sets an attribute, new or not.
+    func setXattr(_ name: String, to value: [UInt8]) throws(Errno) {
+        try Errno.check(setxattr(path, name, value, value.count, 0))
+    }
+}
+
+extension Place {
+    /// Calls `body` with the file that is here now.
+    func hold<Result>(_ body: (HeldFile) throws(Errno) -> Result) throws(Errno) -> Result {
+        let file = try open(CL_O_PATH)
+        defer { close(file) }
+        return try body(HeldFile(descriptor: file))
+    }
+
+    func xattr(_ name: String) throws(Errno) -> [UInt8] {
+        try hold { (file) throws(Errno) in try file.xattr(name) }
+    }
+
+    func xattrNames() throws(Errno) -> [String] {
+        try hold { (file) throws(Errno) in try file.xattrNames() }
+    }
+
+    /// Sets an attribute; nil removes it.
+    func setXattr(_ name: String, _ value: UnsafeRawBufferPointer?, flags: Int32 = 0) throws(Errno) {
+        try hold { (file) throws(Errno) in try file.setXattr(name, value, flags: flags) }
+    }
+
+    /// Sets an attribute, new or not.
+    func setXattr(_ name: String, to value: [UInt8]) throws(Errno) {
+        try hold { (file) throws(Errno) in try file.setXattr(name, to: value) }
+    }
+}
