@@ -46,6 +46,10 @@ struct Replica: ParsableCommand {
             Output.complain(failure.message)
             exit(failure.code.rawValue)
         }
+        if let unreadable = error as? UnreadableDomain {
+            Output.complain("\(unreadable)")
+            exit(ExitReason.failed.rawValue)
+        }
         if let status = error as? ExitReason { exit(status.rawValue) }
         let code = Replica.exitCode(for: error)
         if code == .success { Replica.exit(withError: error) }

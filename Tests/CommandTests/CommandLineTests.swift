@@ -124,6 +124,63 @@ import Testing
         #expect(two.isOneClearLine(code: ExitReason.usage.rawValue, containing: "which domain? there are a, b"))
     }
 
+    private static let noSuchDomain = "no domain named nope; 'replica list' shows what there is"
+    private static let nowhere = "lies in no mounted domain; NAME:PATH names items that aren't mounted"
+
+    @Test(
+        arguments: [
+            (["status", "nope"], ExitReason.noSuchDomain, noSuchDomain),
+            (["pin", "nope:a"], .noSuchDomain, noSuchDomain),
+            (["status", "nope:a"], .noSuchDomain, noSuchDomain), (["wait", "nope"], .noSuchDomain, noSuchDomain),
+            (["retry", "nope:"], .noSuchDomain, noSuchDomain), (["approve", "nope"], .noSuchDomain, noSuchDomain),
+            (["mount", "nope", "/mnt"], .noSuchDomain, noSuchDomain),
+            (["remove", "nope"], .noSuchDomain, noSuchDomain),
+            (["unmount", "nope"], .noSuchDomain, noSuchDomain), (["pin", "/"], .notInDomain, "/ \(nowhere)"),
+            (["unmount", "photos"], .notRunning, "photos isn't mounted and no daemon serves it"),
+            (["pin", "/nonexistent/x"], .noSuchItem, "/nonexistent: No such file or directory"),
+            (["pin", ""], .usage, "a path can't be empty"), (["pin", ":a"], .usage, "a domain's name can't be empty"),
+            (["mount", "photos", "/nonexistent/x"], .noSuchItem, "/nonexistent: No such file or directory"),
+            (
+                ["import", "photos", "/tmp", "--store", "file:///s"], .domainExists,
+                "there is a domain named photos already"
+            ),
+            (["import", "a/b", "/tmp", "--store", "file:///s"], .usage, "a domain's name can't hold '/'"),
+            (
+                ["import", "a", "/tmp", "--store", "gopher://x"], .badStore,
+                "no store for 'gopher://'; there is file://"
+            ),
+            (
+                ["import", "a", "/nonexistent/d", "--store", "file:///s"], .cannotImport,
+                "/nonexistent: No such file or directory"
+            ),
+            (["add", "a", "--store", "nonsense"], .badStore, "not a store URL; one looks like file:///srv/store"),
+        ] as [([String], ExitReason, String)])
+    func whatIsSaidIsExactlyThis(arguments: [String], code: ExitReason, line: String) async throws {
+        let domain = try FakeDomain()
+        let result = try await run(Programs.replica, arguments, environment: domain.environment)
+        #expect(result.errors == "replica: \(line)\n" && result.output == "", "\(result)")
+        #expect(result.code == code.rawValue)
+    }
+
+    @Test func aDamagedDomainIsSaidWithItsPlace() async throws {
+        let domain = try FakeDomain()
+        try domain.folder.makeFolder("replica/broken/tree")
+        try domain.folder.write("{", to: "replica/broken/domain.json")
+        let line = "replica: \(domain.folder.path)/replica/broken can't be read: domain.json is damaged\n"
+        let status = try await Programs.replica("status", "broken", in: domain.folder)
+        #expect(status.errors == line && status.output == "" && status.code == ExitReason.failed.rawValue)
+        let list = try await Programs.replica("list", in: domain.folder)
+        #expect(list.errors == line && list.output.hasPrefix("photos\tstopped") && list.code == 0, "\(list)")
+    }
+
+    /// A path may hold anything: a terminal obeys what it is shown, and a message is one line.
+    @Test func whatIsSaidHoldsNoControlCharacters() async throws {
+        let domain = try FakeDomain { _, _ in throw ControlFailure(.refused, "photos:a\u{1B}[2J\nb: pinned") }
+        let result = try await Programs.replica("approve", in: domain.folder)
+        #expect(result.errors == "replica: photos:a?[2J?b: pinned\n")
+        try await domain.stop()
+    }
+
     @Test func whatIsMountedIsBusy() async throws {
         let domain = try FakeDomain { _, _ in
             .daemon(DaemonStatus(name: "photos", pid: 7, mountpoint: ControlFilePath(bytes: Array("/mnt/p".utf8))))

@@ -37,9 +37,9 @@ import Testing
     @Test(
         arguments: [
             (ControlFailure(.refused, "pinned"), ExitReason.refused, "pinned"),
-            (Errno.noSuchFileOrDirectory, .noSuchItem, "No such file or directory"),
-            (Errno.resourceBusy, .busy, "Device or resource busy"), (Errno.noSpace, .failed, "No space left on device"),
-            (Errno.noRouteToHost, .offline, "No route to host"),
+            (Errno.noSuchFileOrDirectory, .noSuchItem, "there is no such item"),
+            (Errno.resourceBusy, .busy, "it is in use"), (Errno.noSpace, .failed, "no space is left on this disk"),
+            (Errno.noRouteToHost, .offline, "the store can't be reached"),
             (CancellationError(), .interrupted, "the request was cancelled"),
         ] as [(any Error & Sendable, ExitReason, String)])
     func whatIsThrownIsTheFailure(error: any Error & Sendable, code: ExitReason, message: String) async throws {

@@ -21,6 +21,21 @@ public struct DomainLocation: Sendable {
     public var socket: FilePath { state.appending(ControlSocket.name) }
 }
 
+/// Why a domain, or the folder of all domains, can't be read.
+public struct UnreadableDomain: Error, CustomStringConvertible, Sendable {
+    /// Where it is listed.
+    public let place: FilePath
+    /// Why, in words.
+    public let reason: String
+
+    init(place: FilePath, _ error: any Error) {
+        self.place = place
+        reason = error is DecodingError ? "domain.json is damaged" : "\(error)"
+    }
+
+    public var description: String { "\(place) can't be read: \(reason)" }
+}
+
 /// The folder that lists a user's domains: one entry a domain, which is its state directory, or a symbolic link to it
 /// where the state lies beside the imported directory on another filesystem.
 public struct DomainDirectory: Sendable {
@@ -64,9 +79,15 @@ public struct DomainDirectory: Sendable {
         return found.sorted { $0.name.text < $1.name.text }
     }
 
-    /// The domain of this name, or nil if there is none here. Throws where there is one that can't be read, for
-    /// saying that there is none would let its name be taken.
+    /// The domain of this name, or nil if there is none here. Throws an ``UnreadableDomain`` where there is one that
+    /// can't be read, for saying that there is none would let its name be taken.
     public func domain(named name: DomainName) throws -> DomainLocation? {
+        do { return try location(named: name) } catch {
+            throw UnreadableDomain(place: root.appending(name.text), error)
+        }
+    }
+
+    private func location(named name: DomainName) throws -> DomainLocation? {
         let entry = root.appending(name.text)
         guard let resolved = realpath(entry.string, nil) else {
             let reason = Errno(rawValue: errno)
@@ -88,7 +109,7 @@ public struct DomainDirectory: Sendable {
     private func entries() throws -> [String] {
         guard let folder = opendir(root.string) else {
             if errno == ENOENT { return [] }
-            throw Errno(rawValue: errno)
+            throw UnreadableDomain(place: root, Errno(rawValue: errno))
         }
         defer { closedir(folder) }
         var names: [String] = []

@@ -58,6 +58,22 @@ public enum ControlRequest: Codable, Equatable, Sendable {
     case remove(keep: RemovalMode)
 }
 
+extension ControlRequest {
+    /// The item it is about; nil where it is about the whole domain.
+    public var path: ControlPath? {
+        switch self {
+        case .item(let path), .resolve(let path, _), .download(let path, _, _, _), .evict(let path, _),
+            .forget(let path), .pin(let path), .unpin(let path), .reimport(let path), .resend(let path, _),
+            .wait(let path):
+            path
+        case .retry(let path): path
+        case .hello, .status, .pending, .materialized, .conflicts, .connect, .disconnect, .approve, .resolved, .watch,
+            .mount, .unmount, .remove:
+            nil
+        }
+    }
+}
+
 /// Which side of a conflict stays under the item's name.
 public enum ConflictChoice: String, Codable, CaseIterable, Sendable {
     /// The local bytes take the name; the store's version is dropped.

@@ -46,7 +46,10 @@ public final class ControlClient {
                 guard error.code == .timedOut, let timeout else { throw error }
                 throw ControlFailure(.timedOut, "timed out after \(Self.words(timeout))")
             }
-            let reply = try ControlLine.decode(ReplyLine.self, from: line)
+            let reply: ReplyLine
+            do { reply = try ControlLine.decode(ReplyLine.self, from: line) } catch {
+                throw ControlFailure(.wrongProtocol, "the daemon's answer can't be understood")
+            }
             if let failure = reply.failure { throw failure }
             guard reply.id == requests else { continue }
             if let event = reply.event { try onEvent(event) }

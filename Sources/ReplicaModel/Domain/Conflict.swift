@@ -73,7 +73,7 @@ extension Domain {
             return rows.filter { $0.conflict?.original == identifier && identifier != nil }
                 .sorted { ($0.conflict?.date ?? 0) < ($1.conflict?.date ?? 0) }.map { ItemNumber($0.number) }
         } catch {
-            throw .ioError
+            throw Errno(state: error)
         }
     }
 }

@@ -69,7 +69,8 @@ extension Domain {
         bell.ring()
     }
 
-    private static let resolvable: Set<String> = [
+    /// The codes that ``resolved(_:)`` takes.
+    public static let resolvable: Set<String> = [
         "notAuthenticated", "insufficientQuota", "serverUnreachable", "cannotSynchronize", "excludedFromSync",
     ]
 

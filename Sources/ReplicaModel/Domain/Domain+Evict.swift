@@ -31,7 +31,7 @@ extension Domain {
     /// Evicts what is below a folder as far as it goes, and then forgets the listings of folders in which all is
     /// evicted: they are dataless themselves and asked for again when they are next read. A folder that is in use
     /// keeps its listing, and so does one whose entries have what the store can't keep (file-provider.md §15).
-    /// - Throws: What ``evict(_:isStrict:work:)`` does; ENOTDIR when it is no folder.
+    /// - Throws: What ``evict(_:isStrict:work:)`` does; EINVAL when it is no folder.
     public func forget(_ path: [FileName], work: Work = Work()) async throws(Errno) -> Eviction {
         let held = try await hold(path, listing: false)
         var result = try evictBelow(held, path, work)
@@ -42,7 +42,7 @@ extension Domain {
 
     private func evictBelow(_ folder: HeldItem, _ path: [FileName], _ work: Work) throws(Errno) -> Eviction {
         defer { release(folder) }
-        guard replica.look({ $0.items[folder.number]?.kind }) == .folder else { throw .notDirectory }
+        guard replica.look({ $0.items[folder.number]?.kind }) == .folder else { throw .invalidArgument }
         return try evict(folder, path, isStrict: false, work)
     }
 
@@ -89,10 +89,8 @@ extension Domain {
         }
         do {
             if try replica.dropListing(of: folder) { result.items += 1 }
-        } catch let obstacle as Obstacle {
-            throw obstacle.errno
         } catch {
-            throw .ioError
+            throw Errno(state: error)
         }
     }
 

@@ -25,10 +25,8 @@ extension Domain {
     private func setPin(_ isPinned: Bool, ofItem number: ItemNumber) throws(Errno) {
         do {
             try replica.setPin(isPinned, of: number)
-        } catch let obstacle as Obstacle {
-            throw obstacle.errno
         } catch {
-            throw .ioError
+            throw Errno(state: error)
         }
         bell.ring()
     }

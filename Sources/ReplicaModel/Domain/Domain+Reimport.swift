@@ -13,7 +13,7 @@ extension Domain {
         do {
             try engine.beginReimport(held.number)
         } catch {
-            throw .ioError
+            throw Errno(state: error)
         }
         gatherReimport(held.number)
     }

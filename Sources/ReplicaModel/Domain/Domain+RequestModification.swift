@@ -18,7 +18,7 @@ extension Domain {
         do {
             try replica.record()
         } catch {
-            throw .ioError
+            throw Errno(state: error)
         }
         bell.ring()
     }

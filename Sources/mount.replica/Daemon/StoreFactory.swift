@@ -65,7 +65,7 @@ enum StoreFactory {
         _ url: StoreURL, _ body: () throws(RemoteStoreError) -> Value
     ) throws(ControlFailure) -> Value {
         do throws(RemoteStoreError) { return try body() } catch {
-            throw ControlFailure(.badStore, "\(url): \(Self.words(error))")
+            throw ControlFailure(.badStore, "\(url): \(error.message)")
         }
     }
 
@@ -80,10 +80,5 @@ enum StoreFactory {
             throw .cannotSynchronize("the path is not UTF-8")
         }
         return path
-    }
-
-    private static func words(_ error: RemoteStoreError) -> String {
-        if case .cannotSynchronize(let why) = error { return why }
-        return error.code
     }
 }

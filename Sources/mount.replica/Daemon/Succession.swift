@@ -1,5 +1,6 @@
 import Glibc
 import ReplicaControl
+import ReplicaModel
 import SystemPackage
 
 /// Follows a daemon that is ending, so that `umount` and `mount` may come one right after the other.
@@ -10,7 +11,8 @@ enum Succession {
     private static let pause: UInt32 = 20_000
 
     /// Runs `body`, which needs the domain for itself, as soon as no other process has it.
-    /// - Throws: `busy` when another daemon goes on serving it, else what `body` throws but EBUSY.
+    /// - Throws: `busy` when another daemon goes on serving it, else what stands for what `body` throws, with the place of
+    ///   the domain's state.
     static func whenFree<Value>(_ location: DomainLocation, _ body: () throws -> Value) throws -> Value {
         let end = ContinuousClock.now + patience
         while true {
@@ -19,6 +21,10 @@ enum Succession {
                     throw ControlFailure(.busy, "another daemon serves the domain \(location.name)")
                 }
                 usleep(pause)
+            } catch let failure as StateFailure {
+                throw ControlFailure(.failed, "\(location.state): \(failure.message)")
+            } catch let errno as Errno {
+                throw ControlFailure(ErrnoText.reason(errno).code, "\(location.state): \(errno)")
             }
         }
     }

@@ -22,20 +22,11 @@ extension ControlFailure {
     init(_ error: any Error) {
         switch error {
         case let failure as ControlFailure: self = failure
-        case let errno as Errno: self.init(Self.code(errno), "\(errno)")
+        case let errno as Errno:
+            let (code, words) = ErrnoText.reason(errno)
+            self.init(code, words)
         case is CancellationError: self.init(.interrupted, "the request was cancelled")
         default: self.init(.failed, "\(error)")
-        }
-    }
-
-    private static func code(_ errno: Errno) -> ExitReason {
-        switch errno {
-        case .noSuchFileOrDirectory, .notDirectory: .noSuchItem
-        case .permissionDenied, .notPermitted: .denied
-        case .resourceBusy: .busy
-        case .notSupported, .noFunction: .unsupported
-        case .noRouteToHost, .networkDown, .networkUnreachable: .offline
-        default: .failed
         }
     }
 }

@@ -14,6 +14,12 @@ struct ControlService: DomainService {
     var domain: Domain { daemon.domain }
 
     func answer(_ request: ControlRequest, events: EventSink) async throws -> ControlAnswer {
+        do { return try await carryOut(request, events) } catch {
+            throw FailureText(request: request, domain: daemon.location.name).failure(error)
+        }
+    }
+
+    private func carryOut(_ request: ControlRequest, _ events: EventSink) async throws -> ControlAnswer {
         switch request {
         case .hello, .status, .item, .pending, .materialized, .conflicts, .watch:
             return try await tell(request, events)
@@ -90,12 +96,16 @@ struct ControlService: DomainService {
             }
         case .retry(nil): domain.retry()
         case .retry(let path?): try await domain.retry(path.fileNames())
-        case .approve: domain.approve()
+        case .approve:
+            guard domain.approve() > 0 else {
+                throw ControlFailure(.refused, "\(daemon.location.name): no deletion waits for an approval")
+            }
         case .resolved(let code):
             do throws(Errno) {
                 try domain.resolved(code)
             } catch {
-                throw ControlFailure(.usage, "'\(code)' is no error that can be resolved")
+                let names = Domain.resolvable.sorted().joined(separator: ", ")
+                throw ControlFailure(.usage, "'\(code)' is no error that can be resolved; these are: \(names)")
             }
         default: throw ControlFailure(.wrongProtocol, "this daemon doesn't know that request")
         }
@@ -110,13 +120,7 @@ struct ControlService: DomainService {
             let isHere = try await domain.item(at: path).materialization == .whole
             fields = isHere ? .all : .all.subtracting(.contents)
         }
-        do throws(Errno) {
-            try await domain.requestModification(of: fields, at: path)
-        } catch .noData {
-            throw ControlFailure(.refused, "the content isn't here, or it is no file")
-        } catch .invalidArgument {
-            throw ControlFailure(.refused, "the item has no such field")
-        }
+        try await domain.requestModification(of: fields, at: path)
     }
 
     private func download(
@@ -130,8 +134,9 @@ struct ControlService: DomainService {
         let done = try await working(events) { try await domain.downloadAll(below: path, waits: waits, work: $0) }
         guard let first = done.failed.first else { return }
         let others = done.failed.count > 1 ? ", and \(done.failed.count - 1) more" : ""
-        throw ControlFailure(
-            ControlFailure(first.errno).code, "\(ControlPath(first.path)): \(first.errno)\(others); the rest is here")
+        let why = FailureText(request: .item(path: ControlPath(first.path)), domain: daemon.location.name)
+            .failure(first.errno)
+        throw ControlFailure(why.code, "\(why.message)\(others); the rest is here")
     }
 
     private func tellConflicts(_ events: EventSink) async throws {

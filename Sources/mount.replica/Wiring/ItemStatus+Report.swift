@@ -1,5 +1,6 @@
 import ReplicaControl
 import ReplicaModel
+import SystemPackage
 
 extension ControlPath {
     /// The path of these names below the root.
@@ -8,10 +9,10 @@ extension ControlPath {
     }
 
     /// The names from the root down.
-    /// - Throws: `noSuchItem` where one is no name, like `..`.
-    func fileNames() throws(ControlFailure) -> [FileName] {
+    /// - Throws: ENOENT where one is no name, like `..`.
+    func fileNames() throws(Errno) -> [FileName] {
         let all = names.map(FileName.init(bytes:))
-        guard all.allSatisfy(\.isValid) else { throw ControlFailure(.noSuchItem, "no item is at \(self)") }
+        guard all.allSatisfy(\.isValid) else { throw Errno.noSuchFileOrDirectory }
         return all
     }
 }
@@ -71,7 +72,8 @@ extension ItemFields {
     /// The field of this name.
     init(name: String) throws(ControlFailure) {
         guard let field = Self.named.first(where: { $0.1 == name })?.0 else {
-            throw ControlFailure(.usage, "'\(name)' is no field of an item")
+            let names = ItemFields.all.names.joined(separator: ", ")
+            throw ControlFailure(.usage, "'\(name)' is no field of an item; these are: \(names)")
         }
         self = field
     }
@@ -122,7 +124,7 @@ extension ReplicaModel.EvictionRefusal {
         case .open: ("busy", "open in a program")
         case .hardLinked: ("hardLinked", "a file of several names")
         case .notEvictable: ("nonEvictable", "not replicated")
-        case .failed(let errno): ("failed", "\(errno)")
+        case .failed(let errno): ("failed", ErrnoText.reason(errno).words)
         }
     }
 }

@@ -7,7 +7,7 @@ struct Domains {
 
     /// All of them, sorted by name. Says on standard error which ones can't be read.
     func all() throws -> [DomainLocation] {
-        try directories.domains { name, error in Output.complain("\(name): can't be read: \(error)") }
+        try directories.domains { _, error in Output.complain("\(error)") }
     }
 
     /// The domain of this name.

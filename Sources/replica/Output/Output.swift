@@ -18,10 +18,10 @@ enum Output {
         write(Array(text.utf8), to: 1)
     }
 
-    /// `replica: MESSAGE` on standard error.
+    /// `replica: MESSAGE` on standard error, in one line whatever is in it.
     static func complain(_ message: String) {
         ProgressLine.end()
-        write(Array("replica: \(message)\n".utf8), to: 2)
+        write(Array("replica: \(Format.path(Array(message.utf8)))\n".utf8), to: 2)
     }
 
     /// A question on standard error, with its answer behind it.

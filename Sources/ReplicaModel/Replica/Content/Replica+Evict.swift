@@ -24,7 +24,7 @@ extension Replica {
     func evictFile(_ number: ItemNumber) throws(EvictionRefusal) -> Int64? {
         // A placeholder that the database does not know as the store's would be nothing after a crash.
         if look({ $0.changed[number] != nil }) {
-            do { try record() } catch { throw .failed(.ioError) }
+            do { try record() } catch { throw .failed(Errno(state: error)) }
         }
         let result = look { tree -> Result<(Int64, ItemNumber)?, EvictionRefusal> in
             do throws(Obstacle) {

@@ -61,7 +61,7 @@ extension Replica {
                     sql: "UPDATE item SET materialization = 0 WHERE number = ?", arguments: [number.argument])
             }
         } catch {
-            throw .errno(.ioError)
+            throw .errno(Errno(state: error))
         }
     }
 

@@ -12,6 +12,7 @@ final class ReplicaDatabase: Sendable {
     private let queue: DatabasePool
 
     /// Opens or makes the database at `path`.
+    /// - Throws: A ``StateFailure``.
     init(path: String) throws {
         var configuration = Configuration()
         configuration.prepareDatabase { database in
@@ -19,18 +20,24 @@ final class ReplicaDatabase: Sendable {
             // The counts follow rows that are written in place of others, too.
             try database.execute(sql: "PRAGMA recursive_triggers = ON")
         }
-        queue = try DatabasePool(path: path, configuration: configuration)
-        try Self.migrations.migrate(queue)
+        queue = try StateFailure.worded { [configuration] in
+            let queue = try DatabasePool(path: path, configuration: configuration)
+            if try queue.read(Self.migrations.hasBeenSuperseded) { throw StateFailure.newer }
+            try Self.migrations.migrate(queue)
+            return queue
+        }
     }
 
     /// Reads in one transaction.
+    /// - Throws: A ``StateFailure``, or what `body` throws.
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try queue.unsafeRead(body)
+        try StateFailure.worded { try queue.unsafeRead(body) }
     }
 
     /// Writes in one transaction.
+    /// - Throws: A ``StateFailure``, or what `body` throws.
     func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try queue.write(body)
+        try StateFailure.worded { try queue.write(body) }
     }
 
     /// Makes everything written so far survive a power cut: it is in the log beside the database, or was synced into the

@@ -90,12 +90,12 @@ extension Tree {
         }
     }
 
-    /// Reads the database; what goes wrong there is EIO to the caller.
+    /// Reads the database; what goes wrong there is EIO to the caller, or ENOSPC.
     func reading<Result>(_ body: (Rows) throws -> Result) throws(Obstacle) -> Result {
         do {
             return try database.read(body)
         } catch {
-            throw .errno(.ioError)
+            throw .errno(Errno(state: error))
         }
     }
 

@@ -1,0 +1,86 @@
+internal import GRDB
+internal import SystemPackage
+
+/// Why what a domain knows of its tree can't be read or written.
+public struct StateFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What stands in the way.
+    public enum Cause: Sendable, Hashable, CaseIterable {
+        /// No room on the disk that the state is on.
+        case noSpace
+        /// The database is no database, or a damaged one.
+        case damaged
+        /// Another program holds it.
+        case busy
+        /// Its files can't be opened or written by this user.
+        case inaccessible
+        /// The disk does not read or write.
+        case failingDisk
+        /// A newer program made it.
+        case newer
+        case other
+    }
+    public let cause: Cause
+    /// What SQLite said, for the log.
+    public let detail: String
+
+    /// One line for a person.
+    public var message: String {
+        switch cause {
+        case .noSpace: "no space is left where the domain keeps its state"
+        case .damaged: "the domain's database is damaged"
+        case .busy: "another program uses the domain's database"
+        case .inaccessible: "the domain's database can't be opened or written"
+        case .failingDisk: "the disk with the domain's state can't be read or written"
+        case .newer: "the domain's database was made by a newer version of this program"
+        case .other: "the domain's database can't be used"
+        }
+    }
+
+    public var description: String { "\(message) (\(detail))" }
+
+    static let newer = StateFailure(cause: .newer, detail: "an unknown migration")
+
+    /// - Parameter code: SQLite's extended result code.
+    init(code: Int32, detail: String) {
+        self.init(cause: Self.cause(ResultCode(rawValue: code)), detail: detail)
+    }
+
+    private init(cause: Cause, detail: String) {
+        self.cause = cause
+        self.detail = detail
+    }
+
+    private static func cause(_ code: ResultCode) -> Cause {
+        // The file that readers and writers share can't grow: SQLite has no other word for it.
+        if code == .SQLITE_IOERR_SHMSIZE { return .noSpace }
+        switch code.primaryResultCode {
+        case .SQLITE_FULL: return .noSpace
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT: return .damaged
+        case .SQLITE_BUSY, .SQLITE_LOCKED: return .busy
+        case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH: return .inaccessible
+        case .SQLITE_IOERR: return .failingDisk
+        default: return .other
+        }
+    }
+}
+
+extension StateFailure {
+    /// Runs `body` with the database's errors in words.
+    static func worded<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as DatabaseError {
+            throw StateFailure(code: error.extendedResultCode.rawValue, detail: "\(error)")
+        }
+    }
+}
+
+extension Errno {
+    /// What a program is told when the database or the tree fails.
+    init(state error: any Error) {
+        switch error {
+        case let errno as Errno: self = errno
+        case let obstacle as Obstacle: self = obstacle.errno
+        case let failure as StateFailure where failure.cause == .noSpace: self = .noSpace
+        default: self = .ioError
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Glibc
+import ReplicaControl
+import ReplicaModel
+import SystemPackage
+
+/// What a person is told when a request fails: what it was about, and why.
+struct FailureText {
+    /// What was asked for.
+    let request: ControlRequest
+    let domain: DomainName
+
+    /// The failure that stands for an error; one that has its words already stays as it is.
+    func failure(_ error: any Error) -> ControlFailure {
+        switch error {
+        case let failure as ControlFailure: failure
+        case is CancellationError: ControlFailure(.interrupted, "the request was cancelled")
+        case let errno as Errno: named(reason(errno))
+        case let error as ItemError: named((.refused, "\(error.message) (\(error.code))"))
+        case let error as RemoteStoreError: named((.failed, error.message))
+        case let error as StateFailure: named((.failed, error.message))
+        default: named((.failed, "\(error)"))
+        }
+    }
+
+    /// What the errno means for this request.
+    private func reason(_ errno: Errno) -> (code: ExitReason, words: String) {
+        switch (request, errno) {
+        case (.resolve, .invalidArgument): (.refused, "there is no conflict; 'replica conflicts' lists what there is")
+        case (.forget, .invalidArgument): (.refused, "only a folder can be forgotten; 'replica evict' is for files")
+        case (.resend, .noData): (.refused, "the content isn't here, or it is no file")
+        case (.resend, .invalidArgument): (.refused, "it has no such field")
+        default: ErrnoText.reason(errno)
+        }
+    }
+
+    private func named(_ reason: (code: ExitReason, words: String)) -> ControlFailure {
+        ControlFailure(reason.code, "\(subject): \(reason.words)")
+    }
+
+    /// `NAME`, or `NAME:PATH` as it can be given to `replica`.
+    private var subject: String {
+        guard let path = request.path, path != .root else { return domain.text }
+        return "\(domain):\(path)"
+    }
+}
