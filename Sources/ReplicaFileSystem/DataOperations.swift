@@ -28,9 +28,11 @@ extension DomainFileSystem {
             reply.fail(obstacle.errno)
         case .success(false):
             guard attempts > 0 else { return reply.fail(.ioError) }
-            let wanted = file.rangeToFetch(for: range)
-            hydrate(context, file.number, wanted, reply) { [self] reply in
-                read(context, file, range, attempts: attempts - 1, reply)
+            let ahead = file.rangeToFetch(for: range)
+            bring(context, file.number, range, ahead: ahead, reply) { [self] reply, passing in
+                guard let passing else { return read(context, file, range, attempts: attempts - 1, reply) }
+                guard file.isSeen(passing.version) else { return reply.fail(.stale) }
+                reply.send(passing.bytes)
             }
         }
     }

@@ -31,7 +31,8 @@ final class OpenedItem: Sendable {
     func holds(_ range: Range<Int64>, _ replica: Replica) throws(Obstacle) -> Bool {
         guard let reading else { return true }
         while true {
-            let placeholder = reading.withLock { $0.placeholder }
+            let (placeholder, seen) = reading.withLock { ($0.placeholder, $0.seen) }
+            if let seen, seen != replica.contentVersion(of: number) { throw .errno(.stale) }
             switch replica.presence(of: number, range: range, since: generation, placeholder: placeholder) {
             case .here: return true
             case .absent: return false
@@ -47,6 +48,15 @@ final class OpenedItem: Sendable {
         defer { close(fresh) }
         guard cl_dup3(fresh, descriptor, O_CLOEXEC) >= 0 else { throw .errno(.last) }
         reading.placeholder = current
+    }
+
+    /// Notes which version's bytes are read that are not kept: of these nothing else tells that they were seen.
+    /// - Returns: False when those of another were read.
+    func isSeen(_ version: String) -> Bool {
+        reading?.withLock { reading in
+            if reading.seen == nil { reading.seen = version }
+            return reading.seen == version
+        } ?? true
     }
 
     /// What to fetch for a read of `wanted`, which is not here.
@@ -65,6 +75,8 @@ private struct Reading {
     /// The inode number of the file that the descriptor is of. Before anything of its content is here, another may take
     /// its place.
     var placeholder: UInt64
+    /// The version of what was read and not kept; nil where nothing was.
+    var seen: String?
     var ahead = ReadAhead()
 }
 

@@ -23,40 +23,42 @@ extension DomainFileSystem {
             guard !isRefused(context) else { return reply.fail(.deadlock) }
             wait(reply) { [source] () throws(Errno) in
                 try await source.bring(obstacle)
-            } then: { [self] reply in
+            } then: { [self] reply, _ in
                 answer(context, reply, attempts: attempts - 1, operation, send: send)
             }
         }
     }
 
-    /// Parks `reply` until a range of a file is here, and goes on.
-    func hydrate<Answer>(
-        _ context: RequestContext, _ number: ItemNumber, _ range: Range<Int64>, _ reply: consuming Reply<Answer>,
-        then goOn: @escaping @Sendable (consuming Reply<Answer>) -> Void
+    /// Parks `reply` until what is read of a file is here, or passes through memory, and goes on with that.
+    func bring<Answer>(
+        _ context: RequestContext, _ number: ItemNumber, _ wanted: Range<Int64>, ahead: Range<Int64>,
+        _ reply: consuming Reply<Answer>,
+        then goOn: @escaping @Sendable (consuming Reply<Answer>, PassingBytes?) -> Void
     ) {
         guard !isRefused(context) else { return reply.fail(.deadlock) }
         wait(reply) { [source] () throws(Errno) in
-            try await source.hydrate(number, range: range)
-        } then: { reply in
-            goOn(reply)
+            try await source.read(number, wanted, ahead: ahead)
+        } then: { reply, passing in
+            goOn(reply, passing)
         }
     }
 
     /// Parks `reply` while `work` is done, and goes on. A signal to the waiting program ends the wait.
-    private func wait<Answer>(
-        _ reply: consuming Reply<Answer>, for work: @escaping @Sendable () async throws(Errno) -> Void,
-        then goOn: @escaping @Sendable (consuming Reply<Answer>) -> Void
+    private func wait<Answer, Found: Sendable>(
+        _ reply: consuming Reply<Answer>, for work: @escaping @Sendable () async throws(Errno) -> Found,
+        then goOn: @escaping @Sendable (consuming Reply<Answer>, Found) -> Void
     ) {
         let parked = reply.park()
         let task = Task {
+            let found: Found
             do throws(Errno) {
-                try await work()
+                found = try await work()
             } catch {
                 parked.take()?.fail(error)
                 return
             }
             guard let reply = parked.take() else { return }
-            goOn(reply)
+            goOn(reply, found)
         }
         parked.onInterrupt {
             task.cancel()

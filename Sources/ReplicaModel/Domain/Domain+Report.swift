@@ -1,8 +1,9 @@
 extension Domain {
     /// How the domain does, now. Costs the same however large the domain is: may be asked every second.
-    /// - Throws: The database's error.
+    /// - Throws: A ``StateFailure``.
     public func report() throws -> DomainReport {
-        if replica.hasChanges { try replica.record() }
+        // What can't be recorded now is said, and the counts are those of the last time.
+        if replica.hasChanges { try? replica.record() }
         let counts = try replica.database.read { try Counts.read(from: $0) }
         let (pending, isMoving) = replica.look { ($0.pending.count, $0.isMoving) }
         let (state, reason) = engine.standing(isMoving: isMoving)
@@ -34,6 +35,7 @@ extension SyncEngine {
         if held > 0 {
             return (.held, "the store deleted \(held) items: 'replica approve' deletes them here too")
         }
+        if let failure = replica.recording.withLock({ $0.failure }) { return (.offline, failure) }
         if let trouble { return (.offline, trouble.message) }
         if replica.isScanning || isImporting { return (.importing, nil) }
         let isFetching = fetches.withLock { !$0.running.isEmpty }

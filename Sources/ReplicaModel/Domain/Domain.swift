@@ -103,4 +103,17 @@ public final class Domain: Sendable {
     public func hydrate(_ file: ItemNumber, range: Range<Int64>?) async throws(Errno) {
         try await engine.hydrate(file, range: range)
     }
+
+    /// Brings content for a program that reads. What can't be kept, as a file that is larger than what is left on the disk,
+    /// passes through memory.
+    /// - Parameters:
+    ///   - wanted: What is read.
+    ///   - ahead: What to bring, as far as it is kept.
+    /// - Returns: The bytes of `wanted`, as far as the file has them, when they are not kept; nil when they are here.
+    /// - Throws: As ``hydrate(_:range:)``, but for ENOSPC.
+    public func read(
+        _ file: ItemNumber, _ wanted: Range<Int64>, ahead: Range<Int64>
+    ) async throws(Errno) -> PassingBytes? {
+        try await engine.read(file, wanted, ahead: ahead)
+    }
 }

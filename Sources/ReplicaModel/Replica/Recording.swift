@@ -27,7 +27,7 @@ extension Replica {
                     tree.putBack(rows, removed)
                     tree.answers.putBack(answers)
                 }
-                recording.failure = String(describing: error)
+                recording.failure = (error as? StateFailure)?.message ?? "\(error)"
                 throw error
             }
             recording.failure = nil

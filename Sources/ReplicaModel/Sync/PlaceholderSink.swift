@@ -1,7 +1,13 @@
 internal import SystemPackage
 
+/// A sink that says how much came.
+protocol CountingSink: ContentSink {
+    /// Bytes taken so far.
+    var received: Int64 { get }
+}
+
 /// Fetched bytes go into the placeholder; each range is known as soon as it is there.
-final class PlaceholderSink: ContentSink {
+final class PlaceholderSink: CountingSink {
     private struct State {
         var isComplete = false
         var failure: Errno?
@@ -61,7 +67,7 @@ extension Result {
 extension SyncEngine {
     /// Gives a fetch up that brings nothing for the domain's stall timeout.
     func withWatchdog<Value: Sendable>(
-        _ sink: PlaceholderSink, _ fetch: @escaping @Sendable () async throws(RemoteStoreError) -> Value
+        _ sink: any CountingSink, _ fetch: @escaping @Sendable () async throws(RemoteStoreError) -> Value
     ) async throws(RemoteStoreError) -> Value {
         guard !options.isSequential else { return try await fetch() }
         let limit = options.stallTimeout

@@ -49,7 +49,7 @@ extension SyncEngine {
 
 extension StateFolders {
     /// Bytes that this user may still write.
-    fileprivate func freeBytes() throws(Errno) -> Int64 {
+    func freeBytes() throws(Errno) -> Int64 {
         var status = Glibc.statvfs()
         try Errno.check(root.withPlatformString { statvfs($0, &status) })
         // Some file systems say that there is no end of room.

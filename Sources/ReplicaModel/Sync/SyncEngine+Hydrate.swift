@@ -40,12 +40,12 @@ extension SyncEngine {
     }
 
     /// Seconds that a first read waits for what the store has instead of what was asked for.
-    private static let patience = 10.0
+    static let patience = 10.0
 
     /// Waits for what the store has instead of a content that it no longer has. Nobody has seen anything of a file of
     /// which nothing was here: its reader gets the newer content (file-provider.md §9, strictVersioning).
     /// - Returns: False when the file is gone, was seen, or what it is now is not known in time.
-    private func awaitOther(than target: FetchTarget, until end: Double) async -> Bool {
+    func awaitOther(than target: FetchTarget, until end: Double) async -> Bool {
         await ask(target.identifier)
         guard target.isUntouched, !options.isSequential else { return false }
         while let isOther = replica.hasOtherContent(than: target), !Task.isCancelled {
@@ -94,6 +94,8 @@ extension SyncEngine {
                 replica.dropFetched(sink.ranges, of: target, descriptor: sink.descriptor)
                 noteFailedFetch(of: target, error)
             }
+            // A full disk gets back what was just put there: it is read without being kept.
+            if sink.failure == .noSpace { replica.dropFetched(sink.ranges, of: target, descriptor: sink.descriptor) }
             replica.pauseFetch(target, descriptor: sink.descriptor)
             // Cut or replaced meanwhile: other bytes are needed now, or none.
             if sink.failure == .resourceTemporarilyUnavailable || sink.failure?.rawValue == ESTALE { return }
@@ -117,7 +119,7 @@ extension SyncEngine {
     }
 
     /// Shows at the item why its content did not come.
-    private func noteFailedFetch(of target: FetchTarget, _ error: RemoteStoreError) {
+    func noteFailedFetch(of target: FetchTarget, _ error: RemoteStoreError) {
         log.warning("an answer cannot be used", metadata: ["item": "\(target.number)", "error": "\(error.message)"])
         replica.noteFailure(of: target.identifier, error, retryAt: replica.now())
         replica.post(.error, target.number, detail: error.message)

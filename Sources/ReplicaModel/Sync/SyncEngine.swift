@@ -10,6 +10,7 @@ final class SyncEngine: Sendable {
     let state = Locked(EngineState())
     let board = Locked(SendBoard())
     let fetches = Locked(FetchBoard())
+    let passing = Locked(PassingWindows())
     /// Set when the domain stops: work that blocks ends then.
     let isStopping = Locked(false)
     let ledger = Locked(Ledger())

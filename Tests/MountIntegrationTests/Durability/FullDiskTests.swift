@@ -27,4 +27,99 @@ import Testing
                 """)
         }
     }
+
+    /// The state on a disk of 24 MB, the store elsewhere, with files of known bytes.
+    private let smallDisk = #"""
+        truncate -s 24M image; mkfs.ext4 -q -F image; mkdir disk; mount -o loop image disk
+        export XDG_DATA_HOME=$HERE/disk/data; mkdir disk/data
+        state=$HERE/disk/data/replica/d
+        big() { head -c "$1" /dev/urandom; }
+        end() {
+            exec 9<&-
+            replica unmount d >/dev/null; eventually flock -n "$state/lock" true; eventually umount disk
+        }
+        free() { df --output=avail -B1 disk | tail -1; }
+
+        """#
+
+    @Test func whatIsLargerThanTheDiskIsReadThrough() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                smallDisk + #"""
+                    big 60000001 >"$STORE/big"; big 3000000 >"$STORE/small"
+                    replica add d --store "file://$STORE" >/dev/null; replica mount d "$MNT" >/dev/null
+                    before=$(free)
+                    cmp "$MNT/big" "$STORE/big"
+                    # Nothing of it is kept, and there is room for what is written.
+                    equal "$(getfattr --only-values -n user.replica.state "$MNT/big")" dataless
+                    test "$(free)" -gt $((before - 2000000))
+                    dd if="$MNT/big" bs=100 skip=599990 count=20 status=none | cmp - <(tail -c 1001 "$STORE/big")
+                    # Several readers, out of order, and a small file beside it, which is kept.
+                    pids=()
+                    for n in 1 2 3 4; do
+                        cmp <(dd if="$MNT/big" bs=1M skip=$((n * 11)) count=9 status=none)                             <(dd if="$STORE/big" bs=1M skip=$((n * 11)) count=9 status=none) >/dev/null 2>&1 & pids+=($!)
+                    done
+                    for pid in "${pids[@]}"; do wait "$pid"; done
+                    cmp "$MNT/small" "$STORE/small"
+                    equal "$(getfattr --only-values -n user.replica.state "$MNT/small")" materialized
+                    # What must be here says why it can't be.
+                    refused 1 "replica: d:big: no space is left on this disk" replica download "$MNT/big" --wait
+                    # Who read a part of a content that is gone gets no other's rest.
+                    exec 9<"$MNT/big"
+                    head -c 100000 <&9 | cmp - <(head -c 100000 "$STORE/big")
+                    big 60000001 >"$STORE/new"; mv "$STORE/new" "$STORE/big"
+                    stale() { ! dd bs=1M skip=40 count=1 of=/dev/null status=none <&9 2>err; }
+                    eventually stale
+                    grep -q "Stale" err
+                    newer() { cmp -s "$MNT/big" "$STORE/big"; }
+                    eventually newer
+                    end
+                    """#)
+        }
+    }
+
+    @Test func aFullStateDiskIsSaidInWords() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                smallDisk + #"""
+                    echo cold >"$STORE/cold"; echo warm >"$STORE/warm"
+                    replica add d --store "file://$STORE" >/dev/null; replica mount d "$MNT" >/dev/null
+                    content_is "$MNT/warm" warm; replica wait d --timeout 30 >/dev/null
+                    dd if=/dev/zero of=disk/filler bs=64K status=none 2>/dev/null || true
+                    cat /dev/zero >>disk/filler 2>/dev/null || true
+                    # Many names, so that what has to be recorded does not fit into what the database has.
+                    for n in $(seq 400); do ln -s target "$MNT/link-with-a-long-name-so-that-it-takes-room-$n" 2>/dev/null || true; done
+                    words() { replica status d >said 2>&1 && grep -q "offline: no space is left where the domain keeps its state" said; }
+                    eventually words
+                    not grep -qi sqlite said
+                    content_is "$MNT/cold" cold
+                    replica list >said; grep -q "^d" said
+                    rm disk/filler
+                    idle() { replica status d | grep -q "^d  *idle"; }
+                    eventually idle
+                    settle_all() { timeout 60 "$BIN/replica" wait d --timeout 50 >/dev/null; }
+                    settle_all; diff -r --no-dereference "$MNT" "$STORE"
+                    end
+                    """#)
+        }
+    }
+
+    @Test func theCacheLimitIsKeptWhileALargeFileIsRead() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                #"""
+                head -c 30000000 /dev/urandom >"$STORE/big"; head -c 1000000 /dev/urandom >"$STORE/small"
+                replica add d --store "file://$STORE" -o cache-max=4M >/dev/null; replica mount d "$MNT" >/dev/null
+                cmp "$MNT/small" "$STORE/small"
+                cmp "$MNT/big" "$STORE/big" & reader=$!
+                while kill -0 $reader 2>/dev/null; do
+                    test "$(du -s -B1 "$TREE" | cut -f1)" -lt 4200000
+                done
+                wait $reader
+                test "$(du -s -B1 "$TREE" | cut -f1)" -lt 4200000
+                equal "$(getfattr --only-values -n user.replica.state "$MNT/small")" materialized
+                unmount_it
+                """#)
+        }
+    }
 }

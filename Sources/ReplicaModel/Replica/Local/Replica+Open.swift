@@ -75,6 +75,11 @@ extension Replica {
         }
     }
 
+    /// The version of the store's content that a file is to have; nil when the store has none of it.
+    public func contentVersion(of number: ItemNumber) -> String? {
+        look { $0.shown[number]?.base?.version.content }
+    }
+
     /// The other end of an open: when the last writer goes, what it wrote becomes known.
     public func closed(_ number: ItemNumber, isWriter: Bool) {
         try? locked { (tree) throws(Obstacle) in  // Nothing here throws; the lock's signature does.

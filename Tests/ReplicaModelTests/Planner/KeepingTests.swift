@@ -1,0 +1,50 @@
+import Testing
+
+@testable import ReplicaModel
+
+/// Which content that a program reads is kept here.
+@Suite struct KeepingTests {
+    private static let reserve = Keeping.reserve
+
+    @Test(
+        arguments: [
+            (1000, 1000, 1000 + reserve, nil, true), (1000, 1000, 999 + reserve, nil, false),
+            (1 << 40, 10, 10 + reserve, nil, true), (1000, 0, reserve, nil, true), (1000, 0, 0, nil, false),
+            (1000, 1000, .max, 1000, true), (1001, 1001, .max, 1000, false), (1001, 1, .max, 1000, false),
+            (1, 1, reserve, 0, false),
+        ] as [(Int64, Int64, Int64, Int64?, Bool)])
+    func whatFitsIsKept(size: Int64, missing: Int64, free: Int64, cacheLimit: Int64?, isKept: Bool) {
+        #expect(Keeping(free: free, cacheLimit: cacheLimit).isKept(size: size, missing: missing) == isKept)
+    }
+
+    private func window(_ number: UInt64, at start: Int64, count: Int = 10, usedAt: Double = 0) -> PassingWindows.Window
+    {
+        PassingWindows.Window(
+            number: ItemNumber(number), version: "1", start: start,
+            bytes: (0..<count).map { UInt8(truncatingIfNeeded: Int(start) + $0) }, usedAt: usedAt)
+    }
+
+    @Test func aWindowServesWhatItHasInWhole() {
+        var passing = PassingWindows()
+        passing.take(window(7, at: 20))
+        func bytes(_ range: Range<Int64>, of number: UInt64 = 7, version: String = "1") -> [UInt8]? {
+            passing.bytes(range, of: ItemNumber(number), version: version, now: 1)
+        }
+        #expect(bytes(20..<30) == Array(20..<30))
+        #expect(bytes(22..<25) == [22, 23, 24])
+        #expect(bytes(30..<30) == [])
+        #expect(bytes(19..<25) == nil && bytes(25..<31) == nil)
+        #expect(bytes(22..<25, of: 8) == nil && bytes(22..<25, version: "2") == nil)
+    }
+
+    @Test func windowsAreFewAndDoNotStay() {
+        var passing = PassingWindows()
+        for number in 1...20 { passing.take(window(UInt64(number), at: 0, usedAt: Double(number))) }
+        #expect(passing.windows.map(\.number.rawValue) == Array(13...20))
+        passing.dropIdle(now: 20 + PassingWindows.patience - 0.5)
+        #expect(passing.windows.map(\.number.rawValue) == [20])
+        // A clock that was set back keeps nothing for ever.
+        passing.dropIdle(now: -1000)
+        #expect(passing.windows.isEmpty)
+    }
+}
