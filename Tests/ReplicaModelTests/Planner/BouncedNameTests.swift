@@ -32,6 +32,20 @@ import Testing
         #expect(free.description.hasSuffix("ä 2.txt"))
     }
 
+    /// 253 bytes are left beside " 2", and what ends just there is whole.
+    @Test(arguments: [("ä", 252), ("€", 252), ("😀", 252), ("x", 253)])
+    func noMoreIsCutThanNeedsToBe(character: String, left: Int) {
+        let size = character.utf8.count
+        let fits = String(repeating: character, count: 253 / size) + String(repeating: "x", count: 253 % size)
+        #expect(free(fits) == fits + " 2")
+        let long = String(repeating: character, count: 255 / size)
+        #expect(free(long).utf8.count == left + 2)
+        #expect(free(long) == String(repeating: character, count: left / size) + " 2")
+        // A character that ends just where the name does is whole.
+        let even = "x" + String(repeating: character, count: 252 / size) + "yy"
+        #expect(free(even) == "x" + String(repeating: character, count: 252 / size) + " 2")
+    }
+
     @Test func aConflictSaysWhoAndWhen() {
         let name = FileName("report.odt")
         func copy(_ taken: Set<String>) -> String {

@@ -77,6 +77,16 @@ import Testing
         }
     }
 
+    /// An item that was renamed here and moved there is where the store has it, by the name it has there: half of each would
+    /// be a place that nobody chose.
+    @Test func ofTwoMovesTheStoresStandsWhole() {
+        for (ours, theirs) in [(ItemFields.filename, ItemFields.parent), (.parent, .filename)] {
+            #expect(
+                plan(local: .changed(ours), remote: .changed(theirs), holdsContent: true)
+                    == Plan(down: .update(theirs), up: .nothing))
+        }
+    }
+
     @Test func whatWasDeletedHereAndChangedThereComesBack() {
         for fields in Self.fieldSets {
             let plan = plan(local: .deleted, remote: .changed(fields), holdsContent: false)

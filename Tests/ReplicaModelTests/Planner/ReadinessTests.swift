@@ -19,7 +19,7 @@ import Testing
             return PendingView(
                 local: local, unknownParent: has(0) ? parent : nil, movingAncestor: has(1) ? ancestor : nil,
                 occupant: has(2) ? occupant : nil, remainingChild: has(3) ? child : nil, isBusy: has(4),
-                notBefore: has(5) ? 200 : 50, isUnanswered: has(6), options: .mayAlreadyExist)
+                notBefore: has(5) ? 200 : 100, isUnanswered: has(6), options: .mayAlreadyExist)
         }
     }
 

@@ -20,7 +20,13 @@ import Testing
         for error in [RemoteStoreError.serverUnreachable, .cancelled, .malformedAnswer("")] {
             #expect(!error.refusal.isCertain)
         }
-        for error in [RemoteStoreError.itemUnavailable(""), .insufficientQuota, .filenameCollision(nil)] {
+        let certain: [RemoteStoreError] = [
+            .itemUnavailable(""), .insufficientQuota, .notAuthenticated, .filenameCollision(nil),
+            .cannotSynchronize(""),
+            .unsupported(""), .excludedFromSync, .syncAnchorExpired, .noSuchItem(.root), .deletionRejected(nil),
+            .directoryNotEmpty(.root), .versionNoLongerAvailable, .versionConflict(nil),
+        ]
+        for error in certain {
             #expect(error.refusal.isCertain)
         }
     }

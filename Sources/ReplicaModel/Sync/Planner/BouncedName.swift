@@ -30,9 +30,10 @@ enum BouncedName {
         var stem = hasExtension ? Array(bytes[..<dot]) : bytes
         let room = 255 - suffix.utf8.count - end.count
         if stem.count > room {
-            stem = Array(stem.prefix(room))
-            while let last = stem.last, last & 0xC0 == 0x80 { stem.removeLast() }
-            if let last = stem.last, last >= 0xC0 { stem.removeLast() }
+            var cut = room
+            // Before the first byte of a character, not within one.
+            while cut > 0, stem[cut] & 0xC0 == 0x80 { cut -= 1 }
+            stem = Array(stem[..<cut])
         }
         return FileName(bytes: stem + Array(suffix.utf8) + end)
     }

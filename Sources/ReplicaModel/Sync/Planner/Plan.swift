@@ -71,10 +71,9 @@ func plan(local: Change, remote: Change, holdsContent: Bool) -> Plan {
 /// Both sides changed the item.
 private func meet(_ ours: ItemFields, _ theirs: ItemFields) -> Plan {
     let isConflict = ours.contains(.contents) && theirs.contains(.contents)
-    var down = theirs.subtracting(.metadata.intersection(ours))
+    let down = theirs.subtracting(.metadata.intersection(ours))
     var up = ours.subtracting(theirs.subtracting(.metadata))
     if theirs.intersection(.place) != [] { up.subtract(.place) }
-    if isConflict { down.insert(.contents) }
     return Plan(
         down: down.isEmpty ? .nothing : .update(down), up: up.isEmpty ? .nothing : .modify(up), keepsCopy: isConflict)
 }

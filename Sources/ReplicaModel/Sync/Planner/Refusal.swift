@@ -1,6 +1,6 @@
 internal import SystemPackage
 
-/// What an error of the store says of other items, of the call, and of another try (file-provider.md §13).
+/// What an error of the store says of other items and of the call (file-provider.md §13).
 struct Refusal: Hashable, Sendable {
     /// Whose trouble it is.
     enum Reach: Hashable, Sendable {
@@ -13,23 +13,19 @@ struct Refusal: Hashable, Sendable {
     var reach: Reach
     /// Whether the call certainly did nothing.
     var isCertain: Bool
-    /// Whether it is tried again by itself. Else an edit, the store's newer state or a person ends the wait.
-    var isRetried: Bool
 }
 
 extension RemoteStoreError {
     /// The table of all errors.
     var refusal: Refusal {
         switch self {
-        case .serverUnreachable: Refusal(reach: .store, isCertain: false, isRetried: true)
-        case .notAuthenticated, .insufficientQuota: Refusal(reach: .store, isCertain: true, isRetried: true)
-        case .cancelled, .malformedAnswer: Refusal(reach: .item, isCertain: false, isRetried: true)
-        case .cannotSynchronize, .unsupported, .excludedFromSync:
-            Refusal(reach: .item, isCertain: true, isRetried: false)
-        case .itemUnavailable, .filenameCollision, .syncAnchorExpired, .noSuchItem, .deletionRejected,
-            .directoryNotEmpty,
-            .versionNoLongerAvailable, .versionConflict:
-            Refusal(reach: .item, isCertain: true, isRetried: true)
+        case .serverUnreachable: Refusal(reach: .store, isCertain: false)
+        case .notAuthenticated, .insufficientQuota: Refusal(reach: .store, isCertain: true)
+        case .cancelled, .malformedAnswer: Refusal(reach: .item, isCertain: false)
+        case .cannotSynchronize, .unsupported, .excludedFromSync, .itemUnavailable, .filenameCollision,
+            .syncAnchorExpired, .noSuchItem, .deletionRejected, .directoryNotEmpty, .versionNoLongerAvailable,
+            .versionConflict:
+            Refusal(reach: .item, isCertain: true)
         }
     }
 }

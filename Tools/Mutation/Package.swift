@@ -1,0 +1,18 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// A package of its own: nobody who builds the product needs swift-syntax.
+let package = Package(
+    name: "mutation",
+    dependencies: [.package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1")],
+    targets: [
+        .executableTarget(
+            name: "mutation",
+            dependencies: [
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+                .product(name: "SwiftParser", package: "swift-syntax"),
+            ],
+            swiftSettings: [.unsafeFlags(["-warnings-as-errors"])])
+    ],
+    swiftLanguageModes: [.v6]
+)
