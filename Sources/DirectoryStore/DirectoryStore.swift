@@ -6,8 +6,8 @@ public import ReplicaModel
 /// attributes. An item's identifier is the inode and birth time it had at first (``Inheritance``); its content version
 /// is size, modification time and inode. The feed is inotify(7)'s and lives as long as the store: anchors of an earlier process have expired.
 ///
-/// A file appears whole and under its name at once, also when the daemon is killed. What a power cut leaves of the
-/// last seconds is up to the file system: nothing is synced per file. ``importDidFinish()`` waits for the disk.
+/// A file appears whole and under its name at once, also when the daemon is killed. What a power cut leaves of what
+/// came since the last ``makeDurable()`` is up to the file system: nothing is synced per file.
 public final class DirectoryStore: RemoteStore {
     /// Calls served at a time. More threads than that gain nothing on local disks and much on slow network mounts.
     static let concurrency = 8
@@ -106,8 +106,9 @@ public final class DirectoryStore: RemoteStore {
 
     public func signals() -> AsyncStream<Void> { tree.listeners.stream() }
 
-    public func importDidFinish() async {
-        // The import is done either way; a store that is away is noticed by the next call.
-        _ = try? await pool.run { [tree] _ throws(RemoteStoreError) in try tree.syncToDisk() }
+    public func makeDurable() async throws(RemoteStoreError) {
+        try await pool.run { [tree] _ throws(RemoteStoreError) in try tree.syncToDisk() }
     }
+
+    public func importDidFinish() async {}
 }

@@ -106,6 +106,9 @@ public struct ExampleStore: RemoteStore {
     /// This service never calls back: the engine asks now and then.
     public func signals() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
 
+    /// The service has on its disks what it answered.
+    public func makeDurable() async throws(RemoteStoreError) {}
+
     public func importDidFinish() async {}
 
     private func unkept(_ fields: ItemFields) -> ItemFields { fields.subtracting(properties.fields) }

@@ -151,5 +151,7 @@ final class SimulatedStore: RemoteStore {
 
     func signals() -> AsyncStream<Void> { store.signals() }
 
+    func makeDurable() async throws(RemoteStoreError) {}
+
     func importDidFinish() async {}
 }

@@ -25,6 +25,7 @@ extension Domain {
     public func evict(_ path: [FileName], isStrict: Bool, work: Work = Work()) async throws(Errno) -> Eviction {
         let held = try await hold(path, listing: false)
         defer { release(held) }
+        await engine.makeDurableIfPossible()
         return try evict(held, path, isStrict: isStrict, work)
     }
 
@@ -34,6 +35,7 @@ extension Domain {
     /// - Throws: What ``evict(_:isStrict:work:)`` does; EINVAL when it is no folder.
     public func forget(_ path: [FileName], work: Work = Work()) async throws(Errno) -> Eviction {
         let held = try await hold(path, listing: false)
+        await engine.makeDurableIfPossible()
         var result = try evictBelow(held, path, work)
         // The folder itself was let go first, or it would count as one in use.
         try await drop(held.number, &result)
@@ -58,7 +60,7 @@ extension Domain {
         }
         for file in files {
             do throws(EvictionRefusal) {
-                if let bytes = try replica.evictFile(file.number) {
+                if let bytes = try engine.evict(file.number) {
                     result.items += 1
                     result.bytes = result.bytes.saturatingAdd(bytes)
                 }

@@ -2,10 +2,12 @@ internal import GRDB
 internal import SystemPackage
 
 extension Domain {
-    /// Waits until everything written before is in the store, and everything the store had is applied (statement 26).
+    /// Waits until everything written before is in the store, everything the store had is applied (statement 26), and a
+    /// power cut would lose none of it.
     /// What is written meanwhile is not waited for, but for an item that was already waiting to be sent. As long as the
     /// store is away, or an item waits for a person, it waits on.
-    /// - Throws: `CancellationError` when the waiting task is cancelled; the database's error.
+    /// - Throws: `CancellationError` when the waiting task is cancelled; what the database,
+    ///   the disk or the store says.
     public func waitForStabilization() async throws {
         let firstPull = engine.askForPull()
         // What the store had may make more to send, like a conflict's copy: another round then.
@@ -13,15 +15,16 @@ extension Domain {
             try await poll { !replica.isScanning }
             let isQuiet = try await drain(
                 replica.unsent { _, _ in true }, isQuiet: { engine.isQuiet(after: firstPull) })
-            if isQuiet { return }
+            if isQuiet { return try await engine.makeDurable() }
             let pull = engine.askForPull()
             try await poll { engine.state.withLock { $0.pullsDone >= pull } }
             let last = try replica.database.read { rows in
                 try Int64.fetchOne(rows, sql: "SELECT max(sequence) FROM incoming") ?? 0
             }
             try await poll { try isApplied(upTo: last) || engine.isQuiet(after: firstPull) }
-            if engine.isQuiet(after: firstPull) { return }
+            if engine.isQuiet(after: firstPull) { return try await engine.makeDurable() }
         }
+        try await engine.makeDurable()
     }
 
     /// Waits until the store has all that was changed at an item or below it before, but for what was moved there.

@@ -14,6 +14,7 @@ public final class Domain: Sendable {
     private struct Running {
         var engine: Task<Void, Never>
         var upkeep: Task<Void, Never>
+        var rounds: Task<Void, Never>
         var scan: Task<Void, Never>
     }
 
@@ -63,9 +64,10 @@ public final class Domain: Sendable {
             bell.ring()
         }
         let upkeep = Task { await engine.runUpkeep() }
+        let rounds = Task { await engine.runRounds() }
         let exchange = Task { await engine.run() }
         resumeReimports()
-        running.withLock { $0 = Running(engine: exchange, upkeep: upkeep, scan: scan) }
+        running.withLock { $0 = Running(engine: exchange, upkeep: upkeep, rounds: rounds, scan: scan) }
     }
 
     /// Stops, records everything and lets another process serve the domain. What is unsent stays pending. A second
@@ -81,11 +83,13 @@ public final class Domain: Sendable {
         }
         guard isFirst else { return }
         if let stopping {
-            for task in [stopping.engine, stopping.upkeep, stopping.scan] { task.cancel() }
+            for task in [stopping.engine, stopping.upkeep, stopping.rounds, stopping.scan] { task.cancel() }
             bell.ring()
             await stopping.scan.value
             await stopping.upkeep.value
+            await stopping.rounds.value
             await stopping.engine.value
+            await engine.makeDurableIfPossible()
         }
         replica.events.finish()
         defer { close(lock) }

@@ -76,6 +76,10 @@ public protocol RemoteStore: Sendable {
     /// Yields whenever something may have changed in the store; ends when it never will again.
     func signals() -> AsyncStream<Void>
 
+    /// Returns when all that calls have made so far would survive a power cut of where the store is kept: what both sides had
+    /// is believed after one only then. Empty where an answer means that already, as a service's does.
+    func makeDurable() async throws(RemoteStoreError)
+
     /// All items of an import, a reimport or a first listing have been handed over.
     func importDidFinish() async
 }

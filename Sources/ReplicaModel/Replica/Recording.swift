@@ -11,10 +11,10 @@ extension Replica {
     /// - Parameter together: Written in the same transaction.
     func record(together: @escaping (Rows) throws -> Void = { _ in }) throws {
         try recording.withLock { (recording: inout Recording) throws in
-            let ((rows, removed, next), answers) = look { ($0.takeChanges(), $0.answers.takeUnrecorded()) }
+            let ((rows, removed, next, round), answers) = look { ($0.takeChanges(), $0.answers.takeUnrecorded()) }
             do {
                 try database.write { transaction in
-                    for row in rows { try row.write(to: transaction) }
+                    for row in rows { try row.write(to: transaction, round: round) }
                     for number in removed { try ItemRow.delete(number, from: transaction) }
                     if let next { try Meta.nextNumber.write(String(next), to: transaction) }
                     for (identifier, count) in answers {
@@ -59,17 +59,18 @@ extension Tree {
     /// How many numbers are set aside at a time: after a crash that many are skipped, so that none is used twice.
     private static let reserve: UInt64 = 1 << 20
 
-    fileprivate func takeChanges() -> ([ItemRow], Set<ItemNumber>, UInt64?) {
+    fileprivate func takeChanges() -> ([ItemRow], Set<ItemNumber>, UInt64?, Int64) {
         let rows = changed.values.map { node in
             node.isRecorded = true
             return ItemRow(node)
         }
         let gone = removed
+        if !rows.isEmpty { rounds.isBehind = true }
         changed.removeAll(keepingCapacity: changed.count < 4096)
         removed.removeAll()
-        guard nextNumber + Self.reserve / 2 > reservedNumber else { return (rows, gone, nil) }
+        guard nextNumber + Self.reserve / 2 > reservedNumber else { return (rows, gone, nil, rounds.present) }
         reservedNumber = nextNumber + Self.reserve
-        return (rows, gone, reservedNumber)
+        return (rows, gone, reservedNumber, rounds.present)
     }
 
     fileprivate func putBack(_ rows: [ItemRow], _ gone: Set<ItemNumber>) {

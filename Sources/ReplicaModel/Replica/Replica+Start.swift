@@ -21,6 +21,7 @@ extension Replica {
             nextNumber: last.nextNumber,
             database: database, now: now)
         tree.scan = last.scanMode
+        tree.rounds = last.rounds
         (tree.knewNothing, tree.holdsAll) = (last.isFirst, last.isFirst)
         try last.beginNext(database, root: root)
         try tree.start()
@@ -93,6 +94,11 @@ private struct LastRun {
     var isFirst: Bool
     var scanMode: ScanMode
     var templatePrefix: String
+    /// See ``memory(of:)``.
+    private var memory: String
+    /// Whether this start is the first after a power cut.
+    private var isAnew: Bool
+    var rounds = Rounds()
 
     init(_ database: ReplicaDatabase, root: Int32) throws {
         let place = Place(root: root)
@@ -107,6 +113,14 @@ private struct LastRun {
                 try Meta.scan.read(from: rows).flatMap { Int($0) }.flatMap(ScanMode.init)
             )
         }
+        let memory = Self.memory(of: root)
+        let (here, inStore, isUndurable) = try database.read { rows in
+            let here = try Meta.durableHere.read(from: rows).flatMap { Int64($0) } ?? 0
+            let inStore = try Meta.durableInStore.read(from: rows).flatMap { Int64($0) } ?? 0
+            let isUndurable = try boot != memory && ItemRow.areUndurable(after: min(here, inStore), in: rows)
+            return (here, inStore, isUndurable)
+        }
+        self.memory = memory
         isFirst = recorded == nil
         epoch = max(recorded ?? 0, inTree ?? 0)
         nextNumber = number ?? 2
@@ -115,8 +129,14 @@ private struct LastRun {
         switch (recorded, inTree) {
         case (nil, _): scanMode = .importing
         case (let recorded, let inTree) where recorded != inTree: scanMode = .afterPowerCut
-        default: scanMode = state == "clean" ? .none : boot == Self.currentBoot ? .afterCrash : .afterPowerCut
+        case _ where boot == memory: scanMode = state == "clean" ? .none : .afterCrash
+        default: scanMode = state == "clean" && !isUndurable ? .none : .afterPowerCut
         }
+        // Templates of the last run that the database has not kept are not given to others.
+        if scanMode == .afterPowerCut { templatePrefix = fresh }
+        (rounds.here, rounds.inStore) = (here, inStore)
+        rounds.present = Int64(truncatingIfNeeded: (epoch + 1) & 0x7F_FFFF_FFFF) << 24 | 1
+        isAnew = scanMode == .afterPowerCut
         // What a comparison was careful about it still is when it begins again.
         scanMode = max(scanMode, scan ?? .none)
     }
@@ -126,8 +146,9 @@ private struct LastRun {
         try database.write { rows in
             try Meta.epoch.write(String(epoch + 1), to: rows)
             try Meta.state.write("running", to: rows)
-            try Meta.boot.write(Self.currentBoot, to: rows)
+            try Meta.boot.write(memory, to: rows)
             try Meta.templatePrefix.write(templatePrefix, to: rows)
+            if isAnew { try ItemRow.doubtAll(after: rounds.here, inStore: rounds.inStore, in: rows) }
             try Incoming.carryOver(isClean: scanMode == .none, in: rows)
             try Meta.scan.write(scanMode == .none ? nil : String(scanMode.rawValue), to: rows)
             if isFirst { try Meta.importing.write("yes", to: rows) }
@@ -135,7 +156,13 @@ private struct LastRun {
         try Place(root: root).writeEpoch(epoch + 1)
     }
 
-    private static var currentBoot: String {
+    /// What tells the memory that holds what was written to the tree and is not on its disk yet: this boot, and the mount.
+    /// A filesystem that was mounted anew may have lost it, as when its disk was pulled out.
+    private static func memory(of root: Int32) -> String {
+        boot + (FileStatus.mount(of: root).map { " \($0)" } ?? "")
+    }
+
+    private static var boot: String {
         var text = [UInt8](repeating: 0, count: 64)
         let file = Glibc.open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return "" }

@@ -6,10 +6,11 @@ internal import SystemPackage
 extension SyncEngine {
     /// Evicts what was used longest ago until the cache is within its limits; never what is dirty, open, pinned or has
     /// several names.
-    func trimCache() {
+    func trimCache() async {
         guard options.cacheLimit != nil || options.minimumFree != nil, !replica.isScanning else { return }
         do {
             var excess = try excess()
+            if excess > 0 { await makeDurableIfPossible() }
             var last = (usedAt: -1.0, number: Int64(0))
             while excess > 0 {
                 let candidates = try replica.evictionCandidates(after: last)
@@ -17,7 +18,7 @@ extension SyncEngine {
                 last = (end.usedAt, end.number)
                 for candidate in candidates where excess > 0 {
                     do throws(EvictionRefusal) {
-                        excess -= try replica.evictFile(ItemNumber(UInt64(bitPattern: candidate.number))) ?? 0
+                        excess -= try evict(ItemNumber(UInt64(bitPattern: candidate.number))) ?? 0
                     } catch {
                         // It is in use; another one then.
                     }

@@ -15,6 +15,7 @@ struct FetchBoard {
 extension SyncEngine {
     /// Brings bytes of a file. Readers of bytes that are on their way wait for those.
     func hydrate(_ number: ItemNumber, range: Range<Int64>?) async throws(Errno) {
+        try await endDoubt(of: number)
         let end = replica.now() + Self.patience
         while true {
             let target: FetchTarget?
@@ -38,6 +39,30 @@ extension SyncEngine {
             }
         }
     }
+
+    /// Waits until a file that was in doubt after a power cut is compared with what the store has.
+    private func endDoubt(of number: ItemNumber) async throws(Errno) {
+        let end = replica.now() + Self.longestDoubt
+        while let doubt = replica.doubt(of: number) {
+            if Task.isCancelled { throw .interrupted }
+            let isAway = state.withLock { $0.trouble != nil || $0.disconnected != nil }
+            if isAway || replica.now() > end {
+                // What was made just before the power was cut may be nowhere else.
+                guard doubt.mayBeInStore else { return replica.trust(number) }
+                try checkConnected()
+                throw .noRouteToHost
+            }
+            if let identifier = doubt.identifier, !replica.isScanning { await ask(identifier) }
+            if options.isSequential {
+                await receive()
+                guard replica.doubt(of: number) == nil else { throw .noRouteToHost }
+            }
+            try? await Task.sleep(for: .milliseconds(20))  // Cancelled when the reader is interrupted.
+        }
+    }
+
+    /// Seconds that a program waits for that.
+    private static let longestDoubt = 60.0
 
     /// Seconds that a first read waits for what the store has instead of what was asked for.
     static let patience = 10.0

@@ -93,6 +93,8 @@ extension MemoryStore {
         }
     }
 
+    public func makeDurable() async throws(RemoteStoreError) {}
+
     public func importDidFinish() async {
         controls.withLock { $0.calls.append(StoreCall(.importDidFinish)) }
     }

@@ -91,6 +91,10 @@ final class LateStore: RemoteStore {
 
     func signals() -> AsyncStream<Void> { listeners.stream }
 
+    func makeDurable() async throws(RemoteStoreError) {
+        try await store().makeDurable()
+    }
+
     func importDidFinish() async {
         await opened.withLock { $0 }?.importDidFinish()
     }

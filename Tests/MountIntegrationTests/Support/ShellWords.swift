@@ -34,7 +34,11 @@ let shellWords = #"""
     same() { diff -r --no-dereference --exclude=".replica-tmp-*" "$MNT" "$STORE"; }
     is_mounted() { awk -v at="$MNT" '$2 == at { found = 1 } END { exit !found }' /proc/self/mounts; }
     # Who holds the lock.
-    daemon() { awk -v at=":$(stat -c %i "$STATE/lock")\$" '$2 == "FLOCK" && $6 ~ at { print $5; exit }' /proc/locks; }
+    daemon() {
+        # Disks that are made in the same way have files of the same numbers.
+        local at; at=$(printf '%02x:%02x:%s' $(stat -c '%Hd %Ld %i' "$STATE/lock"))
+        awk -v at="$at" '$2 == "FLOCK" && $6 == at { print $5; exit }' /proc/locks
+    }
     # Who runs mount.replica with this text in the command line. Of others only the name is asked for: a process that is
     # just being started from a dead mount tells no more.
     replicas_with() {
@@ -66,6 +70,31 @@ let shellWords = #"""
     no_daemon() { eventually free_lock; }
     has() { grep -qF -- "$2" "$1"; }
     content_is() { [ "$(cat "$1" 2>/dev/null)" = "$2" ]; }
+    # Gives a folder of the trial a disk of its own, of which `cut` can take away what is only in memory.
+    disk_at() {
+        truncate -s "${2:-32M}" "$1.image"
+        mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0 "$1.image"
+        mount -o loop "$1.image" "$HERE/$1"
+    }
+    # Puts away what a disk has, but for what the kernel still keeps in memory. Two copies that are the same are of one moment.
+    take_disk() {
+        until cp --sparse=always "$1.image" "$1.taken" && cmp -s "$1.image" "$1.taken"; do :; done
+    }
+    # The power of these disks is cut: the daemon is gone, and a disk has what was on it.
+    cut() {
+        local pid disk
+        pid=$(daemon)
+        [ -z "$pid" ] || { kill -9 "$pid"; gone "$pid"; }
+        for disk in "$@"; do take_disk "$disk"; done
+        if is_mounted; then umount -l "$MNT"; fi
+        for disk in "$@"; do
+            umount -l "$HERE/$disk"
+            mv "$disk.taken" "$disk.image"
+            mount -o loop "$disk.image" "$HERE/$disk"
+        done
+    }
+    # Has a disk's journal written, and no file's bytes but those of a file of its own.
+    force_journal() { echo x >"$HERE/$1/forced"; sync "$HERE/$1/forced"; rm "$HERE/$1/forced"; sync "$HERE/$1"; }
     # Runs a script, from standard input, as a user who is not root, with all these words. Its processes end with it.
     as_replicatest() {
         id replicatest >/dev/null 2>&1 || useradd --system --no-create-home --shell /bin/sh replicatest

@@ -169,7 +169,7 @@ import Testing
             try await bench.domain.pin(DomainBench.names("f0"))
             for number in 1..<10 { _ = try await bench.read("f\(number)") }
             try await bench.until("the cache within its limit") {
-                bench.domain.engine.trimCache()
+                await bench.domain.engine.trimCache()
                 return try bench.domain.report().bytesHere <= 50_000
             }
             #expect(try await bench.item("f0").materialization == .whole)
@@ -189,7 +189,7 @@ import Testing
             try await bench.until("the pinned file") { try await bench.item("kept").materialization == .whole }
             _ = try await bench.read("old")
             try await bench.until("room on the disk") {
-                bench.domain.engine.trimCache()
+                await bench.domain.engine.trimCache()
                 return try await bench.item("old").materialization == .dataless
             }
             #expect(try await bench.item("kept").materialization == .whole)
@@ -202,7 +202,7 @@ import Testing
         try await DomainBench.run(options: options) { bench in
             try bench.domain.disconnect(reason: "test")
             try await bench.write("only here", to: "f")
-            bench.domain.engine.trimCache()
+            await bench.domain.engine.trimCache()
             let found = try await bench.read("f")
             #expect(found == "only here")
         }

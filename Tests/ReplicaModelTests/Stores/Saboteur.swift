@@ -124,5 +124,7 @@ struct Saboteur: RemoteStore {
 
     func signals() -> AsyncStream<Void> { deed == .neverSignals ? AsyncStream { _ in } : store.signals() }
 
+    func makeDurable() async throws(RemoteStoreError) {}
+
     func importDidFinish() async {}
 }

@@ -114,6 +114,8 @@ struct CheckedStore: RemoteStore {
 
     func signals() -> AsyncStream<Void> { store.signals() }
 
+    func makeDurable() async throws(RemoteStoreError) { try await store.makeDurable() }
+
     func importDidFinish() async { await store.importDidFinish() }
 }
 

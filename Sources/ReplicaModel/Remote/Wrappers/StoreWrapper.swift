@@ -96,5 +96,7 @@ extension StoreWrapper {
 
     public func signals() -> AsyncStream<Void> { store.signals() }
 
+    public func makeDurable() async throws(RemoteStoreError) { try await store.makeDurable() }
+
     public func importDidFinish() async { await store.importDidFinish() }
 }

@@ -50,6 +50,9 @@ extension Replica {
         case .create(let parent):
             try create(item, in: parent)
             return .done
+        case .compare(let number):
+            guard let plan = try settleDoubt(number, item, staged) else { return .deferred }
+            return try apply(item, staged: plan == .takeTheirs ? staged : nil, isForced: isForced)
         case .update(let number, let plan, let parent):
             guard !plan.keepsCopy else {
                 if try !meetEqual(number, item, staged) { try makeConflictCopy(of: number) }
@@ -70,5 +73,7 @@ enum ApplyDecision {
     /// The item left what is listed here.
     case removeLocally(ItemNumber)
     case create(parent: ItemNumber)
+    /// After a power cut: both contents are compared first.
+    case compare(ItemNumber)
     case update(ItemNumber, Plan, parent: ItemNumber)
 }

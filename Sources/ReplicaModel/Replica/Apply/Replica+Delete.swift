@@ -23,6 +23,7 @@ extension Replica {
             if node.flags.contains(.reimport) { return (nil, none) }
             tree.settle(node)
             let holds = node.materialization == .whole && node.kind != .folder
+            if tree.mayBeLost(node) { return (node.number, Plan(down: .nothing, up: .create([]))) }
             return (node.number, ReplicaModel.plan(local: node.changeToKeep, remote: .deleted, holdsContent: holds))
         }
         guard let number else { return isStale ? .stale : .done }
@@ -50,7 +51,7 @@ extension Replica {
             // What was moved here is elsewhere in the store, with all that is in it.
             if isBelow, node.base != nil, !node.dirty.isDisjoint(with: .place) { return ([], true) }
             guard node.materialization == .whole else { return ([], false) }
-            return (try tree.children(of: node).values.map(\.number).sorted(), node.isNew)
+            return (try tree.children(of: node).values.map(\.number).sorted(), node.isNew || tree.mayBeLost(node))
         }
         var isEmptied = true
         for child in children where try !removeTree(child, isBelow: true) { isEmptied = false }
@@ -90,9 +91,14 @@ extension Tree {
     /// Whether a file or symlink holds nothing that the store does not have or had.
     /// - Parameter isBelow: Whether it goes with a folder: what was moved there is elsewhere in the store.
     fileprivate func mayGo(_ node: Node, isBelow: Bool) -> Bool {
-        guard node.base != nil, !isWritten(node) else { return false }
+        guard node.base != nil, !isWritten(node), !mayBeLost(node) else { return false }
         if isBelow, !node.dirty.isDisjoint(with: .place) { return false }
         return node.dirty.isEmpty || node.materialization != .whole
+    }
+
+    /// Whether a power cut may have taken from the store what is here.
+    fileprivate func mayBeLost(_ node: Node) -> Bool {
+        !node.flags.isDisjoint(with: .inDoubt) && node.materialization == .whole
     }
 
     /// What the store no longer has becomes a new item for it.
@@ -100,6 +106,7 @@ extension Tree {
         guard node.base != nil, node !== root, !node.isDeleted else { return }
         setBase(nil, of: node)
         (node.sent, node.sentContent) = (nil, nil)
+        node.flags.subtract(.inDoubt)
         node.flags.insert(.deletionConflicted)
         edit(node, ItemFields.ofNew(node.kind))
     }

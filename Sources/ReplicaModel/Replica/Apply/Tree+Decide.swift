@@ -22,6 +22,11 @@ extension Tree {
         }
         guard node.kind == item.kind else { return .finished(.refused(item.filename.description)) }
         try recognise(item, as: node)
+        if !node.flags.isDisjoint(with: .inDoubt), !node.isDeleted, node.base != nil,
+            let decision = decideDoubtful(node, item, staged)
+        {
+            return decision
+        }
         let remote = remoteChange(node, item, parent)
         let plan = plan(local: node.changeToKeep, remote: remote, holdsContent: node.materialization == .whole)
         if node.isDeleted { return try decideDeleted(node, plan, item, parent) }

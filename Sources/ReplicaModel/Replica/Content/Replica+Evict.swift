@@ -68,7 +68,9 @@ extension Tree {
         _ = try entry(of: node)
         guard node.base?.size != 0 || !node.dirty.isEmpty else { return nil }
         if isPinned(node) { return .pinned }
-        if !node.dirty.isEmpty || node.isNew || node.isInFlight || node.base?.isUploaded == false {
+        if !node.dirty.isEmpty || node.isNew || node.isInFlight || node.base?.isUploaded == false
+            || !node.flags.isDisjoint(with: .inDoubt)
+        {
             return .unsyncedEdits
         }
         if linked[node.shown]?.isEmpty == false { return .hardLinked }

@@ -41,6 +41,7 @@ extension Replica {
             if let size = change.size, size > node.stamp.size, node.kind == .file, node.materialization != .whole {
                 throw .needsContent(number)
             }
+            if change.size != nil { try tree.demandCertainty(of: node) }
             guard change.mode == nil || node.kind != .symlink else { throw .errno(.notSupported) }
             let place = try tree.place(of: node)
             tree.settle(node)
@@ -50,7 +51,10 @@ extension Replica {
                     return try file.apply(change)
                 }
             }
-            if let size = change.size { tree.shorten(node, to: size, place) }
+            if let size = change.size {
+                tree.shorten(node, to: size, place)
+                for name in tree.names(of: node) { name.syncedSize = nil }
+            }
             var fields = ItemFields(change)
             if status.permissions != node.stamp.mode { fields.insert(.mode) }
             for name in tree.names(of: node) {

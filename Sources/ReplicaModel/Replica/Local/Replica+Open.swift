@@ -39,6 +39,7 @@ extension Replica {
         return try locked(number, cuts: truncates) { (tree) throws(Obstacle) in
             let node = try tree.node(number)
             try tree.demandAccess(to: node, flags: flags)
+            if !truncates { try tree.demandCertainty(of: node) }
             if isWriter, !truncates, node.materialization != .whole { throw .needsContent(number) }
             let place = try tree.place(of: node)
             let kept = flags & (O_ACCMODE | O_TRUNC | O_APPEND | CL_O_DIRECT | CL_O_NOATIME | O_SYNC | O_DSYNC)
@@ -49,6 +50,10 @@ extension Replica {
             if isWriter { tree.addWriter(node) }
             if truncates {
                 tree.becomeWhole(node, place)
+                for name in tree.names(of: node) {
+                    name.flags.remove(.doubtful)
+                    name.syncedSize = nil
+                }
                 for name in tree.names(of: node) { tree.edit(name, [.contents, .modificationDate]) }
             }
             return OpenFile(

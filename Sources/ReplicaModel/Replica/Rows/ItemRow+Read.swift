@@ -59,8 +59,12 @@ enum Meta: String {
     case epoch
     /// The ``ScanMode`` of a comparison that has not come to its end.
     case scan
-    /// The boot in which the replica last ran.
+    /// The boot in which the replica last ran, and the number of the mount that its tree was in.
     case boot
+    /// The last round whose items are on the disk of the tree, as they are recorded.
+    case durableHere
+    /// The same of the store's disk.
+    case durableInStore
     /// The next item number.
     case nextNumber
     /// What the template identifiers of this replica begin with.

@@ -3,16 +3,17 @@ internal import GRDB
 
 extension ItemRow {
     /// Writes the row, in place of an older one of the same number.
-    func write(to database: Database) throws {
+    /// - Parameter round: The ``Rounds/present`` one.
+    func write(to database: Database, round: Int64) throws {
         let statement = try database.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO item (number, shown, parent, name, kind, inode, born, size, modified, changed,
                     mode, materialization, pin, flags, dirty, usedAt, identifier, baseParent, baseName, baseContent,
                     baseMetadata, baseSize, capabilities, uploaded, errorCode, errorMessage, attempts, retryAt, ranges,
                     here, conflictOf, conflictAt, template, sentSize, sentModified,
-                    sentParent, sentName, placeParent, placeName)
+                    sentParent, sentName, placeParent, placeName, syncedSize, round)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-                    ?, ?, ?, ?, ?, ?, ?, ?)
+                    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         statement.setUncheckedArguments([
             Int64(bitPattern: number), Int64(bitPattern: shown), Int64(bitPattern: parent), Data(name.bytes),
@@ -25,6 +26,7 @@ extension ItemRow {
             failure?.retryAt, rangesBlob, here, conflict?.original.rawValue, conflict?.date, sent?.template.rawValue,
             sentContent?.size, sentContent?.modified, sentContent?.parent.argument,
             sentContent.map { Data($0.name.bytes) }, sent?.parent.argument, sent.map { Data($0.name.bytes) },
+            syncedSize, round,
         ])
         try statement.execute()
     }

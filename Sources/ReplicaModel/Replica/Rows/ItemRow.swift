@@ -20,6 +20,7 @@ struct ItemRow {
     var conflict: ConflictOrigin?
     var sentContent: SentContent?
     var ranges: RangeSet64
+    var syncedSize: Int64?
 
     /// The row that says what `node` is now.
     init(_ node: Node) {
@@ -40,6 +41,7 @@ struct ItemRow {
         conflict = node.conflict
         sentContent = node.sentContent
         ranges = node.ranges
+        syncedSize = node.syncedSize
         if node.writers > 0 { flags.insert(.writing) }
     }
 
@@ -73,6 +75,7 @@ struct ItemRow {
         }
         sentContent = Self.sentContent(row)
         ranges = RangeSet64(Self.ranges(row["ranges"]))
+        syncedSize = row["syncedSize"]
         if let original: String = row["conflictOf"] {
             conflict = ConflictOrigin(original: ItemIdentifier(original), date: row["conflictAt"])
         }
@@ -100,6 +103,7 @@ struct ItemRow {
         node.conflict = conflict
         node.sentContent = sentContent
         node.ranges = ranges
+        node.syncedSize = syncedSize
         node.isRecorded = true
         return node
     }

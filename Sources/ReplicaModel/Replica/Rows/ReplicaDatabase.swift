@@ -97,6 +97,14 @@ final class ReplicaDatabase: Sendable {
                     """)
         }
         migrator.registerMigration("setHistory") { try $0.execute(sql: SetHistory.schema) }
+        migrator.registerMigration("rounds") { database in
+            // What was there before is taken to be on the disk.
+            try database.execute(
+                sql: """
+                    ALTER TABLE item ADD COLUMN syncedSize INTEGER;
+                    ALTER TABLE item ADD COLUMN round INTEGER NOT NULL DEFAULT 0;
+                    """)
+        }
         return migrator
     }
 }

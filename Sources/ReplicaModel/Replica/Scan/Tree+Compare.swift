@@ -26,7 +26,7 @@ extension Tree {
                     continue
                 }
                 found.insert(line.name)
-                refresh(node, line)
+                refresh(node, line, in: folder)
                 meetNames(of: node, line)
             } else {
                 strangers.append(line)
@@ -62,8 +62,8 @@ extension Tree {
         missingByInode[node.stamp.inode] = node
     }
 
-    private func refresh(_ node: Node, _ line: FolderListing.Line) {
-        let stamp = Stamp(line.status)
+    private func refresh(_ node: Node, _ line: FolderListing.Line, in folder: Node) {
+        var stamp = Stamp(line.status)
         let isOtherFile = stamp.inode != node.stamp.inode
         defer {
             node.stamp = stamp
@@ -75,13 +75,17 @@ extension Tree {
             if node.kind == .folder { refreshAttributes(node, stamp) }
             return
         }
+        if line.isDataless, isOtherFile, let base = node.base { return standForUnknown(node, base, stamp) }
+        if scan == .afterPowerCut {
+            stamp = findAfterPowerCut(node, line, in: folder)
+            return
+        }
         if line.isDataless {
-            guard let base = node.base else { return }
+            guard node.base != nil else { return }
             refreshAttributes(node, stamp)
-            guard !isOtherFile else { return standForUnknown(node, base, stamp) }
             // What a fetch writes keeps it.
             if stamp.modified != node.stamp.modified { edit(node, .modificationDate) }
-            if node.materialization == .whole || scan == .afterPowerCut { node.ranges = RangeSet64() }
+            if node.materialization == .whole { node.ranges = RangeSet64() }
             if node.ranges.isEmpty { node.materialization = .dataless }
             // Cut before all of it was here: that is an edit, though nothing was written.
             if stamp.size < (node.base?.size ?? 0) { edit(node, [.contents, .modificationDate]) }
@@ -112,6 +116,9 @@ extension Tree {
 
     /// Whether attributes that have no stamp of their own may have changed since the last record.
     private func refreshAttributes(_ node: Node, _ stamp: Stamp) {
+        if scan == .afterPowerCut, node.flags.contains(.doubtful), stamp.mode != node.stamp.mode {
+            return distrustMetadata(of: node)
+        }
         // A new entry changes both times of a folder.
         let mayDiffer = stamp.changed != node.stamp.changed && (node.kind == .file || stamp.changed != stamp.modified)
         if stamp.mode != node.stamp.mode || mayDiffer && scan == .afterCrash {
@@ -129,7 +136,7 @@ extension Tree {
             let known = owner.stamp
             move(owner, to: line.name, in: folder)
             owner.stamp = known
-            refresh(owner, line)
+            refresh(owner, line, in: folder)
             return
         }
         if line.isDataless {
@@ -147,6 +154,7 @@ extension Tree {
         if line.status.links > 1, kind == .file { linkedBelow[line.status.inode] = node }
         if scan != .afterCrash { node.flags.insert(.mayAlreadyExist) }
         if scan == .importing { node.flags.insert(.importing) }
+        if scan == .afterPowerCut { node.flags.insert(.doubtful) }
         edit(node, ItemFields.ofNew(node.kind))
         // What was changed a while before the import has come to rest.
         if scan == .importing { node.changedAt = min(node.changedAt, Double(node.stamp.changed) / 1e9) }
@@ -171,7 +179,7 @@ extension Tree {
         node.dirty = row.dirty
         setBase(base, of: node)
         node.comparePlace()
-        refresh(node, line)
+        refresh(node, line, in: folder)
         return true
     }
 

@@ -26,6 +26,7 @@ extension Replica {
                 met.call = .create(.mayAlreadyExist)
                 return try finish(met, StoreResult(item: other)).map(Aftermath.apply) ?? .nothing
             }
+            if let other, try meetDoubtful(outgoing, other) { return .apply(other) }
             return try collide(outgoing, with: other, backoff: backoff)
         }
         return try locked { (tree) throws(Obstacle) in
@@ -83,6 +84,27 @@ extension Replica {
             outgoing.isSentToPlace(of: other)
         else { return false }
         return try locked { (tree) throws(Obstacle) in try tree.find(other.identifier) == nil }
+    }
+
+    /// Takes the store's file of a name for the one here that the database had no time to learn of before the power was cut:
+    /// both are compared then.
+    private func meetDoubtful(_ outgoing: Outgoing, _ other: Item) throws(Obstacle) -> Bool {
+        guard outgoing.isCreate, other.kind == .file, outgoing.isSentToPlace(of: other) else { return false }
+        return try locked { (tree) throws(Obstacle) in
+            guard let node = tree.items[outgoing.number], node.flags.contains(.doubtful), !node.isDeleted,
+                node.kind == .file, node.base == nil, try tree.find(other.identifier) == nil
+            else { return false }
+            tree.endFlight(node)
+            node.flags.subtract(.untilCreated)
+            (node.sent, node.sentContent) = (nil, nil)
+            var base = Base(other, parent: outgoing.parent)
+            base.version = ItemVersion(content: "", metadata: "")
+            tree.setBase(base, of: node)
+            node.dirty = []
+            node.comparePlace()
+            tree.note(node)
+            return true
+        }
     }
 
     /// Another item has the name: the one that the store does not know yet gives way, unless the other is on its way

@@ -29,15 +29,15 @@ extension Replica {
     /// Records the answer to the question whether an earlier call arrived.
     func finishResolving(_ outgoing: Outgoing, _ item: Item?) throws(Obstacle) -> Item? {
         if let item, outgoing.isOfKnownItem {
-            try locked { (tree) throws(Obstacle) in
-                guard let node = tree.items[outgoing.number] else { return }
+            return try locked { (tree) throws(Obstacle) in
+                guard let node = tree.items[outgoing.number] else { return nil }
                 tree.endFlight(node)
-                guard node.base?.identifier == item.identifier else { return }
+                guard node.base?.identifier == item.identifier else { return nil }
                 try tree.recognise(item, as: node)
                 (node.sent, node.sentContent) = (nil, nil)
                 tree.note(node)
+                return node.isDoubtful ? item : nil
             }
-            return nil
         }
         if let item {
             var asCreated = outgoing

@@ -51,6 +51,7 @@ extension Tree {
         node.dirty = outgoing.stillDirty(after: result, since: node.dirtySinceSent)
         if outgoing.call == .resolve, node.base?.version.content != "" { dropSentContent(of: node) }
         node.sentContent = nil
+        if outgoing.call != .resolve { node.flags.remove(.doubtful) }
         node.comparePlace()
         let isOther = standsForOther(node, than: former, outgoing, result)
         if result.shouldFetchContent || isOther { node.base?.version.content = "" }
@@ -61,7 +62,7 @@ extension Tree {
             try includeChildren(of: node)
         }
         note(node)
-        let isInStep = outgoing.isAnswered(by: item, result) && !isOther && !hasMore
+        let isInStep = outgoing.isAnswered(by: item, result) && !isOther && !hasMore && !node.isDoubtful
         return .item(isInStep ? nil : item, replaced: replaced)
     }
 

@@ -15,7 +15,7 @@ extension Tree {
             isBusy: node.isInFlight || (isWritten(node) && isFresh(node)),
             notBefore: notBefore(node, settle: settle),
             isUnanswered: node.isUnanswered,
-            options: options(of: node))
+            options: options(of: node), isDoubtful: node.isDoubtful && node.base != nil)
     }
 
     /// Seconds after which a file that stays open for writing is sent as it is.

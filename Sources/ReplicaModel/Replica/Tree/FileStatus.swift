@@ -76,6 +76,16 @@ public struct FileStatus: Sendable, Hashable {
         isMountPoint = raw.attributes & UInt64(CL_STATX_ATTR_MOUNT_ROOT) != 0
     }
 
+    /// The number of the mount that an open file is in, never used again in this boot; nil where the kernel has none
+    /// (before Linux 6.8).
+    static func mount(of descriptor: Int32) -> UInt64? {
+        var raw = cl_statx()
+        guard cl_statx_of(descriptor, "", CL_AT_EMPTY_PATH, CL_STATX_MNT_ID_UNIQUE, &raw) == 0,
+            raw.mask & UInt32(CL_STATX_MNT_ID_UNIQUE) != 0
+        else { return nil }
+        return raw.mnt_id
+    }
+
     /// makedev(3), which is a macro.
     private static func device(_ major: UInt32, _ minor: UInt32) -> UInt64 {
         let (major, minor) = (UInt64(major), UInt64(minor))

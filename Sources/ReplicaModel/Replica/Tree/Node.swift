@@ -47,6 +47,14 @@ struct NodeFlags: OptionSet {
     /// The store, which has it, will not have it any more: see ``Tree/withdraw(_:)``.
     static let leaving = NodeFlags(rawValue: 4096)
 
+    /// When the power was cut it was not known to be on this disk as it is recorded here: it is compared with the store's
+    /// before it is served or sent.
+    static let doubtful = NodeFlags(rawValue: 8192)
+    /// The same of the store's disk: what the store says of it may be what a power cut left there.
+    static let unconfirmed = NodeFlags(rawValue: 16384)
+    /// That the two sides are to be compared, whatever is recorded.
+    static let inDoubt: NodeFlags = [.doubtful, .unconfirmed]
+
     /// What is said of an item until the store has answered what it makes of it.
     static let untilCreated: NodeFlags = [.createSent, .mayAlreadyExist, .deletionConflicted, .importing, .reimport]
 }
@@ -214,12 +222,22 @@ final class Node {
         set { setRarity(\.sentContent, newValue) }
     }
 
+    /// What a program has synced of an edit that the store does not have, in bytes: the database says so durably.
+    var syncedSize: Int64? {
+        get { rarities?.syncedSize }
+        set { setRarity(\.syncedSize, newValue) }
+    }
+
     private func setRarity<Value>(_ field: ReferenceWritableKeyPath<Rarities, Value?>, _ value: Value?) {
         guard value != nil || rarities != nil else { return }
         let rarities = self.rarities ?? Rarities()
         rarities[keyPath: field] = value
         self.rarities = rarities.isEmpty ? nil : rarities
     }
+
+    /// Whether its content is to be compared with the store's before it is served, and before it is sent if the store is
+    /// known to have it.
+    var isDoubtful: Bool { flags.contains(.doubtful) && kind == .file && materialization == .whole }
 
     var isDeleted: Bool { flags.contains(.deleted) }
     /// Whether the store has yet to be told of the item: what ``base`` says, if anything, counts for its content only.
@@ -270,8 +288,10 @@ private final class Rarities {
     var sentContent: SentContent?
     var shown: ItemNumber?
     var ranges: RangeSet64?
+    var syncedSize: Int64?
 
     var isEmpty: Bool {
         failure == nil && sent == nil && conflict == nil && sentContent == nil && shown == nil && ranges == nil
+            && syncedSize == nil
     }
 }

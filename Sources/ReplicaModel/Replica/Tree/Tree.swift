@@ -68,6 +68,8 @@ final class Tree {
     var scanned: Set<ItemNumber> = []
     /// Whether nodes came, changed or were given back by the kernel since those that nobody uses were let go.
     var mayHaveIdle = true
+    /// What of it is on the disks.
+    var rounds = Rounds()
     /// Whether the database was empty when this run began.
     var knewNothing = false
     /// Whether the database has no item but those that are loaded.
@@ -226,6 +228,7 @@ final class Tree {
             byIdentifier[old.identifier] = nil
             if base?.identifier != old.identifier { answers.note(old.identifier) }
         }
+        if base?.version.content != node.base?.version.content { node.syncedSize = nil }
         node.base = base
         if let base { byIdentifier[base.identifier] = node }
         note(node)

@@ -16,6 +16,8 @@ struct PendingView: Hashable, Sendable {
     /// Whether an earlier create, or a modify with content, was not answered: the store is asked for its result first.
     var isUnanswered: Bool
     var options: CreateOptions
+    /// Whether it is compared with the store's first, after a power cut: that brings it here again.
+    var isDoubtful = false
 }
 
 /// Whether and what to send.
@@ -36,6 +38,7 @@ func readiness(of item: PendingView, now: Double) -> Readiness {
     if item.isBusy { return .busy }
     if item.notBefore > now { return .later(item.notBefore) }
     if item.isUnanswered { return .resolve }
+    if item.isDoubtful { return .nothing }
     switch item.local {
     case .none: return .nothing
     case .deleted: return item.remainingChild.map(Readiness.waits) ?? .delete

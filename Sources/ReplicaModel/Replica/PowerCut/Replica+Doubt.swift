@@ -1,0 +1,123 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+extension Tree {
+    /// What the store's state of an item that was in doubt after a power cut is to be done with first; nil when the doubt is
+    /// over.
+    func decideDoubtful(_ node: Node, _ item: Item, _ staged: StagedContent?) -> ApplyDecision? {
+        settle(node)
+        // What was edited since is an edit, and what is not here has nothing to lose.
+        let isEdited = !node.flags.contains(.doubtful) && node.dirty.contains(.contents)
+        guard node.kind == .file, node.materialization == .whole, !isWritten(node), !isEdited else {
+            endDoubt(node)
+            return nil
+        }
+        if staged == nil, item.size > 0, node.stamp.size > 0 { return .finished(.needsContent(node.number)) }
+        return .compare(node.number)
+    }
+
+    /// Ends the doubt: the item is served and sent again.
+    func endDoubt(_ node: Node) {
+        node.flags.subtract(.inDoubt)
+        news.append(node.number)
+        pendingChanged = true
+        note(node)
+    }
+
+    /// Makes sure that programs get a file as it is.
+    func demandCertainty(of node: Node) throws(Obstacle) {
+        if node.isDoubtful { throw .needsContent(node.shown) }
+    }
+}
+
+extension Replica {
+    /// Compares a file that is in doubt with what the store has now, and does what follows.
+    /// - Parameter staged: The store's content; nil where it has none, or nothing is here.
+    /// - Returns: Whether the store's state of the item can be applied now as any other.
+    func settleDoubt(
+        _ number: ItemNumber, _ item: Item, _ staged: StagedContent?
+    ) throws(Obstacle) -> PlanAfterPowerCut? {
+        guard staged == nil || staged?.version == item.version.content, let compared = try compare(number, staged)
+        else { return nil }
+        let plan = try locked { (tree) throws(Obstacle) -> PlanAfterPowerCut? in
+            guard let node = tree.items[number], var base = node.base, !tree.isWritten(node) else { return nil }
+            tree.settle(node)
+            guard node.stamp == compared.stamp else { return nil }
+            let plan = planAfterPowerCut(
+                ComparedFile(
+                    likeness: compared.comparison?.likeness ?? .ofSizes(node.stamp.size, item.size),
+                    isDoubtful: node.flags.contains(.doubtful), isEdited: node.dirty.contains(.contents),
+                    hasGapHere: compared.comparison?.hasGap.first ?? false,
+                    hasGapInStore: compared.comparison?.hasGap.second ?? false,
+                    isKnownInStore: base.version.content == item.version.content))
+            switch plan {
+            case .inStep, .send:
+                (base.version.content, base.size) = (item.version.content, item.size)
+                node.dirty.remove(.contents)
+            case .takeTheirs:
+                base.version.content = ""
+                node.dirty.remove(.contents)
+            case .keepBoth: break
+            }
+            tree.setBase(base, of: node)
+            if plan == .send { tree.edit(node, [.contents, .modificationDate]) }
+            tree.endDoubt(node)
+            return plan
+        }
+        if plan == .keepBoth { try makeConflictCopy(of: number) }
+        return plan
+    }
+
+    /// - Returns: Nil when there is nothing to compare by now; a comparison when both have bytes.
+    private func compare(
+        _ number: ItemNumber, _ staged: StagedContent?
+    ) throws(Obstacle) -> (stamp: Stamp, comparison: Comparison?)? {
+        let opened = try locked { (tree) throws(Obstacle) -> (Int32, Stamp)? in
+            guard let node = tree.items[number], node.materialization == .whole, !node.isDeleted else { return nil }
+            let place = try tree.place(of: node)
+            return (try errnos { () throws(Errno) in try place.open(O_RDONLY | CL_O_NOATIME) }, node.stamp)
+        }
+        guard let (file, stamp) = opened else { return nil }
+        defer { Glibc.close(file) }
+        guard let staged else { return (stamp, nil) }
+        let comparison = try errnos { () throws(Errno) in
+            let other = try Errno.check(staged.path.withPlatformString { Glibc.open($0, O_RDONLY | O_CLOEXEC) })
+            defer { Glibc.close(other) }
+            return try Comparison(file, other)
+        }
+        return (stamp, comparison)
+    }
+
+    /// A file that is in doubt; nil when it is not.
+    /// - Parameter number: As programs see it.
+    func doubt(of number: ItemNumber) -> Doubt? {
+        look { tree in
+            guard let node = tree.shown[number], node.isDoubtful else { return nil }
+            return Doubt(identifier: node.base?.identifier, mayBeInStore: !node.isNew || node.isUnanswered)
+        }
+    }
+
+    /// Serves a file as it is that the store is not known to have.
+    func trust(_ number: ItemNumber) {
+        look { tree in
+            guard let node = tree.shown[number], node.isDoubtful else { return }
+            tree.endDoubt(node)
+        }
+    }
+}
+
+/// What is known of a file whose content is in doubt.
+struct Doubt {
+    /// What the store calls it, if that is known.
+    var identifier: ItemIdentifier?
+    /// Whether the store was ever told of it, as far as is known.
+    var mayBeInStore: Bool
+}
+
+extension Likeness {
+    /// How two contents compare of which one has nothing.
+    fileprivate static func ofSizes(_ here: Int64, _ inStore: Int64) -> Likeness {
+        here == inStore ? .same : here < inStore ? .less : .more
+    }
+}

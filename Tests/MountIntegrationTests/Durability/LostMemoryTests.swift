@@ -1,0 +1,101 @@
+import Testing
+
+/// The power is cut: a disk in a file has what was written to it, and not what the kernel kept in memory.
+@Suite struct LostMemoryTests {
+    /// What proves that the others prove something.
+    @Test func whatIsNotSyncedIsLost() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                disk_at data
+                echo whole >data/synced; sync data/synced
+                echo lost >data/unsynced; mkdir data/kept
+                force_journal data; cut data
+                content_is data/synced whole; test -d data/kept
+                equal "$(stat -c %s data/unsynced)" 0
+                """)
+        }
+    }
+
+    /// A tree that was mounted anew may have lost what the database knows of: what is gone from it was not removed.
+    @Test func whatTheDiskLostIsNotRemoved() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                disk_at data; mkdir data/src; echo old >data/src/old; SRC=$HERE/data/src
+                begin; settle; sync -f "$STATE"
+                mkdir "$MNT/d"; echo precious >"$MNT/d/doc"
+                sent() { content_is "$STORE/d/doc" precious; }
+                eventually sent; settle
+                cp "$STATE"/replica.db* .
+                cut data
+                # Nothing that the tree got is on the disk, and all that the database says is.
+                rm -rf "$STATE/tree/d"; cp replica.db* "$STATE/"
+                mount_it; settle; same
+                content_is "$MNT/d/doc" precious; content_is "$STORE/d/doc" precious
+                """)
+        }
+    }
+
+    /// A file's size and times are on the disk, and its bytes are not.
+    @Test(arguments: [true, false])
+    func emptinessNeverGoesOverTheStoresGoodCopy(_ isWaitedFor: Bool) async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                disk_at data; mkdir data/src; SRC=$HERE/data/src
+                begin; settle
+                for n in 1 2 3; do head -c 20000 /dev/urandom >"doc$n"; cp "doc$n" "$MNT/"; done
+                sent() { same >/dev/null 2>&1; }
+                \(isWaitedFor ? "settle" : "eventually sent")
+                # The database knows it all; the bytes of the files are in memory only.
+                recorded() { not replica status d --pending 2>/dev/null | grep doc; }
+                sync "$STATE"/replica.db-wal
+                cut data
+                \(isWaitedFor ? "" : "equal \"$(find \"$TREE\" -name 'doc*' -size +0 | wc -l)\" 0")
+                mount_it; for n in 1 2 3; do cmp "doc$n" "$MNT/doc$n"; done
+                settle; same
+                for n in 1 2 3; do cmp "doc$n" "$MNT/doc$n"; cmp "doc$n" "$STORE/doc$n"; done
+                equal "$(ls "$MNT" | wc -l)" 3
+                """)
+        }
+    }
+
+    /// What `replica wait` said of a domain whose store is on the same disk.
+    @Test func whatWasWaitedForIsWholeSomewhere() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                disk_at data; mkdir data/src data/store; SRC=$HERE/data/src; STORE=$HERE/data/store
+                begin; settle
+                mkdir files; for n in $(seq 100); do echo "content $n" >"files/f$n"; done
+                cp -r files "$MNT/"
+                settle
+                force_journal data; cut data
+                mount_it; diff -r files "$MNT/files"; settle; same; diff -r files "$STORE/files"
+                """)
+        }
+    }
+
+    /// The filesystem keeps the new size and time of an append, and not its bytes.
+    @Test func zerosInTheTailAreNotServed() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                disk_at data; mkdir data/src; SRC=$HERE/data/src
+                begin; settle
+                head -c 9000 /dev/urandom >log; cp log "$MNT/log"; settle
+                head -c 9000 /dev/urandom >more; cat more >>log; cat more >>"$MNT/log"
+                sent() { cmp -s log "$STORE/log"; }
+                eventually sent
+                sync "$STATE"/replica.db-wal
+                touch -r "$TREE/log" times
+                cut data
+                # As ext4 leaves it now and then.
+                truncate -s 9000 "$TREE/log"; truncate -s 18000 "$TREE/log"; touch -r times "$TREE/log"
+                mount_it; cmp log "$MNT/log"; settle; same; cmp log "$MNT/log"
+                equal "$(ls "$MNT" | wc -l)" 1
+                """)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Glibc
+import Testing
+
+@testable import ReplicaModel
+
+/// What a power cut means for a file: all combinations.
+@Suite struct PowerCutPlanTests {
+    private static let files: [FileAfterPowerCut] = (0..<32).flatMap { bits in
+        func has(_ bit: Int) -> Bool { bits & 1 << bit != 0 }
+        return [(0, 0), (0, 9), (5, 9), (9, 9), (12, 9)].flatMap { size, base in
+            [nil, 4, 10].map { synced in
+                FileAfterPowerCut(
+                    hasBase: has(0), size: size, sizeInStore: base, isAsRecorded: has(1), isDurable: has(2),
+                    isEdited: has(3), syncedSize: synced, isFetched: has(4))
+            }
+        }
+    }
+
+    /// The table, written the other way round: what must hold for each finding.
+    @Test func aDifferenceIsNoEditUnlessItWasSynced() {
+        for file in Self.files {
+            let isSynced = file.isEdited && file.syncedSize.map { file.size >= $0 } == true
+            let isKnown = file.isFetched || file.isAsRecorded && file.isDurable
+            switch finding(file) {
+            case .new: #expect(!file.hasBase, "\(file)")
+            case .edited: #expect(file.hasBase && isSynced, "\(file)")
+            case .asRecorded: #expect(file.hasBase && !isSynced && isKnown, "\(file)")
+            case .lost:
+                #expect(file.hasBase && !isSynced && !isKnown && file.size == 0 && file.sizeInStore > 0, "\(file)")
+            case .doubtful(let isEdited):
+                #expect(file.hasBase && !isSynced && !isKnown, "\(file)")
+                #expect(file.size > 0 || file.sizeInStore == 0, "\(file)")
+                #expect(isEdited == (file.isEdited && file.isAsRecorded), "\(file)")
+            }
+        }
+    }
+
+    private static let compared: [ComparedFile] = [Likeness.same, .less, .more, .other].flatMap { likeness in
+        (0..<32).map { bits in
+            func has(_ bit: Int) -> Bool { bits & 1 << bit != 0 }
+            return ComparedFile(
+                likeness: likeness, isDoubtful: has(0), isEdited: has(1), hasGapHere: has(2), hasGapInStore: has(3),
+                isKnownInStore: has(4))
+        }
+    }
+
+    @Test func nothingThatHasLessGoesOverWhatHasMore() {
+        for file in Self.compared {
+            let plan = planAfterPowerCut(file)
+            switch file.likeness {
+            case .same: #expect(plan == .inStep)
+            case .less: #expect(plan == .takeTheirs)
+            case .more: #expect(plan == .send)
+            case .other:
+                // What is in doubt is sent only where it looks like the recorded edit of what the store has.
+                let isEdit = file.isEdited && file.isKnownInStore && !file.hasGapHere
+                if file.isDoubtful { #expect(plan == (isEdit ? .send : .keepBoth), "\(file)") }
+                // What the store has in doubt never goes over what is known to be whole here.
+                if !file.isDoubtful {
+                    let isTheirs = !file.isKnownInStore && !file.hasGapInStore
+                    #expect(plan == (file.isKnownInStore ? .send : isTheirs ? .takeTheirs : .keepBoth), "\(file)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("text", "text", Likeness.same), ("", "text", .less), ("te", "text", .less), ("te\0\0", "text", .less),
+        ("\0ext", "text", .less), ("text\0\0", "text", .less), ("text", "te", .more), ("text", "\0\0xt", .more),
+        ("text", "texT", .other), ("tex", "toxt", .other), ("\0ext", "tex\0", .other), ("", "", .same),
+    ])
+    func aZeroIsWhatIsLeftOfALostByte(_ one: String, _ other: String, _ likeness: Likeness) throws {
+        let folder = try BenchFolder()
+        try FileTree.make(folder.path.string, ["one": one, "other": other])
+        let files = ["one", "other"].map { open(folder.path.appending($0).string, O_RDONLY | O_CLOEXEC) }
+        defer { for file in files { close(file) } }
+        #expect(try Comparison(files[0], files[1]).likeness == likeness)
+    }
+
+    /// Beyond what is read at once.
+    @Test(arguments: [(300_000, false), (300_000, true)])
+    func aGapIsFoundAnywhere(_ size: Int, _ isTorn: Bool) throws {
+        let folder = try BenchFolder()
+        let whole = String(repeating: "x", count: size)
+        let torn = String(repeating: "x", count: 270_336) + String(repeating: "\0", count: size - 270_336)
+        try FileTree.make(folder.path.string, ["one": isTorn ? torn : whole, "other": whole + "y"])
+        let files = ["one", "other"].map { open(folder.path.appending($0).string, O_RDONLY | O_CLOEXEC) }
+        defer { for file in files { close(file) } }
+        let comparison = try Comparison(files[0], files[1])
+        #expect(comparison.likeness == .less)
+        #expect(comparison.hasGap == (isTorn, false))
+    }
+}
