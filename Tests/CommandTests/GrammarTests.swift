@@ -100,6 +100,8 @@ import Testing
         let ended = try DomainOptions(texts: ["enforce_caps", "cache-max=2G", "noenforce_caps"])
         #expect(!ended.enforcesCapabilities)
         #expect(ended.texts == ["cache-max=2G", "noenforce_caps"])
+        #expect(try !MountOptions("ro").domain.trustsSetID && MountOptions("trust_setid").domain.trustsSetID)
+        #expect(try DomainOptions(texts: ["trust_setid", "notrust_setid"]).texts == ["notrust_setid"])
     }
 
     @Test(

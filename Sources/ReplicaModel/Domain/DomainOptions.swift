@@ -11,6 +11,10 @@ public struct DomainOptions: Sendable, Hashable {
     /// Whether programs may do only what the store's capabilities allow: EACCES or EPERM then. Else capabilities guide
     /// those who ask for them, and the store answers for what it refuses (file-provider.md §7, "gating").
     public var enforcesCapabilities = false
+    /// Whether set-user-ID and set-group-ID bits come from the store and go there, as the other bits of a mode do. Whoever
+    /// may write the store then gets the rights of the owner here, which is root where root's directory was imported.
+    public var trustsSetID = false
+    var privileges: Privileges { Privileges(trustsSetID: trustsSetID) }
 
     /// Whether calls are made one after the other, for a simulator that decides what happens when.
     var isSequential = false

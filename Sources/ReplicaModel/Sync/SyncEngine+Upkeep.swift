@@ -41,6 +41,7 @@ extension SyncEngine {
         replica.look { tree in
             tree.keepsTrash = store.properties.keepsTrash
             tree.enforcesCapabilities = options.enforcesCapabilities
+            tree.privileges = options.privileges
         }
         if options.cacheLimit != nil || options.minimumFree != nil { replica.look { $0.keepsUse = true } }
         let (reason, isImporting) = replica.standingOrders()

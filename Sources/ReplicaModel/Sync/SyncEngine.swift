@@ -24,7 +24,7 @@ final class SyncEngine: Sendable {
         snapshots: SnapshotFiles? = nil, random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
     ) {
         self.replica = replica
-        self.store = CheckedStore(store: store) { [state] item in
+        self.store = CheckedStore(store: store, privileges: options.privileges) { [state] item in
             let name = item.name.shortened
             log.warning("an item of the store is left out", metadata: ["name": "\(name)", "why": "\(item.fault)"])
             state.withLock { $0.leaveOut(item.identifier, name) }

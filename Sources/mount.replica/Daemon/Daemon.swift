@@ -31,6 +31,7 @@ final class Daemon: Sendable {
         domainOptions.cacheLimit = recorded.cacheMax.map { Int64(clamping: $0) }
         domainOptions.minimumFree = recorded.cacheMinFree.map { Int64(clamping: $0) }
         domainOptions.enforcesCapabilities = recorded.enforcesCapabilities
+        domainOptions.trustsSetID = recorded.trustsSetID
         domain = try Succession.whenFree(location) {
             try Domain.open(StateFolders(root: location.state), store: store, options: domainOptions, log: log)
         }

@@ -10,6 +10,8 @@ struct DomainOptions: Equatable {
     private(set) var cacheMinFree: UInt64?
     /// Programs may do only what the store's capabilities allow.
     private(set) var enforcesCapabilities = false
+    /// Set-user-ID and set-group-ID bits come from the store and go there.
+    private(set) var trustsSetID = false
     /// The store's secrets. ``CredentialsFile`` says whether it may be used.
     private(set) var credentials: FilePath?
     /// The options as they were written, in their order, one each: what `domain.json` keeps.
@@ -38,6 +40,10 @@ struct DomainOptions: Equatable {
             try OptionText.expectNone(value, of: key)
             enforcesCapabilities = key == "enforce_caps"
             texts.removeAll { $0.hasSuffix("enforce_caps") }
+        case "trust_setid", "notrust_setid":
+            try OptionText.expectNone(value, of: key)
+            trustsSetID = key == "trust_setid"
+            texts.removeAll { $0.hasSuffix("trust_setid") }
         case "credentials": credentials = try OptionText.absolutePath(value, of: key)
         default: return false
         }

@@ -34,6 +34,8 @@ enum Invocation: Equatable {
           -o nohydrate=A:B    programs that get an error instead of a download, in place of
                               the known thumbnailers and indexers
           -o enforce_caps     refuse what the store doesn't allow; noenforce_caps ends that
+          -o trust_setid      take set-user-ID and set-group-ID bits from the store and send them:
+                              who writes the store is trusted as root; notrust_setid ends that
           -o credentials=FILE the store's secrets; only its owner may be able to read it
           -o ro, nosuid, nodev, noexec, noatime, allow_other, ...   as in mount(8) and mount.fuse3(8)
           -s  ignore unknown options   -f  check the command line only   -n  accepted   -v  log more

@@ -16,12 +16,9 @@ final class MountedDomain: Sendable {
     var mount: String { place.mount }
     var tree: String { place.tree }
 
-    init(_ store: MemoryStore, _ options: FileSystemOptions, enforcing: Bool, settle: Double) throws {
+    init(_ store: MemoryStore, _ options: FileSystemOptions, settings: DomainOptions) throws {
         place = try TestPlace()
         self.store = store
-        var settings = DomainOptions()
-        settings.settle = settle
-        settings.enforcesCapabilities = enforcing
         domain = try Domain.open(
             place.folders, store: store, options: settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
@@ -50,12 +47,16 @@ final class MountedDomain: Sendable {
 /// Mounts a domain of `store` and calls `body` on a thread of its own; fails the test with what `body` found wrong.
 func withDomain(
     _ store: MemoryStore, _ options: FileSystemOptions = FileSystemOptions(), enforcing: Bool = false,
-    settle: Double = 0.05, location: SourceLocation = #_sourceLocation,
+    settle: Double = 0.05, trustsSetID: Bool = false, location: SourceLocation = #_sourceLocation,
     _ body: @escaping @Sendable (MountedDomain, Checks) throws -> Void
 ) async throws {
     let checks = Checks()
     try await onThread {
-        let mounted = try MountedDomain(store, options, enforcing: enforcing, settle: settle)
+        var settings = DomainOptions()
+        settings.settle = settle
+        settings.enforcesCapabilities = enforcing
+        settings.trustsSetID = trustsSetID
+        let mounted = try MountedDomain(store, options, settings: settings)
         let outcome = Result { try body(mounted, checks) }
         try mounted.end()
         try outcome.get()

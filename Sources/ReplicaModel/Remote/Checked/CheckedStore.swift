@@ -5,6 +5,7 @@
 /// be one is ``RemoteStoreError/malformedAnswer(_:)``. Neither proves that anything is gone.
 struct CheckedStore: RemoteStore {
     let store: any RemoteStore
+    var privileges = Privileges()
     /// Told of each item that was left out, from any thread.
     let leftOut: @Sendable (LeftOut) -> Void
 
@@ -23,9 +24,9 @@ struct CheckedStore: RemoteStore {
     func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
         let item = try await store.item(identifier)
         guard item.identifier == identifier else { throw .malformedAnswer("it is of another item") }
-        if identifier == .root { return item }
+        if identifier == .root { return privileges.taken(item) }
         if let fault = item.fault { throw .malformedAnswer(fault) }
-        return item
+        return privileges.taken(item)
     }
 
     func enumerateItems(
@@ -34,7 +35,7 @@ struct CheckedStore: RemoteStore {
         let answer = try await store.enumerateItems(in: folder, from: page)
         if let next = answer.next, next.bytes.count > Self.longestToken { throw .malformedAnswer("a page is too long") }
         let items = answer.items.filter { isTaken($0, $0.parent == folder ? nil : "it is listed in another folder") }
-        return ItemPage(items: items, next: answer.next)
+        return ItemPage(items: items.map(privileges.taken), next: answer.next)
     }
 
     func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor { try checked(try await store.currentAnchor()) }
@@ -47,6 +48,7 @@ struct CheckedStore: RemoteStore {
         batch.updated = batch.updated.filter {
             isTaken($0, inRing.contains($0.identifier) ? "it is in itself" : nil)
         }
+        batch.updated = batch.updated.map(privileges.taken)
         // What is there and gone at once is not positively gone.
         let updated = Set(batch.updated.map(\.identifier))
         batch.deleted = batch.deleted.filter { $0.fault == nil && !updated.contains($0) }
@@ -75,7 +77,7 @@ struct CheckedStore: RemoteStore {
         guard checked.missing(in: range?.clamped(to: whole) ?? whole).isEmpty else {
             throw .malformedAnswer("the content ends too early")
         }
-        return item
+        return privileges.taken(item)
     }
 
     func createItem(
@@ -89,7 +91,7 @@ struct CheckedStore: RemoteStore {
     func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
         let item = try await store.itemCreated(from: template)
         if let fault = item?.fault { throw .malformedAnswer(fault) }
-        return item
+        return item.map(privileges.taken)
     }
 
     func modifyItem(
@@ -108,7 +110,7 @@ struct CheckedStore: RemoteStore {
         do throws(RemoteStoreError) {
             try await store.deleteItem(identifier, base: base, options: options)
         } catch {
-            throw error.withoutFaults
+            throw privileges.taken(error.withoutFaults)
         }
     }
 
@@ -138,9 +140,14 @@ extension CheckedStore {
     private func result(
         _ call: () async throws(RemoteStoreError) -> StoreResult
     ) async throws(RemoteStoreError) -> StoreResult {
-        let result: StoreResult
-        do throws(RemoteStoreError) { result = try await call() } catch { throw error.withoutFaults }
+        var result: StoreResult
+        do throws(RemoteStoreError) {
+            result = try await call()
+        } catch {
+            throw privileges.taken(error.withoutFaults)
+        }
         if let fault = result.item?.fault { throw .malformedAnswer(fault) }
+        result.item = result.item.map(privileges.taken)
         return result
     }
 

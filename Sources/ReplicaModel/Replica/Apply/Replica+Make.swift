@@ -81,7 +81,9 @@ extension Tree {
         let place = try place(of: node)
         try errnos { () throws(Errno) in
             try place.hold { (file) throws(Errno) in
-                if fields.contains(.mode), let mode = metadata.mode, node.kind != .symlink {
+                if fields.contains(.mode), let mode = metadata.mode, node.kind != .symlink,
+                    privileges.isChange(mode, of: try file.status().permissions)
+                {
                     try file.setMode(UInt32(mode))
                 }
                 if node.kind != .symlink { try file.setSyncedXattrs(metadata, fields) }

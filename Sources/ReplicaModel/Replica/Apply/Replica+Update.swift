@@ -126,7 +126,8 @@ extension Tree {
         let old = try errnos { () throws(Errno) in try former.status() }
         var stamp = Stamp(old)
         stamp.modified = (item.metadata.modificationDate ?? Timestamp(secondsSince1970: now())).nanoseconds
-        if let mode = item.metadata.mode { stamp.mode = mode }
+        // Other bytes than those that somebody here gave the rights to.
+        stamp.mode = item.metadata.mode ?? privileges.replicated(stamp.mode)
         let staging = try errnos { () throws(Errno) in
             try Errno.check(
                 folders.staging.withPlatformString { open($0, CL_O_PATH | O_DIRECTORY | O_CLOEXEC) })

@@ -14,6 +14,8 @@ public enum EvictionRefusal: Error, Hashable, Sendable {
     case hardLinked
     /// There is no such item, or it cannot be evicted at all.
     case notEvictable
+    /// It has set-user-ID or set-group-ID bits, which fetched bytes could not have.
+    case setID
     case failed(Errno)
 }
 
@@ -74,6 +76,7 @@ extension Tree {
             return .unsyncedEdits
         }
         if linked[node.shown]?.isEmpty == false { return .hardLinked }
+        if node.stamp.mode != privileges.replicated(node.stamp.mode) { return .setID }
         return node.opens > 0 || node.writers > 0 ? .open : nil
     }
 

@@ -53,7 +53,19 @@ extension Replica {
         try locked { (tree) throws(Obstacle) in
             let node = try tree.fetched(target)
             let place = try tree.place(of: node)
-            return try errnos { () throws(Errno) in try place.open(O_WRONLY) }
+            return try errnos { () throws(Errno) in
+                try place.hold { (file) throws(Errno) in
+                    let own = try file.status().permissions
+                    let mode = tree.privileges.replicated(own)
+                    // As a write by anybody but the owner does.
+                    if mode != own {
+                        try file.setMode(UInt32(mode))
+                        node.stamp = Stamp(try file.status())
+                        tree.note(node)
+                    }
+                    return try file.open(O_WRONLY)
+                }
+            }
         }
     }
 

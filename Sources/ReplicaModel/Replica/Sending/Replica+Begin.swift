@@ -95,7 +95,8 @@ extension Replica {
                 try place.hold { (file) throws(Errno) in
                     let status = try file.status()
                     outgoing.stamp = Stamp(status)
-                    outgoing.template.metadata = try file.metadata(fields, node.kind, status)
+                    outgoing.template.metadata = try file.metadata(
+                        fields, node.kind, status, tree.privileges)
                     if fields.contains(.contents), node.kind == .file {
                         outgoing.source = try file.open(O_RDONLY | CL_O_NOATIME)
                     }
@@ -152,9 +153,11 @@ extension Replica {
 
 extension HeldFile {
     /// The replicated metadata of the file, whose status is `status`, as far as `fields` says.
-    func metadata(_ fields: ItemFields, _ kind: ItemKind, _ status: FileStatus) throws(Errno) -> ItemMetadata {
+    func metadata(
+        _ fields: ItemFields, _ kind: ItemKind, _ status: FileStatus, _ privileges: Privileges
+    ) throws(Errno) -> ItemMetadata {
         var metadata = ItemMetadata()
-        if fields.contains(.mode), kind != .symlink { metadata.mode = status.permissions }
+        if fields.contains(.mode), kind != .symlink { metadata.mode = privileges.replicated(status.permissions) }
         if fields.contains(.modificationDate) { metadata.modificationDate = status.modified }
         guard kind != .symlink else { return metadata }
         let names = try xattrNames()

@@ -192,7 +192,9 @@ extension Tree {
         do throws(Obstacle) {
             let place = try place(of: node)
             let own = try errnos { () throws(Errno) in
-                try place.hold { (file) throws(Errno) in try file.metadata(fields, node.kind, try file.status()) }
+                try place.hold { (file) throws(Errno) in
+                    try file.metadata(fields, node.kind, try file.status(), privileges)
+                }
             }
             return own.fields(differingFrom: metadata).isEmpty
         } catch {

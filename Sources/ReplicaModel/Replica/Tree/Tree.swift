@@ -56,6 +56,8 @@ final class Tree {
     var wantedTrees: Set<ItemNumber> = []
     /// Whether programs may do only what the store's capabilities allow.
     var enforcesCapabilities = false
+    /// What a store's word may bring.
+    var privileges = Privileges()
     /// Whether the store has a trash.
     var keepsTrash = false
     /// Whether it is recorded when files are used.
