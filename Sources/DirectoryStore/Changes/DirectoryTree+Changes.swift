@@ -165,7 +165,9 @@ extension DirectoryTree {
             do {
                 let folder = try open(parent, index, from: top)
                 for (place, cause) in places {
-                    index.settle(place, try present(place, in: folder), cause)
+                    let status = try present(place, in: folder)
+                    index.settle(
+                        place, status.map { settleClaim($0, at: place, in: folder, &index, from: top) }, cause)
                 }
                 return []
             } catch {
@@ -174,7 +176,7 @@ extension DirectoryTree {
         }
     }
 
-    private func open(_ key: ItemKey, _ index: FolderIndex, from top: Handle) throws(Errno) -> Handle {
+    func open(_ key: ItemKey, _ index: FolderIndex, from top: Handle) throws(Errno) -> Handle {
         if key == .root { return top }
         guard let names = index.names(of: key) else { throw .noSuchFileOrDirectory }
         return try open(key, at: names, from: top)

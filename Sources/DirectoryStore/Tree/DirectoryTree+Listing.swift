@@ -32,9 +32,10 @@ extension DirectoryTree {
     }
 
     private func items(_ names: ArraySlice<FileName>, in folder: OpenFolder) throws(RemoteStoreError) -> [Item] {
-        try at(path(folder.names)) { () throws(Errno) in
+        let top = try openRoot()
+        return try at(path(folder.names)) { () throws(Errno) in
             var items: [Item] = []
-            for (place, status) in try look(names, in: folder) {
+            for (place, status) in try look(names, in: folder, from: top) {
                 do throws(Errno) {
                     items.append(try describe(place, status, in: folder.handle))
                 } catch  where error.provesAbsence {
@@ -47,13 +48,14 @@ extension DirectoryTree {
 
     /// Looks under the lock: an event that was taken in first must not be undone by an older look.
     private func look(
-        _ names: ArraySlice<FileName>, in folder: OpenFolder
+        _ names: ArraySlice<FileName>, in folder: OpenFolder, from top: Handle
     ) throws(Errno) -> [(Place, FileStatus)] {
         try index.withLock { index throws(Errno) in
             var seen: [(Place, FileStatus)] = []
             for name in names {
                 let place = Place(parent: folder.key, name: name)
-                guard let status = try status(at: place, in: folder.handle) else { continue }
+                guard let found = try status(at: place, in: folder.handle) else { continue }
+                let status = settleClaim(found, at: place, in: folder.handle, &index, from: top)
                 index.record(status, at: place)
                 seen.append((place, status))
             }

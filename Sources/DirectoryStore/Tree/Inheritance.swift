@@ -21,6 +21,11 @@ enum Inheritance {
         }
     }
 
+    /// Has a file be what it is by itself.
+    static func take(from name: FileName, in folder: Handle) throws(Errno) {
+        try Linux.removeAttribute(attribute, of: try Linux.open(name, in: folder, O_RDONLY | O_NONBLOCK))
+    }
+
     /// The attribute of an open file.
     static func value(of file: Handle) -> String? {
         value { fgetxattr(file.raw, attribute, $0, $1) }
@@ -45,6 +50,7 @@ extension FileStatus {
         guard kind == .file, links == 1, let value else { return }
         let parts = value.split(separator: " ")
         guard parts.count == 2, parts[1] == "\(hex(inode))-\(hex(UInt64(bitPattern: birth)))" else { return }
-        inherited = ItemKey(ItemIdentifier(String(parts[0])))
+        // The root is no file: whoever says so would have a file be the folder of all others.
+        inherited = ItemKey(ItemIdentifier(String(parts[0]))).flatMap { $0 == .root ? nil : $0 }
     }
 }

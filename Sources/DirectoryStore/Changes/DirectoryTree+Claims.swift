@@ -1,0 +1,31 @@
+import Glibc
+import ReplicaModel
+import SystemPackage
+
+/// Who may write in the store can have a file say that it is any item. It is believed only where nothing living is that
+/// item: of two, the one that merely says so becomes an item of its own.
+extension DirectoryTree {
+    /// What stands at a place, once it is no second one of an item that stands elsewhere.
+    /// - Parameter status: What was found there. Its attribute, or that of the other, is taken away when both are one item.
+    func settleClaim(
+        _ status: FileStatus, at place: Place, in folder: Handle, _ index: inout FolderIndex, from top: Handle
+    ) -> FileStatus {
+        let key = ItemKey(status, at: place)
+        guard let other = index.knownPlace(of: key), other != place else { return status }
+        do {
+            let above = try open(other.parent, index, from: top)
+            let found = try Linux.status(of: other.name, in: above)
+            guard ItemKey(found, at: other) == key, found.inode != status.inode else { return status }
+            if status.inherited != nil {
+                try Inheritance.take(from: place.name, in: folder)
+                return try Linux.status(of: place.name, in: folder)
+            }
+            try Inheritance.take(from: other.name, in: above)
+            index.settle(other, try Linux.status(of: other.name, in: above), [])
+            return status
+        } catch {
+            // The other is not there any more, or what it says can't be taken away.
+            return status
+        }
+    }
+}

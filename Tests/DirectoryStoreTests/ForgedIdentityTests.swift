@@ -1,0 +1,99 @@
+import CLinux
+import Foundation
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+
+@testable import DirectoryStore
+
+/// A peer who writes in the store's directory has files say that they are other items.
+@Suite struct ForgedIdentityTests {
+    let scratch: Scratch
+    let store: DirectoryStore
+
+    init() throws {
+        scratch = try Scratch()
+        store = try DirectoryStore(path: scratch.root)
+    }
+
+    /// Has a file say that it is the item `identifier`, as a modify of this store would.
+    private func forge(_ name: String, _ identifier: ItemIdentifier) throws {
+        let path = "\(scratch.root)/\(name)"
+        try Data("forged".utf8).write(to: URL(fileURLWithPath: path))
+        let file = try Linux.open(path: path, O_RDONLY)
+        let own = try Linux.status(of: file)
+        let text = "\(identifier.rawValue) \(hex(own.inode))-\(hex(UInt64(bitPattern: own.birth)))"
+        try Linux.setAttribute("user.replica.item", Array(text.utf8), of: file)
+    }
+
+    private func identifiers() async throws -> [String: ItemIdentifier] {
+        Dictionary(try await store.all().map { ("\($0.filename)", $0.identifier) }, uniquingKeysWith: { $1 })
+    }
+
+    @Test func noFileIsTheRoot() async throws {
+        try await store.make("a", "text")
+        try forge("z", .root)
+        let found = try await identifiers()
+        #expect(Set(found.keys) == ["a", "z"])
+        #expect(found["z"] != .root)
+    }
+
+    @Test(arguments: ["0", "z"]) func noFileIsALivingItem(_ name: String) async throws {
+        let known = try await store.make("a", "text")
+        let folder = try await store.make("d")
+        for victim in [known, folder] {
+            let forged = "\(name)\(victim.filename)"
+            try forge(forged, victim.identifier)
+            let found = try await identifiers()
+            #expect(found["\(victim.filename)"] == victim.identifier)
+            #expect(found[forged] != nil && found[forged] != victim.identifier)
+        }
+        #expect(try await store.text(known) == "text")
+        // A daemon that knows nothing yet meets them in any order.
+        let fresh = try DirectoryStore(path: scratch.root)
+        let again = try await fresh.all()
+        #expect(again.count == 4 && Set(again.map(\.identifier)).count == 4)
+        #expect(again.contains { $0.filename == FileName("a") && $0.identifier == known.identifier })
+    }
+
+    @Test(arguments: ["0", "z"]) func aNewDaemonTellsThemApart(_ name: String) async throws {
+        let known = try await store.make("a", "text")
+        try forge(name, known.identifier)
+        let fresh = try DirectoryStore(path: scratch.root)
+        _ = try await fresh.all()
+        let found = try await fresh.all()
+        #expect(found.first { $0.filename == FileName("a") }?.identifier == known.identifier)
+        #expect(Set(found.map(\.identifier)).count == 2)
+    }
+
+    /// What comes while the folder is watched.
+    @Test func theFeedTellsThemApart() async throws {
+        let known = try await store.make("a", "text")
+        _ = try await store.all()
+        var anchor = try await store.currentAnchor()
+        try forge("z", known.identifier)
+        var told: [Item] = []
+        for _ in 0..<600 where !told.contains(where: { $0.filename == FileName("z") }) {
+            let batch = try await store.enumerateChanges(from: anchor)
+            anchor = batch.anchor
+            told += batch.updated
+            #expect(!batch.deleted.contains(known.identifier))
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        let forged = try #require(told.last { $0.filename == FileName("z") })
+        #expect(try await store.child("a").identifier == known.identifier)
+        #expect(try await store.child("z").identifier != known.identifier)
+        #expect(try await store.text(known) == "text")
+        #expect(try await store.item(forged.identifier).filename == FileName("z"))
+    }
+
+    /// A file that a modify made stays the item when it moves.
+    @Test func whatAModifyMadeMovesAsTheItem() async throws {
+        let made = try await store.make("a", "text")
+        let item = try await store.rewrite(made, "newer")
+        _ = try await store.all()
+        #expect(rename("\(scratch.root)/a", "\(scratch.root)/b") == 0)
+        #expect(try await store.child("b").identifier == item.identifier)
+        #expect(item.identifier == made.identifier)
+    }
+}
