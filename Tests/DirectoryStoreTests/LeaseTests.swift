@@ -15,9 +15,13 @@ import Testing
     private static func holding<Value>(_ path: String, _ body: () async throws -> Value) async throws -> Value {
         // The kernel tells the holder by a signal that others wait.
         signal(SIGIO, SIG_IGN)
-        let file = open(path, O_RDWR)
+        let file = open(path, O_RDWR | O_CLOEXEC)
         try #require(file >= 0)
-        defer { close(file) }
+        defer {
+            // A process that another test is just starting has the file too, and the lease with it.
+            _ = fcntl(file, setLease, F_UNLCK)
+            close(file)
+        }
         try #require(fcntl(file, setLease, F_WRLCK) == 0)
         return try await body()
     }

@@ -7,9 +7,11 @@ extension StateFolders {
     /// - Throws: EEXIST when there is one.
     public func makeDomain() throws(Errno) {
         try make()
+        try makeMark()
+        let mark = try loadMark()
         let made = tree.withPlatformString { mkdir($0, 0o755) }
         guard made == 0 else { throw .last }
-        guard tree.withPlatformString({ setxattr($0, OwnXattr.dataless, "", 0, 0) }) == 0 else {
+        guard tree.withPlatformString({ setxattr($0, OwnXattr.dataless, mark.value, mark.value.count, 0) }) == 0 else {
             let error = Errno.last
             _ = tree.withPlatformString { rmdir($0) }
             throw error
@@ -23,6 +25,7 @@ extension StateFolders {
     public func importDomain(from directory: FilePath) throws(Errno) {
         try Self.checkImportable(directory)
         try make()
+        try makeMark()
         let moved = directory.withPlatformString { from in
             tree.withPlatformString { renameat2(AT_FDCWD, from, AT_FDCWD, $0, UInt32(CL_RENAME_NOREPLACE)) }
         }

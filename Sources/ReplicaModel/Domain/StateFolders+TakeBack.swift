@@ -60,7 +60,7 @@ extension StateFolders {
         let status = try FileStatus(descriptor: folder)
         guard status.user == geteuid() else { return false }
         let lines = try FolderListing(of: folder).lines
-        let known = [settings, staging, kept].compactMap { $0.lastComponent?.string }
+        let known = [settings, mark, staging, kept].compactMap { $0.lastComponent?.string }
         let isOurs =
             status.permissions == 0o700
             && lines.allSatisfy { line in known.contains { line.name == FileName($0) } }

@@ -19,7 +19,7 @@ extension Replica {
         let tree = Tree(
             root: root, rootRow: try database.read { try ItemRow.of(ItemNumber.root, in: $0) },
             nextNumber: last.nextNumber,
-            database: database, now: now)
+            database: database, mark: try folders.loadMark(), now: now)
         tree.scan = last.scanMode
         tree.rounds = last.rounds
         (tree.knewNothing, tree.holdsAll) = (last.isFirst, last.isFirst)
@@ -53,7 +53,7 @@ extension Tree {
             root.stamp = Stamp(try errnos { () throws(Errno) in try FileStatus(descriptor: root.descriptor) })
             root.children = [:]
             root.lookups = 1
-            if Place(root: root.descriptor).isMarked { root.materialization = .dataless }
+            if mark.isOn(Place(root: root.descriptor)) { root.materialization = .dataless }
             setBase(
                 Base(
                     identifier: .root, parent: .root, name: FileName(""),
@@ -102,8 +102,9 @@ private struct LastRun {
 
     init(_ database: ReplicaDatabase, root: Int32) throws {
         let place = Place(root: root)
-        // A tree that was never used has none.
+        // A tree that was never used has none, or one from outside, which may be any number.
         let inTree = (try? place.xattr(OwnXattr.epoch)).flatMap { UInt64(String(decoding: $0, as: UTF8.self)) }
+            .flatMap { $0 < Self.greatestEpoch ? $0 : nil }
         let fresh = (0..<8).map { _ in String(UInt8.random(in: 0...255), radix: 16) }.joined()
         let (recorded, state, boot, number, prefix, scan) = try database.read { rows in
             (
@@ -140,6 +141,9 @@ private struct LastRun {
         // What a comparison was careful about it still is when it begins again.
         scanMode = max(scanMode, scan ?? .none)
     }
+
+    /// More often no replica is started.
+    private static let greatestEpoch: UInt64 = 1 << 40
 
     /// Notes that a run begins.
     func beginNext(_ database: ReplicaDatabase, root: Int32) throws {

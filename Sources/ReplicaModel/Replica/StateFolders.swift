@@ -22,6 +22,9 @@ public struct StateFolders: Sendable, Hashable {
     /// Locked by the one process that serves the domain.
     public var lock: FilePath { root.appending("lock") }
 
+    /// What the marks of this domain's placeholders say; see ``DatalessMark``.
+    var mark: FilePath { root.appending("mark") }
+
     /// Makes what is missing but the tree.
     public func make() throws(Errno) {
         for folder in [root, staging, kept] {

@@ -114,19 +114,19 @@ extension Tree {
     /// Removes the placeholders that an unfinished listing, or an unfinished eviction of one, left in a folder.
     func clearUnlisted(_ folder: Node) throws(Obstacle) {
         let below = try descriptor(of: folder)
-        try errnos { () throws(Errno) in try clearPlaceholders(in: below) }
+        try errnos { () throws(Errno) in try clearPlaceholders(in: below, mark) }
     }
 }
 
 /// Removes the placeholders in a folder that is open, and in those below it. What is no placeholder, and no file without a
 /// byte, stays.
-private func clearPlaceholders(in folder: Int32) throws(Errno) {
-    for line in try FolderListing(of: folder).lines {
+private func clearPlaceholders(in folder: Int32, _ mark: DatalessMark) throws(Errno) {
+    for line in try FolderListing(of: folder, mark: mark).lines {
         if line.status.kind == .folder {
             if line.status.isMountPoint { continue }
             let inner = try line.name.openFolder(in: folder)
             defer { close(inner) }
-            try clearPlaceholders(in: inner)
+            try clearPlaceholders(in: inner, mark)
             _ = line.name.withCString { unlinkat(folder, $0, AT_REMOVEDIR) }
         } else if line.status.kind != .file || line.isDataless || line.status.size == 0 {
             _ = line.name.withCString { unlinkat(folder, $0, 0) }

@@ -167,7 +167,7 @@ extension Tree {
         let place = Place(folder: staging, name: fresh)
         let former = Place(folder: below, name: node.name)
         try errnos { () throws(Errno) in
-            if !isMarked, place.isMarked { try place.setXattr(OwnXattr.dataless, nil) }
+            if !isMarked { try place.removeMark() }
             try place.hold { (file) throws(Errno) in
                 try former.hold { (former) throws(Errno) in
                     for name in try former.xattrNames() where name.hasPrefix("user.") && !OwnXattr.isHidden(name) {

@@ -97,7 +97,7 @@ extension Tree {
         try errnos { () throws(Errno) in
             try place.hold { (held) throws(Errno) in
                 guard try held.status().links == 1 else { throw Errno(rawValue: EMLINK) }
-                try held.setXattr(OwnXattr.dataless, to: [])
+                try held.setXattr(OwnXattr.dataless, to: mark.value)
                 let file = try held.open(O_WRONLY)
                 defer { close(file) }
                 try Errno.check(ftruncate(file, 0))

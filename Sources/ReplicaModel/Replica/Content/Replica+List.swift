@@ -70,7 +70,7 @@ extension Replica {
         try locked { (tree) throws(Obstacle) in
             let place = Place(root: tree.root.descriptor)
             try errnos { () throws(Errno) in
-                if place.isMarked { try place.setXattr(OwnXattr.dataless, nil) }
+                try place.removeMark()
             }
         }
     }

@@ -7,13 +7,14 @@ struct FolderListing {
     struct Line {
         var name: FileName
         var status: FileStatus
-        /// Whether the file bears the mark of content that is not here.
+        /// Whether the file bears our mark of content that is not here.
         var isDataless: Bool
     }
     var lines: [Line] = []
 
     /// Reads the folder behind an `O_PATH` descriptor. What vanishes meanwhile is left out.
-    init(of folder: Int32) throws(Errno) {
+    /// - Parameter mark: The mark to look for, where that matters.
+    init(of folder: Int32, mark: DatalessMark? = nil) throws(Errno) {
         let opened = try Errno.check(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))
         guard let stream = fdopendir(opened) else {
             close(opened)
@@ -28,7 +29,8 @@ struct FolderListing {
             do throws(Errno) {
                 let status = try FileStatus(name, in: folder)
                 let place = Place(folder: folder, name: name)
-                lines.append(Line(name: name, status: status, isDataless: status.kind == .file && place.isMarked))
+                lines.append(
+                    Line(name: name, status: status, isDataless: status.kind == .file && mark?.isOn(place) == true))
             } catch {
                 guard error == .noSuchFileOrDirectory else { throw error }
             }
@@ -37,12 +39,10 @@ struct FolderListing {
 }
 
 extension Place {
-    /// Whether the file bears the mark of content that is not all here.
-    var isMarked: Bool {
-        // Asked of every file of a scan, so by a path: this form of the call leaves symlinks alone.
-        let path = isOrphan ? name.bytes : Array("/proc/self/fd/\(folder)/".utf8) + name.bytes
-        return FileName(bytes: path).withCString { path in
-            (isOrphan ? getxattr(path, OwnXattr.dataless, nil, 0) : lgetxattr(path, OwnXattr.dataless, nil, 0)) >= 0
+    /// Takes a mark away, ours or not.
+    func removeMark() throws(Errno) {
+        do throws(Errno) { try setXattr(OwnXattr.dataless, nil) } catch {
+            guard error.rawValue == ENODATA || error == .notSupported else { throw error }
         }
     }
 }

@@ -7,7 +7,7 @@ extension Tree {
     func compare(_ folder: Node) throws(Obstacle) {
         guard folder.materialization == .whole || scan == .afterPowerCut else { return }
         let below = try descriptor(of: folder)
-        let listing = try errnos { () throws(Errno) in try FolderListing(of: below) }
+        let listing = try errnos { () throws(Errno) in try FolderListing(of: below, mark: mark) }
         if folder.materialization != .whole {
             guard !listing.lines.isEmpty else { return }
             // It was listed later than the database knows: what is in it may be the user's.

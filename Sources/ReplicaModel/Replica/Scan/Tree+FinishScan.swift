@@ -179,7 +179,7 @@ extension Tree {
             }
             defer { close(file) }
             do throws(Errno) {
-                try Errno.check(fsetxattr(file, OwnXattr.dataless, "", 0, 0))
+                try Errno.check(fsetxattr(file, OwnXattr.dataless, mark.value, mark.value.count, 0))
                 try Errno.check(ftruncate(file, Int(size)))
                 try Errno.check(fchmod(file, UInt32(stamp.mode == 0 ? 0o644 : stamp.mode)))
                 let time = Timestamp(nanoseconds: stamp.modified).timespec

@@ -42,6 +42,8 @@ final class Tree {
     var linkedBelow: [UInt64: Node] = [:]
     /// Where a scan took away placeholders that nobody had recorded.
     var strays: Set<Presentations.Key> = []
+    /// What our placeholders bear.
+    let mark: DatalessMark
     /// How folders are looked at when they are loaded.
     var scan = ScanMode.none
     /// Loaded folders with ``NodeFlags/needsListing``.
@@ -85,8 +87,9 @@ final class Tree {
 
     init(
         root descriptor: Int32, rootRow: ItemRow?, nextNumber: UInt64, database: ReplicaDatabase,
-        now: @escaping () -> Double
+        mark: DatalessMark, now: @escaping () -> Double
     ) {
+        self.mark = mark
         root = rootRow?.makeNode(parent: nil) ?? Node(number: .root, parent: nil, name: FileName(""), kind: .folder)
         root.descriptor = descriptor
         self.nextNumber = nextNumber
