@@ -8,20 +8,20 @@ import Testing
     @Test(arguments: StorePromises.all)
     func keepsPromise(_ promise: StorePromise) async throws {
         let scratch = try Scratch()
-        try await promise.check(try scratch.subject())
+        try await promise.check(try await scratch.subject())
     }
 
     @Test(arguments: StorePromises.all)
     func keepsPromiseInMemory(_ promise: StorePromise) async throws {
         let scratch = try Scratch(in: "/dev/shm")
-        try await promise.check(try scratch.subject())
+        try await promise.check(try await scratch.subject())
     }
 
     @Test(arguments: StorePromises.all)
     func keepsPromiseBesideASecondStore(_ promise: StorePromise) async throws {
         let scratch = try Scratch()
-        let store = try DirectoryStore(path: scratch.root)
-        let second = try DirectoryStore(path: scratch.root)
-        try await promise.check(StoreSubject(store, other: SecondStore(second)))
+        let root = scratch.root
+        let second = SecondStore(try DirectoryStore(path: root))
+        try await promise.check(try await StoreSubject(other: second) { try DirectoryStore(path: root) })
     }
 }

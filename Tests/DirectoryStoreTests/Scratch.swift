@@ -26,8 +26,9 @@ final class Scratch: Sendable {
     /// The directory that stores are given.
     var root: String { "\(path)/store" }
 
-    func subject() throws -> StoreSubject {
-        StoreSubject(try DirectoryStore(path: root), other: ShellClient(root: root))
+    func subject() async throws -> StoreSubject {
+        let root = root
+        return try await StoreSubject(other: ShellClient(root: root)) { try DirectoryStore(path: root) }
     }
 }
 

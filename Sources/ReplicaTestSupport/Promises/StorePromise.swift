@@ -50,12 +50,24 @@ public struct StoreSubject: Sendable {
     public let other: any OtherClient
     /// How long the store may take to notice what the other client did.
     public let patience: Duration
+    private let open: @Sendable () async throws -> any RemoteStore
 
     /// A store and its other client.
-    public init(_ store: any RemoteStore, other: any OtherClient, patience: Duration = .seconds(30)) {
-        self.store = store
+    /// - Parameter open: Opens the store on its storage: once now, and again for the promises that want to know what it
+    ///   kept.
+    public init(
+        other: any OtherClient, patience: Duration = .seconds(30),
+        open: @escaping @Sendable () async throws -> any RemoteStore
+    ) async throws {
+        store = try await open()
         self.other = other
         self.patience = patience
+        self.open = open
+    }
+
+    /// The same storage with the store opened again, as after a restart.
+    func reopened() async throws -> StoreSubject {
+        try await StoreSubject(other: other, patience: patience, open: open)
     }
 }
 
@@ -79,5 +91,5 @@ public enum StorePromises {
     /// The whole suite. Each wants a store of its own.
     public static let all: [StorePromise] =
         listing + creating + adopting + recovering + metadata + modifying + moving + deleting + fetching + changes
-        + names + concurrency
+        + names + concurrency + reopening
 }

@@ -7,7 +7,7 @@ import Testing
     @Test(arguments: StorePromises.all)
     func keepsPromise(_ promise: StorePromise) async throws {
         let service = ExampleService()
-        try await promise.check(
-            StoreSubject(ExampleStore(service), other: SecondStore(ExampleStore(service))))
+        let subject = try await StoreSubject(other: SecondStore(ExampleStore(service))) { ExampleStore(service) }
+        try await promise.check(subject)
     }
 }

@@ -32,7 +32,7 @@ import Testing
     @Test(arguments: StorePromises.all, Flavor.allCases)
     func keepsPromise(_ promise: StorePromise, flavor: Flavor) async throws {
         let store = flavor.make()
-        try await promise.check(StoreSubject(store, other: MemoryClient(store)))
+        try await promise.check(try await StoreSubject(other: MemoryClient(store)) { store })
     }
 
     @Test func logsEveryCall() async throws {

@@ -12,10 +12,12 @@ struct Saboteur: RemoteStore {
         case deletesChangedFiles, deletesFullFolders, failsOnUnknownDeletes, deletesOnlyOnPaper
         case ignoresRangeOffsets, fetchesAnyVersion, swallowsRefusals
         case tellsMovesAsDeletes, hidesDeletes, trustsAnyAnchor, dropsLaterBatches, neverSignals
+        case forgetsAllWhenReopened, forgetsTemplatesWhenReopened, trustsOldAnchorsWhenReopened
     }
 
     let store: MemoryStore
     let deed: Deed
+    var isReopened = false
 
     var properties: StoreProperties { store.properties }
 
@@ -49,6 +51,9 @@ struct Saboteur: RemoteStore {
     func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor { try await store.currentAnchor() }
 
     func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
+        if deed == .trustsOldAnchorsWhenReopened, isReopened {
+            return ChangeBatch(updated: [], deleted: [], anchor: anchor)
+        }
         var batch: ChangeBatch
         do {
             batch = try await store.enumerateChanges(from: anchor)
@@ -95,6 +100,7 @@ struct Saboteur: RemoteStore {
     func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
         switch deed {
         case .forgetsTemplates: nil
+        case .forgetsTemplatesWhenReopened where isReopened: nil
         case .findsByNameAlone: store.item(at: template.filename.description)
         default: try await store.itemCreated(from: template)
         }

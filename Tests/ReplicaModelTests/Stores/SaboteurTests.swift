@@ -1,6 +1,7 @@
-import ReplicaModel
 import ReplicaTestSupport
 import Testing
+
+@testable import ReplicaModel
 
 /// The promises are worth something only when they find out each store that breaks one.
 @Suite struct SaboteurTests {
@@ -19,8 +20,15 @@ import Testing
         store.batchSize = 3
         do {
             // The memory store tells of changes at once, so a short wait is enough to be sure.
-            let subject = StoreSubject(
-                Saboteur(store: store, deed: deed), other: MemoryClient(store), patience: .milliseconds(50))
+            let opened = Locked(0)
+            let subject = try await StoreSubject(other: MemoryClient(store), patience: .milliseconds(50)) {
+                let isAgain = opened.withLock { count in
+                    count += 1
+                    return count > 1
+                }
+                let isBlank = isAgain && deed == .forgetsAllWhenReopened
+                return Saboteur(store: isBlank ? MemoryStore() : store, deed: deed, isReopened: isAgain)
+            }
             try await promise.check(subject)
             return true
         } catch {

@@ -9,20 +9,22 @@ import Testing
     func loggedStoreKeepsPromise(_ promise: StorePromise) async throws {
         let store = MemoryStore()
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        try await promise.check(StoreSubject(LoggedStore(store, logger: logger), other: MemoryClient(store)))
+        try await promise.check(
+            try await StoreSubject(other: MemoryClient(store)) { LoggedStore(store, logger: logger) })
     }
 
     @Test(arguments: StorePromises.all)
     func limitedStoreKeepsPromise(_ promise: StorePromise) async throws {
         let store = MemoryStore()
         let limited = LimitedStore(store, limits: LimitedStore.Limits(each: 1))
-        try await promise.check(StoreSubject(limited, other: MemoryClient(store)))
+        try await promise.check(try await StoreSubject(other: MemoryClient(store)) { limited })
     }
 
     @Test(arguments: StorePromises.all)
     func retriedStoreKeepsPromise(_ promise: StorePromise) async throws {
         let store = MemoryStore()
-        try await promise.check(StoreSubject(RetriedStore(store, pauses: [.zero]), other: MemoryClient(store)))
+        try await promise.check(
+            try await StoreSubject(other: MemoryClient(store)) { RetriedStore(store, pauses: [.zero]) })
     }
 
     /// A store that is not reached by the next so many calls, behind one that tries again twice.
@@ -62,7 +64,7 @@ import Testing
     @Test(arguments: StorePromises.all)
     func faultlessFaultyStoreKeepsPromise(_ promise: StorePromise) async throws {
         let store = MemoryStore()
-        try await promise.check(StoreSubject(FaultyStore(store), other: MemoryClient(store)))
+        try await promise.check(try await StoreSubject(other: MemoryClient(store)) { FaultyStore(store) })
     }
 
     @Test func logHasMethodsIdentifiersAndCodesOnly() async throws {
