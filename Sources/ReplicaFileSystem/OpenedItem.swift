@@ -21,7 +21,7 @@ final class OpenedItem: Sendable {
         number = NodeNumber.item(node)
         generation = below.generation
         isWriter = below.isWriter
-        reading = below.placeholder.map { Locked(Reading(placeholder: $0)) }
+        reading = below.placeholder.map { Locked(Reading(placeholder: $0), rank: .openFile) }
         self.descriptor = descriptor
     }
 

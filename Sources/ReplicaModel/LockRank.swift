@@ -7,6 +7,8 @@ package enum LockRank: Int, Sendable {
     case durable
     /// The one writer of the database, which takes what changed from the tree.
     case recording
+    /// An open file, while it is opened again because another content took its place.
+    case openFile
     /// One file's bytes from the store, kept apart from what cuts the file.
     case fill
     /// Tree and nodes.

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct LockRankTests {
     private static let ranks: [LockRank] = [
-        .durable, .recording, .fill, .tree, .storeEvents, .storeScan, .storeIndex, .leaf, .innermost,
+        .durable, .recording, .openFile, .fill, .tree, .storeEvents, .storeScan, .storeIndex, .leaf, .innermost,
     ]
 
     /// Every order that is right is taken, and leaves nothing behind.
