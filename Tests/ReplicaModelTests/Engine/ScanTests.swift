@@ -34,6 +34,22 @@ import Testing
         #expect(try await bench.read("y") == "text")
     }
 
+    /// What a power cut emptied stands for the store's content, also to the scan after the next crash: it bears our mark.
+    @Test func whatAPowerCutEmptiedStaysAPlaceholder() async throws {
+        let bench = try Bench()
+        try bench.write("precious", to: "doc")
+        try await bench.settle()
+        exchangeTree(of: bench)
+        #expect(truncate(bench.folders.tree.string + "/doc", 0) == 0)
+        try bench.crash()
+        let place = Place(folder: bench.replica.look { $0.root.descriptor }, name: FileName("doc"))
+        #expect(bench.replica.look { $0.mark }.isOn(place))
+        try bench.crash()
+        try await bench.settle()
+        #expect(bench.store.text(at: "doc") == "precious")
+        #expect(try await bench.read("doc") == "precious")
+    }
+
     /// An edit rests before it is sent; what an import finds rests since it was last changed, not since it was found.
     @Test(arguments: [(10.0, ["old"]), (0.0, [])])
     func whatRestedBeforeTheImportIsSentAtOnce(_ since: Double, _ sent: [String]) async throws {

@@ -65,7 +65,7 @@ extension Tree {
         do throws(Obstacle) {
             let place = Place(folder: try descriptor(of: folder), name: line.name)
             let status = try errnos { () throws(Errno) in
-                try place.setXattr(OwnXattr.dataless, to: [])
+                try place.setXattr(OwnXattr.dataless, to: mark.value)
                 let file = try place.open(O_WRONLY)
                 defer { close(file) }
                 try Errno.check(ftruncate(file, Int(base.size)))
