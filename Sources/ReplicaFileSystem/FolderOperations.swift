@@ -23,6 +23,7 @@ extension DomainFileSystem {
             let descriptor = try replica.reopen(NodeNumber.item(node), flags: O_RDONLY | O_DIRECTORY)
             defer { Glibc.close(descriptor) }
             guard Glibc.fsync(descriptor) == 0 else { throw .errno(.last) }
+            replica.noteSynced(NodeNumber.item(node), size: 0)
             try recordDurably()
         } send: { reply, _ in
             reply.succeed()

@@ -16,6 +16,7 @@ extension DomainFileSystem {
             let flags = options.flags & ~Self.kernelFlags
             let below = try replica.open(number, flags: flags)
             let opened = try enter(node, below)
+            if below.isWriter, flags & (O_SYNC | O_DSYNC) != 0 { try recordDurably() }
             if options.killPrivileges, flags & O_TRUNC != 0 { try clearSetID(of: number) }
             return opened
         } send: { [self] reply, opened in

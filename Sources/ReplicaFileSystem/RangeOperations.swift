@@ -13,7 +13,12 @@ extension DomainFileSystem {
         answer(context, reply) { [self] () throws(Obstacle) in
             // Nothing is left to keep of a file that was replaced.
             guard isCurrent(file) else { return }
-            try withDescriptor(of: file) { descriptor in dataOnly ? fdatasync(descriptor) : Glibc.fsync(descriptor) }
+            var status = stat()
+            try withDescriptor(of: file) { descriptor -> Int32 in
+                guard fstat(descriptor, &status) == 0 else { return -1 }
+                return dataOnly ? fdatasync(descriptor) : Glibc.fsync(descriptor)
+            }
+            replica.noteSynced(file.number, size: Int64(status.st_size))
             try recordDurably()
         } send: { reply, _ in
             reply.succeed()

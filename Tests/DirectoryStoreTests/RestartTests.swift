@@ -100,4 +100,28 @@ import Testing
         item.version.content = "stale"
         return item
     }
+
+    /// Of a process that has ended it is taken away at once; of another machine, or a process that lives, it stays.
+    @Test func whatADeadProcessLeftIsClearedAtOnce() async throws {
+        _ = try DirectoryStore(path: scratch.root)
+        let own = TemporaryName.make().description.split(separator: "-", omittingEmptySubsequences: false)
+        #expect(own.count == 7)
+        // `.replica`, `tmp`, boot, namespace, process, start, number.
+        func name(_ change: (inout [Substring]) -> Void) -> String {
+            var parts = own
+            parts[6] = "77"
+            change(&parts)
+            return parts.joined(separator: "-")
+        }
+        let dead = name { $0[5] = "1" }
+        let others = [
+            name { $0[2] = "0123456789abcdef" }, name { ($0[3], $0[5]) = ("1", "1") }, name { $0[5] = own[5] },
+            ".replica-tmp-left", ".replica-tmp-0123456789abcdef-1",
+        ]
+        for name in [dead] + others { try Data("half".utf8).write(to: URL(filePath: "\(scratch.root)/\(name)")) }
+        let store = try DirectoryStore(path: scratch.root)
+        _ = try await store.enumerateItems(in: .root, from: nil)
+        #expect(!FileManager.default.fileExists(atPath: "\(scratch.root)/\(dead)"))
+        for name in others { #expect(FileManager.default.fileExists(atPath: "\(scratch.root)/\(name)"), "\(name)") }
+    }
 }

@@ -78,7 +78,7 @@ extension DirectoryTree {
             // What cannot be taken away now may be at the next listing.
             guard let status = try? Linux.status(of: entry.name, in: folder) else { continue }
             let age = Duration.nanoseconds(Timestamp.now.nanoseconds.saturatingSubtract(status.changed))
-            guard age > temporaryLife else { continue }
+            guard age > temporaryLife || TemporaryName.isOfDead(entry.name) else { continue }
             _ = try? remove(entry.name, status, in: folder)
         }
     }

@@ -1,12 +1,12 @@
+import Glibc
 import ReplicaModel
 
 /// The names of files on their way into the tree and of what is on its way out of it. No listing shows them.
 enum TemporaryName {
     static let prefix = Array(".replica-tmp-".utf8)
-    /// A file left by a daemon that died is taken away after this time without a change. Long, because another
-    /// machine may be at work in the same directory.
+    /// A file left by a daemon of another machine, or of an earlier boot, is taken away after this time without a change.
+    /// Long, because another machine may be at work in the same directory.
     static let longestLife = Duration.seconds(3_600)
-    private static let process = UInt64.random(in: 0 ... .max)
     private static let counter = Locked<UInt64>(0)
 
     static func make() -> FileName {
@@ -17,10 +17,75 @@ enum TemporaryName {
         return FileName(bytes: own + Array("\(number)".utf8))
     }
 
-    private static let own = prefix + Array("\(hex(process))-".utf8)
+    private static let own = prefix + Array("\(Maker.own.text)-".utf8)
 
     static func matches(_ name: FileName) -> Bool { name.bytes.starts(with: prefix) }
 
     /// Whether it is such a name, and none of this process.
     static func isOfAnother(_ name: FileName) -> Bool { matches(name) && !name.bytes.starts(with: own) }
+
+    /// Whether it is such a name of a process that has ended: nobody will finish what bears it.
+    static func isOfDead(_ name: FileName) -> Bool {
+        guard matches(name), !name.bytes.starts(with: own) else { return false }
+        return Maker(String(decoding: name.bytes.dropFirst(prefix.count), as: UTF8.self))?.isDead ?? false
+    }
+}
+
+/// A process that makes temporary files.
+private struct Maker {
+    /// The boot that it is of, and the namespace of its number.
+    var boot: String
+    var space: String
+    var process: Int32
+    /// When it was started, in ticks since the boot: its number may be another's by now.
+    var start: String
+
+    static let own = Maker(
+        boot: currentBoot, space: currentSpace, process: getpid(), start: startTime(of: getpid()) ?? "0")
+
+    var text: String { "\(boot)-\(space)-\(process)-\(start)" }
+
+    init(boot: String, space: String, process: Int32, start: String) {
+        (self.boot, self.space, self.process, self.start) = (boot, space, process, start)
+    }
+
+    /// Reads what ``text`` is the beginning of.
+    init?(_ text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 5, let process = Int32(parts[2]), process > 0 else { return nil }
+        self.init(boot: String(parts[0]), space: String(parts[1]), process: process, start: String(parts[3]))
+    }
+
+    /// False also where it cannot be told: of another machine, an earlier boot, another namespace.
+    var isDead: Bool {
+        guard boot == Self.own.boot, space == Self.own.space else { return false }
+        if kill(process, 0) != 0 { return errno == ESRCH }
+        return Self.startTime(of: process).map { $0 != start } ?? false
+    }
+
+    private static var currentBoot: String {
+        String((read("/proc/sys/kernel/random/boot_id") ?? "").filter { $0.isHexDigit }.prefix(16))
+    }
+
+    private static var currentSpace: String {
+        var text = [UInt8](repeating: 0, count: 64)
+        let length = text.withUnsafeMutableBytes { readlink("/proc/self/ns/pid", $0.baseAddress!, $0.count) }
+        return String(decoding: text.prefix(max(0, length)), as: UTF8.self).filter { $0.isNumber }
+    }
+
+    /// The 22nd field of its line, of which the second may hold anything but ends with the last parenthesis.
+    private static func startTime(of process: Int32) -> String? {
+        guard let line = read("/proc/\(process)/stat"), let end = line.lastIndex(of: ")") else { return nil }
+        let fields = line[line.index(after: end)...].split(separator: " ")
+        return fields.count > 19 ? String(fields[19]) : nil
+    }
+
+    private static func read(_ path: String) -> String? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var text = [UInt8](repeating: 0, count: 4096)
+        let length = Glibc.read(file, &text, text.count)
+        return length < 0 ? nil : String(decoding: text.prefix(length), as: UTF8.self)
+    }
 }

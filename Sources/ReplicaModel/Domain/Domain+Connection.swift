@@ -2,12 +2,13 @@ internal import GRDB
 public import SystemPackage
 
 extension Domain {
-    /// Stops all calls to the store until ``connect()``; what is here goes on working. Kept over restarts
-    /// (statement 25).
+    /// Stops all calls to the store until ``connect()``; what is here goes on working. Kept over restarts (statement 25)
+    /// and power cuts.
     /// - Parameter reason: One line for people.
     /// - Throws: The database's error; the domain stays connected then.
     public func disconnect(reason: String) throws {
         try replica.database.write { try Meta.disconnected.write(reason, to: $0) }
+        try replica.database.makeDurable()
         engine.state.withLock { $0.disconnected = reason }
         bell.ring()
     }
@@ -15,6 +16,7 @@ extension Domain {
     /// Ends a disconnection: what waited goes on (statement 25).
     public func connect() throws {
         try replica.database.write { try Meta.disconnected.write(nil, to: $0) }
+        try replica.database.makeDurable()
         engine.state.withLock { state in
             state.disconnected = nil
             state.trouble = nil

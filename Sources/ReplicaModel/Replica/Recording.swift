@@ -35,8 +35,27 @@ extension Replica {
         }
     }
 
+    /// Notes what a program has synced of an item that the store has or may have: after a power cut that is an edit of it, and
+    /// its identity is known. ``recordDurably()`` is to follow.
+    /// - Parameter size: A file's size before it was synced, in bytes.
+    public func noteSynced(_ number: ItemNumber, size: Int64) {
+        try? locked { (tree) throws(Obstacle) in  // Nothing here throws; the lock's signature does.
+            guard let node = tree.shown[number] else { return }
+            tree.settle(node)
+            for name in tree.names(of: node) where !name.dirty.isEmpty && !name.isDeleted {
+                if name.kind == .file, name.dirty.contains(.contents) {
+                    // What the database says holds as long as the file does not become shorter.
+                    guard name.syncedSize.map({ $0 > size }) ?? true else { continue }
+                    name.syncedSize = size
+                    tree.note(name)
+                }
+                if name.base != nil || name.flags.contains(.createSent) { tree.untoldChanges += 1 }
+            }
+        }
+    }
+
     /// Makes what the tree itself does not tell survive a power cut, as fsync(2) promises: that something was deleted,
-    /// which xattrs are still to be sent. All else is found again by comparing (docs/decisions/no-intent-log.md), and costs
+    /// which xattrs are still to be sent, that a known file was edited. All else is found again by comparing (docs/decisions/no-intent-log.md), and costs
     /// nothing here.
     public func recordDurably() throws {
         let wanted = look { $0.untoldChanges }

@@ -98,4 +98,100 @@ import Testing
                 """)
         }
     }
+
+    /// So are its attributes.
+    @Test func whatIsSyncedKeepsItsMode() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                disk_at data; mkdir -p data/src/d; SRC=$HERE/data/src
+                begin; settle; echo one >"$MNT/f"; settle; mv store away
+                chmod 640 "$MNT/f"; chmod 750 "$MNT/d"; sync "$MNT/f" "$MNT/d"
+                cut data; mv away store
+                mount_it; settle
+                for place in "$MNT" "$STORE"; do
+                    equal "$(stat -c %a "$place/f" "$place/d" | tr '\\n' ' ')" "640 750 "
+                done
+                """)
+        }
+    }
+
+    /// A file that is synced is an edit of the item that it was, though the database was behind: in place, or saved by a
+    /// rename.
+    @Test(arguments: [
+        #"echo two >"$MNT/f"; sync "$MNT/f""#,
+        #"echo two >"$MNT/t"; sync "$MNT/t"; mv "$MNT/t" "$MNT/f"; sync "$MNT""#,
+        #"printf 'two\n' | dd of="$MNT/f" oflag=dsync conv=notrunc status=none"#,
+    ])
+    func whatIsSyncedKeepsItsName(_ save: String) async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                disk_at data; mkdir data/src; SRC=$HERE/data/src
+                begin; settle
+                echo one >"$MNT/f"
+                sent() { content_is "$STORE/f" one; }
+                eventually sent
+                mv store away
+                \(save)
+                cut data
+                mv away store
+                content_is "$TREE/f" two
+                mount_it; content_is "$MNT/f" two; settle; same
+                content_is "$MNT/f" two; equal "$(ls "$MNT")" f
+                """)
+        }
+    }
+
+    /// The store has what was made just before, and the database knows nothing of it.
+    @Test func equalFilesAreOne() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                disk_at data; mkdir data/src; SRC=$HERE/data/src
+                begin; settle
+                mkdir "$MNT/d"; for n in 1 2 3; do echo "content $n" >"$MNT/d/f$n"; done
+                sent() { same >/dev/null 2>&1; }
+                eventually sent
+                sync "$TREE"/d/f* "$TREE/d"; cut data
+                mount_it; settle; same
+                equal "$(cd "$MNT" && find d | sort | tr '\\n' ' ')" "d d/f1 d/f2 d/f3 "
+                """)
+        }
+    }
+
+    /// A time that was sent and then lost here comes back, also of a file that is not here.
+    @Test func timesThatWereSentComeBack() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                disk_at data; mkdir data/src; SRC=$HERE/data/src
+                echo text >data/src/f; echo text >data/src/g; mkdir data/src/d
+                begin; settle
+                replica evict "$MNT/g" >/dev/null
+                touch -d @1000000 "$MNT/f" "$MNT/g"; settle
+                cut data
+                touch -d @2000000 "$TREE/f" "$TREE/g"
+                mount_it; settle
+                for name in f g; do
+                    equal "$(stat -c %Y "$MNT/$name")" 1000000; equal "$(stat -c %Y "$STORE/$name")" 1000000
+                done
+                same
+                """)
+        }
+    }
+
+    @Test func connectingIsDurable() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                disk_at data; mkdir data/src; SRC=$HERE/data/src
+                begin; settle
+                replica disconnect d --reason test >/dev/null; cut data; mount_it
+                has <(replica status d) disconnected
+                replica connect d >/dev/null; cut data; mount_it
+                echo text >"$MNT/f"; settle; same
+                """)
+        }
+    }
 }

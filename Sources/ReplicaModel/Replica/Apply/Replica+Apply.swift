@@ -52,7 +52,9 @@ extension Replica {
             return .done
         case .compare(let number):
             guard let plan = try settleDoubt(number, item, staged) else { return .deferred }
-            return try apply(item, staged: plan == .takeTheirs ? staged : nil, isForced: isForced)
+            guard plan == .takeTheirs, var staged else { return try apply(item, isForced: isForced) }
+            staged.isPreferred = true
+            return try apply(item, staged: staged, isForced: isForced)
         case .update(let number, let plan, let parent):
             guard !plan.keepsCopy else {
                 if try !meetEqual(number, item, staged) { try makeConflictCopy(of: number) }

@@ -7,6 +7,8 @@ struct StagedContent: Sendable {
     var path: FilePath
     /// The version that the bytes are of.
     var version: String
+    /// Whether it was compared with what is here after a power cut, and is to take its place.
+    var isPreferred = false
 }
 
 extension Replica {
@@ -149,6 +151,7 @@ extension Tree {
         if node.opens > 0, node.materialization != .dataless { node.generation += 1 }
         node.materialization = staged == nil && item.size > 0 ? .dataless : .whole
         node.ranges = RangeSet64()
+        if !node.flags.isDisjoint(with: .inDoubt) { endDoubt(node) }
         // At once: a reader may wait for it with pages locked that showing the change needs.
         node.base?.version.content = item.version.content
         node.base?.size = item.size

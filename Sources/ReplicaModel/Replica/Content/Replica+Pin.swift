@@ -2,7 +2,7 @@ internal import GRDB
 internal import SystemPackage
 
 extension Replica {
-    /// Pins an item, or undoes that; in force, and recorded, when this returns.
+    /// Pins an item, or undoes that; in force, and recorded durably, when this returns.
     func setPin(_ isPinned: Bool, of number: ItemNumber) throws {
         try locked { (tree) throws(Obstacle) in
             guard let node = try tree.find(number), !node.isDeleted else { throw .errno(.noSuchFileOrDirectory) }
@@ -17,6 +17,7 @@ extension Replica {
             tree.wantBelow(node)
         }
         try record()
+        try database.makeDurable()
     }
 
     /// Looks for what was pinned and evicted in earlier runs.

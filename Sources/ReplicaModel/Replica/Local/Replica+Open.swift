@@ -56,6 +56,7 @@ extension Replica {
                 }
                 for name in tree.names(of: node) { tree.edit(name, [.contents, .modificationDate]) }
             }
+            if isWriter, flags & (O_SYNC | O_DSYNC) != 0 { tree.expectSyncedWrites(of: node) }
             return OpenFile(
                 descriptor: descriptor, isWriter: isWriter, generation: node.generation,
                 placeholder: node.materialization == .whole ? nil : node.stamp.inode,
@@ -130,6 +131,15 @@ extension Replica {
 }
 
 extension Tree {
+    /// Each write will be synced, and none may be seen here: that it is an edit is said before the first.
+    fileprivate func expectSyncedWrites(of node: Node) {
+        for name in names(of: node) where name.base != nil || name.flags.contains(.createSent) {
+            edit(name, [.contents, .modificationDate])
+            name.syncedSize = min(name.syncedSize ?? 1, 1)
+            untoldChanges += 1
+        }
+    }
+
     /// The cache evicts what was used longest ago; a minute more or less is no matter.
     fileprivate func noteUse(of node: Node) {
         let isNews = keepsUse && now() - node.usedAt > 60

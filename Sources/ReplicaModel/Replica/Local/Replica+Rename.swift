@@ -120,7 +120,9 @@ extension Tree {
         let unanswered = (old.sent, old.sentContent)
         if new.base != nil || new.flags.contains(.createSent) { leaveTombstone(of: new) }
         (new.sent, new.sentContent) = unanswered
+        let synced = new.syncedSize
         setBase(heritage, of: new)
+        new.syncedSize = synced
         if new.pin == .inherited { new.pin = old.pin }
         new.flags.formUnion(old.flags.intersection(.conflict))
         new.conflict = old.conflict ?? new.conflict

@@ -13,7 +13,9 @@ extension Tree {
             endDoubt(node)
             return nil
         }
-        if staged == nil, item.size > 0, node.stamp.size > 0 { return .finished(.needsContent(node.number)) }
+        // Until the store's content is in its place nobody gets it.
+        if let staged, staged.isPreferred { return nil }
+        if staged == nil, item.size > 0 { return .finished(.needsContent(node.number)) }
         return .compare(node.number)
     }
 
@@ -33,8 +35,8 @@ extension Tree {
 
 extension Replica {
     /// Compares a file that is in doubt with what the store has now, and does what follows.
-    /// - Parameter staged: The store's content; nil where it has none, or nothing is here.
-    /// - Returns: Whether the store's state of the item can be applied now as any other.
+    /// - Parameter staged: The store's content; nil where it has none.
+    /// - Returns: Nil when it cannot be told now; else the store's state of the item is to be applied.
     func settleDoubt(
         _ number: ItemNumber, _ item: Item, _ staged: StagedContent?
     ) throws(Obstacle) -> PlanAfterPowerCut? {
@@ -62,7 +64,7 @@ extension Replica {
             }
             tree.setBase(base, of: node)
             if plan == .send { tree.edit(node, [.contents, .modificationDate]) }
-            tree.endDoubt(node)
+            if plan != .takeTheirs { tree.endDoubt(node) }
             return plan
         }
         if plan == .keepBoth { try makeConflictCopy(of: number) }
