@@ -24,7 +24,7 @@ struct Replica: ParsableCommand {
             CommandGroup(
                 name: "Trouble",
                 subcommands: [
-                    Conflicts.self, Resolve.self, Retry.self, Resolved.self, Approve.self, Connect.self,
+                    Conflicts.self, Resolve.self, Retry.self, Resolved.self, Approve.self, Restore.self, Connect.self,
                     Disconnect.self,
                 ]),
         ])

@@ -41,6 +41,7 @@ import Testing
             (["retry"], .retry(path: nil), "trying again"), (["retry", "photos"], .retry(path: nil), "trying again"),
             (["retry", "photos:a"], .retry(path: path("a")), "trying again"),
             (["approve"], .approve, "the deletion goes on"),
+            (["restore"], .restore, "the store gets it again"),
             (["resolve", "photos:a", "--keep", "both"], .resolve(path: path("a"), keep: .both), "photos:a is settled"),
             (
                 ["resolved", "notAuthenticated"], .resolved(code: "notAuthenticated"),

@@ -15,8 +15,9 @@ import Testing
         .evict(path: path, strict: true), .forget(path: path),
         .pin(path: path), .unpin(path: path), .reimport(path: path), .resend(path: path, fields: nil),
         .resend(path: odd, fields: ["tags"]), .connect, .disconnect(reason: "moving"),
-        .wait(path: .root), .retry(path: nil), .retry(path: path), .approve, .resolved(code: "notAuthenticated"),
-        .watch, .mount(mountpoint: ControlFilePath(bytes: [0x2F, 0xFF]), options: ["ro"]), .unmount(flush: true),
+        .wait(path: .root), .retry(path: nil), .retry(path: path), .approve, .restore,
+        .resolved(code: "notAuthenticated"), .watch,
+        .mount(mountpoint: ControlFilePath(bytes: [0x2F, 0xFF]), options: ["ro"]), .unmount(flush: true),
         .remove(keep: .dirty),
     ]
 
@@ -24,7 +25,7 @@ import Testing
         .done, .daemon(DaemonStatus(name: "a", pid: 7, mountpoint: ControlFilePath(bytes: Array("/mnt".utf8)))),
         .domain(domainStatus), .item(itemStatus),
         .evicted(EvictionResult(items: 1, bytes: 2, refused: [.init(path: path, code: "busy", message: "open")])),
-        .removed(RemovalResult(preserved: nil, files: 0)),
+        .removed(RemovalResult(preserved: nil, files: 0)), .restored(RestorationResult(items: 3, left: 1)),
     ]
 
     static let events: [ControlEvent] = [

@@ -6,6 +6,7 @@ public enum ControlAnswer: Equatable, Sendable {
     case item(ItemStatus)
     case evicted(EvictionResult)
     case removed(RemovalResult)
+    case restored(RestorationResult)
 }
 
 /// What a request tells before its end.
@@ -38,7 +39,7 @@ public struct ControlFailure: Error, Codable, Equatable, Sendable, CustomStringC
 
 extension ControlAnswer: Codable {
     private enum Key: String, CodingKey {
-        case daemon, domain, item, evicted, removed
+        case daemon, domain, item, evicted, removed, restored
     }
 
     /// One key says which answer; an empty object, or keys of a newer daemon only, is `done`.
@@ -51,6 +52,7 @@ extension ControlAnswer: Codable {
         case .item: self = .item(try container.decode(ItemStatus.self, forKey: .item))
         case .evicted: self = .evicted(try container.decode(EvictionResult.self, forKey: .evicted))
         case .removed: self = .removed(try container.decode(RemovalResult.self, forKey: .removed))
+        case .restored: self = .restored(try container.decode(RestorationResult.self, forKey: .restored))
         }
     }
 
@@ -63,6 +65,7 @@ extension ControlAnswer: Codable {
         case .item(let value): try container.encode(value, forKey: .item)
         case .evicted(let value): try container.encode(value, forKey: .evicted)
         case .removed(let value): try container.encode(value, forKey: .removed)
+        case .restored(let value): try container.encode(value, forKey: .restored)
         }
     }
 }

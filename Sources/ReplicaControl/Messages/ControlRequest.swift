@@ -46,6 +46,8 @@ public enum ControlRequest: Codable, Equatable, Sendable {
     case retry(path: ControlPath?)
     /// Lets a held mass deletion go on. Answer: `done`.
     case approve
+    /// Has the store get again what it deleted and is held. Answer: `restored`.
+    case restore
     /// Says that an error's cause is gone: an error code of docs/CONTROL.md. Answer: `done`.
     case resolved(code: String)
     /// Tells what happens, until the connection is closed. Events: `change`, `progress`.
@@ -67,8 +69,8 @@ extension ControlRequest {
             .wait(let path):
             path
         case .retry(let path): path
-        case .hello, .status, .pending, .materialized, .conflicts, .connect, .disconnect, .approve, .resolved, .watch,
-            .mount, .unmount, .remove:
+        case .hello, .status, .pending, .materialized, .conflicts, .connect, .disconnect, .approve, .restore,
+            .resolved, .watch, .mount, .unmount, .remove:
             nil
         }
     }

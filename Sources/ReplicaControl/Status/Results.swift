@@ -47,6 +47,20 @@ public struct RemovalResult: Codable, Equatable, Sendable {
     }
 }
 
+/// What `restore` did.
+public struct RestorationResult: Codable, Equatable, Sendable {
+    /// Items that are sent to the store again.
+    public var items: Int
+    /// Items that are still held: their content isn't here.
+    public var left: Int
+
+    /// The result of one request.
+    public init(items: Int, left: Int) {
+        self.items = items
+        self.left = left
+    }
+}
+
 /// One thing that happened, for `watch`.
 public struct ChangeEvent: Codable, Equatable, Sendable {
     /// When.

@@ -75,18 +75,6 @@ extension Domain {
     public static let resolvable: Set<String> = [
         "notAuthenticated", "insufficientQuota", "serverUnreachable", "cannotSynchronize", "excludedFromSync",
     ]
-
-    /// Lets a held mass deletion go on (design.md §8).
-    /// - Returns: How many items it deletes; 0 when none was held.
-    @discardableResult
-    public func approve() -> Int {
-        let count = engine.state.withLock { state in
-            state.isApproved = state.heldDeletions > 0
-            return state.heldDeletions
-        }
-        bell.ring()
-        return count
-    }
 }
 
 extension Replica {

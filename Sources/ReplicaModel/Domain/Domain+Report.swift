@@ -33,7 +33,11 @@ extension SyncEngine {
         }
         if let disconnected { return (.disconnected, disconnected) }
         if held > 0 {
-            return (.held, "the store deleted \(held) items: 'replica approve' deletes them here too")
+            return (
+                .held,
+                "the store deleted \(held) items: 'replica approve' deletes them here too, 'replica restore' sends"
+                    + " them to the store again"
+            )
         }
         if let failure = replica.recording.withLock({ $0.failure }) { return (.offline, failure) }
         if let trouble { return (.offline, trouble.message) }

@@ -27,7 +27,7 @@ extension StateFolders {
         for line in try FolderListing(of: folder).lines where line.status.kind != .folder {
             try line.name.withCString { (text) throws(Errno) in try Errno.check(unlinkat(folder, text, 0)) }
         }
-        for folder in [staging, kept, root] {
+        for folder in [staging, kept, deleted, root] {
             let isGone = folder.withPlatformString { rmdir($0) } == 0
             guard isGone || Errno.last == .noSuchFileOrDirectory else { throw .last }
         }

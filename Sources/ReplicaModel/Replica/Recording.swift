@@ -11,11 +11,14 @@ extension Replica {
     /// - Parameter together: Written in the same transaction.
     func record(together: @escaping (Rows) throws -> Void = { _ in }) throws {
         try recording.withLock { (recording: inout Recording) throws in
-            let ((rows, removed, next, round), answers) = look { ($0.takeChanges(), $0.answers.takeUnrecorded()) }
+            let ((rows, removed, next, round), aside, answers) = look {
+                ($0.takeChanges(), $0.takeAside(), $0.answers.takeUnrecorded())
+            }
             do {
                 try database.write { transaction in
                     for row in rows { try row.write(to: transaction, round: round) }
                     for number in removed { try ItemRow.delete(number, from: transaction) }
+                    for row in aside { try AsideRows.write(row, to: transaction, round: round) }
                     if let next { try Meta.nextNumber.write(String(next), to: transaction) }
                     for (identifier, count) in answers {
                         try Incoming.noteAnswer(about: identifier, count, in: transaction)
@@ -25,6 +28,7 @@ extension Replica {
             } catch {
                 look { tree in
                     tree.putBack(rows, removed)
+                    tree.aside.insert(contentsOf: aside, at: 0)
                     tree.answers.putBack(answers)
                 }
                 recording.failure = (error as? StateFailure)?.message ?? "\(error)"
@@ -90,6 +94,11 @@ extension Tree {
         guard nextNumber + Self.reserve / 2 > reservedNumber else { return (rows, gone, nil, rounds.present) }
         reservedNumber = nextNumber + Self.reserve
         return (rows, gone, reservedNumber, rounds.present)
+    }
+
+    fileprivate func takeAside() -> [ItemRow] {
+        defer { aside = [] }
+        return aside
     }
 
     fileprivate func putBack(_ rows: [ItemRow], _ gone: Set<ItemNumber>) {

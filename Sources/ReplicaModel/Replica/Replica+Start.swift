@@ -24,6 +24,12 @@ extension Replica {
         tree.rounds = last.rounds
         (tree.knewNothing, tree.holdsAll) = (last.isFirst, last.isFirst)
         try last.beginNext(database, root: root)
+        if last.scanMode != .none {
+            let (scan, round) = (last.scanMode, last.rounds.present)
+            try database.write { rows in
+                try AsideRecovery(folders: folders, root: root, rows: rows, scan: scan, round: round).run()
+            }
+        }
         try tree.start()
         return Replica(
             folders: folders, tree: tree, database: database, templatePrefix: last.templatePrefix, now: now, wake: wake)

@@ -17,6 +17,8 @@ public struct StateFolders: Sendable, Hashable {
     public var staging: FilePath { root.appending("staging") }
     /// What was preserved from a deletion.
     public var kept: FilePath { root.appending("kept") }
+    /// What the store deleted lately, by item number: given back when it turns out to be too much.
+    public var deleted: FilePath { root.appending("deleted") }
     public var controlSocket: FilePath { root.appending("control.sock") }
     public var settings: FilePath { root.appending("domain.json") }
     /// Locked by the one process that serves the domain.
@@ -27,7 +29,7 @@ public struct StateFolders: Sendable, Hashable {
 
     /// Makes what is missing but the tree.
     public func make() throws(Errno) {
-        for folder in [root, staging, kept] {
+        for folder in [root, staging, kept, deleted] {
             let made = folder.withPlatformString { mkdir($0, 0o700) }
             guard made == 0 || Errno.last == .fileExists else { throw .last }
         }

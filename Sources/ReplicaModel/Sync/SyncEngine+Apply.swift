@@ -6,15 +6,16 @@ extension SyncEngine {
     func applyIncoming() async {
         await listAgain()
         await askForLeftOut()
-        guard mayDelete() else { return }
         var isForced = false
         for _ in 0..<Self.mostPasses {
-            let pass = await applyAll(isForced: isForced)
+            let leave = judgeDeletions()
+            // Who is in the way of something may be about to be deleted, when that is certain.
+            let pass = await applyAll(isForced: isForced && !leave.isWithheld, leave)
             // What a pass had to ask for is noted after it. A database that cannot be read has nothing to apply.
             let isMore = pass.applied > 0 && ((try? replica.newestIncoming()) ?? 0) > 0
             guard pass.deferred > 0 || isMore else {
                 let asked = state.withLock { $0.lastAsked }
-                replica.look { $0.answers.forget(upTo: asked) }
+                if pass.withheld == 0 { replica.look { $0.answers.forget(upTo: asked) } }
                 break
             }
             if pass.applied > 0 {
@@ -25,13 +26,8 @@ extension SyncEngine {
                 isForced = true
             }
         }
-        endApproval()
-    }
-
-    /// A person's word counts for the deletions it was said about, not for those that come later.
-    private func endApproval() {
-        guard state.withLock({ $0.isApproved }), replica.countDeletions().deletions == 0 else { return }
-        state.withLock { $0.isApproved = false }
+        // A person's word ends with what it was about.
+        if state.withLock({ $0.window?.word == .approved }) { _ = judgeDeletions() }
     }
 
     /// How many passes are made before others get their turn.
@@ -49,8 +45,10 @@ extension SyncEngine {
         }
     }
 
-    private func applyAll(isForced: Bool) async -> (applied: Int, deferred: Int) {
-        var (applied, deferred) = (0, 0)
+    private func applyAll(
+        isForced: Bool, _ leave: DeletionLeave
+    ) async -> (applied: Int, deferred: Int, withheld: Int) {
+        var (applied, deferred, withheld) = (0, 0, 0)
         var last: Int64 = 0
         do {
             // What is noted meanwhile waits for the next pass.
@@ -60,7 +58,9 @@ extension SyncEngine {
                 guard let end = changes.last?.0 else { break }
                 var done: [(Int64, ItemIdentifier)] = []
                 for (sequence, change) in changes {
-                    if await apply(change, isForced: isForced) {
+                    if change.item == nil, !leave.allows(change.identifier, sequence) {
+                        withheld += 1
+                    } else if await apply(change, isForced: isForced, leave) {
                         done.append((sequence, change.identifier))
                     } else {
                         deferred += 1
@@ -74,11 +74,11 @@ extension SyncEngine {
             log.error("the database cannot be used", metadata: ["error": "\(error)"])
         }
         if applied > 0 { bell.ring() }
-        return (applied, deferred)
+        return (applied, deferred, withheld)
     }
 
     /// - Returns: Whether the change is dealt with.
-    private func apply(_ change: Incoming, isForced: Bool) async -> Bool {
+    private func apply(_ change: Incoming, isForced: Bool, _ leave: DeletionLeave) async -> Bool {
         let isDue = state.withLock { $0.postponed.isDue(change.identifier, at: replica.now()) }
         guard isDue else { return false }
         do throws(Obstacle) {
@@ -86,7 +86,8 @@ extension SyncEngine {
             if let item = change.item {
                 outcome = try replica.apply(item, asked: change.asked, isForced: isForced)
             } else {
-                outcome = try replica.applyDeletion(of: change.identifier, asked: change.asked)
+                outcome = try replica.applyDeletion(
+                    of: change.identifier, asked: change.asked, setsAside: leave.setsAside(change.identifier))
             }
             switch outcome {
             case .done:
@@ -201,21 +202,4 @@ extension SyncEngine {
             }
         }
     }
-
-    /// Holds back when more than half of a domain would go at once (design.md §8).
-    private func mayDelete() -> Bool {
-        let count = replica.countDeletions()
-        let isHeld = state.withLock { state in
-            guard count.deletions > Self.mostDeletions, count.deletions * 2 > count.items else {
-                state.heldDeletions = 0
-                state.isApproved = false
-                return false
-            }
-            state.heldDeletions = state.isApproved ? 0 : count.deletions
-            return !state.isApproved
-        }
-        return !isHeld
-    }
-
-    private static let mostDeletions = 100
 }

@@ -34,6 +34,7 @@ extension SyncEngine {
             clearTrouble()
             state.withLock { state in
                 state.feedTrouble = nil
+                state.takesOtherStore = false
                 state.nextPull = replica.now() + Self.pullInterval
                 // What came is applied before more is asked for.
                 if isAll { state.pullsDone = number } else { state.isPullWanted = true }
@@ -111,7 +112,7 @@ extension SyncEngine {
     /// Whether a person said that what the store has now is to be taken for its content.
     private func isAllowed(_ error: RemoteStoreError) -> Bool {
         guard case .cannotSynchronize = error else { return false }
-        return state.withLock { $0.isApproved }
+        return state.withLock { $0.takesOtherStore }
     }
 
     /// Lists every folder that is listed here and compares: what is in no listing is gone, once all listings are

@@ -45,9 +45,12 @@ extension SyncEngine {
         }
         if options.cacheLimit != nil || options.minimumFree != nil { replica.look { $0.keepsUse = true } }
         let (reason, isImporting) = replica.standingOrders()
+        let (window, held) = replica.openWindow()
         state.withLock { state in
             state.disconnected = reason
             state.isImporting = isImporting
+            state.window = window
+            state.heldDeletions = held
         }
     }
 

@@ -73,7 +73,9 @@ final class SyncEngine: Sendable {
             BackgroundPriority.take()
             let mark = bell.mark
             await receive()
-            let next = state.withLock { min($0.nextPull, $0.postponed.next ?? .infinity) }
+            let next = state.withLock {
+                min($0.nextPull, $0.postponed.next ?? .infinity, $0.nextDeletionLook ?? .infinity)
+            }
             await bell.wait(since: mark, until: next, now: replica.now)
             BackgroundPriority.take()
             await restBeforeLook()
@@ -110,9 +112,16 @@ struct EngineState {
     var disconnected: String?
     /// Trouble of the whole domain, and when it is looked at again.
     var trouble: Failure?
-    /// Deletions that wait for `replica approve`.
+    /// What the store deleted lately.
+    var window: DeletionWindow?
+    /// Deletions that wait for a person.
     var heldDeletions = 0
+    /// Whether a person said that these may go, and nothing has come of it yet.
     var isApproved = false
+    /// When the deletions are looked at again, in seconds since 1970.
+    var nextDeletionLook: Double?
+    /// Whether a person said that what the store has now is to be taken for its content.
+    var takesOtherStore = false
     /// Items that the store told of in a way that cannot be, by the names it gave: each is asked for again.
     private(set) var leftOut: [ItemIdentifier: String] = [:]
     /// Trouble of the answers about changes: what is here is sent all the same.

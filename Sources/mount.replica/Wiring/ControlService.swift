@@ -25,7 +25,8 @@ struct ControlService: DomainService {
             return try await tell(request, events)
         case .resolve, .download, .evict, .forget, .pin, .unpin, .reimport, .resend:
             return try await change(request, events)
-        case .connect, .disconnect, .wait, .retry, .approve, .resolved: return try await direct(request, events)
+        case .connect, .disconnect, .wait, .retry, .approve, .restore, .resolved:
+            return try await direct(request, events)
         case .mount(let path, let options):
             try await daemon.mount(at: path.path, options: options)
             return .done
@@ -97,9 +98,8 @@ struct ControlService: DomainService {
         case .retry(nil): domain.retry()
         case .retry(let path?): try await domain.retry(path.fileNames())
         case .approve:
-            guard domain.approve() > 0 else {
-                throw ControlFailure(.refused, "\(daemon.location.name): no deletion waits for an approval")
-            }
+            guard domain.approve() != nil else { throw ControlFailure(.refused, nothingHeld) }
+        case .restore: return try restore()
         case .resolved(let code):
             do throws(Errno) {
                 try domain.resolved(code)
@@ -110,6 +110,17 @@ struct ControlService: DomainService {
         default: throw ControlFailure(.wrongProtocol, "this daemon doesn't know that request")
         }
         return .done
+    }
+
+    private var nothingHeld: String { "\(daemon.location.name): no deletion is held" }
+
+    private func restore() throws -> ControlAnswer {
+        guard let done = try domain.restore() else { throw ControlFailure(.refused, nothingHeld) }
+        guard done.items > 0 else {
+            let why = "nothing of what is held is here: 'replica approve' deletes it"
+            throw ControlFailure(.refused, "\(daemon.location.name): \(why)")
+        }
+        return .restored(RestorationResult(items: done.items, left: done.left))
     }
 
     private func resend(_ path: [FileName], _ names: [String]?) async throws {

@@ -52,6 +52,23 @@ struct Approve: ParsableCommand {
     }
 }
 
+/// `replica restore`.
+struct Restore: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Undo a held mass deletion: send to the store again what it deleted.",
+        discussion: "What isn't here can't be sent: that stays held until 'replica approve'.")
+    @OptionGroup var domain: DomainArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let answer = try domain.request(.restore)
+        guard case .restored(let result) = answer else { return try output.done("the store gets it again") }
+        let left = "; \(Format.count(result.left, "item")) whose content isn't here stays held"
+        try output.show(
+            answer, ["\(Format.count(result.items, "item")) sent to the store again\(result.left > 0 ? left : "")"])
+    }
+}
+
 /// `replica connect`: reconnect.
 struct Connect: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "End a disconnection.")

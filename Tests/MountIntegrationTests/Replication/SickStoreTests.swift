@@ -37,6 +37,24 @@ import Testing
         }
     }
 
+    @Test func anotherDirectoryIsTakenWhenAPersonSaysSo() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                for n in $(seq 20); do echo "$n" >"$SRC/f$n"; done
+                begin; settle; unmount_it
+                mv "$STORE" away; mkdir "$STORE"; echo there >"$STORE/there"
+                mount_it
+                said() { case $(replica status d) in *"replica approve"*) ;; *) return 1 ;; esac; }
+                eventually said
+                echo edited >"$MNT/f3"
+                replica approve d
+                settle; same; content_is "$MNT/there" there; content_is "$MNT/f3" edited
+                equal "$(ls "$MNT" | wc -l)" 2
+                """)
+        }
+    }
+
     @Test func aDirectoryThatIsReadOnly() async throws {
         try await Trial.run { trial in
             try await trial.shell(

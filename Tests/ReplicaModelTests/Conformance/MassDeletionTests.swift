@@ -1,3 +1,4 @@
+import Foundation
 import ReplicaTestSupport
 import Testing
 
@@ -86,15 +87,133 @@ import Testing
         #expect(try bench.tree().count == 151)
     }
 
+    /// One after the other, each applied before the next.
+    @Test func whatWentBeforeItWasTooMuchIsGivenBack() async throws {
+        let bench = try await makeBench(300)
+        for index in 0..<300 { #expect(try await bench.read("f\(index)") == "\(index)") }
+        let before = try bench.tree()
+        var gone = 0
+        while gone < 299 {
+            delete(gone..<min(gone + 13, 299), bench)
+            gone = min(gone + 13, 299)
+            try await bench.exchange()
+            if try bench.domain.report().state == .held { break }
+            #expect(try bench.tree().count < 300)
+        }
+        try await bench.exchange()
+        #expect(try bench.domain.report().state == .held)
+        #expect(try bench.tree() == before)
+        // Also after a kill.
+        try bench.crash()
+        try await bench.exchange()
+        #expect(try bench.domain.report().state == .held)
+        #expect(try bench.tree() == before)
+        delete(gone..<299, bench)
+        try await bench.exchange()
+        #expect(bench.domain.approve() == 299)
+        try await bench.settle()
+        #expect(try bench.tree() == ["f299": "299"])
+        #expect(bench.store.calls(of: .createItem).isEmpty && bench.store.calls(of: .deleteItem).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.folders.deleted.string).isEmpty)
+    }
+
+    @Test func theStoreGetsAgainWhatIsHere() async throws {
+        let store = MemoryStore()
+        for index in 0..<200 { store.write("\(index)", to: "d/f\(index)") }
+        let bench = try Bench(store: store)
+        try await bench.settle()
+        for index in 0..<150 { #expect(try await bench.read("d/f\(index)") == "\(index)") }
+        store.delete("d")
+        try await bench.exchange()
+        #expect(try bench.domain.report().state == .held)
+        #expect(try bench.domain.restore() == Restoration(items: 151, left: 50))
+        try await bench.exchange()
+        for index in 0..<150 { #expect(store.text(at: "d/f\(index)") == "\(index)") }
+        #expect(store.item(at: "d/f150") == nil)
+        // What is nowhere is not taken away without a word either.
+        #expect(try bench.tree().count == 201)
+        #expect(try bench.domain.report().state == .held)
+        #expect(try bench.domain.restore() == Restoration(items: 0, left: 50))
+        #expect(bench.domain.approve() == 50)
+        try await bench.settle()
+        #expect(try bench.tree().count == 151)
+        #expect(try bench.domain.report().state == .idle)
+    }
+
+    /// rsync and programs that save write a new file of the old name.
+    @Test func aReplacedFileNeitherWaitsNorCounts() async throws {
+        let bench = try await makeBench(300)
+        for index in 0..<290 {
+            // Told of in two answers: gone first, then there.
+            bench.store.delete("f\(index)")
+            if index == 0 { await bench.engine.pull() }
+            bench.store.write("new", to: "f\(index)")
+        }
+        try await bench.receive()
+        #expect(try bench.domain.report().state != .held)
+        #expect(try await bench.read("f0") == "new")
+        try await bench.settle()
+        #expect(try bench.tree().count == 300)
+    }
+
+    @Test func whatSomebodyRemovedHereDoesNotComeBack() async throws {
+        let store = MemoryStore()
+        for index in 0..<120 { store.write("\(index)", to: "d/f\(index)") }
+        for index in 0..<120 { store.write("\(index)", to: "e/f\(index)") }
+        let bench = try Bench(store: store)
+        try await bench.settle()
+        for name in ["d", "e"] {
+            for index in 0..<120 { #expect(try await bench.read("\(name)/f\(index)") == "\(index)") }
+        }
+        for index in 0..<110 { store.delete("d/f\(index)") }
+        try await bench.exchange()
+        #expect(try bench.tree().count == 132)
+        for index in 110..<120 { try bench.remove("d/f\(index)") }
+        try bench.remove("d", isFolder: true)
+        for index in 0..<120 { store.delete("e/f\(index)") }
+        try await bench.exchange()
+        #expect(try bench.domain.report().state == .held)
+        #expect(try bench.tree()["d/"] == nil)
+        #expect(try bench.tree().count == 121)
+        // Nobody has these bytes any more.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.folders.kept.string).count == 110)
+    }
+
+    /// A kill after what was given back, or set aside, was moved and before that was recorded.
+    @Test(arguments: [false, true]) func aKillWhileItIsMovedLosesNothing(isGivenBack: Bool) async throws {
+        let bench = try await makeBench(150)
+        for index in 0..<150 { #expect(try await bench.read("f\(index)") == "\(index)") }
+        delete(0..<10, bench)
+        let (tree, deleted) = (bench.folders.tree.string, bench.folders.deleted.string)
+        if isGivenBack {
+            try await bench.exchange()
+            #expect(try bench.tree().count == 140)
+            let rows = try bench.replica.database.read { try AsideRows.all(in: $0) }
+            for row in rows { #expect(rename("\(deleted)/\(row.number)", "\(tree)/\(row.name)") == 0) }
+        } else {
+            let number = try bench.number("f3").rawValue
+            #expect(rename("\(tree)/f3", "\(deleted)/\(number)") == 0)
+        }
+        try bench.crash()
+        delete(10..<140, bench)
+        try await bench.exchange()
+        #expect(try bench.domain.report().state == .held)
+        #expect(try bench.tree().count == 150)
+        for index in 0..<150 { #expect(try await bench.read("f\(index)") == "\(index)") }
+        #expect(bench.store.calls(of: .createItem).isEmpty)
+    }
+
     @Test func approvingNothingIsNothing() async throws {
         let bench = try await makeBench(3)
-        #expect(bench.domain.approve() == 0)
+        #expect(bench.domain.approve() == nil)
+        #expect(try bench.domain.restore() == nil)
     }
 
     @Test func whereNothingWasDeletedNothingIsRecordedToCount() async throws {
         let bench = try await makeBench(1)
         try bench.write("ours", to: "new")
-        #expect(bench.replica.countDeletions() == (0, 0))
+        #expect(try bench.replica.hasDeletions() == false)
+        #expect(bench.engine.judgeDeletions().word == .free)
         #expect(bench.replica.hasChanges)
     }
 }

@@ -15,12 +15,16 @@ struct Incoming {
         let encoder = JSONEncoder()
         var sequence = try lastSequence(in: rows)
         let statement = try rows.cachedStatement(
-            sql: "INSERT OR REPLACE INTO incoming (identifier, sequence, item, asked) VALUES (?, ?, ?, ?)")
+            sql: """
+                INSERT OR REPLACE INTO incoming (identifier, sequence, item, asked, parent, name)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """)
         for change in batch {
             sequence += 1
             let text = try change.item.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
             try statement.execute(arguments: [
                 change.identifier.rawValue, sequence, text, Int64(bitPattern: change.asked),
+                change.item?.parent.rawValue, (change.item?.filename).map { Data($0.bytes) },
             ])
         }
         if let anchor {
@@ -75,6 +79,12 @@ struct Incoming {
     static func remove(_ identifier: ItemIdentifier, sequence: Int64, from rows: Rows) throws {
         let statement = try rows.cachedStatement(sql: "DELETE FROM incoming WHERE identifier = ? AND sequence = ?")
         try statement.execute(arguments: [identifier.rawValue, sequence])
+    }
+
+    /// Forgets that an item was deleted.
+    static func removeDeletion(of identifier: ItemIdentifier, from rows: Rows) throws {
+        let statement = try rows.cachedStatement(sql: "DELETE FROM incoming WHERE identifier = ? AND item IS NULL")
+        try statement.execute(arguments: [identifier.rawValue])
     }
 
     static func contains(_ identifier: ItemIdentifier, in rows: Rows) throws -> Bool {

@@ -5,7 +5,10 @@ internal import SystemPackage
 extension Replica {
     /// Makes the tree follow a deletion in the store. What was edited here stays, as an item the store is to have
     /// again (file-provider.md §14).
-    func applyDeletion(of identifier: ItemIdentifier, asked: UInt64 = .max) throws(Obstacle) -> Applied {
+    /// - Parameter setsAside: Whether what goes is kept for a while, to be given back by ``giveBack(_:in:)``.
+    func applyDeletion(
+        of identifier: ItemIdentifier, asked: UInt64 = .max, setsAside: Bool = false
+    ) throws(Obstacle) -> Applied {
         var isStale = false
         let (number, plan) = try locked { (tree) throws(Obstacle) -> (ItemNumber?, Plan) in
             let none = Plan(down: .nothing, up: .nothing)
@@ -31,7 +34,7 @@ extension Replica {
         case .meet: return .deferred
         case .delete:
             let path = events.isHeard ? look { tree in tree.items[number].map(tree.path(of:)) } : nil
-            if try removeTree(number) { post(.remoteDeletion, path: path) }
+            if try removeTree(number, setsAside: setsAside) { post(.remoteDeletion, path: path) }
         default: look { tree in tree.items[number].map(tree.makeAnew) }
         }
         return .done
@@ -41,7 +44,9 @@ extension Replica {
     /// folders it stands in.
     /// - Parameter isBelow: Whether this is part of a folder that goes.
     /// - Returns: Whether all of it is gone.
-    func removeTree(_ number: ItemNumber, isBelow: Bool = false) throws(Obstacle) -> Bool {
+    func removeTree(
+        _ number: ItemNumber, isBelow: Bool = false, setsAside: Bool = false
+    ) throws(Obstacle) -> Bool {
         let (children, isKept) = try locked { (tree) throws(Obstacle) -> ([ItemNumber], Bool) in
             guard let node = tree.items[number] else { return ([], false) }
             tree.settle(node)
@@ -54,7 +59,7 @@ extension Replica {
             return (try tree.children(of: node).values.map(\.number).sorted(), node.isNew || tree.mayBeLost(node))
         }
         var isEmptied = true
-        for child in children where try !removeTree(child, isBelow: true) { isEmptied = false }
+        for child in children where try !removeTree(child, isBelow: true, setsAside: setsAside) { isEmptied = false }
         guard isEmptied, !isKept else {
             look { tree in
                 guard let node = tree.items[number], !isBelow || node.dirty.isDisjoint(with: .place) else { return }
@@ -63,7 +68,7 @@ extension Replica {
             return false
         }
         do throws(Obstacle) {
-            try removeOne(number)
+            try removeOne(number, setsAside: setsAside)
             return true
         } catch {
             guard [.resourceBusy, .directoryNotEmpty].contains(error.errno) else { throw error }
@@ -72,13 +77,14 @@ extension Replica {
         }
     }
 
-    private func removeOne(_ number: ItemNumber) throws(Obstacle) {
+    private func removeOne(_ number: ItemNumber, setsAside: Bool) throws(Obstacle) {
         let info = trashInfo(of: number)
+        let folders = self.folders
         try takeOut(number) { (tree, node) throws(Obstacle) in
             let mayGo = node.kind == .folder ? !node.isNew : tree.mayGo(node, isBelow: false)
             guard mayGo else { throw .errno(.resourceBusy) }
             if node.kind == .folder, node.materialization != .whole { try tree.clearUnlisted(node) }
-            try tree.removeBelow(node)
+            setsAside ? try tree.setAside(node, folders) : try tree.removeBelow(node)
             tree.setBase(nil, of: node)
             node.flags.remove(.createSent)
             tree.bury(node)

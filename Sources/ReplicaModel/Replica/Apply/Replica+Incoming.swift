@@ -123,32 +123,6 @@ extension Replica {
         }
     }
 
-    /// How many items the noted deletions would take from the tree, and how many there are.
-    func countDeletions() -> (deletions: Int, items: Int) {
-        // A database that cannot be used holds nothing back: nothing can be applied either.
-        let isNeeded = try? database.read {
-            try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT 1 FROM incoming WHERE item IS NULL)")
-        }
-        guard isNeeded == true else { return (0, 0) }
-        // It has to know all items, also those listed a moment ago.
-        if hasChanges { try? record() }
-        let counts = try? database.read { rows in
-            let deletions = try Int.fetchOne(
-                rows,
-                sql: """
-                    WITH RECURSIVE gone(number) AS (
-                        SELECT number FROM item
-                        WHERE flags & 2049 = 0 AND identifier IN (SELECT identifier FROM incoming WHERE item IS NULL)
-                        UNION SELECT item.number FROM item JOIN gone ON item.parent = gone.number
-                        WHERE item.flags & 1 = 0 AND item.number != gone.number)
-                    SELECT count(*) FROM gone
-                    """)
-            let items = try Int.fetchOne(rows, sql: "SELECT count(*) FROM item WHERE flags & 1 = 0")
-            return (deletions ?? 0, items ?? 0)
-        }
-        return counts ?? (0, 0)
-    }
-
     /// Whether an import goes on that has nothing left to send; it is over then.
     func endImport() -> Bool {
         let isDone = look { tree in !tree.pending.values.contains { $0.flags.contains(.importing) } }

@@ -77,8 +77,8 @@ enum Meta: String {
     case disconnected
     /// The codes of errors that hold back everything.
     case throttled
-    /// Set when a mass deletion was approved.
-    case approved
+    /// The ``DeletionWindow``, while one is open.
+    case deletionWindow
 
     func read(from database: Database) throws -> String? {
         try String.fetchOne(database, sql: "SELECT value FROM meta WHERE key = ?", arguments: [rawValue])

@@ -3,11 +3,13 @@ internal import GRDB
 
 extension ItemRow {
     /// Writes the row, in place of an older one of the same number.
-    /// - Parameter round: The ``Rounds/present`` one.
-    func write(to database: Database, round: Int64) throws {
+    /// - Parameters:
+    ///   - round: The ``Rounds/present`` one.
+    ///   - table: One with the columns of `item`.
+    func write(to database: Database, round: Int64, table: String = "item") throws {
         let statement = try database.cachedStatement(
             sql: """
-                INSERT OR REPLACE INTO item (number, shown, parent, name, kind, inode, born, size, modified, changed,
+                INSERT OR REPLACE INTO \(table) (number, shown, parent, name, kind, inode, born, size, modified, changed,
                     mode, materialization, pin, flags, dirty, usedAt, identifier, baseParent, baseName, baseContent,
                     baseMetadata, baseSize, capabilities, uploaded, errorCode, errorMessage, attempts, retryAt, ranges,
                     here, conflictOf, conflictAt, template, sentSize, sentModified,

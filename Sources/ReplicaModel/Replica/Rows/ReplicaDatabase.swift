@@ -105,6 +105,7 @@ final class ReplicaDatabase: Sendable {
                     ALTER TABLE item ADD COLUMN round INTEGER NOT NULL DEFAULT 0;
                     """)
         }
+        migrator.registerMigration("setAside") { try $0.execute(sql: AsideRows.schema) }
         return migrator
     }
 }

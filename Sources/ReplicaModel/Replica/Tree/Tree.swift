@@ -21,6 +21,8 @@ final class Tree {
     /// What the database does not know yet.
     var changed: [ItemNumber: Node] = [:]
     var removed: Set<ItemNumber> = []
+    /// What was set aside, as it was in the tree.
+    var aside: [ItemRow] = []
     /// What the engine has to look at.
     var pending: [ItemNumber: Node] = [:]
     /// Pending items by the place that the store still has them at, though they left it here.

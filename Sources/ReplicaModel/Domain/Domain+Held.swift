@@ -1,0 +1,73 @@
+internal import GRDB
+internal import SystemPackage
+
+/// What ``Domain/restore()`` did.
+public struct Restoration: Sendable, Hashable {
+    /// Items that are sent to the store again.
+    public var items = 0
+    /// Items that still wait: their content is not here.
+    public var left = 0
+}
+
+extension Domain {
+    /// Lets a held mass deletion go on (design.md §8), or takes what the store has now for its content where it is
+    /// another than before.
+    /// - Returns: How many items are deleted; nil when nothing waits for this word.
+    @discardableResult
+    public func approve() -> Int? {
+        let count = engine.state.withLock { state -> Int? in
+            if state.heldDeletions > 0 {
+                defer { state.heldDeletions = 0 }
+                state.isApproved = true
+                return state.heldDeletions
+            }
+            guard state.trouble?.code == RemoteStoreError.cannotSynchronize("").code else { return nil }
+            (state.takesOtherStore, state.isPullWanted, state.trouble) = (true, true, nil)
+            return 0
+        }
+        bell.ring()
+        return count
+    }
+
+    /// The opposite: the store is to have again what it deleted and is held, as far as it is here.
+    /// - Returns: Nil when nothing is held.
+    /// - Throws: The database's error.
+    public func restore() throws -> Restoration? {
+        guard engine.state.withLock({ $0.heldDeletions > 0 }) else { return nil }
+        let done = try replica.restoreDeleted()
+        engine.state.withLock { $0.heldDeletions = done.left }
+        bell.ring()
+        return done
+    }
+}
+
+extension Replica {
+    /// Makes new items of what the noted deletions would take, but for what is not here.
+    fileprivate func restoreDeleted() throws -> Restoration {
+        try record()
+        let numbers = try database.read { try DeletionCounts.numbers(in: $0) }
+        let asked = answers
+        var (done, restored, left) = (Restoration(), [ItemIdentifier](), [Incoming]())
+        for number in numbers {
+            let found = try locked { (tree) throws(Obstacle) -> (ItemIdentifier, isHere: Bool)? in
+                guard let node = try tree.find(number), !node.isDeleted, let base = node.base else { return nil }
+                guard node.materialization == .whole, !node.isInFlight else { return (base.identifier, false) }
+                tree.makeAnew(node)
+                return (base.identifier, true)
+            }
+            guard let (identifier, isHere) = found else { continue }
+            if isHere {
+                restored.append(identifier)
+            } else {
+                left.append(Incoming(identifier: identifier, item: nil, asked: asked))
+            }
+        }
+        (done.items, done.left) = (restored.count, left.count)
+        try record { [restored, left] rows in
+            for identifier in restored { try Incoming.removeDeletion(of: identifier, from: rows) }
+            // Each by itself: the folder that stood for them is one of the store's again.
+            try Incoming.write(left, anchor: nil, to: rows)
+        }
+        return done
+    }
+}

@@ -1,0 +1,50 @@
+internal import Foundation
+internal import GRDB
+
+extension Replica {
+    /// Whether the store deleted anything that is still to be applied.
+    func hasDeletions() throws -> Bool {
+        try database.read {
+            try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT 1 FROM incoming WHERE item IS NULL)") ?? false
+        }
+    }
+
+    /// What the noted deletions would take from the tree, the number that the next item gets, and the deletions that are
+    /// none.
+    /// - Parameter firstLater: ``DeletionWindow/firstLater``; nil before a window is opened.
+    func countDeletions(
+        firstLater: UInt64?
+    ) throws -> (counts: DeletionCounts, nextNumber: UInt64, replaced: Set<ItemIdentifier>) {
+        // The database has to know all items, also those listed a moment ago.
+        if hasChanges { try record() }
+        let next = look { $0.nextNumber }
+        return try database.read { rows in
+            let counts = try DeletionCounts.read(firstLater: firstLater ?? next, from: rows)
+            return (counts, next, try DeletionCounts.replaced(in: rows))
+        }
+    }
+
+    /// The window that an earlier run left open, and how many deletions it holds.
+    func openWindow() -> (DeletionWindow?, held: Int) {
+        // A database that cannot be read has none, and applies nothing.
+        let found = try? database.read { rows -> (DeletionWindow?, Int) in
+            guard let text = try Meta.deletionWindow.read(from: rows) else { return (nil, 0) }
+            let window = try JSONDecoder().decode(DeletionWindow.self, from: Data(text.utf8))
+            let isHeld = window.word == .held
+            return (window, isHeld ? try DeletionCounts.read(firstLater: window.firstLater, from: rows).noted : 0)
+        }
+        return found ?? (nil, 0)
+    }
+
+    func writeWindow(_ window: DeletionWindow?) throws {
+        let text = try window.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
+        try database.write { try Meta.deletionWindow.write(text, to: $0) }
+    }
+
+    /// Removes what is set aside for good.
+    func discardAside() throws {
+        // What is not recorded yet must not come after.
+        try record { try AsideRows.removeAll(from: $0) }
+        try folders.discardDeleted()
+    }
+}

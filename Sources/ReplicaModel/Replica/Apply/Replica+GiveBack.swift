@@ -1,0 +1,151 @@
+internal import CLinux
+internal import GRDB
+internal import Glibc
+internal import SystemPackage
+
+extension Replica {
+    /// Puts what was set aside back into the tree, where it was, and notes its deletion again. What the store has again by
+    /// now is no longer needed; what has no folder any more, for somebody removed that here, is moved to `kept/`.
+    /// - Returns: How many items are still set aside, for something stands in the way.
+    func giveBackAll() throws -> Int {
+        try record()
+        let rows = try database.read { try AsideRows.all(in: $0) }
+        /// The numbers of folders that could not have their own again.
+        var renumbered: [UInt64: ItemNumber] = [:]
+        var left = 0
+        for start in stride(from: 0, to: rows.count, by: Self.atOnce) {
+            var done: [(row: ItemRow, isGiven: Bool)] = []
+            for row in rows[start..<min(start + Self.atOnce, rows.count)] {
+                do throws(Obstacle) {
+                    let number = try giveBack(row, in: renumbered[row.parent] ?? ItemNumber(row.parent))
+                    if let number, number.rawValue != row.number { renumbered[row.number] = number }
+                    done.append((row, number != nil))
+                } catch {
+                    left += 1
+                }
+            }
+            try noteGivenBack(done)
+        }
+        return left
+    }
+
+    /// How many are given back before the database learns of them.
+    private static let atOnce = 256
+
+    private func noteGivenBack(_ done: [(row: ItemRow, isGiven: Bool)]) throws {
+        let asked = answers
+        let deletions = done.filter(\.isGiven).compactMap { $0.row.base?.identifier }
+            .map { Incoming(identifier: $0, item: nil, asked: asked) }
+        try record { rows in
+            try Incoming.write(deletions, anchor: nil, to: rows)
+            for (row, _) in done { try AsideRows.remove(ItemNumber(row.number), from: rows) }
+        }
+    }
+
+    /// - Parameter parent: The folder it was in.
+    /// - Returns: The item's number; nil when it was not given back.
+    private func giveBack(_ row: ItemRow, in parent: ItemNumber) throws(Obstacle) -> ItemNumber? {
+        let folders = self.folders
+        let target = try locked { (tree) throws(Obstacle) -> (PresentedItem, ItemNumber, FileName, Bool)? in
+            guard try !tree.isAgainThere(row) else { return nil }
+            guard let folder = try tree.find(parent), folder.kind == .folder, !folder.isDeleted,
+                folder.materialization == .whole
+            else {
+                try errnos { () throws(Errno) in try folders.keepDeleted(row) }
+                return nil
+            }
+            let children = try tree.children(of: folder)
+            let other = children[row.name]
+            if let other, !other.isNew { return nil }
+            let name = other == nil ? row.name : BouncedName.free(besides: row.name) { children[$0] != nil }
+            return (tree.presented(folder), folder.number, name, folder.lookups > 0)
+        }
+        guard let (above, number, name, isSeen) = target else { return nil }
+        let call: PresentedCall =
+            switch row.kind {
+            case .file: .makeFile(name, in: above)
+            case .folder: .makeFolder(name, in: above)
+            case .symlink: .makeSymlink(name, in: above)
+            }
+        let given = Locked<ItemNumber?>(nil)
+        try present(call, Presentations.Key(folder: number, name: name), isSeen: isSeen) { (tree) throws(Obstacle) in
+            guard let folder = tree.items[number], !folder.isDeleted else { throw .errno(.noSuchFileOrDirectory) }
+            try tree.children(of: folder)
+            try tree.vacant(name, in: folder)
+            let node = try tree.giveBack(row, name, in: folder, folders)
+            given.withLock { $0 = node.number }
+            return node
+        }
+        return given.withLock { $0 }
+    }
+}
+
+extension Tree {
+    /// Whether the store has the item again. A tombstone of it goes: it was deleted on both sides.
+    fileprivate func isAgainThere(_ row: ItemRow) throws(Obstacle) -> Bool {
+        guard let identifier = row.base?.identifier, let known = try find(identifier) else { return false }
+        guard known.isDeleted else { return true }
+        if !known.isInFlight { drop(known) }
+        return false
+    }
+
+    /// Moves the file back into the tree and makes its node.
+    fileprivate func giveBack(
+        _ row: ItemRow, _ name: FileName, in folder: Node, _ folders: StateFolders
+    ) throws(Obstacle) -> Node {
+        let below = try descriptor(of: folder)
+        let isFree = try takeAgain(ItemNumber(row.number))
+        try errnos { () throws(Errno) in
+            let deleted = try folders.openDeleted()
+            defer { close(deleted) }
+            try Place(folder: deleted, name: FileName(row.asideName)).move(to: Place(folder: below, name: name))
+        }
+        var row = row
+        if row.shown == row.number || !isFree || shown[ItemNumber(row.shown)] == nil {
+            if !isFree { (row.number, nextNumber) = (nextNumber, nextNumber + 1) }
+            row.shown = row.number
+        }
+        row.name = name
+        row.endUnsent()
+        let node = row.makeNode(parent: folder)
+        node.base?.parent = folder.number
+        node.base?.name = name
+        if node.kind == .folder { node.children = [:] }
+        insert(node)
+        folder.children?[name] = node
+        restamp(node)
+        note(node)
+        want(node)
+        return node
+    }
+}
+
+extension ItemRow {
+    /// Forgets what was still to be said of it to the store, which deleted it.
+    mutating func endUnsent() {
+        flags.subtract(.untilCreated)
+        (dirty, sent, sentContent, failure) = ([], nil, nil, nil)
+    }
+}
+
+extension StateFolders {
+    /// Moves what nothing else has any more to `kept/`; a placeholder has nothing to keep.
+    func keepDeleted(_ row: ItemRow) throws(Errno) {
+        let deleted = try openDeleted()
+        defer { close(deleted) }
+        let place = Place(folder: deleted, name: FileName(row.asideName))
+        guard row.kind != .folder, row.materialization != .dataless else {
+            _ = place.name.withCString { unlinkat(deleted, $0, row.kind == .folder ? AT_REMOVEDIR : 0) }
+            return
+        }
+        let kept = try Errno.check(
+            kept.withPlatformString { open($0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
+        defer { close(kept) }
+        let name = FileName(bytes: Array("\(row.number) ".utf8) + row.name.bytes.prefix(230))
+        do throws(Errno) {
+            try place.move(to: Place(folder: kept, name: name))
+        } catch {
+            guard error == .noSuchFileOrDirectory else { throw error }  // It is in the tree again.
+        }
+    }
+}

@@ -1,0 +1,98 @@
+internal import GRDB
+
+/// The items that the store deleted lately, each as it was in the tree; its file is in ``StateFolders/deleted``. Written
+/// in the order in which they went: a folder after what was in it.
+enum AsideRows {
+    /// The table, and what finds the deletions in whose place the store has another file.
+    static let schema = """
+        CREATE TABLE aside AS SELECT * FROM item WHERE 0;
+        CREATE UNIQUE INDEX asideByNumber ON aside (number);
+        ALTER TABLE incoming ADD COLUMN parent TEXT;
+        ALTER TABLE incoming ADD COLUMN name BLOB;
+        CREATE INDEX incomingByPlace ON incoming (parent, name) WHERE parent IS NOT NULL;
+        """
+
+    static func write(_ row: ItemRow, to rows: Rows, round: Int64) throws {
+        try row.write(to: rows, round: round, table: "aside")
+    }
+
+    /// All of them, each folder before what was in it.
+    static func all(in rows: Rows) throws -> [ItemRow] {
+        try Row.fetchAll(rows, sql: "SELECT * FROM aside ORDER BY rowid DESC").map { ItemRow($0) }
+    }
+
+    static func remove(_ number: ItemNumber, from rows: Rows) throws {
+        let statement = try rows.cachedStatement(sql: "DELETE FROM aside WHERE number = ?")
+        try statement.execute(arguments: [number.argument])
+    }
+
+    static func removeAll(from rows: Rows) throws { try rows.execute(sql: "DELETE FROM aside") }
+
+    static func count(in rows: Rows) throws -> Int { try Int.fetchOne(rows, sql: "SELECT count(*) FROM aside") ?? 0 }
+}
+
+extension DeletionCounts {
+    /// A deletion that is none: of what was known beside a file that took another's place, and of a file whose name
+    /// the store says another has now.
+    private static let isReplaced = """
+        (incoming.identifier LIKE 'replica:stale-%' OR item.kind != 1 AND EXISTS (
+            SELECT 1 FROM item AS folder JOIN incoming AS other
+                ON other.parent = folder.identifier AND other.name = item.baseName
+            WHERE folder.number = item.baseParent))
+        """
+
+    /// The items that deletions name, with the reimported and the deleted left out.
+    private static let named = """
+        incoming JOIN item ON item.identifier = incoming.identifier
+        WHERE incoming.item IS NULL AND item.flags & 2049 = 0
+        """
+
+    /// All that the deletions take, with what is in folders.
+    private static let gone = """
+        WITH RECURSIVE gone(number) AS (
+            SELECT item.number FROM \(named) AND NOT \(isReplaced)
+            UNION SELECT item.number FROM item JOIN gone ON item.parent = gone.number
+            WHERE item.flags & 1 = 0 AND item.number != gone.number)
+        """
+
+    /// The items that are counted as ``noted``, each folder before what is in it.
+    static func numbers(in rows: Rows) throws -> [ItemNumber] {
+        try Int64.fetchAll(rows, sql: "\(gone) SELECT number FROM gone")
+            .map { ItemNumber(UInt64(bitPattern: $0)) }
+    }
+
+    /// Counts what is noted, and what is set aside.
+    /// - Parameter firstLater: ``DeletionWindow/firstLater``.
+    static func read(firstLater: UInt64, from rows: Rows) throws -> DeletionCounts {
+        var counts = DeletionCounts()
+        let later = ItemNumber(firstLater).argument
+        let noted = try Row.fetchOne(
+            rows, sql: "\(gone) SELECT count(*) AS noted, coalesce(sum(number < ?), 0) AS former FROM gone",
+            arguments: [later])
+        (counts.noted, counts.notedFormer) = (noted?["noted"] ?? 0, noted?["former"] ?? 0)
+        counts.items = try Int.fetchOne(rows, sql: "SELECT count(*) FROM item WHERE flags & 1 = 0") ?? 0
+        let range = try Row.fetchOne(
+            rows,
+            sql: "SELECT min(sequence) AS oldest, max(sequence) AS newest FROM incoming WHERE item IS NULL")
+        (counts.oldest, counts.newest) = (range?["oldest"] ?? 0, range?["newest"] ?? 0)
+        counts.aside = try AsideRows.count(in: rows)
+        // What the store has again, under its identifier or in its place, is not gone.
+        let applied = try Int.fetchOne(
+            rows,
+            sql: """
+                SELECT count(*) FROM aside WHERE number < ?
+                AND NOT EXISTS (SELECT 1 FROM item WHERE item.identifier = aside.identifier AND item.flags & 1 = 0)
+                AND NOT EXISTS (SELECT 1 FROM item WHERE item.parent = aside.parent AND item.name = aside.name
+                    AND item.identifier IS NOT NULL AND item.flags & 1 = 0)
+                """, arguments: [later])
+        counts.applied = applied ?? 0
+        return counts
+    }
+
+    /// The deletions that are none.
+    static func replaced(in rows: Rows) throws -> Set<ItemIdentifier> {
+        let found = try String.fetchAll(
+            rows, sql: "SELECT incoming.identifier FROM \(named) AND \(isReplaced)")
+        return Set(found.map { ItemIdentifier($0) })
+    }
+}

@@ -1,0 +1,115 @@
+internal import CLinux
+internal import GRDB
+internal import Glibc
+internal import SystemPackage
+
+/// After an unclean stop, makes what is set aside and what the database says of it agree, before the tree is compared.
+struct AsideRecovery {
+    let folders: StateFolders
+    /// The tree's root.
+    let root: Int32
+    let rows: Rows
+    let scan: ScanMode
+    /// The present one.
+    let round: Int64
+
+    func run() throws {
+        let deleted = try folders.openDeleted()
+        defer { close(deleted) }
+        let known = Set(try AsideRows.all(in: rows).map(\.asideName))
+        let lines = try FolderListing(of: deleted).lines
+        var unknown: [(row: ItemRow, depth: Int)] = []
+        for line in lines where !known.contains(line.name.description) {
+            if let row = try ofTree(line) {
+                unknown.append((row, try depth(of: row)))
+            } else {
+                // It was being discarded.
+                let flags = line.status.kind == .folder ? AT_REMOVEDIR : 0
+                _ = line.name.withCString { unlinkat(deleted, $0, flags) }
+            }
+        }
+        if scan == .afterCrash {
+            // It was being set aside: the scan finds that it is gone from the tree.
+            for (row, _) in unknown.sorted(by: { $0.depth > $1.depth }) {
+                try AsideRows.write(row, to: rows, round: round)
+            }
+        } else {
+            for (row, _) in unknown.sorted(by: { $0.depth < $1.depth }) { try putBack(row, from: deleted) }
+        }
+        let found = Set(lines.map(\.name.description))
+        for row in try AsideRows.all(in: rows) where !found.contains(row.asideName) { try finishGivingBack(row) }
+    }
+
+    /// The item of a file that is set aside, which the database has in the tree.
+    private func ofTree(_ line: FolderListing.Line) throws -> ItemRow? {
+        guard let number = UInt64(line.name.description), var row = try ItemRow.of(ItemNumber(number), in: rows),
+            !row.flags.contains(.deleted), row.base != nil, row.kind == line.status.kind
+        else { return nil }
+        row.stamp = Stamp(line.status)
+        // What came or went lately the file tells.
+        if row.kind == .file, line.isDataless == (row.materialization == .whole) {
+            row.materialization = line.isDataless ? .dataless : .whole
+            row.ranges = RangeSet64()
+        }
+        return row
+    }
+
+    private func depth(of row: ItemRow) throws -> Int {
+        var (depth, number, seen) = (0, row.parent, Set<UInt64>())
+        while number != ItemNumber.root.rawValue, seen.insert(number).inserted {
+            guard let folder = try ItemRow.of(ItemNumber(number), in: rows) else { break }
+            (depth, number) = (depth + 1, folder.parent)
+        }
+        return depth
+    }
+
+    /// The database is older than the tree: the deletion, if it is one, is told again. Where the folder is gone or the
+    /// name is taken, the file is kept.
+    private func putBack(_ row: ItemRow, from deleted: Int32) throws {
+        guard let folder = try open(row.parent) else { return try folders.keepDeleted(row) }
+        defer { close(folder) }
+        do throws(Errno) {
+            try Place(folder: deleted, name: FileName(row.asideName)).move(to: Place(folder: folder, name: row.name))
+        } catch {
+            guard error == .fileExists else { throw error }
+            try folders.keepDeleted(row)
+        }
+    }
+
+    /// It is in the tree again, and nobody recorded that; or somebody removed it there.
+    private func finishGivingBack(_ row: ItemRow) throws {
+        try AsideRows.remove(ItemNumber(row.number), from: rows)
+        guard let identifier = row.base?.identifier, let folder = try open(row.parent) else { return }
+        defer { close(folder) }
+        // What is not there was removed.
+        guard let status = try? FileStatus(row.name, in: folder), row.stamp.isSameFile(as: Stamp(status)),
+            status.kind == row.kind, try ItemRow.of(ItemNumber(row.number), in: rows) == nil,
+            try ItemRow.of(identifier, in: rows) == nil
+        else { return }
+        var row = row
+        row.endUnsent()
+        try row.write(to: rows, round: round)
+        try Incoming.write([Incoming(identifier: identifier, item: nil, asked: 1)], anchor: nil, to: rows)
+    }
+
+    /// A descriptor of a folder of the tree; nil when it is not where the database has it.
+    private func open(_ number: UInt64) throws -> Int32? {
+        var names: [FileName] = []
+        var (here, seen) = (number, Set<UInt64>())
+        while here != ItemNumber.root.rawValue {
+            guard seen.insert(here).inserted, let row = try ItemRow.of(ItemNumber(here), in: rows),
+                !row.flags.contains(.deleted)
+            else { return nil }
+            names.append(row.name)
+            here = row.parent
+        }
+        var folder = try Errno.check(openat(root, ".", CL_O_PATH | O_DIRECTORY | O_CLOEXEC))
+        for name in names.reversed() {
+            let next = name.withCString { openat(folder, $0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
+            close(folder)
+            guard next >= 0 else { return nil }
+            folder = next
+        }
+        return folder
+    }
+}

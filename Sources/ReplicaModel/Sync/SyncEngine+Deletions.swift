@@ -1,0 +1,108 @@
+internal import Logging
+
+/// What may be done now about the store's deletions.
+struct DeletionLeave: Sendable {
+    enum Word: Sendable {
+        /// They take from the tree for good.
+        case free
+        /// They take from the tree what can be given back.
+        case aside
+        /// They wait.
+        case withheld
+    }
+    var word: Word
+    /// Deletions that are none: another file has the name.
+    var replaced: Set<ItemIdentifier> = []
+    /// The sequence of the newest that it is about.
+    var newest = Int64.max
+
+    var isWithheld: Bool { word == .withheld }
+
+    func allows(_ identifier: ItemIdentifier, _ sequence: Int64) -> Bool {
+        word != .withheld && sequence <= newest || replaced.contains(identifier)
+    }
+
+    func setsAside(_ identifier: ItemIdentifier) -> Bool { word == .aside && !replaced.contains(identifier) }
+}
+
+extension SyncEngine {
+    /// Decides what may be done about the deletions that are noted, and does what that asks for.
+    func judgeDeletions() -> DeletionLeave {
+        do {
+            guard let (window, verdict, replaced) = try lookAtDeletions() else {
+                state.withLock { ($0.heldDeletions, $0.nextDeletionLook) = (0, nil) }
+                return DeletionLeave(word: .free)
+            }
+            let newest = window.word == .approved ? window.newest : .max
+            return DeletionLeave(word: try carryOut(verdict, window), replaced: replaced, newest: newest)
+        } catch {
+            log.error("deletions wait for the database", metadata: ["error": "\(error)"])
+            return DeletionLeave(word: .withheld)
+        }
+    }
+
+    /// - Returns: Nil where there is nothing to decide: nothing is deleted, or the domain is too small for a guard.
+    private func lookAtDeletions() throws -> (DeletionWindow, DeletionVerdict, Set<ItemIdentifier>)? {
+        let known = state.withLock { $0.window }
+        guard try known != nil || replica.hasDeletions() else { return nil }
+        let (counts, nextNumber, replaced) = try replica.countDeletions(firstLater: known?.firstLater)
+        if known == nil, counts.noted == 0 || counts.items <= MassDeletionGuard.mostDeletions { return nil }
+        let now = replica.now()
+        var window =
+            known
+            ?? DeletionWindow(items: counts.items, firstLater: nextNumber, openedAt: now, changedAt: now)
+        let isApproved = state.withLock { state in
+            defer { state.isApproved = false }
+            return state.isApproved
+        }
+        // Not for what the person did not know.
+        if window.word == .held, isApproved { window.word = .approved }
+        window.observe(counts, now: now)
+        if window != known { try keep(window) }
+        return (window, MassDeletionGuard.verdict(window, counts, now: now), replaced)
+    }
+
+    private func carryOut(_ verdict: DeletionVerdict, _ window: DeletionWindow) throws -> DeletionLeave.Word {
+        state.withLock { ($0.heldDeletions, $0.nextDeletionLook) = (0, nil) }
+        switch verdict {
+        case .rest(let until):
+            state.withLock { $0.nextDeletionLook = until }
+            return .aside
+        case .wait(let until):
+            state.withLock { $0.nextDeletionLook = until }
+            return .withheld
+        case .apply: return window.word == .approved ? .free : .aside
+        case .hold:
+            try hold(window)
+            return .withheld
+        case .close:
+            // Before the store was asked nobody knows whether there is more.
+            guard state.withLock({ $0.pullsDone > 0 }) else { return window.word == nil ? .aside : .withheld }
+            try replica.discardAside()
+            try keep(nil)
+            return .free
+        }
+    }
+
+    /// Asks a person, and gives back what went before.
+    private func hold(_ window: DeletionWindow) throws {
+        if window.word == nil {
+            var window = window
+            window.word = .held
+            try keep(window)
+            log.warning("the store deleted more than half of the domain: a person is asked")
+        }
+        let left = try replica.giveBackAll()
+        let held = try replica.countDeletions(firstLater: window.firstLater).counts.noted
+        state.withLock { state in
+            state.heldDeletions = held + left
+            if left > 0 { state.nextDeletionLook = replica.now() + 10 }
+        }
+    }
+
+    /// Keeps the window, also over a restart.
+    func keep(_ window: DeletionWindow?) throws {
+        try replica.writeWindow(window)
+        state.withLock { $0.window = window }
+    }
+}

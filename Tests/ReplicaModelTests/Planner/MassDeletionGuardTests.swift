@@ -1,0 +1,70 @@
+import Testing
+
+@testable import ReplicaModel
+
+/// Whether the store may go on deleting.
+@Suite struct MassDeletionGuardTests {
+    private typealias Guard = MassDeletionGuard
+
+    private static func window(
+        items: Int = 1_000, notedSince: Double? = nil, changedAt: Double = 100, newest: Int64 = 0,
+        word: DeletionWindow.Word? = nil
+    ) -> DeletionWindow {
+        DeletionWindow(
+            items: items, firstLater: 5_000, openedAt: 100, notedSince: notedSince, changedAt: changedAt,
+            newest: newest, word: word)
+    }
+
+    private static func counts(
+        noted: Int, former: Int? = nil, applied: Int = 0, items: Int = 1_000, aside: Int = 0
+    ) -> DeletionCounts {
+        DeletionCounts(
+            noted: noted, notedFormer: former ?? noted, applied: applied, items: items, oldest: 1, newest: 1,
+            aside: aside)
+    }
+
+    @Test(arguments: [
+        // Too much: of what there was, whether applied or not; of what there is.
+        (window(), counts(noted: 501), 100.0, DeletionVerdict.hold),
+        (window(), counts(noted: 1, applied: 500, items: 500), 100, .hold),
+        (window(), counts(noted: 0, applied: 501, items: 499), 100, .hold),
+        (window(), counts(noted: 2_000, former: 0, items: 3_000), 100, .hold),
+        (window(items: 120), counts(noted: 101, items: 120), 100, .hold),
+        // Not too much: a hundred, half, or what came later by itself.
+        (window(items: 120, notedSince: 100), counts(noted: 100, items: 120), 100, .wait(until: 100.5)),
+        (window(notedSince: 100), counts(noted: 500), 100, .wait(until: 100.5)),
+        (window(notedSince: 100), counts(noted: 600, former: 0, items: 1_600), 100.5, .apply),
+        // A moment of quiet is waited for, as long as that takes, but not for ever.
+        (window(notedSince: 100, changedAt: 104), counts(noted: 10), 104.4, .wait(until: 104.5)),
+        (window(notedSince: 100, changedAt: 104.9), counts(noted: 10), 104.9, .wait(until: 105)),
+        (window(notedSince: 100, changedAt: 105), counts(noted: 10), 105, .apply),
+        // A clock that was set back does not hold anything up.
+        (window(notedSince: 100), counts(noted: 10), 50, .apply),
+        (window(), counts(noted: 0), 50, .close),
+        // It ends when nothing was deleted for a minute, or after an hour.
+        (window(), counts(noted: 0, applied: 10), 159, .rest(until: 160)),
+        (window(), counts(noted: 0, applied: 10), 160, .close),
+        (window(changedAt: 3_690), counts(noted: 0, applied: 10), 3_695, .rest(until: 3_700)),
+        (window(changedAt: 3_690), counts(noted: 0, applied: 10), 3_700, .close),
+        // What is held stays so, however little is left of it, until a person has spoken or it is there again.
+        (window(word: .held), counts(noted: 1), 9_999, .hold), (window(word: .held), counts(noted: 0), 100, .close),
+        (window(word: .held), counts(noted: 0, aside: 1), 100, .hold),
+        (window(newest: 1, word: .approved), counts(noted: 900), 100, .apply),
+        (window(newest: 0, word: .approved), counts(noted: 900), 100, .close),
+        (window(word: .approved), counts(noted: 0), 100, .close),
+    ])
+    func decides(window: DeletionWindow, counts: DeletionCounts, now: Double, verdict: DeletionVerdict) {
+        #expect(MassDeletionGuard.verdict(window, counts, now: now) == verdict)
+    }
+
+    @Test func whatIsNotedIsSeenOnce() {
+        var window = Self.window()
+        window.observe(DeletionCounts(noted: 3, newest: 7), now: 101)
+        window.observe(DeletionCounts(noted: 3, newest: 7), now: 102)
+        #expect(window.notedSince == 101 && window.changedAt == 101)
+        window.observe(DeletionCounts(noted: 4, newest: 8), now: 103)
+        #expect(window.notedSince == 101 && window.changedAt == 103)
+        window.observe(DeletionCounts(noted: 0, newest: 0), now: 104)
+        #expect(window.notedSince == nil && window.changedAt == 103)
+    }
+}
