@@ -15,15 +15,37 @@ enum Copying {
         _ contents: ItemContents, to target: Handle, _ path: String, _ flag: CancellationFlag
     ) throws(RemoteStoreError) {
         let source = contents.file.rawValue
-        if contents.size >= sharingSize, try isWhole(source, contents),
+        if contents.size >= sharingSize, size(of: source) == contents.size,
             ioctl(target.raw, UInt(CL_FICLONE), source) == 0
         {
             return contents.progress(contents.size)
         }
-        var done: Int64 = 0
-        while done < contents.size {
+        var end: Int64 = 0
+        for data in parts(of: contents) {
+            try copy(data, of: contents, to: target, path, flag)
+            end = data.upperBound
+        }
+        if contents.size == 0 { contents.progress(0) }
+        guard end < contents.size else { return }
+        guard size(of: source) >= contents.size else { throw .cannotSynchronize("the snapshot ends before its size") }
+        try at(path) { () throws(Errno) in _ = try Linux.check { ftruncate(target.raw, off_t(contents.size)) } }
+        contents.progress(contents.size)
+    }
+
+    /// Where the contents have data. To look for holes in small ones takes longer than to copy them.
+    private static func parts(of contents: ItemContents) -> [Range<Int64>] {
+        guard contents.size >= sharingSize else { return contents.size == 0 ? [] : [0..<contents.size] }
+        return Array(DataRanges(of: contents.file, in: 0..<contents.size))
+    }
+
+    private static func copy(
+        _ data: Range<Int64>, of contents: ItemContents, to target: Handle, _ path: String, _ flag: CancellationFlag
+    ) throws(RemoteStoreError) {
+        let source = contents.file.rawValue
+        var done = data.lowerBound
+        while done < data.upperBound {
             try flag.check()
-            let left = Int(min(contents.size - done, 64 << 20))
+            let left = Int(min(data.upperBound - done, 64 << 20))
             let start = done
             let count = try at(path) { () throws(Errno) in
                 if contents.size >= sharingSize, let count = try inKernel(source, target, start, left) {
@@ -35,13 +57,12 @@ enum Copying {
             done += Int64(count)
             contents.progress(done)
         }
-        if contents.size == 0 { contents.progress(0) }
     }
 
-    /// Whether the source has exactly the bytes that were promised, so that it can be taken as it is.
-    private static func isWhole(_ source: Int32, _ contents: ItemContents) throws(RemoteStoreError) -> Bool {
+    /// How many bytes an open file has; -1 when it cannot be told.
+    private static func size(of file: Int32) -> Int64 {
         var status = stat()
-        return fstat(source, &status) == 0 && Int64(status.st_size) == contents.size
+        return fstat(file, &status) == 0 ? Int64(status.st_size) : -1
     }
 
     /// Nil when the kernel cannot copy between these two file systems.
@@ -86,13 +107,19 @@ enum Copying {
             ours.deallocate()
             theirs.deallocate()
         }
+        let end = contents.size
+        guard size(of: file.raw) == end, size(of: contents.file.rawValue) == end else { return false }
         var offset: Int64 = 0
         while true {
             try flag.check()
+            if end >= sharingSize {
+                let left = offset..<max(offset, end)
+                offset = DataRanges.next(of: contents.file, or: FileDescriptor(rawValue: file.raw), in: left)
+            }
             let mine = try fill(ours, contents.file.rawValue, offset, path)
             let other = try fill(theirs, file.raw, offset, path)
             guard mine == other, memcmp(ours.baseAddress!, theirs.baseAddress!, mine) == 0 else { return false }
-            if mine == 0 { return offset == contents.size }
+            if mine == 0 { return offset == end }
             offset += Int64(mine)
         }
     }

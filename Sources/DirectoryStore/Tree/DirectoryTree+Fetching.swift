@@ -36,16 +36,22 @@ extension DirectoryTree {
             byteCount: Int(max(1, min(Self.blockSize, Int64(range.count)))), alignment: 4_096)
         defer { buffer.deallocate() }
         var offset = range.lowerBound
-        while offset < range.upperBound {
-            try flag.check()
-            let wanted = min(buffer.count, Int(range.upperBound - offset))
-            let start = offset
-            let count = try at(path) { () throws(Errno) in
-                try Linux.check { pread(file.raw, buffer.baseAddress, wanted, off_t(start)) }
+        for data in DataRanges(of: FileDescriptor(rawValue: file.raw), in: range) {
+            if offset < data.lowerBound { try sink.writeZeros(in: offset..<data.lowerBound) }
+            offset = data.lowerBound
+            while offset < data.upperBound {
+                try flag.check()
+                let wanted = min(buffer.count, Int(data.upperBound - offset))
+                let start = offset
+                let count = try at(path) { () throws(Errno) in
+                    try Linux.check { pread(file.raw, buffer.baseAddress, wanted, off_t(start)) }
+                }
+                if count == 0 { throw .versionNoLongerAvailable }
+                try sink.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+                offset += Int64(count)
             }
-            if count == 0 { throw .versionNoLongerAvailable }
-            try sink.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
-            offset += Int64(count)
         }
+        // A file that was cut meanwhile has another version.
+        if offset < range.upperBound { try sink.writeZeros(in: offset..<range.upperBound) }
     }
 }

@@ -39,22 +39,31 @@ final class PlaceholderSink: CountingSink {
         guard offset >= 0, offset < target.size else { return }
         let count = min(Int64(bytes.count), target.size - offset)
         guard count > 0 else { return }
+        try put(offset..<offset + count) { () throws(Errno) in
+            let wanted = UnsafeRawBufferPointer(rebasing: bytes[0..<Int(count)])
+            try StagingSink.write(wanted, to: descriptor, at: offset)
+        }
+    }
+
+    func writeZeros(in range: Range<Int64>) throws(RemoteStoreError) {
+        let wanted = range.clamped(to: 0..<target.size)
+        guard !wanted.isEmpty else { return }
+        try put(wanted) { () throws(Errno) in try StagingSink.writeZeros(in: wanted, to: descriptor) }
+    }
+
+    private func put(_ range: Range<Int64>, _ write: () throws(Errno) -> Void) throws(RemoteStoreError) {
         do throws(Obstacle) {
-            let range = offset..<offset + count
-            let isComplete = try engine.replica.fill(range, of: target, to: descriptor) { () throws(Errno) in
-                let wanted = UnsafeRawBufferPointer(rebasing: bytes[0..<Int(count)])
-                try StagingSink.write(wanted, to: descriptor, at: offset)
-            }
+            let isComplete = try engine.replica.fill(range, of: target, to: descriptor, write)
             state.withLock { state in
                 state.isComplete = isComplete
-                state.received += count
-                state.ranges.insert(offset..<offset + count)
+                state.received += Int64(range.count)
+                state.ranges.insert(range)
             }
         } catch {
             state.withLock { $0.failure = error.errno }
             throw .cancelled
         }
-        engine.arrived(offset..<offset + count, of: target)
+        engine.arrived(range, of: target)
     }
 }
 

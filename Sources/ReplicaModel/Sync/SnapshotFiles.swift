@@ -35,8 +35,7 @@ final class SnapshotFiles: Sendable {
         let isSmall = size <= Self.largestInMemory
         let copy = try isSmall ? fileInMemory() : fileOnDisk()
         do throws(Errno) {
-            let shared = isSmall ? 0 : share(copy, source, size)
-            let end = try fill(copy, source, shared..<max(shared, size))
+            let end = try isSmall ? fill(copy, source, 0..<size) : copyAll(copy, source, size)
             try Errno.check(ftruncate(copy, Int(end)))
             try Errno.check(lseek(copy, 0, SEEK_SET))
             return copy
@@ -89,13 +88,26 @@ final class SnapshotFiles: Sendable {
 
     private static let atOnce: Int64 = 1 << 20
 
-    /// Has the filesystem below share the blocks, or copy them by itself, as far as it can.
-    /// - Returns: How far that is: what is left is to be read, which says why it cannot be.
-    private func share(_ copy: Int32, _ source: Int32, _ size: Int64) -> Int64 {
+    /// Shares or copies what the source has in it: holes stay such.
+    /// - Returns: Where the copy ends.
+    private func copyAll(_ copy: Int32, _ source: Int32, _ size: Int64) throws(Errno) -> Int64 {
         if ioctl(copy, UInt(CL_FICLONE), source) == 0 { return size }
-        var (from, into): (Int64, Int64) = (0, 0)
-        while into < size {
-            let count = copy_file_range(source, &from, copy, &into, Int(min(1 << 30, size - into)), 0)
+        var end: Int64 = 0
+        for data in DataRanges(of: source, in: 0..<size) {
+            let shared = share(copy, source, data)
+            end = try fill(copy, source, shared..<data.upperBound)
+            // The source ends here, whatever it says of itself.
+            if end < data.upperBound { return end }
+        }
+        return max(end, min(size, try FileStatus(descriptor: source).size))
+    }
+
+    /// Has the filesystem below copy a range by itself, as far as it can.
+    /// - Returns: How far that is: what is left is to be read, which says why it cannot be.
+    private func share(_ copy: Int32, _ source: Int32, _ range: Range<Int64>) -> Int64 {
+        var (from, into) = (range.lowerBound, range.lowerBound)
+        while into < range.upperBound {
+            let count = copy_file_range(source, &from, copy, &into, Int(min(1 << 30, range.upperBound - into)), 0)
             guard count > 0 || count < 0 && Errno.last == .interrupted else { break }
         }
         return into

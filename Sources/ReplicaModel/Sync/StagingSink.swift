@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
@@ -19,15 +20,43 @@ final class StagingSink: ContentSink {
     var hasTooMuch: Bool { isOverfull.withLock { $0 } }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
-        guard offset >= 0, offset <= size, Int64(bytes.count) <= size - offset else {
+        try put(offset, Int64(bytes.count)) { () throws(Errno) in try Self.write(bytes, to: descriptor, at: offset) }
+    }
+
+    func writeZeros(in range: Range<Int64>) throws(RemoteStoreError) {
+        try put(range.lowerBound, range.upperBound - range.lowerBound) { () throws(Errno) in
+            try Self.writeZeros(in: range, to: descriptor)
+        }
+    }
+
+    private func put(_ offset: Int64, _ count: Int64, _ write: () throws(Errno) -> Void) throws(RemoteStoreError) {
+        guard offset >= 0, offset <= size, count <= size - offset else {
             isOverfull.withLock { $0 = true }
             throw .malformedAnswer("more came than the item has")
         }
         do throws(Errno) {
-            try Self.write(bytes, to: descriptor, at: offset)
-            arrived(bytes.count)
+            try write()
+            arrived(Int(count))
         } catch {
             throw .cannotSynchronize("staging cannot be written: \(error)")
+        }
+    }
+
+    /// Has a range of a file read as zeros, as a hole where the filesystem can. The file becomes no longer by a hole.
+    static func writeZeros(in range: Range<Int64>, to file: Int32) throws(Errno) {
+        guard !range.isEmpty else { return }
+        let hole = CL_FALLOC_FL_PUNCH_HOLE | CL_FALLOC_FL_KEEP_SIZE
+        if fallocate(file, hole, range.lowerBound, Int64(range.count)) == 0 { return }
+        let zeros = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+        defer { zeros.deallocate() }
+        zeros.initializeMemory(as: UInt8.self, repeating: 0)
+        for data in DataRanges(of: file, in: range) {
+            var offset = data.lowerBound
+            while offset < data.upperBound {
+                let count = Int(min(data.upperBound - offset, Int64(zeros.count)))
+                try write(UnsafeRawBufferPointer(rebasing: zeros[..<count]), to: file, at: offset)
+                offset += Int64(count)
+            }
         }
     }
 

@@ -41,10 +41,21 @@ final class CheckedSink: ContentSink {
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
         guard !bytes.isEmpty else { return }
         let (end, isTooFar) = offset.addingReportingOverflow(Int64(bytes.count))
-        guard offset >= 0, !isTooFar, end <= Item.largestSize else { throw fail("bytes came for no place") }
+        guard offset >= 0, !isTooFar else { throw fail("bytes came for no place") }
+        try pass(offset..<end) { () throws(RemoteStoreError) in try sink.write(bytes, at: offset) }
+    }
+
+    func writeZeros(in range: Range<Int64>) throws(RemoteStoreError) {
+        guard !range.isEmpty else { return }
+        guard range.lowerBound >= 0 else { throw fail("bytes came for no place") }
+        try pass(range) { () throws(RemoteStoreError) in try sink.writeZeros(in: range) }
+    }
+
+    private func pass(_ range: Range<Int64>, _ write: () throws(RemoteStoreError) -> Void) throws(RemoteStoreError) {
+        guard range.upperBound <= Item.largestSize else { throw fail("bytes came for no place") }
         if state.withLock({ $0.isOver }) { throw .cancelled }
-        try sink.write(bytes, at: offset)
-        let fault = state.withLock { $0.take(offset..<end) }
+        try write()
+        let fault = state.withLock { $0.take(range) }
         if let fault { throw fail(fault) }
     }
 

@@ -40,8 +40,12 @@ extension Replica {
     private static func isSame(_ file: Int32, _ path: FilePath) throws(Errno) -> Bool {
         let other = try Errno.check(path.withPlatformString { Glibc.open($0, O_RDONLY | O_CLOEXEC) })
         defer { Glibc.close(other) }
+        let size = try FileStatus(descriptor: file).size
+        guard try FileStatus(descriptor: other).size == size else { return false }
         var offset: Int64 = 0
         while true {
+            offset = DataRanges.next(
+                of: FileDescriptor(rawValue: file), or: FileDescriptor(rawValue: other), in: offset..<max(offset, size))
             let left = try read(file, at: offset)
             guard try read(other, at: offset) == left else { return false }
             if left.isEmpty { return true }
