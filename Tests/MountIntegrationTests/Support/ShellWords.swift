@@ -81,7 +81,9 @@ let shellWords = #"""
         until cp --sparse=always "$1.image" "$1.taken" && cmp -s "$1.image" "$1.taken"; do :; done
     }
     # The power of these disks is cut: the daemon is gone, and a disk has what was on it.
+    # With an option it is cut(1), which scripts call too.
     cut() {
+        case ${1:-} in -*) command cut "$@"; return ;; esac
         local pid disk
         pid=$(daemon)
         [ -z "$pid" ] || { kill -9 "$pid"; gone "$pid"; }
