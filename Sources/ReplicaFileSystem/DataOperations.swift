@@ -33,6 +33,9 @@ extension DomainFileSystem {
                 guard let passing else { return read(context, file, range, attempts: attempts - 1, reply) }
                 guard file.isSeen(passing.version) else { return reply.fail(.stale) }
                 reply.send(passing.bytes)
+                // What was sent just after the kernel's pages of this content were taken away would stay there for ever.
+                guard replica.contentVersion(of: file.number) != passing.version else { return }
+                session?.notifier.invalidateInode(file.node)
             }
         }
     }

@@ -73,6 +73,13 @@ import Testing
                     grep -q "Stale" err
                     newer() { cmp -s "$MNT/big" "$STORE/big"; }
                     eventually newer
+                    # Nor does the kernel keep pages of it, whatever was under way when it went.
+                    for n in 1 2 3 4 5; do
+                        exec 9<"$MNT/big"
+                        for m in 5 15 25 35; do dd if=/dev/fd/9 bs=1M skip=$m count=9 of=/dev/null status=none 2>/dev/null & done
+                        big 60000001 >"$STORE/new"; mv "$STORE/new" "$STORE/big"
+                        wait; eventually newer
+                    done
                     end
                     """#)
         }

@@ -41,6 +41,8 @@ extension Replica {
             tree.adoptVersion(node, item, folder)
             return isOther ? node.shown : nil
         }
+        // Until now the former content could be read that passes through memory (``Domain/read(_:_:ahead:)``).
+        if fields.contains(.contents), staged == nil { presenter.withLock { $0 }?.invalidate(number) }
         // The mode that programs see follows the capabilities.
         if let masked { presenter.withLock { $0 }?.invalidate(masked) }
         return .done
