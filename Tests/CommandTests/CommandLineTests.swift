@@ -166,6 +166,7 @@ import Testing
     @Test func aDamagedDomainIsSaidWithItsPlace() async throws {
         let domain = try FakeDomain()
         try domain.folder.makeFolder("replica/broken/tree")
+        #expect(chmod("\(domain.folder.path)/replica/broken", 0o700) == 0)
         try domain.folder.write("{", to: "replica/broken/domain.json")
         let line = "replica: \(domain.folder.path)/replica/broken can't be read: domain.json is damaged\n"
         let status = try await Programs.replica("status", "broken", in: domain.folder)

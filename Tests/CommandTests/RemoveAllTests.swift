@@ -49,7 +49,7 @@ import Testing
         mount -t tmpfs none /mnt
         export HOME=/mnt
         for state in /var/lib/replica/canary /mnt/.local/share/replica/canary; do
-            mkdir -p $state/tree
+            mkdir -p $state/tree; chmod 700 $state
             echo '{"format":1,"name":"canary","store":"file:///srv/canary","options":[]}' >$state/domain.json
         done
         """#

@@ -100,7 +100,9 @@ public struct DomainDirectory: Sendable {
         let state = FilePath(platformString: resolved)
         // The tree comes last when a domain is made: without one an import was broken off, and may be tried again.
         var tree = stat()
-        guard stat(state.appending("tree").string, &tree) == 0,
+        guard lstat(state.appending("tree").string, &tree) == 0 else { return nil }
+        try StateTrust.check(state)
+        guard
             let json = try FileBytes.readIfPresent(state.appending("domain.json"))
         else { return nil }
         return DomainLocation(name: name, state: state, record: try DomainRecord(json: json))

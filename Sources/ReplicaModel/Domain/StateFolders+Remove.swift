@@ -90,7 +90,7 @@ extension StateFolders {
     }
 
     private static func open(_ folder: FilePath) throws(Errno) -> Int32 {
-        try Errno.check(folder.withPlatformString { Glibc.open($0, CL_O_PATH | O_DIRECTORY | O_CLOEXEC) })
+        try Errno.check(folder.withPlatformString { Glibc.open($0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
     }
 
     /// Removes a folder with everything in it; symlinks are removed, never followed.

@@ -12,7 +12,7 @@ extension Replica {
         try folders.make()
         try folders.emptyStaging()
         let root = try folders.tree.withPlatformString { (path) throws(Errno) in
-            try Errno.check(Glibc.open(path, CL_O_PATH | O_DIRECTORY | O_CLOEXEC))
+            try Errno.check(Glibc.open(path, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
         }
         let database = try ReplicaDatabase(path: folders.database.string)
         let last = try LastRun(database, root: root)
@@ -73,7 +73,7 @@ extension Tree {
 extension StateFolders {
     fileprivate func emptyStaging() throws(Errno) {
         let folder = try Errno.check(
-            staging.withPlatformString { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+            staging.withPlatformString { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
         defer { Glibc.close(folder) }
         let lines = try FolderListing(of: folder).lines
         for line in lines where line.status.kind != .folder {

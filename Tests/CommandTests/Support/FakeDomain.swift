@@ -23,6 +23,7 @@ final class FakeDomain: Sendable {
         self.name = try DomainName(name)
         state = try self.folder.makeFolder("replica/\(name)")
         try self.folder.makeFolder("replica/\(name)/tree")
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: state.string)
         let record = DomainRecord(name: self.name, store: try StoreURL("file:///srv/\(name)"))
         try self.folder.write(
             String(decoding: try record.json(), as: UTF8.self), to: "replica/\(name)/domain.json", mode: 0o600)

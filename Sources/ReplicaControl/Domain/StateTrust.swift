@@ -1,0 +1,72 @@
+import Glibc
+public import SystemPackage
+
+/// Why a domain's state is not believed: what others could have put there is neither read nor written through.
+public struct StateTrustError: Error, Equatable, CustomStringConvertible {
+    /// What is not as it has to be.
+    public let path: FilePath
+    /// What is wrong with it, and what to do.
+    public let reason: String
+
+    public var description: String { "\(path) \(reason)" }
+}
+
+/// Whether the state of a domain is this user's alone.
+public enum StateTrust {
+    /// What lstat(2) says of an entry.
+    public struct Entry: Equatable, Sendable {
+        var type: mode_t
+        var permissions: mode_t
+        var user: uid_t
+
+        init(type: mode_t, permissions: mode_t, user: uid_t) {
+            (self.type, self.permissions, self.user) = (type, permissions, user)
+        }
+    }
+
+    /// What an entry of the state, or the state itself, has to be.
+    enum Part: CaseIterable {
+        /// Private, ours.
+        case state
+        /// Ours, below what is private.
+        case folder, file
+        /// The user's own directory: whose it is and who may read it is as it was.
+        case tree
+    }
+
+    /// Checks the state and what a daemon opens in it. What is not there is made by the daemon.
+    /// - Parameter state: A path without links in it, but for what is to be checked.
+    public static func check(_ state: FilePath) throws(StateTrustError) {
+        let parts: [(String, Part)] = [
+            ("", .state), ("staging", .folder), ("kept", .folder), ("tree", .tree), ("domain.json", .file),
+            ("replica.db", .file), ("mark", .file), ("lock", .file),
+        ]
+        for (name, part) in parts {
+            let path = name.isEmpty ? state : state.appending(name)
+            var status = stat()
+            guard lstat(path.string, &status) == 0 else { continue }
+            let entry = Entry(
+                type: status.st_mode & S_IFMT, permissions: status.st_mode & 0o7777, user: status.st_uid)
+            if let reason = refusal(entry, as: part, for: geteuid()) {
+                throw StateTrustError(path: path, reason: reason)
+            }
+        }
+    }
+
+    /// What is wrong with an entry, and what to do, or nil.
+    static func refusal(_ entry: Entry, as part: Part, for user: uid_t) -> String? {
+        let wanted = part == .file ? S_IFREG : S_IFDIR
+        guard entry.type == wanted else {
+            let what = part == .file ? "file" : "directory"
+            return "is no \(what) of the domain's state, which holds no links: somebody else made it; move it away"
+        }
+        guard part != .tree else { return nil }
+        guard entry.user == user else {
+            return "belongs to another user: its domain is that user's to use; if it is yours, chown it"
+        }
+        guard part != .state || entry.permissions & 0o077 == 0 else {
+            return "can be used by others: look at what is in it, then chmod 700 it"
+        }
+        return nil
+    }
+}
