@@ -88,19 +88,18 @@ public final class DirectoryStore: RemoteStore {
     }
 
     public func modifyItem(
-        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?,
-        options: ModifyOptions
+        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult {
         try await pool.run { [tree] flag throws(RemoteStoreError) in
-            try tree.modify(template, base, changedFields, contents, options, flag)
+            try tree.modify(template, base, changedFields, contents, flag)
         }
     }
 
     public func deleteItem(
-        _ identifier: ItemIdentifier, base: ItemVersion, options: DeleteOptions
+        _ identifier: ItemIdentifier, base: ItemVersion
     ) async throws(RemoteStoreError) {
         try await pool.run { [tree] _ throws(RemoteStoreError) in
-            try tree.delete(identifier, base: base, options: options)
+            try tree.delete(identifier, base: base)
         }
     }
 

@@ -53,15 +53,11 @@ public actor ExampleService {
         return (put(new, isRewritten: new.content != old.content), old.item)
     }
 
-    /// Removes an object if `isMeant`; one that is not there is fine.
-    func remove(
-        _ key: ItemIdentifier, withChildren: Bool, if isMeant: @Sendable (Item) -> Bool
-    ) throws(RemoteStoreError) {
+    /// Removes an object if `isMeant`, a folder only when nothing is in it; one that is not there is fine.
+    func remove(_ key: ItemIdentifier, if isMeant: @Sendable (Item) -> Bool) throws(RemoteStoreError) {
         guard let item = objects[key]?.item else { return }
         guard key != .root, isMeant(item) else { throw .deletionRejected(item) }
-        let children = objects(in: key)
-        guard withChildren || children.isEmpty else { throw .directoryNotEmpty(key) }
-        for child in children { try remove(child.item.identifier, withChildren: true) { _ in true } }
+        guard objects(in: key).isEmpty else { throw .directoryNotEmpty(key) }
         objects[key] = nil
     }
 

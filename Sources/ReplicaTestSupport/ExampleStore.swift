@@ -76,14 +76,12 @@ public struct ExampleStore: RemoteStore {
     }
 
     public func modifyItem(
-        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?,
-        options: ModifyOptions
+        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult {
         let content = try contents?.allBytes()
         let kept = changedFields.intersection(properties.fields)
         let (item, former) = try await service.change(template.identifier) { object throws(RemoteStoreError) in
-            let isStale = options.contains(.failOnConflict) && object.item.version != base
-            if isStale || content != nil && object.item.version.content != base.content {
+            if content != nil, object.item.version.content != base.content {
                 throw .versionConflict(object.item)
             }
             if kept.contains(.parent) { object.item.parent = template.parent }
@@ -96,9 +94,9 @@ public struct ExampleStore: RemoteStore {
     }
 
     public func deleteItem(
-        _ identifier: ItemIdentifier, base: ItemVersion, options: DeleteOptions
+        _ identifier: ItemIdentifier, base: ItemVersion
     ) async throws(RemoteStoreError) {
-        try await service.remove(identifier, withChildren: options.contains(.recursive)) { item in
+        try await service.remove(identifier) { item in
             item.kind == .folder || item.version.content == base.content
         }
     }

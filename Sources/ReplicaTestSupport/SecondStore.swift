@@ -19,7 +19,7 @@ public struct SecondStore: OtherClient {
         try await ItemContents.with(content) { contents async throws(RemoteStoreError) in
             if let old {
                 _ = try await store.modifyItem(
-                    template, base: old.version, changedFields: .contents, contents: contents, options: [])
+                    template, base: old.version, changedFields: .contents, contents: contents)
             } else {
                 _ = try await store.createItem(
                     basedOn: template, fields: [.place, .contents], contents: contents, options: [])
@@ -40,12 +40,26 @@ public struct SecondStore: OtherClient {
         let template = ItemTemplate(
             identifier: item.identifier, parent: parent, filename: name, kind: item.kind)
         _ = try await store.modifyItem(
-            template, base: item.version, changedFields: .place, contents: nil, options: [])
+            template, base: item.version, changedFields: .place, contents: nil)
     }
 
     public func delete(_ path: String) async throws {
-        let item = try await existing(path)
-        try await store.deleteItem(item.identifier, base: item.version, options: .recursive)
+        try await delete(try await existing(path))
+    }
+
+    /// From the bottom up: stores delete no folder with something in it.
+    private func delete(_ item: Item) async throws {
+        if item.kind == .folder {
+            var page: EnumerationPage?
+            var children: [Item] = []
+            repeat {
+                let answer = try await store.enumerateItems(in: item.identifier, from: page)
+                children += answer.items
+                page = answer.next
+            } while page != nil
+            for child in children { try await delete(child) }
+        }
+        try await store.deleteItem(item.identifier, base: item.version)
     }
 
     public func content(at path: String) async throws -> [UInt8]? {

@@ -44,22 +44,19 @@ public struct StoreCall: Hashable, Sendable {
     }
 
     static func modify(
-        _ template: ItemTemplate, _ base: ItemVersion, _ fields: ItemFields, _ contents: ItemContents?,
-        _ options: ModifyOptions
+        _ template: ItemTemplate, _ base: ItemVersion, _ fields: ItemFields, _ contents: ItemContents?
     ) -> StoreCall {
         var call = StoreCall(.modifyItem, template.identifier)
         call.template = template
         call.base = base
         call.fields = fields
         call.hasContents = contents != nil
-        call.options = options.rawValue
         return call
     }
 
-    static func delete(_ identifier: ItemIdentifier, _ base: ItemVersion, _ options: DeleteOptions) -> StoreCall {
+    static func delete(_ identifier: ItemIdentifier, _ base: ItemVersion) -> StoreCall {
         var call = StoreCall(.deleteItem, identifier)
         call.base = base
-        call.options = options.rawValue
         return call
     }
 

@@ -39,7 +39,7 @@ import Testing
         await expectFailure("serverUnreachable") { _ = try await store.all() }
         await expectFailure("serverUnreachable") { try await store.make("new", "text") }
         await expectFailure("serverUnreachable") {
-            try await store.deleteItem(file.identifier, base: file.version, options: [])
+            try await store.deleteItem(file.identifier, base: file.version)
         }
         let signals = store.signals()
         #expect(rename("\(scratch.path)/away", scratch.root) == 0)
@@ -113,7 +113,7 @@ import Testing
         #expect(text.contains(scratch.root) && text.lowercased().contains("read-only"))
         await expectFailure("cannotSynchronize") { try await store.rewrite(file, "new") }
         await expectFailure("cannotSynchronize") {
-            try await store.deleteItem(file.identifier, base: file.version, options: [])
+            try await store.deleteItem(file.identifier, base: file.version)
         }
         #expect(try await store.text(file) == "text")
         try #require(try run("mount", "-o", "remount,rw", scratch.root) == 0)

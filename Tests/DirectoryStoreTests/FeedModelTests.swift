@@ -29,7 +29,7 @@ import Testing
     /// A change of the store's own, which the feed need not tell: a marker file that is deleted again.
     private func own(_ store: DirectoryStore, _ actor: inout RandomClient) async throws {
         let item = try await store.make("own \(actor.dice.next())", "text")
-        try await store.deleteItem(item.identifier, base: item.version, options: [])
+        try await store.deleteItem(item.identifier, base: item.version)
     }
 }
 

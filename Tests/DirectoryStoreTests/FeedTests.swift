@@ -24,12 +24,13 @@ import Testing
             var item = try await store.make("\(number)", "text", in: folder.identifier)
             item = try await store.rewrite(item, "other text")
             if number % 2 == 0 {
-                try await store.deleteItem(item.identifier, base: item.version, options: [])
+                try await store.deleteItem(item.identifier, base: item.version)
             }
         }
         let gone = try await store.make("gone")
-        try await store.make("inner", "text", in: gone.identifier)
-        try await store.deleteItem(gone.identifier, base: gone.version, options: .recursive)
+        let inner = try await store.make("inner", "text", in: gone.identifier)
+        try await store.deleteItem(inner.identifier, base: inner.version)
+        try await store.deleteItem(gone.identifier, base: gone.version)
         let told = try await store.changes(from: anchor, marker: "marker")
         #expect(told.updated.isEmpty, "\(told.updated.values.map(\.filename))")
         #expect(told.deleted.isEmpty)

@@ -48,7 +48,7 @@ import Testing
         let link = try #require(try await store.all(in: folder.identifier).first)
         #expect(link.kind == .symlink && link.target == Array(outside.utf8))
         await expectFailure("cannotSynchronize") { _ = try await store.all(in: link.identifier) }
-        try await store.deleteItem(folder.identifier, base: folder.version, options: .recursive)
+        try await store.deleteItem(link.identifier, base: link.version)
         #expect(try outsideNames == ["file"])
     }
 

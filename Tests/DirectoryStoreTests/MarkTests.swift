@@ -57,7 +57,7 @@ import Testing
     @Test func whatIsGoneIsNotFound() async throws {
         let made = try await store.make("file", "text")
         _ = try await store.itemCreated(from: template("nothing", named: "nothing"))
-        try await store.deleteItem(made.identifier, base: made.version, options: [])
+        try await store.deleteItem(made.identifier, base: made.version)
         #expect(try await store.itemCreated(from: template("template of file", named: "file")) == nil)
     }
 

@@ -23,10 +23,7 @@ import Testing
         let folder = try #require(try await store.all().first { $0.filename == FileName("folder") })
         #expect(try await store.all().count == 1)
         await expectFailure("directoryNotEmpty") {
-            try await store.deleteItem(folder.identifier, base: folder.version, options: [])
-        }
-        await expectFailure("cannotSynchronize") {
-            try await store.deleteItem(folder.identifier, base: folder.version, options: .recursive)
+            try await store.deleteItem(folder.identifier, base: folder.version)
         }
         #expect(FileManager.default.contents(atPath: "\(place)/file") == Data("precious".utf8))
         // Its name is taken, as by a device, and it is not taken for an item.

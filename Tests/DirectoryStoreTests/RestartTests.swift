@@ -39,7 +39,7 @@ import Testing
         let changed = try await store.rewrite(file, "changed")
         #expect(try await store.text(changed) == "changed")
         try await store.make("second", "text", in: inner.identifier)
-        try await store.deleteItem(changed.identifier, base: changed.version, options: [])
+        try await store.deleteItem(changed.identifier, base: changed.version)
         #expect(try await store.all(in: inner.identifier).map(\.filename) == [FileName("second")])
     }
 
@@ -47,7 +47,7 @@ import Testing
         let store = try DirectoryStore(path: scratch.root)
         let folder = try await store.make("folder")
         try Data("half".utf8).write(to: URL(filePath: "\(scratch.root)/folder/.replica-tmp-0123456789abcdef-1"))
-        try await store.deleteItem(folder.identifier, base: folder.version, options: [])
+        try await store.deleteItem(folder.identifier, base: folder.version)
         #expect(try await store.all().isEmpty)
     }
 

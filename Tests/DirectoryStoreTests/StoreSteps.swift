@@ -62,7 +62,7 @@ extension DirectoryStore {
         return try await ItemContents.with(Array(text.utf8)) { contents async throws(RemoteStoreError) in
             let told = ItemContents(file: contents.file, size: contents.size) { _ in progress() }
             let result = try await modifyItem(
-                template, base: item.version, changedFields: .contents, contents: told, options: [])
+                template, base: item.version, changedFields: .contents, contents: told)
             guard let item = result.item else { throw .cannotSynchronize("no item") }
             return item
         }

@@ -127,25 +127,24 @@ final class SimulatedStore: RemoteStore {
     }
 
     func modifyItem(
-        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?,
-        options: ModifyOptions
+        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult {
         var call = StoreCall(.modifyItem, template.identifier)
         (call.template, call.fields, call.base) = (template, changedFields, base)
         call.hasContents = contents != nil
         return try await pass(call) { () async throws(RemoteStoreError) in
             try await store.modifyItem(
-                template, base: base, changedFields: changedFields, contents: contents, options: options)
+                template, base: base, changedFields: changedFields, contents: contents)
         }
     }
 
     func deleteItem(
-        _ identifier: ItemIdentifier, base: ItemVersion, options: DeleteOptions
+        _ identifier: ItemIdentifier, base: ItemVersion
     ) async throws(RemoteStoreError) {
         var call = StoreCall(.deleteItem, identifier)
-        (call.base, call.options) = (base, options.rawValue)
+        call.base = base
         try await pass(call) { () async throws(RemoteStoreError) in
-            try await store.deleteItem(identifier, base: base, options: options)
+            try await store.deleteItem(identifier, base: base)
         }
     }
 

@@ -17,8 +17,7 @@ extension DirectoryTree {
     /// The fields that are kept here.
     var keptFields: ItemFields {
         let attributes: ItemFields = [.tags, .lastUsedDate, .favoriteRank, .extendedAttributes]
-        let all = ItemFields.all.subtracting(.creationDate)
-        return keepsAttributes ? all : all.subtracting(attributes)
+        return keepsAttributes ? .all : .all.subtracting(attributes)
     }
 
     /// Makes a file with these contents. A crash of the daemon leaves all of it or, under its temporary name, some.

@@ -6,7 +6,7 @@ import SystemPackage
 extension DirectoryTree {
     func modify(
         _ template: ItemTemplate, _ base: ItemVersion, _ fields: ItemFields, _ contents: ItemContents?,
-        _ options: ModifyOptions, _ flag: CancellationFlag
+        _ flag: CancellationFlag
     ) throws(RemoteStoreError) -> StoreResult {
         let found = try locate(template.identifier)
         let present = try describe(found)
@@ -16,7 +16,6 @@ extension DirectoryTree {
             guard present.kind == .file else { throw .cannotSynchronize("only files have contents") }
             guard present.version.content == base.content else { throw .versionConflict(present) }
         }
-        if options.contains(.failOnConflict), present.version != base { throw .versionConflict(present) }
         let folder = try targetFolder(found, template, fields)
         let name = fields.contains(.filename) ? template.filename : found.place.name
         try checkName(name)

@@ -5,7 +5,7 @@ import SystemPackage
 
 extension DirectoryTree {
     func delete(
-        _ identifier: ItemIdentifier, base: ItemVersion, options: DeleteOptions
+        _ identifier: ItemIdentifier, base: ItemVersion
     ) throws(RemoteStoreError) {
         let found: Located
         do {
@@ -15,10 +15,7 @@ extension DirectoryTree {
         }
         if found.key == .root { throw .deletionRejected(try describe(found)) }
         try quietly([found.place]) { () throws(RemoteStoreError) in
-            switch found.status.kind {
-            case .folder where !options.contains(.recursive): try removeEmpty(found)
-            default: try removeAside(found, base)
-            }
+            if found.status.kind == .folder { try removeEmpty(found) } else { try removeAside(found, base) }
             index.withLock { _ = $0.forget(found.key) }
         }
     }

@@ -44,6 +44,13 @@ extension StateFolders {
         if isInDomain(try resolved(directory)) { throw .invalidArgument }
     }
 
+    /// As ``checkImportable(_:)``, when the store is known that is to have it.
+    /// - Throws: Also ENOTSUP when that takes no import (statement 11).
+    public static func checkImportable(_ directory: FilePath, into store: StoreProperties) throws(Errno) {
+        guard store.allowsImport else { throw .notSupported }
+        try checkImportable(directory)
+    }
+
     /// Whether a path, which has no links in it, is in the state of a domain, or is one.
     public static func isInDomain(_ path: FilePath) -> Bool {
         var above = path

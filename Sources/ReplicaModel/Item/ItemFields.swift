@@ -1,4 +1,5 @@
-/// The parts of an item that a change names; the bits are those of `NSFileProviderItemFields` (file-provider.md §11).
+/// The parts of an item that a change names; the bits are those of `NSFileProviderItemFields` (file-provider.md §11)
+/// that mean something here: no program can set a creation date on Linux.
 public struct ItemFields: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
 
@@ -12,7 +13,6 @@ public struct ItemFields: OptionSet, Hashable, Sendable {
     public static let lastUsedDate = ItemFields(rawValue: 8)
     public static let tags = ItemFields(rawValue: 16)
     public static let favoriteRank = ItemFields(rawValue: 32)
-    public static let creationDate = ItemFields(rawValue: 64)
     public static let modificationDate = ItemFields(rawValue: 128)
     /// The permission bits.
     public static let mode = ItemFields(rawValue: 256)
@@ -22,7 +22,7 @@ public struct ItemFields: OptionSet, Hashable, Sendable {
     public static let place: ItemFields = [.filename, .parent]
     /// Everything but contents and place.
     public static let metadata: ItemFields = [
-        .lastUsedDate, .tags, .favoriteRank, .creationDate, .modificationDate, .mode, .extendedAttributes,
+        .lastUsedDate, .tags, .favoriteRank, .modificationDate, .mode, .extendedAttributes,
     ]
     public static let all: ItemFields = [.contents, .place, .metadata]
 }

@@ -4,7 +4,6 @@ public struct ItemMetadata: Hashable, Sendable, Codable {
     /// The twelve permission bits.
     public var mode: UInt16?
     public var modificationDate: Timestamp?
-    public var creationDate: Timestamp?
     /// When a person last used the item; neither access nor modification time (file-provider.md §17). The epoch for
     /// never.
     public var lastUsedDate: Timestamp?
@@ -65,7 +64,6 @@ public struct ItemMetadata: Hashable, Sendable, Codable {
     public mutating func take(_ fields: ItemFields, from other: ItemMetadata) {
         if fields.contains(.mode) { mode = other.mode }
         if fields.contains(.modificationDate) { modificationDate = other.modificationDate }
-        if fields.contains(.creationDate) { creationDate = other.creationDate }
         if fields.contains(.lastUsedDate) { lastUsedDate = other.lastUsedDate }
         if fields.contains(.tags) { tags = other.tags }
         if fields.contains(.favoriteRank) { favoriteRank = other.favoriteRank }

@@ -12,32 +12,6 @@ public struct CreateOptions: OptionSet, Hashable, Sendable {
     public static let deletionConflicted = CreateOptions(rawValue: 2)
 }
 
-/// What a ``RemoteStore/modifyItem(_:base:changedFields:contents:options:)`` may assume.
-public struct ModifyOptions: OptionSet, Hashable, Sendable {
-    public let rawValue: UInt8
-
-    public init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// The item's folder was merged with another.
-    public static let mayAlreadyExist = ModifyOptions(rawValue: 1)
-    /// A stale base is an error, never resolved by the store.
-    public static let failOnConflict = ModifyOptions(rawValue: 2)
-}
-
-/// How a ``RemoteStore/deleteItem(_:base:options:)`` treats a folder.
-public struct DeleteOptions: OptionSet, Hashable, Sendable {
-    public let rawValue: UInt8
-
-    public init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// Delete the folder's content with it.
-    public static let recursive = DeleteOptions(rawValue: 1)
-}
-
 /// A store's answer to a create or a modify.
 public struct StoreResult: Sendable, Hashable {
     /// The item as it now is in the store; nil when it shall not be here: its local bytes go to `kept/`.

@@ -62,15 +62,14 @@ public protocol RemoteStore: Sendable {
     ///   `base.content`; ``RemoteStoreError/filenameCollision(_:)``; ``RemoteStoreError/noSuchItem(_:)`` naming the
     ///   item or the new parent.
     func modifyItem(
-        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?,
-        options: ModifyOptions
+        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult
 
-    /// Deletes an item; an unknown one is a success.
+    /// Deletes an item, a folder only when nothing is in it; an unknown one is a success.
     /// - Throws: ``RemoteStoreError/deletionRejected(_:)`` when a file's content is not `base.content`;
     ///   ``RemoteStoreError/directoryNotEmpty(_:)``.
     func deleteItem(
-        _ identifier: ItemIdentifier, base: ItemVersion, options: DeleteOptions
+        _ identifier: ItemIdentifier, base: ItemVersion
     ) async throws(RemoteStoreError)
 
     /// Yields whenever something may have changed in the store; ends when it never will again.

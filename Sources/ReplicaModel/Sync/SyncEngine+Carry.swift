@@ -16,7 +16,7 @@ extension SyncEngine {
                 try take(try recorded { () throws(Obstacle) in try replica.finish(call, result) })
             case .modify(let base):
                 let result = try await store.modifyItem(
-                    call.template, base: base, changedFields: call.fields, contents: contents, options: [])
+                    call.template, base: base, changedFields: call.fields, contents: contents)
                 try take(try recorded { () throws(Obstacle) in try replica.finish(call, result) })
             case .resolve:
                 let item =
@@ -25,7 +25,7 @@ extension SyncEngine {
                     : try await store.itemCreated(from: call.template)
                 try take(try recorded { () throws(Obstacle) in try replica.finishResolving(call, item) })
             case .delete(let base):
-                try await store.deleteItem(call.template.identifier, base: base, options: [])
+                try await store.deleteItem(call.template.identifier, base: base)
                 replica.finishDeletion(call)
             }
             noteSent(call)

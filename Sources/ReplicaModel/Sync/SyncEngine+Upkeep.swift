@@ -40,6 +40,8 @@ extension SyncEngine {
         replica.recallPins()
         replica.look { tree in
             tree.keepsTrash = store.properties.keepsTrash
+            tree.isCaseSensitive = store.properties.isCaseSensitive
+            tree.bounced = BouncedName(longest: store.properties.longestName)
             tree.enforcesCapabilities = options.enforcesCapabilities
             tree.privileges = options.privileges
         }

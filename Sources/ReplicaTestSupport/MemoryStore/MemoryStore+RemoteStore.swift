@@ -75,21 +75,20 @@ extension MemoryStore {
     }
 
     public func modifyItem(
-        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?,
-        options: ModifyOptions
+        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult {
         let bytes = try contents?.allBytes()
-        let call = StoreCall.modify(template, base, changedFields, contents, options)
+        let call = StoreCall.modify(template, base, changedFields, contents)
         return try await serve(call) { tree throws(RemoteStoreError) in
-            try tree.modify(template, base, changedFields, bytes, options)
+            try tree.modify(template, base, changedFields, bytes)
         }
     }
 
     public func deleteItem(
-        _ identifier: ItemIdentifier, base: ItemVersion, options: DeleteOptions
+        _ identifier: ItemIdentifier, base: ItemVersion
     ) async throws(RemoteStoreError) {
-        try await serve(.delete(identifier, base, options)) { tree throws(RemoteStoreError) in
-            try tree.delete(identifier, base, options)
+        try await serve(.delete(identifier, base)) { tree throws(RemoteStoreError) in
+            try tree.delete(identifier, base)
         }
     }
 

@@ -28,8 +28,7 @@ extension MemoryTree {
     }
 
     mutating func modify(
-        _ template: ItemTemplate, _ base: ItemVersion, _ fields: ItemFields, _ content: [UInt8]?,
-        _ options: ModifyOptions
+        _ template: ItemTemplate, _ base: ItemVersion, _ fields: ItemFields, _ content: [UInt8]?
     ) throws(RemoteStoreError) -> StoreResult {
         let identifier = template.identifier
         let old = try node(identifier).item
@@ -37,7 +36,6 @@ extension MemoryTree {
             guard old.kind == .file else { throw .cannotSynchronize("only files have contents") }
             guard old.version.content == base.content else { throw .versionConflict(old) }
         }
-        if options.contains(.failOnConflict), old.version != base { throw .versionConflict(old) }
         let parent = fields.contains(.parent) ? template.parent : old.parent
         let name = fields.contains(.filename) ? template.filename : old.filename
         if parent != old.parent || name != old.filename {
@@ -56,12 +54,12 @@ extension MemoryTree {
     }
 
     mutating func delete(
-        _ identifier: ItemIdentifier, _ base: ItemVersion, _ options: DeleteOptions
+        _ identifier: ItemIdentifier, _ base: ItemVersion
     ) throws(RemoteStoreError) {
         guard identifier != .root, identifier != .trash else { throw .deletionRejected(nodes[identifier]?.item) }
         guard let item = nodes[identifier]?.item else { return }
         if item.kind == .file, item.version.content != base.content { throw .deletionRejected(item) }
-        if item.kind == .folder, !options.contains(.recursive), children[identifier]?.isEmpty == false {
+        if item.kind == .folder, children[identifier]?.isEmpty == false {
             throw .directoryNotEmpty(identifier)
         }
         remove(identifier)

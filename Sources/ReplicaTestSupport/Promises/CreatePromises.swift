@@ -88,7 +88,7 @@ extension StorePromises {
         },
         StorePromise("a name used again is another item") { subject in
             let first = try await subject.file("name", "one")
-            try await subject.store.deleteItem(first.identifier, base: first.version, options: [])
+            try await subject.store.deleteItem(first.identifier, base: first.version)
             let second = try await subject.file("name", "two")
             try subject.expect(first.identifier != second.identifier, "it has the identifier of the deleted one")
         },

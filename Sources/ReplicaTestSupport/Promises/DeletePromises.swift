@@ -4,7 +4,7 @@ extension StorePromises {
     static let deleting: [StorePromise] = [
         StorePromise("a deleted item is gone, for others too") { subject in
             let file = try await subject.file("file")
-            try await subject.store.deleteItem(file.identifier, base: file.version, options: [])
+            try await subject.store.deleteItem(file.identifier, base: file.version)
             try subject.expect(try await subject.list().isEmpty, "it is still listed")
             try subject.expect(try await subject.other.content(at: "file") == nil, "others still see it")
             let error = try await subject.failure("asking for it") { _ = try await subject.refreshed(file) }
@@ -13,17 +13,17 @@ extension StorePromises {
         StorePromise("deleting an unknown item is a success") { subject in
             let file = try await subject.file("file")
             for _ in 0..<2 {
-                try await subject.store.deleteItem(file.identifier, base: file.version, options: [])
+                try await subject.store.deleteItem(file.identifier, base: file.version)
             }
             let folder = try await subject.folder("folder")
             try await subject.other.delete("folder")
-            try await subject.store.deleteItem(folder.identifier, base: folder.version, options: .recursive)
+            try await subject.store.deleteItem(folder.identifier, base: folder.version)
         },
         StorePromise("a file that changed is not deleted") { subject in
             let base = try await subject.file("file", "base")
             let new = try subject.made(await subject.modify(base, .contents, Array("newer".utf8)))
             let error = try await subject.failure("the delete") {
-                try await subject.store.deleteItem(new.identifier, base: base.version, options: [])
+                try await subject.store.deleteItem(new.identifier, base: base.version)
             }
             guard case .deletionRejected(let present) = error else { throw BrokenPromise("it was \(error)") }
             try subject.expect(present == nil || present == new, "it carries another item")
@@ -33,7 +33,7 @@ extension StorePromises {
             let base = try await subject.file("file", "base")
             try await subject.other.write(Array("them".utf8), to: "file")
             do {
-                try await subject.store.deleteItem(base.identifier, base: base.version, options: [])
+                try await subject.store.deleteItem(base.identifier, base: base.version)
             } catch RemoteStoreError.deletionRejected {}
             let left = try await subject.other.content(at: "file")
             try subject.expect(left == Array("them".utf8), "their bytes are lost")
@@ -42,33 +42,21 @@ extension StorePromises {
             let folder = try await subject.folder("folder")
             _ = try await subject.file("file", in: folder.identifier)
             let error = try await subject.failure("the delete") {
-                try await subject.store.deleteItem(folder.identifier, base: folder.version, options: [])
+                try await subject.store.deleteItem(folder.identifier, base: folder.version)
             }
             try subject.expect(error == .directoryNotEmpty(folder.identifier), "it was \(error)")
             try subject.expect(try await subject.names(folder.identifier) == ["file"], "its content changed")
         },
         StorePromise("an empty folder is deleted") { subject in
             let folder = try await subject.folder("folder")
-            try await subject.store.deleteItem(folder.identifier, base: folder.version, options: [])
+            try await subject.store.deleteItem(folder.identifier, base: folder.version)
             try subject.expect(try await subject.list().isEmpty, "it is still there")
-        },
-        StorePromise("a recursive delete takes all that is in the folder") { subject in
-            let folder = try await subject.folder("folder")
-            let inner = try await subject.folder("inner", in: folder.identifier)
-            let file = try await subject.file("file", in: inner.identifier)
-            _ = try await subject.file("stays")
-            try await subject.store.deleteItem(folder.identifier, base: folder.version, options: .recursive)
-            try subject.expect(try await subject.names() == ["stays"], "the listing is not what should be left")
-            let error = try await subject.failure("asking for what was in it") {
-                _ = try await subject.refreshed(file)
-            }
-            try subject.expect(error == .noSuchItem(file.identifier), "it was \(error)")
         },
         StorePromise("the root is never deleted") { subject in
             _ = try await subject.file("file")
             let root = try await subject.store.item(.root)
             _ = try await subject.failure("the delete") {
-                try await subject.store.deleteItem(.root, base: root.version, options: .recursive)
+                try await subject.store.deleteItem(.root, base: root.version)
             }
             try subject.expect(try await subject.names() == ["file"], "its content is gone")
         },

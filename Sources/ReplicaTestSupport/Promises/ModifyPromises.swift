@@ -33,21 +33,6 @@ extension StorePromises {
             try subject.expect(
                 try await subject.other.content(at: "file") == Array("them".utf8), "their bytes are lost")
         },
-        StorePromise("failOnConflict refuses any change on a stale base") { subject in
-            let base = try await subject.file("file", "base")
-            _ = try await subject.modify(base, .contents, Array("newer".utf8))
-            let present = try await subject.list().first ?? base
-            var stale = present
-            stale.version = base.version
-            let sent = stale
-            let error = try await subject.failure("the rename") {
-                _ = try await subject.modify(sent, .filename, options: .failOnConflict) {
-                    $0.filename = FileName("renamed")
-                }
-            }
-            try subject.expect(error.code == "versionConflict", "it was \(error)")
-            try subject.expect(try await subject.names() == ["file"], "it was renamed")
-        },
         StorePromise("new contents and a new name arrive together") { subject in
             let old = try await subject.file("before", "old")
             let result = try await subject.modify(old, .filename, Array("new".utf8)) {
@@ -65,7 +50,7 @@ extension StorePromises {
                         ItemTemplate(
                             identifier: old.identifier, parent: .root, filename: old.filename, kind: .file),
                         base: old.version, changedFields: .contents,
-                        contents: ItemContents(file: contents.file, size: 9), options: [])
+                        contents: ItemContents(file: contents.file, size: 9))
                 }
             }
             try subject.expect(error.code == "cannotSynchronize", "it was \(error)")
@@ -114,7 +99,7 @@ extension StorePromises {
                 let new = try subject.made(await subject.modify(old, field) { $0.metadata = sample })
                 let newer = try subject.made(await subject.modify(new, .contents, Array("new".utf8)))
                 let last = try subject.made(await subject.modify(newer, field) { $0.metadata = sample })
-                try await subject.store.deleteItem(last.identifier, base: last.version, options: [])
+                try await subject.store.deleteItem(last.identifier, base: last.version)
             }
             try subject.expect(try await subject.list().isEmpty, "something is left")
         },
@@ -181,12 +166,11 @@ extension StorePromises {
         sample.mode = 0o640
         sample.modificationDate = Timestamp(seconds: 1_234_567_890, nanoseconds: 123_456_789)
         sample.lastUsedDate = Timestamp(seconds: 1_500_000_000, nanoseconds: 0)
-        sample.creationDate = Timestamp(seconds: 1_000_000_000, nanoseconds: 0)
         sample.tags = "red,blue"
         sample.favoriteRank = 42
         sample.extendedAttributes = ["user.note": Array("a value".utf8)]
         let each: [ItemFields] = [
-            .mode, .modificationDate, .creationDate, .lastUsedDate, .tags, .favoriteRank, .extendedAttributes,
+            .mode, .modificationDate, .lastUsedDate, .tags, .favoriteRank, .extendedAttributes,
         ]
         return each.filter { fields.contains($0) }.map { field in
             var metadata = ItemMetadata()

@@ -22,7 +22,7 @@ extension StorePromises {
         },
         StorePromise("opened again it has what was deleted no more") { subject in
             let file = try await subject.file("file")
-            try await subject.store.deleteItem(file.identifier, base: file.version, options: [])
+            try await subject.store.deleteItem(file.identifier, base: file.version)
             let again = try await subject.reopened()
             try subject.expect(try await again.list().isEmpty, "it is listed again")
             let error = try await again.failure("asking for it") { _ = try await again.refreshed(file) }

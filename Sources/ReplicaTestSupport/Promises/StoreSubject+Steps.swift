@@ -62,7 +62,7 @@ extension StoreSubject {
     }
 
     func modify(
-        _ item: Item, _ fields: ItemFields, _ content: [UInt8]? = nil, options: ModifyOptions = [],
+        _ item: Item, _ fields: ItemFields, _ content: [UInt8]? = nil,
         _ change: (inout ItemTemplate) -> Void = { _ in }
     ) async throws -> StoreResult {
         var template = ItemTemplate(
@@ -72,11 +72,11 @@ extension StoreSubject {
         let sent = template
         guard let content else {
             return try await store.modifyItem(
-                sent, base: item.version, changedFields: fields, contents: nil, options: options)
+                sent, base: item.version, changedFields: fields, contents: nil)
         }
         return try await ItemContents.with(content) { contents async throws(RemoteStoreError) in
             try await store.modifyItem(
-                sent, base: item.version, changedFields: fields.union(.contents), contents: contents, options: options)
+                sent, base: item.version, changedFields: fields.union(.contents), contents: contents)
         }
     }
 

@@ -76,17 +76,16 @@ final class LateStore: RemoteStore {
     }
 
     func modifyItem(
-        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?,
-        options: ModifyOptions
+        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult {
         try await store().modifyItem(
-            template, base: base, changedFields: changedFields, contents: contents, options: options)
+            template, base: base, changedFields: changedFields, contents: contents)
     }
 
     func deleteItem(
-        _ identifier: ItemIdentifier, base: ItemVersion, options: DeleteOptions
+        _ identifier: ItemIdentifier, base: ItemVersion
     ) async throws(RemoteStoreError) {
-        try await store().deleteItem(identifier, base: base, options: options)
+        try await store().deleteItem(identifier, base: base)
     }
 
     func signals() -> AsyncStream<Void> { listeners.stream }

@@ -21,6 +21,7 @@ private func failure(_ errno: Errno, _ directory: FilePath?) -> ControlFailure {
     case .resourceBusy: ControlFailure(.cannotImport, "\(what) is a mount point: unmount it first")
     case .notPermitted: ControlFailure(.cannotImport, "\(what) is another user's")
     case .invalidArgument: ControlFailure(.cannotImport, "\(what) is in a domain or holds one")
+    case .notSupported: ControlFailure(.unsupported, "the store takes no import; \(what) is as it was")
     case .fileExists: ControlFailure(.domainExists, "the domain exists already")
     default: ControlFailure(.cannotImport, "\(what): \(errno)")
     }

@@ -26,6 +26,11 @@ struct NewDomain {
         }
         try checkPlaces(state: usual)
         let store = try openStore(making)
+        if let directory {
+            try importable(directory) { () throws(Errno) in
+                try StateFolders.checkImportable(directory, into: store.properties)
+            }
+        }
         let done = making.count
         do {
             return (try make(in: usual, making), store)

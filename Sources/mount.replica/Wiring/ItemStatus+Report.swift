@@ -62,8 +62,8 @@ extension ItemFields {
     /// In the order of their bits.
     private static let named: [(ItemFields, String)] = [
         (.contents, "contents"), (.filename, "filename"), (.parent, "parent"), (.lastUsedDate, "lastUsedDate"),
-        (.tags, "tags"), (.favoriteRank, "favoriteRank"), (.creationDate, "creationDate"),
-        (.modificationDate, "modificationDate"), (.mode, "mode"), (.extendedAttributes, "extendedAttributes"),
+        (.tags, "tags"), (.favoriteRank, "favoriteRank"), (.modificationDate, "modificationDate"), (.mode, "mode"),
+        (.extendedAttributes, "extendedAttributes"),
     ]
 
     /// The fields' names.

@@ -16,7 +16,7 @@ enum Words {
 
     private static let fields = [
         "contents": "content", "filename": "name", "parent": "folder", "lastUsedDate": "time of last use",
-        "favoriteRank": "rank among favorites", "creationDate": "creation time",
+        "favoriteRank": "rank among favorites",
         "modificationDate": "modification time", "extendedAttributes": "extended attributes",
     ]
 

@@ -28,7 +28,7 @@ final class ScriptedStore: StoreWrapper {
 
         /// Has the store behind do it.
         func execute() async throws(RemoteStoreError) -> StoreResult {
-            try await memory.modifyItem(template, base: base, changedFields: fields, contents: contents, options: [])
+            try await memory.modifyItem(template, base: base, changedFields: fields, contents: contents)
         }
     }
 
@@ -62,8 +62,7 @@ final class ScriptedStore: StoreWrapper {
     }
 
     func modifyItem(
-        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?,
-        options: ModifyOptions
+        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult {
         let call = Modify(memory: memory, template: template, base: base, fields: changedFields, contents: contents)
         guard let answer = script.withLock({ $0.modifies.isEmpty ? nil : $0.modifies.removeFirst() }) else {

@@ -84,6 +84,18 @@ import Testing
         }
     }
 
+    @Test func statement11_aStoreThatTakesNoImportIsRefused() throws {
+        try withSource { source, _ in
+            var properties = StoreProperties()
+            #expect(throws: Never.self) { try StateFolders.checkImportable(source, into: properties) }
+            let before = try status(source)
+            properties.allowsImport = false
+            #expect(throws: Errno.notSupported) { try StateFolders.checkImportable(source, into: properties) }
+            let after = try status(source)
+            #expect(after.st_ino == before.st_ino && after.st_ctim.tv_nsec == before.st_ctim.tv_nsec)
+        }
+    }
+
     @Test func statement2_theDomainTakesTheDataOver() async throws {
         try await DomainBench.run(importing: Self.make) { bench in
             for (path, text) in Self.files { try await expect(path, text, bench) }

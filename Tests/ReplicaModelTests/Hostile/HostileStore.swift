@@ -78,11 +78,10 @@ final class HostileStore: StoreWrapper {
     }
 
     func modifyItem(
-        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?,
-        options: ModifyOptions
+        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult {
         let result = try await memory.modifyItem(
-            template, base: base, changedFields: changedFields, contents: contents, options: options)
+            template, base: base, changedFields: changedFields, contents: contents)
         return try now.modify?(result) ?? result
     }
 

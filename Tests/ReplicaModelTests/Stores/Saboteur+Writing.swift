@@ -40,24 +40,21 @@ extension Saboteur {
     }
 
     func modify(
-        _ template: ItemTemplate, _ base: ItemVersion, _ fields: ItemFields, _ contents: ItemContents?,
-        _ options: ModifyOptions
+        _ template: ItemTemplate, _ base: ItemVersion, _ fields: ItemFields, _ contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult {
         let present = try await store.item(template.identifier)
         var fields = fields
         var base = base
-        var options = options
         switch deed {
         case .ignoresBase:
             base = present.version
-            options = []
         case .appliesAllMetadata: fields.formUnion(.metadata)
         case .renamesSilentlyNot: fields.subtract(.place)
         default: break
         }
         do {
             var result = try await store.modifyItem(
-                template, base: base, changedFields: fields, contents: contents, options: options)
+                template, base: base, changedFields: fields, contents: contents)
             if deed == .keepsContentVersions { result.item?.version.content = present.version.content }
             return result
         } catch {

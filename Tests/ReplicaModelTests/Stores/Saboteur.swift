@@ -107,25 +107,23 @@ struct Saboteur: RemoteStore {
     }
 
     func modifyItem(
-        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?,
-        options: ModifyOptions
+        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult {
-        try await modify(template, base, changedFields, contents, options)
+        try await modify(template, base, changedFields, contents)
     }
 
     func deleteItem(
-        _ identifier: ItemIdentifier, base: ItemVersion, options: DeleteOptions
+        _ identifier: ItemIdentifier, base: ItemVersion
     ) async throws(RemoteStoreError) {
         var base = base
-        var options = options
         switch deed {
         case .deletesOnlyOnPaper: return
-        case .deletesFullFolders: options = .recursive
+        case .deletesFullFolders: return store.delete(identifier)
         case .failsOnUnknownDeletes: _ = try await store.item(identifier)
         case .deletesChangedFiles: if let present = try? await store.item(identifier) { base = present.version }
         default: break
         }
-        try await store.deleteItem(identifier, base: base, options: options)
+        try await store.deleteItem(identifier, base: base)
     }
 
     func signals() -> AsyncStream<Void> { deed == .neverSignals ? AsyncStream { _ in } : store.signals() }

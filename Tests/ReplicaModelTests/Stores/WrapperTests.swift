@@ -47,7 +47,7 @@ import Testing
         await #expect(throws: RemoteStoreError.serverUnreachable) {
             try await retried(store, failing: 3).currentAnchor()
         }
-        try await retried(store, failing: 2).deleteItem(item.identifier, base: item.version, options: [])
+        try await retried(store, failing: 2).deleteItem(item.identifier, base: item.version)
         #expect(store.entries.isEmpty)
     }
 

@@ -83,7 +83,10 @@ struct CheckedStore: RemoteStore {
     func createItem(
         basedOn template: ItemTemplate, fields: ItemFields, contents: ItemContents?, options: CreateOptions
     ) async throws(RemoteStoreError) -> StoreResult {
-        try await result { () async throws(RemoteStoreError) in
+        try checkName(template, fields: .filename)
+        // What the store can't keep stays here.
+        if template.kind == .symlink, !properties.keepsSymlinks { throw .excludedFromSync }
+        return try await result { () async throws(RemoteStoreError) in
             try await store.createItem(basedOn: template, fields: fields, contents: contents, options: options)
         }
     }
@@ -95,23 +98,30 @@ struct CheckedStore: RemoteStore {
     }
 
     func modifyItem(
-        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?,
-        options: ModifyOptions
+        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult {
-        try await result { () async throws(RemoteStoreError) in
+        try checkName(template, fields: changedFields)
+        return try await result { () async throws(RemoteStoreError) in
             try await store.modifyItem(
-                template, base: base, changedFields: changedFields, contents: contents, options: options)
+                template, base: base, changedFields: changedFields, contents: contents)
         }
     }
 
     func deleteItem(
-        _ identifier: ItemIdentifier, base: ItemVersion, options: DeleteOptions
+        _ identifier: ItemIdentifier, base: ItemVersion
     ) async throws(RemoteStoreError) {
         do throws(RemoteStoreError) {
-            try await store.deleteItem(identifier, base: base, options: options)
+            try await store.deleteItem(identifier, base: base)
         } catch {
             throw privileges.taken(error.withoutFaults)
         }
+    }
+
+    /// A name that the store says it can't have is not sent.
+    private func checkName(_ template: ItemTemplate, fields: ItemFields) throws(RemoteStoreError) {
+        let longest = properties.longestName
+        guard fields.contains(.filename), template.filename.bytes.count > longest else { return }
+        throw .cannotSynchronize("the store takes no name of more than \(longest) bytes")
     }
 
     func signals() -> AsyncStream<Void> { store.signals() }

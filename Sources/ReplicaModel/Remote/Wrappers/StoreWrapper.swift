@@ -76,21 +76,20 @@ extension StoreWrapper {
     }
 
     public func modifyItem(
-        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?,
-        options: ModifyOptions
+        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult {
         try await pass(.modifyItem, template.identifier, hasContents: contents != nil) {
             () async throws(RemoteStoreError) in
             try await store.modifyItem(
-                template, base: base, changedFields: changedFields, contents: contents, options: options)
+                template, base: base, changedFields: changedFields, contents: contents)
         }
     }
 
     public func deleteItem(
-        _ identifier: ItemIdentifier, base: ItemVersion, options: DeleteOptions
+        _ identifier: ItemIdentifier, base: ItemVersion
     ) async throws(RemoteStoreError) {
         try await pass(.deleteItem, identifier, hasContents: false) { () async throws(RemoteStoreError) in
-            try await store.deleteItem(identifier, base: base, options: options)
+            try await store.deleteItem(identifier, base: base)
         }
     }
 

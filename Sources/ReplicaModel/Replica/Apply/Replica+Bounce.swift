@@ -6,7 +6,7 @@ extension Replica {
     func bounce(_ number: ItemNumber) throws(Obstacle) {
         try rename(number) { (tree, node) throws(Obstacle) in
             guard let folder = node.parent else { throw .errno(.noSuchFileOrDirectory) }
-            let name = BouncedName.free(besides: node.name) { folder.children?[$0] != nil }
+            let name = tree.bounced.free(besides: node.name) { tree.isTaken($0, in: folder) }
             return (folder, name)
         }
     }
@@ -19,7 +19,7 @@ extension Replica {
             else { return (tree.root, node.name) }
             try tree.children(of: folder)
             guard folder.children?[base.name] != nil else { return (folder, base.name) }
-            return (folder, BouncedName.free(besides: base.name) { folder.children?[$0] != nil })
+            return (folder, tree.bounced.free(besides: base.name) { tree.isTaken($0, in: folder) })
         }
     }
 
@@ -29,7 +29,7 @@ extension Replica {
         let (host, day) = (Self.host, Self.day(now()))
         try rename(number) { (tree, node) throws(Obstacle) in
             guard let folder = node.parent else { throw .errno(.noSuchFileOrDirectory) }
-            let name = BouncedName.conflict(of: node.name, host: host, day: day) { folder.children?[$0] != nil }
+            let name = tree.bounced.conflict(of: node.name, host: host, day: day) { tree.isTaken($0, in: folder) }
             node.conflict = node.base.map { ConflictOrigin(original: $0.identifier, date: tree.now()) }
             tree.setBase(nil, of: node)
             (node.sent, node.sentContent) = (nil, nil)
@@ -79,6 +79,16 @@ extension Replica {
 
     private static func day(_ now: Double) -> String {
         Date(timeIntervalSince1970: now).formatted(.iso8601.year().month().day())
+    }
+}
+
+extension Tree {
+    /// Whether an entry of the folder has this name, or one that the store cannot tell from it.
+    fileprivate func isTaken(_ name: FileName, in folder: Node) -> Bool {
+        if folder.children?[name] != nil { return true }
+        guard !isCaseSensitive else { return false }
+        let folded = name.description.lowercased()
+        return folder.children?.values.contains { $0.name.description.lowercased() == folded } ?? false
     }
 }
 

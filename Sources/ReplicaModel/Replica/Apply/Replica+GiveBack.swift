@@ -57,7 +57,7 @@ extension Replica {
             let children = try tree.children(of: folder)
             let other = children[row.name]
             if let other, !other.isNew { return nil }
-            let name = other == nil ? row.name : BouncedName.free(besides: row.name) { children[$0] != nil }
+            let name = other == nil ? row.name : tree.bounced.free(besides: row.name) { children[$0] != nil }
             return (tree.presented(folder), folder.number, name, folder.lookups > 0)
         }
         guard let (above, number, name, isSeen) = target else { return nil }

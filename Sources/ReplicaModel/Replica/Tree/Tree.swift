@@ -64,6 +64,10 @@ final class Tree {
     var privileges = Privileges()
     /// Whether the store has a trash.
     var keepsTrash = false
+    /// Whether the store can tell names apart that differ in case.
+    var isCaseSensitive = true
+    /// How names are made that the store takes.
+    var bounced = BouncedName()
     /// Whether it is recorded when files are used.
     var keepsUse = false
     /// What became pending or was edited since the engine last asked.

@@ -1,16 +1,26 @@
-/// Names for what has to give way (design.md §9).
-enum BouncedName {
-    /// `stem 2.ext`, `stem 3.ext`, ...: the first that is free, at most 255 bytes.
-    static func free(besides name: FileName, isTaken: (FileName) -> Bool) -> FileName {
+/// Names for what has to give way (design.md §9), none longer than the store takes.
+struct BouncedName {
+    private let longest: Int
+
+    /// - Parameter longest: The store's ``StoreProperties/longestName``, of which no nonsense is believed.
+    init(longest: Int = 255) {
+        self.longest = min(max(longest, Self.least), 255)
+    }
+
+    /// Room for what is put into a name, in bytes.
+    private static let least = 80
+
+    /// `stem 2.ext`, `stem 3.ext`, ...: the first that is free.
+    func free(besides name: FileName, isTaken: (FileName) -> Bool) -> FileName {
         free(name, isTaken: isTaken) { " \($0 + 1)" }
     }
 
     /// `stem (conflict HOST YYYY-MM-DD).ext`, with a number where that is taken.
-    static func conflict(of name: FileName, host: String, day: String, isTaken: (FileName) -> Bool) -> FileName {
+    func conflict(of name: FileName, host: String, day: String, isTaken: (FileName) -> Bool) -> FileName {
         free(name, isTaken: isTaken) { $0 == 1 ? " (conflict \(host) \(day))" : " (conflict \(host) \(day) \($0))" }
     }
 
-    private static func free(
+    private func free(
         _ name: FileName, isTaken: (FileName) -> Bool, suffix: (Int) -> String
     ) -> FileName {
         var count = 1
@@ -22,13 +32,13 @@ enum BouncedName {
     }
 
     /// Puts `suffix` before the extension; the stem is cut, at a character's end, where the name grows too long.
-    private static func insert(_ suffix: String, into name: FileName) -> FileName {
+    private func insert(_ suffix: String, into name: FileName) -> FileName {
         let bytes = name.bytes
         let dot = bytes.lastIndex(of: 0x2E) ?? 0
         let hasExtension = dot > 0 && bytes.count - dot <= 17
         let end = hasExtension ? Array(bytes[dot...]) : []
         var stem = hasExtension ? Array(bytes[..<dot]) : bytes
-        let room = 255 - suffix.utf8.count - end.count
+        let room = longest - suffix.utf8.count - end.count
         if stem.count > room {
             var cut = room
             // Before the first byte of a character, not within one.

@@ -1,0 +1,54 @@
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import ReplicaModel
+
+/// What follows from what a store says of itself.
+@Suite struct StorePropertyTests {
+    @Test func aSymlinkThatTheStoreCannotKeepStaysHere() async throws {
+        let store = MemoryStore()
+        store.properties.keepsSymlinks = false
+        let bench = try Bench(store: store)
+        try bench.write("text", to: "file")
+        _ = try bench.replica.makeSymlink(
+            FileName("link"), in: .root, target: Array("file".utf8), caller: Bench.caller)
+        try await bench.settle()
+        #expect(store.entries.keys.sorted() == ["file"])
+        #expect(store.calls(of: .createItem).map(\.template?.filename) == [FileName("file")])
+        let report = try bench.domain.report()
+        #expect(report.pending == 0 && report.errors == 0)
+        #expect(try await bench.report("link").kind == .symlink)
+    }
+
+    @Test func aNameThatTheStoreCannotTakeIsNotSent() async throws {
+        let store = MemoryStore()
+        store.properties.longestName = 100
+        let bench = try Bench(store: store)
+        let (long, fine) = (String(repeating: "n", count: 101), String(repeating: "n", count: 100))
+        try bench.write("text", to: long)
+        try bench.write("text", to: fine)
+        try await bench.send()
+        #expect(store.calls(of: .createItem).map(\.template?.filename) == [FileName(fine)])
+        let error = try #require(try await bench.report(long).error)
+        #expect(error.code == "cannotSynchronize")
+        #expect(error.message == "the store takes no name of more than 100 bytes")
+    }
+
+    /// The name that gives way is one that the store can tell from all others at once.
+    @Test func aNameThatGivesWayIsAnotherInAnyCase() async throws {
+        let store = MemoryStore()
+        store.properties.isCaseSensitive = false
+        let bench = try Bench(store: store)
+        try bench.write("one", to: "x")
+        try bench.write("two", to: "x 2")
+        try await bench.settle()
+        let before = store.calls(of: .createItem).count
+        try bench.write("three", to: "X")
+        try await bench.settle()
+        #expect(store.text(at: "X 3") == "three")
+        #expect(try bench.tree() == ["x": "one", "x 2": "two", "X 3": "three"])
+        // One that collides, and one that does not.
+        #expect(store.calls(of: .createItem).count == before + 2)
+    }
+}
