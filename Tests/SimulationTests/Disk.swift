@@ -23,10 +23,12 @@ enum Disk {
             for line in try FolderListing(of: folder).lines {
                 let place = Place(folder: folder, name: line.name)
                 let here = path + line.name.description
+                // No mark is no error: the content is here then.
+                let isDataless = line.status.kind == .file && (try? place.xattr(OwnXattr.dataless)) != nil
                 var entry = Entry(
-                    kind: line.status.kind, mode: line.status.permissions, isDataless: line.isDataless, bytes: [])
+                    kind: line.status.kind, mode: line.status.permissions, isDataless: isDataless, bytes: [])
                 switch line.status.kind {
-                case .file: if !line.isDataless { entry.bytes = try read(place) }
+                case .file: if !isDataless { entry.bytes = try read(place) }
                 case .symlink: entry.bytes = try place.target()
                 case .folder:
                     let inner = try place.open(CL_O_PATH | O_DIRECTORY)
