@@ -167,6 +167,22 @@ import Testing
             ])
     }
 
+    /// Over an older database a file is in doubt; it was deleted before anybody compared it.
+    @Test func whatIsInDoubtCanBeDeleted() async {
+        await expectNoFault(
+            .restored,
+            [
+                .local(.create(folder: 137, name: 218, content: Content(serial: 4))),
+                .local(.create(folder: 552, name: 331, content: Content(serial: 5))),
+                .local(.makeFolder(folder: 456, name: 69)),
+                .send,
+                .copyDatabase,
+                .local(.makeFolder(folder: 53, name: 951)),
+                .oldDatabase,
+                .local(.remove(452)),
+            ])
+    }
+
     @Test func whatWasNewInAFolderBroughtBackIsLetGo() async {
         await expectNoFault(
             .restored,

@@ -236,8 +236,10 @@ final class Node {
     }
 
     /// Whether its content is to be compared with the store's before it is served, and before it is sent if the store is
-    /// known to have it.
-    var isDoubtful: Bool { flags.contains(.doubtful) && kind == .file && materialization == .whole }
+    /// known to have it. What is deleted is served and sent no more.
+    var isDoubtful: Bool {
+        flags.contains(.doubtful) && !isDeleted && kind == .file && materialization == .whole
+    }
 
     var isDeleted: Bool { flags.contains(.deleted) }
     /// Whether the store has yet to be told of the item: what ``base`` says, if anything, counts for its content only.
