@@ -25,9 +25,9 @@ extension Replica {
         (tree.knewNothing, tree.holdsAll) = (last.isFirst, last.isFirst)
         try last.beginNext(database, root: root)
         if last.scanMode != .none {
-            let (scan, round) = (last.scanMode, last.rounds.present)
+            let (mark, scan, round) = (tree.mark, last.scanMode, last.rounds.present)
             try database.write { rows in
-                try AsideRecovery(folders: folders, root: root, rows: rows, scan: scan, round: round).run()
+                try AsideRecovery(folders: folders, root: root, rows: rows, mark: mark, scan: scan, round: round).run()
             }
         }
         try tree.start()

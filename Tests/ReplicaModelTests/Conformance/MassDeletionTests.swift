@@ -203,6 +203,20 @@ import Testing
         #expect(bench.store.calls(of: .createItem).isEmpty)
     }
 
+    /// A file of which nothing is here is one still: its zeros would be served, and sent.
+    @Test func aKillWhileAPlaceholderIsMovedLeavesItOne() async throws {
+        let bench = try await makeBench(150)
+        delete(0..<10, bench)
+        let (tree, deleted) = (bench.folders.tree.string, bench.folders.deleted.string)
+        #expect(rename("\(tree)/f3", "\(deleted)/\(try bench.number("f3").rawValue)") == 0)
+        try bench.crash()
+        delete(10..<140, bench)
+        try await bench.exchange()
+        #expect(try bench.domain.report().state == .held)
+        #expect(bench.replica.look { $0.root.children?[FileName("f3")]?.materialization } == .dataless)
+        #expect(bench.store.calls(of: .modifyItem).isEmpty && bench.store.calls(of: .createItem).isEmpty)
+    }
+
     @Test func approvingNothingIsNothing() async throws {
         let bench = try await makeBench(3)
         #expect(bench.domain.approve() == nil)

@@ -9,6 +9,8 @@ struct AsideRecovery {
     /// The tree's root.
     let root: Int32
     let rows: Rows
+    /// What tells a placeholder from a file whose content is here.
+    let mark: DatalessMark
     let scan: ScanMode
     /// The present one.
     let round: Int64
@@ -17,7 +19,7 @@ struct AsideRecovery {
         let deleted = try folders.openDeleted()
         defer { close(deleted) }
         let known = Set(try AsideRows.all(in: rows).map(\.asideName))
-        let lines = try FolderListing(of: deleted).lines
+        let lines = try FolderListing(of: deleted, mark: mark).lines
         var unknown: [(row: ItemRow, depth: Int)] = []
         for line in lines where !known.contains(line.name.description) {
             if let row = try ofTree(line) {
