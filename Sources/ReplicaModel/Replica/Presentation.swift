@@ -39,6 +39,15 @@ public enum PresentedCall: Sendable, Hashable {
     case touchContent(PresentedItem, size: Int64)
     /// Only the status changed.
     case touchStatus(PresentedItem)
+
+    /// The call by which an item of this kind appears.
+    static func make(_ kind: ItemKind, _ name: FileName, in folder: PresentedItem) -> PresentedCall {
+        switch kind {
+        case .file: .makeFile(name, in: folder)
+        case .folder: .makeFolder(name, in: folder)
+        case .symlink: .makeSymlink(name, in: folder)
+        }
+    }
 }
 
 /// What the daemon's own requests stand for, by the place they name.

@@ -61,12 +61,7 @@ extension Replica {
             return (tree.presented(folder), folder.number, name, folder.lookups > 0)
         }
         guard let (above, number, name, isSeen) = target else { return nil }
-        let call: PresentedCall =
-            switch row.kind {
-            case .file: .makeFile(name, in: above)
-            case .folder: .makeFolder(name, in: above)
-            case .symlink: .makeSymlink(name, in: above)
-            }
+        let call = PresentedCall.make(row.kind, name, in: above)
         let given = Locked<ItemNumber?>(nil)
         try present(call, Presentations.Key(folder: number, name: name), isSeen: isSeen) { (tree) throws(Obstacle) in
             guard let folder = tree.items[number], !folder.isDeleted else { throw .errno(.noSuchFileOrDirectory) }

@@ -9,12 +9,7 @@ extension Replica {
             guard let folder = try tree.find(parent) else { throw .errno(.noSuchFileOrDirectory) }
             return (tree.presented(folder), folder.lookups > 0)
         }
-        let call: PresentedCall =
-            switch item.kind {
-            case .file: .makeFile(item.filename, in: above)
-            case .folder: .makeFolder(item.filename, in: above)
-            case .symlink: .makeSymlink(item.filename, in: above)
-            }
+        let call = PresentedCall.make(item.kind, item.filename, in: above)
         let key = Presentations.Key(folder: parent, name: item.filename)
         try present(call, key, isSeen: isSeen) { (tree) throws(Obstacle) in
             guard let folder = tree.items[parent] else { throw .errno(.noSuchFileOrDirectory) }
