@@ -51,7 +51,7 @@ struct Preservation {
         }
         defer { close(made) }
         let files = try move(entry.number, into: made)
-        let isEmpty = try FolderListing(of: made).lines.isEmpty
+        let isEmpty = try FolderListing(of: made, mark: nil).lines.isEmpty
         try entry.name.withCString { (text) throws(Errno) in
             if isEmpty, !entry.isKept {
                 try Errno.check(unlinkat(target, text, AT_REMOVEDIR))

@@ -81,7 +81,7 @@ extension StateFolders {
     private func preserveKept(in target: FilePath) throws(Errno) -> Int {
         let folder = try Self.open(kept)
         defer { close(folder) }
-        let count = try FolderListing(of: folder).lines.count
+        let count = try FolderListing(of: folder, mark: nil).lines.count
         guard count > 0 else { return 0 }
         var name = "kept from deletions"
         while access(target.appending(name).string, F_OK) == 0 { name += " 2" }
@@ -106,7 +106,7 @@ extension StateFolders {
         defer { close(folder) }
         // A folder that its user made unreadable is still to go. What can't be removed even so is said below.
         try? HeldFile(descriptor: folder).setMode(0o700)
-        for line in try FolderListing(of: folder).lines {
+        for line in try FolderListing(of: folder, mark: nil).lines {
             if line.status.kind == .folder {
                 try removeAll(line.name, in: folder)
             } else {

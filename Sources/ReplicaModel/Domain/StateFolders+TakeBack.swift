@@ -24,7 +24,7 @@ extension StateFolders {
         let folder = try Errno.check(
             root.withPlatformString { open($0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
         defer { close(folder) }
-        for line in try FolderListing(of: folder).lines where line.status.kind != .folder {
+        for line in try FolderListing(of: folder, mark: nil).lines where line.status.kind != .folder {
             try line.name.withCString { (text) throws(Errno) in try Errno.check(unlinkat(folder, text, 0)) }
         }
         for folder in [staging, kept, deleted, root] {
@@ -59,7 +59,7 @@ extension StateFolders {
         defer { close(folder) }
         let status = try FileStatus(descriptor: folder)
         guard status.user == geteuid() else { return false }
-        let lines = try FolderListing(of: folder).lines
+        let lines = try FolderListing(of: folder, mark: nil).lines
         let known = [settings, mark, staging, kept].compactMap { $0.lastComponent?.string }
         let isOurs =
             status.permissions == 0o700

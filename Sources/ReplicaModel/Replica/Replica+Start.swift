@@ -75,7 +75,7 @@ extension StateFolders {
         let folder = try Errno.check(
             staging.withPlatformString { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
         defer { Glibc.close(folder) }
-        let lines = try FolderListing(of: folder).lines
+        let lines = try FolderListing(of: folder, mark: nil).lines
         for line in lines where line.status.kind != .folder {
             _ = line.name.withCString { unlinkat(folder, $0, 0) }
         }

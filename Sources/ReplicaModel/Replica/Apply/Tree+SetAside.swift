@@ -23,7 +23,7 @@ extension Tree {
     private func demandEmpty(_ place: Place) throws(Errno) {
         let folder = try place.open(CL_O_PATH | O_DIRECTORY)
         defer { close(folder) }
-        guard try FolderListing(of: folder).lines.isEmpty else { throw .directoryNotEmpty }
+        guard try FolderListing(of: folder, mark: nil).lines.isEmpty else { throw .directoryNotEmpty }
     }
 }
 
@@ -42,7 +42,7 @@ extension StateFolders {
     func discardDeleted() throws(Errno) {
         let folder = try openDeleted()
         defer { close(folder) }
-        for line in try FolderListing(of: folder).lines {
+        for line in try FolderListing(of: folder, mark: nil).lines {
             let flags = line.status.kind == .folder ? AT_REMOVEDIR : 0
             try line.name.withCString { (name) throws(Errno) in try Errno.check(unlinkat(folder, name, flags)) }
         }

@@ -13,8 +13,8 @@ struct FolderListing {
     var lines: [Line] = []
 
     /// Reads the folder behind an `O_PATH` descriptor. What vanishes meanwhile is left out.
-    /// - Parameter mark: The mark to look for, where that matters.
-    init(of folder: Int32, mark: DatalessMark? = nil) throws(Errno) {
+    /// - Parameter mark: The mark to look for; nil where it does not matter, and ``Line/isDataless`` says nothing.
+    init(of folder: Int32, mark: DatalessMark?) throws(Errno) {
         let opened = try Errno.check(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))
         guard let stream = fdopendir(opened) else {
             close(opened)
