@@ -7,6 +7,8 @@ final class RuleBook: Sendable {
         var violations: [String] = []
         /// Bytes that somebody wrote and nobody knowingly overwrote or removed, and where.
         var owed: [[UInt8]: String] = [:]
+        /// Those of ``owed`` that a program left of a longer file.
+        var remains: Set<[UInt8]> = []
         /// Items, and templates of items, that the user removed.
         var removed: Set<ItemIdentifier> = []
         /// The items that templates became.
@@ -25,13 +27,19 @@ final class RuleBook: Sendable {
     var violations: [String] { account.withLock { $0.violations } }
     /// What has to be found somewhere in the end.
     var owed: [[UInt8]: String] { account.withLock { $0.owed } }
+    /// Whether these bytes are what a program left of a longer file.
+    func areRemains(_ bytes: [UInt8]) -> Bool { account.withLock { $0.remains.contains(bytes) } }
 
     func violate(_ what: String) { account.withLock { $0.violations.append(what) } }
 
     // MARK: Bytes
 
-    func owe(_ bytes: [UInt8], _ place: String) {
-        if !bytes.isEmpty { account.withLock { $0.owed[bytes] = place } }
+    func owe(_ bytes: [UInt8], _ place: String, isCut: Bool = false) {
+        guard !bytes.isEmpty else { return }
+        account.withLock { account in
+            account.owed[bytes] = place
+            if isCut { account.remains.insert(bytes) } else { account.remains.remove(bytes) }
+        }
     }
 
     func settle(_ loss: Loss) {

@@ -141,7 +141,7 @@ extension World {
             _ = try machine.replica.setAttributes(change, of: file.number)
             rules.settle(loss)
             say("  truncate \(file.path) to \(change.size ?? 0)")
-            owe(file, machine)
+            owe(file, machine, isCut: true)
         case .save(let file, let content): try save(file, content, machine)
         case .hold(let file, let content):
             if let file = pickFile(file, machine) { try hold(file, content, machine) }
@@ -180,7 +180,7 @@ extension World {
     }
 
     /// What is in a file now was acknowledged.
-    private func owe(_ file: Seen, _ machine: Machine) {
+    private func owe(_ file: Seen, _ machine: Machine, isCut: Bool = false) {
         let bytes = machine.replica.look { tree -> [UInt8]? in
             // What is left of a content that was never here is the store's.
             guard let node = tree.items[file.parent]?.children?[file.name], node.materialization == .whole else {
@@ -188,7 +188,7 @@ extension World {
             }
             return try? Disk.read(tree.place(of: node))  // As above.
         }
-        if let bytes { rules.owe(bytes, file.path) }
+        if let bytes { rules.owe(bytes, file.path, isCut: isCut) }
     }
 
     private func save(_ file: Int, _ content: Content, _ machine: Machine) throws {

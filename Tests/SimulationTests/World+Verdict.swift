@@ -128,9 +128,11 @@ extension World {
     private func checkOwed(_ here: [String: Disk.Entry]) throws {
         let kept = try Disk.entries(folders.kept)
         let found = Set(here.values.map(\.bytes)).union(store.contents).union(kept.values.map(\.bytes))
-        // Over an older database, as after a power cut, the beginning of what the store has is what a cut left of it.
+        // Over an older database what a program left of a file cannot be told from what a power cut left of it: the whole
+        // may come back.
         func isKept(_ bytes: [UInt8]) -> Bool {
-            found.contains(bytes) || rules.mayForget && store.contents.contains { $0.starts(with: bytes) }
+            if found.contains(bytes) { return true }
+            return rules.mayForget && rules.areRemains(bytes) && store.contents.contains { $0.starts(with: bytes) }
         }
         for (bytes, path) in rules.owed.sorted(by: { $0.value < $1.value }) where !isKept(bytes) {
             throw Violation(description: "lost: \(Describe.content(bytes)), written to \(path)")
