@@ -10,7 +10,7 @@ import Testing
                 disk_at data
                 echo whole >data/synced; sync data/synced
                 echo lost >data/unsynced; mkdir data/kept
-                force_journal data; cut data
+                force_journal data; cut_power data
                 content_is data/synced whole; test -d data/kept
                 equal "$(stat -c %s data/unsynced)" 0
                 """)
@@ -28,7 +28,7 @@ import Testing
                 sent() { content_is "$STORE/d/doc" precious; }
                 eventually sent; settle
                 cp "$STATE"/replica.db* .
-                cut data
+                cut_power data
                 # Nothing that the tree got is on the disk, and all that the database says is.
                 rm -rf "$STATE/tree/d"; cp replica.db* "$STATE/"
                 mount_it; settle; same
@@ -51,7 +51,7 @@ import Testing
                 # The database knows it all; the bytes of the files are in memory only.
                 recorded() { not replica status d --pending 2>/dev/null | grep doc; }
                 sync "$STATE"/replica.db-wal
-                cut data
+                cut_power data
                 \(isWaitedFor ? "" : "equal \"$(find \"$TREE\" -name 'doc*' -size +0 | wc -l)\" 0")
                 mount_it; for n in 1 2 3; do cmp "doc$n" "$MNT/doc$n"; done
                 settle; same
@@ -71,7 +71,7 @@ import Testing
                 mkdir files; for n in $(seq 100); do echo "content $n" >"files/f$n"; done
                 cp -r files "$MNT/"
                 settle
-                force_journal data; cut data
+                force_journal data; cut_power data
                 mount_it; diff -r files "$MNT/files"; settle; same; diff -r files "$STORE/files"
                 """)
         }
@@ -90,7 +90,7 @@ import Testing
                 eventually sent
                 sync "$STATE"/replica.db-wal
                 touch -r "$TREE/log" times
-                cut data
+                cut_power data
                 # As ext4 leaves it now and then.
                 truncate -s 9000 "$TREE/log"; truncate -s 18000 "$TREE/log"; touch -r times "$TREE/log"
                 mount_it; cmp log "$MNT/log"; settle; same; cmp log "$MNT/log"
@@ -107,7 +107,7 @@ import Testing
                 disk_at data; mkdir -p data/src/d; SRC=$HERE/data/src
                 begin; settle; echo one >"$MNT/f"; settle; mv store away
                 chmod 640 "$MNT/f"; chmod 750 "$MNT/d"; sync "$MNT/f" "$MNT/d"
-                cut data; mv away store
+                cut_power data; mv away store
                 mount_it; settle
                 for place in "$MNT" "$STORE"; do
                     equal "$(stat -c %a "$place/f" "$place/d" | tr '\\n' ' ')" "640 750 "
@@ -134,7 +134,7 @@ import Testing
                 eventually sent
                 mv store away
                 \(save)
-                cut data
+                cut_power data
                 mv away store
                 content_is "$TREE/f" two
                 mount_it; content_is "$MNT/f" two; settle; same
@@ -153,7 +153,7 @@ import Testing
                 mkdir "$MNT/d"; for n in 1 2 3; do echo "content $n" >"$MNT/d/f$n"; done
                 sent() { same >/dev/null 2>&1; }
                 eventually sent
-                sync "$TREE"/d/f* "$TREE/d"; cut data
+                sync "$TREE"/d/f* "$TREE/d"; cut_power data
                 mount_it; settle; same
                 equal "$(cd "$MNT" && find d | sort | tr '\\n' ' ')" "d d/f1 d/f2 d/f3 "
                 """)
@@ -170,7 +170,7 @@ import Testing
                 begin; settle
                 replica evict "$MNT/g" >/dev/null
                 touch -d @1000000 "$MNT/f" "$MNT/g"; settle
-                cut data
+                cut_power data
                 touch -d @2000000 "$TREE/f" "$TREE/g"
                 mount_it; settle
                 for name in f g; do
@@ -187,9 +187,9 @@ import Testing
                 """
                 disk_at data; mkdir data/src; SRC=$HERE/data/src
                 begin; settle
-                replica disconnect d --reason test >/dev/null; cut data; mount_it
+                replica disconnect d --reason test >/dev/null; cut_power data; mount_it
                 has <(replica status d) disconnected
-                replica connect d >/dev/null; cut data; mount_it
+                replica connect d >/dev/null; cut_power data; mount_it
                 echo text >"$MNT/f"; settle; same
                 """)
         }

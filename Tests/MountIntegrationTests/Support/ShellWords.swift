@@ -70,7 +70,7 @@ let shellWords = #"""
     no_daemon() { eventually free_lock; }
     has() { grep -qF -- "$2" "$1"; }
     content_is() { [ "$(cat "$1" 2>/dev/null)" = "$2" ]; }
-    # Gives a folder of the trial a disk of its own, of which `cut` can take away what is only in memory.
+    # Gives a folder of the trial a disk of its own, of which `cut_power` can take away what is only in memory.
     disk_at() {
         truncate -s "${2:-32M}" "$1.image"
         mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0 "$1.image"
@@ -81,9 +81,7 @@ let shellWords = #"""
         until cp --sparse=always "$1.image" "$1.taken" && cmp -s "$1.image" "$1.taken"; do :; done
     }
     # The power of these disks is cut: the daemon is gone, and a disk has what was on it.
-    # With an option it is cut(1), which scripts call too.
-    cut() {
-        case ${1:-} in -*) command cut "$@"; return ;; esac
+    cut_power() {
         local pid disk
         pid=$(daemon)
         [ -z "$pid" ] || { kill -9 "$pid"; gone "$pid"; }
