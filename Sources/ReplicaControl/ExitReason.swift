@@ -39,6 +39,8 @@ public enum ExitReason: Int32, Error, CaseIterable, Sendable {
     case notInDomain = 17
     /// The request was cancelled before its end.
     case interrupted = 18
+    /// The anchor given with `--since` is too old, or not of this list.
+    case anchorExpired = 19
     /// The mount failed; the same number as mount(8)'s.
     case mountFailed = 32
     /// The command line is wrong (EX_USAGE of sysexits.h).

@@ -17,7 +17,7 @@ struct Replica: ParsableCommand {
             CommandGroup(name: "Mounting", subcommands: [Mount.self, Unmount.self]),
             CommandGroup(
                 name: "What goes on",
-                subcommands: [Status.self, Pending.self, Materialized.self, Watch.self, Wait.self]),
+                subcommands: [Status.self, Path.self, Pending.self, Materialized.self, Watch.self, Wait.self]),
             CommandGroup(
                 name: "Content",
                 subcommands: [Download.self, Evict.self, Forget.self, Pin.self, Unpin.self, Reimport.self, Resend.self]),

@@ -35,7 +35,14 @@ import Testing
             (["evict", "--strict", "photos:a"], .evict(path: path("a"), strict: true), "photos:a is evicted"),
             (["forget", "photos:a"], .forget(path: path("a")), "photos:a is forgotten"),
             (["connect"], .connect, "connected"),
-            (["disconnect", "photos", "--reason", "on a plane"], .disconnect(reason: "on a plane"), "disconnected"),
+            (
+                ["disconnect", "photos", "--reason", "on a plane"],
+                .disconnect(reason: "on a plane", temporary: false), "disconnected"
+            ),
+            (
+                ["disconnect", "photos", "--reason", "update", "--temporary"],
+                .disconnect(reason: "update", temporary: true), "disconnected until the daemon is started anew"
+            ),
             (["wait", "photos"], .wait(path: .root), "photos is stable"),
             (["wait", "photos:a", "--timeout", "60"], .wait(path: path("a")), "photos:a is stable"),
             (["retry"], .retry(path: nil), "trying again"), (["retry", "photos"], .retry(path: nil), "trying again"),
@@ -50,7 +57,9 @@ import Testing
             (["unmount", "photos", "--flush"], .unmount(flush: true), "photos is unmounted"),
             (["remove", "photos"], .remove(keep: .dirty), "photos is removed"),
             (["remove", "--all", "--yes", "--keep", "none"], .remove(keep: .none), "photos is removed"),
-            (["pending"], .pending, ""), (["materialized", "photos"], .materialized, ""),
+            (["pending"], .pending(since: nil), ""), (["materialized", "photos"], .materialized(since: nil), ""),
+            (["pending", "--since", ""], .pending(since: ""), ""),
+            (["materialized", "photos", "--since", "7.9"], .materialized(since: "7.9"), ""),
             (["conflicts"], .conflicts, ""),
             (["watch"], .watch, ""),
         ] as [([String], ControlRequest, String)])

@@ -44,7 +44,8 @@ import Testing
         for request in requests {
             #expect(try failure(errno, of: request) == ControlFailure(code, "photos:a/b: \(words)"))
         }
-        for request in [ControlRequest.status, .pending, .wait(path: .root), .retry(path: nil), .connect] {
+        for request in [ControlRequest.status, .pending(since: "7.9"), .wait(path: .root), .retry(path: nil), .connect]
+        {
             #expect(try failure(errno, of: request) == ControlFailure(code, "photos: \(words)"))
         }
     }
@@ -75,7 +76,11 @@ import Testing
             try failure(parked, of: request)
                 == ControlFailure(.refused, "photos:a/b: a bad name (cannotSynchronize)"))
         #expect(
-            try failure(RemoteStoreError.syncAnchorExpired, of: .pending)
+            try failure(RemoteStoreError.syncAnchorExpired, of: .pending(since: nil))
                 == ControlFailure(.failed, "photos: the store no longer knows what it told before"))
+        #expect(
+            try failure(RemoteStoreError.syncAnchorExpired, of: .materialized(since: "7.9"))
+                == ControlFailure(
+                    .anchorExpired, "photos: the anchor has expired, or is not of this list; --since '' begins anew"))
     }
 }

@@ -9,12 +9,14 @@ import Testing
     static let date = Date(timeIntervalSince1970: 1_700_000_000)
 
     static let requests: [ControlRequest] = [
-        .hello, .status, .item(path: path), .item(path: odd), .item(path: .root), .pending, .materialized, .conflicts,
+        .hello, .status, .item(path: path), .item(path: odd), .item(path: .root), .find(id: "x"), .conflicts,
+        .pending(since: nil), .pending(since: ""), .materialized(since: nil), .materialized(since: "7.9"),
         .resolve(path: path, keep: .both), .download(path: path, range: nil, recursive: nil, wait: true),
         .download(path: path, range: ByteRange(offset: 5, length: 7), recursive: false, wait: false),
         .evict(path: path, strict: true), .forget(path: path),
         .pin(path: path), .unpin(path: path), .reimport(path: path), .resend(path: path, fields: nil),
-        .resend(path: odd, fields: ["tags"]), .connect, .disconnect(reason: "moving"),
+        .resend(path: odd, fields: ["tags"]), .connect, .disconnect(reason: "moving", temporary: nil),
+        .disconnect(reason: "update", temporary: true),
         .wait(path: .root), .retry(path: nil), .retry(path: path), .approve, .restore,
         .resolved(code: "notAuthenticated"), .watch,
         .mount(mountpoint: ControlFilePath(bytes: [0x2F, 0xFF]), options: ["ro"]), .unmount(flush: true),
@@ -26,10 +28,15 @@ import Testing
         .domain(domainStatus), .item(itemStatus),
         .evicted(EvictionResult(items: 1, bytes: 2, refused: [.init(path: path, code: "busy", message: "open")])),
         .removed(RemovalResult(preserved: nil, files: 0)), .restored(RestorationResult(items: 3, left: 1)),
+        .anchor("7.9"),
     ]
 
     static let events: [ControlEvent] = [
         .progress(progress), .items([itemStatus]),
+        .left([
+            DepartureStatus(path: odd, id: nil, number: 9), DepartureStatus(path: nil, id: "x", number: 10),
+            DepartureStatus(path: nil, id: nil, number: 11),
+        ]),
         .conflicts([ConflictStatus(path: path, copy: odd, date: date, detail: "both changed")]),
         .change(ChangeEvent(date: date, kind: "uploaded", path: path)),
     ]
@@ -84,6 +91,8 @@ import Testing
             .download(path: ControlPath(bytes: "a".utf8), range: nil, recursive: nil, wait: true)
         ),
         (#"{"protocol":1,"id":1,"request":{"retry":{}}}"#, .retry(path: nil)),
+        (#"{"protocol":1,"id":1,"request":{"pending":{}}}"#, .pending(since: nil)),
+        (#"{"protocol":1,"id":1,"request":{"disconnect":{"reason":"x"}}}"#, .disconnect(reason: "x", temporary: nil)),
         (#"{"protocol":1,"id":1,"request":{"remove":{"keep":"none"}}}"#, .remove(keep: .none)),
     ])
     func requestsAreThisJSON(line: String, request: ControlRequest) throws {
@@ -136,7 +145,7 @@ import Testing
                 "success": 0, "failed": 1, "noSuchDomain": 3, "domainExists": 4, "notRunning": 5, "noSuchItem": 6,
                 "timedOut": 7, "needsAttention": 8, "refused": 9, "offline": 10, "cannotImport": 11, "busy": 12,
                 "denied": 13, "unsupported": 14, "badStore": 15, "wrongProtocol": 16, "notInDomain": 17,
-                "interrupted": 18, "mountFailed": 32, "usage": 64,
+                "interrupted": 18, "anchorExpired": 19, "mountFailed": 32, "usage": 64,
             ])
     }
 }

@@ -127,6 +127,53 @@ import Testing
         try await domain.stop()
     }
 
+    @Test func whatChangedHasItsSignAndAnAnchor() async throws {
+        let domain = try FakeDomain { _, events in
+            for event in MessageTests.events.prefix(3) { try await events.send(event) }
+            return .anchor("7.9")
+        }
+        let text = try await Programs.replica("pending", "--since", "7.8", in: domain.folder)
+        #expect(
+            text.output == """
+                1 of 2 items, 3 B of 4 B, 5 B/s, 1 s left
+                + a/ü b  [content]  no (serverUnreachable)
+                - a/\u{FFFD}
+                - (gone)  x
+                - (gone)  number 11
+                anchor 7.9
+
+                """)
+        let json = try await Programs.replica("pending", "--since", "7.8", "--json", in: domain.folder)
+        #expect(
+            json.output.split(separator: "\n").dropFirst(2) == [
+                #"{"left":{"number":9,"path":[97,47,255]}}"#, #"{"left":{"id":"x","number":10}}"#,
+                #"{"left":{"number":11}}"#, #"{"anchor":"7.9"}"#,
+            ])
+        try await domain.stop()
+    }
+
+    /// A path is printed so that a program can use it.
+    @Test func anItemIsFoundByItsID() async throws {
+        for (mountpoint, path, line) in [
+            ("/mnt", MessageTests.odd, [UInt8]("/mnt/a/".utf8) + [0xFF, 0x0A]), ("/mnt", .root, Array("/mnt\n".utf8)),
+            ("/", MessageTests.path, Array("/a/ü b\n".utf8)), (nil, MessageTests.path, Array("photos:a/ü b\n".utf8)),
+        ] as [(String?, ControlPath, [UInt8])] {
+            let domain = try FakeDomain { request, _ in
+                if request == .hello {
+                    let mounted = mountpoint.map { ControlFilePath(bytes: Array($0.utf8)) }
+                    return .daemon(DaemonStatus(name: "photos", pid: 7, mountpoint: mounted))
+                }
+                return .item(ItemStatus(path: path, id: "x", number: 9, kind: .file, state: .partial, size: 12))
+            }
+            let command = "'\(Programs.replica)' path photos x | od -An -tu1"
+            let text = try await run("/bin/bash", "-c", command, environment: domain.environment)
+            let bytes = text.output.split(whereSeparator: \.isWhitespace).compactMap { UInt8($0) }
+            #expect(text.code == 0 && bytes == line, "\(text)")
+            #expect(domain.service.requests == [.find(id: "x"), .hello])
+            try await domain.stop()
+        }
+    }
+
     /// The names are for programs (`--json`); a person reads words.
     @Test func fieldsAndEventsAreWords() async throws {
         let fields = [
@@ -144,7 +191,7 @@ import Testing
             var item = MessageTests.itemStatus
             item.pending = fields
             item.error?.attempts = 1
-            if request == .pending { try await events.send(.items([item])) }
+            if request == .pending(since: nil) { try await events.send(.items([item])) }
             return .done
         }
         let pending = try await Programs.replica("pending", in: domain.folder)
@@ -171,6 +218,9 @@ import Testing
             result.output == """
                 1 of 2 items, 3 B of 4 B, 5 B/s, 1 s left
                 a/ü b  [content]  no (serverUnreachable)
+                - a/\u{FFFD}
+                - (gone)  x
+                - (gone)  number 11
                 a/ü b  both changed
                   local bytes in a/\u{FFFD}
                 2023-11-14T22:13:20Z sent a/ü b

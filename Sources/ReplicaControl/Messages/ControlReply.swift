@@ -7,6 +7,8 @@ public enum ControlAnswer: Equatable, Sendable {
     case evicted(EvictionResult)
     case removed(RemovalResult)
     case restored(RestorationResult)
+    /// Where a list that was asked for with an anchor goes on.
+    case anchor(String)
 }
 
 /// What a request tells before its end.
@@ -15,6 +17,8 @@ public enum ControlEvent: Equatable, Sendable {
     case progress(TransferProgress)
     /// A part of a list; a long list comes in several.
     case items([ItemStatus])
+    /// A part of what left a set.
+    case left([DepartureStatus])
     /// A part of the list of conflicts.
     case conflicts([ConflictStatus])
     /// Something happened (`watch`).
@@ -39,7 +43,7 @@ public struct ControlFailure: Error, Codable, Equatable, Sendable, CustomStringC
 
 extension ControlAnswer: Codable {
     private enum Key: String, CodingKey {
-        case daemon, domain, item, evicted, removed, restored
+        case daemon, domain, item, evicted, removed, restored, anchor
     }
 
     /// One key says which answer; an empty object, or keys of a newer daemon only, is `done`.
@@ -53,6 +57,7 @@ extension ControlAnswer: Codable {
         case .evicted: self = .evicted(try container.decode(EvictionResult.self, forKey: .evicted))
         case .removed: self = .removed(try container.decode(RemovalResult.self, forKey: .removed))
         case .restored: self = .restored(try container.decode(RestorationResult.self, forKey: .restored))
+        case .anchor: self = .anchor(try container.decode(String.self, forKey: .anchor))
         }
     }
 
@@ -66,13 +71,14 @@ extension ControlAnswer: Codable {
         case .evicted(let value): try container.encode(value, forKey: .evicted)
         case .removed(let value): try container.encode(value, forKey: .removed)
         case .restored(let value): try container.encode(value, forKey: .restored)
+        case .anchor(let value): try container.encode(value, forKey: .anchor)
         }
     }
 }
 
 extension ControlEvent: Codable {
     private enum Key: String, CodingKey {
-        case progress, items, conflicts, change
+        case progress, items, left, conflicts, change
     }
 
     public init(from decoder: any Decoder) throws {
@@ -80,6 +86,7 @@ extension ControlEvent: Codable {
         switch container.allKeys.first {
         case .progress: self = .progress(try container.decode(TransferProgress.self, forKey: .progress))
         case .items: self = .items(try container.decode([ItemStatus].self, forKey: .items))
+        case .left: self = .left(try container.decode([DepartureStatus].self, forKey: .left))
         case .conflicts: self = .conflicts(try container.decode([ConflictStatus].self, forKey: .conflicts))
         case .change: self = .change(try container.decode(ChangeEvent.self, forKey: .change))
         case nil:
@@ -93,6 +100,7 @@ extension ControlEvent: Codable {
         switch self {
         case .progress(let value): try container.encode(value, forKey: .progress)
         case .items(let value): try container.encode(value, forKey: .items)
+        case .left(let value): try container.encode(value, forKey: .left)
         case .conflicts(let value): try container.encode(value, forKey: .conflicts)
         case .change(let value): try container.encode(value, forKey: .change)
         }

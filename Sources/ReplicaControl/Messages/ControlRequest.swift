@@ -9,10 +9,13 @@ public enum ControlRequest: Codable, Equatable, Sendable {
     case status
     /// One item. Answer: `item`.
     case item(path: ControlPath)
-    /// Items with something not yet in the store. Events: `items`. Answer: `done`.
-    case pending
-    /// Items whose content, or listing, is on this disk. Events: `items`. Answer: `done`.
-    case materialized
+    /// The item that the store calls so. Answer: `item`.
+    case find(id: String)
+    /// Items with something not yet in the store. Events: `items`. Answer: `done`. With an anchor what came into this set
+    /// and what left it after that, or all for an empty one. Events: `items`, `left`. Answer: `anchor`.
+    case pending(since: String?)
+    /// Items whose content, or listing, is on this disk; `since`, events and answer as for `pending`.
+    case materialized(since: String?)
     /// Unsettled conflicts. Events: `conflicts`. Answer: `done`.
     case conflicts
     /// Settles the conflict at a path. Answer: `done`.
@@ -37,8 +40,8 @@ public enum ControlRequest: Codable, Equatable, Sendable {
     case resend(path: ControlPath, fields: [String]?)
     /// Ends a disconnection. Answer: `done`.
     case connect
-    /// Stops all calls to the store until `connect`. Answer: `done`.
-    case disconnect(reason: String)
+    /// Stops all calls to the store until `connect`, or if `temporary` until the daemon is started anew. Answer: `done`.
+    case disconnect(reason: String, temporary: Bool?)
     /// Answers when all that was written before is in the store and all the store had is applied.
     /// Events: `progress`. Answer: `done`.
     case wait(path: ControlPath)
@@ -69,9 +72,19 @@ extension ControlRequest {
             .wait(let path):
             path
         case .retry(let path): path
-        case .hello, .status, .pending, .materialized, .conflicts, .connect, .disconnect, .approve, .restore,
+        case .hello, .status, .find, .pending, .materialized, .conflicts, .connect, .disconnect, .approve, .restore,
             .resolved, .watch, .mount, .unmount, .remove:
             nil
+        }
+    }
+}
+
+extension ControlRequest {
+    /// The anchor that a list is asked for with; nil for one that is wanted whole, and for what is no list.
+    public var since: String? {
+        switch self {
+        case .pending(let since), .materialized(let since): since
+        default: nil
         }
     }
 }

@@ -85,6 +85,23 @@ public struct ItemStatusError: Codable, Equatable, Sendable {
     }
 }
 
+/// An item that is in a list no longer.
+public struct DepartureStatus: Codable, Equatable, Sendable {
+    /// Below the domain's root; nil when it is gone.
+    public var path: ControlPath?
+    /// What the store called it when it came into the list; nil when it had no name for it then.
+    public var id: String?
+    /// The item's number here: the inode number programs see.
+    public var number: UInt64
+
+    /// What left a list.
+    public init(path: ControlPath?, id: String?, number: UInt64) {
+        self.path = path
+        self.id = id
+        self.number = number
+    }
+}
+
 /// A conflict nobody settled yet.
 public struct ConflictStatus: Codable, Equatable, Sendable {
     /// The item that has the store's version.

@@ -106,6 +106,7 @@ final class ReplicaDatabase: Sendable {
                     """)
         }
         migrator.registerMigration("setAside") { try $0.execute(sql: AsideRows.schema) }
+        migrator.registerMigration("setHistoryFromAnywhere") { try $0.execute(sql: SetHistory.startAnew) }
         return migrator
     }
 }

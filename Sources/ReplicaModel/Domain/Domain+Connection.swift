@@ -2,14 +2,16 @@ internal import GRDB
 public import SystemPackage
 
 extension Domain {
-    /// Stops all calls to the store until ``connect()``; what is here goes on working. Kept over restarts (statement 25)
-    /// and power cuts.
-    /// - Parameter reason: One line for people.
-    /// - Throws: The database's error; the domain stays connected then.
-    public func disconnect(reason: String) throws {
-        try replica.database.write { try Meta.disconnected.write(reason, to: $0) }
+    /// Stops all calls to the store until ``connect()``; what is here goes on working (statement 25). Kept over restarts and
+    /// power cuts, unless it is temporary. Of two calls the last one counts.
+    /// - Parameters:
+    ///   - reason: One line for people.
+    ///   - isTemporary: Whether the next start ends it: for a while in which the store, or this program, is made anew.
+    /// - Throws: The database's error; what is in force stays then.
+    public func disconnect(reason: String, isTemporary: Bool = false) throws {
+        try replica.database.write { try Meta.disconnected.write(isTemporary ? nil : reason, to: $0) }
         try replica.database.makeDurable()
-        engine.state.withLock { $0.disconnected = reason }
+        engine.state.withLock { $0.disconnected = Disconnection(reason: reason, isTemporary: isTemporary) }
         bell.ring()
     }
 
@@ -25,8 +27,8 @@ extension Domain {
         engine.retryAll()
     }
 
-    /// Why the domain is disconnected; nil when it is not.
-    public var disconnectedReason: String? { engine.state.withLock { $0.disconnected } }
+    /// Why the domain is disconnected, and how long; nil when it is not.
+    public var disconnectedReason: String? { engine.state.withLock { $0.disconnected?.words } }
 
     /// Tries everything again at once that waits after a failure.
     public func retry() {

@@ -1,3 +1,4 @@
+internal import GRDB
 public import SystemPackage
 
 extension Domain {
@@ -8,6 +9,23 @@ extension Domain {
         defer { release(held) }
         guard let report = report(of: held.number) else { throw .noSuchFileOrDirectory }
         return report
+    }
+
+    /// What is known of the item that the store calls so, with its place here (getUserVisibleURL); nil when there is none
+    /// here, as of one in a folder that was never listed.
+    /// - Throws: A ``StateFailure``.
+    public func item(identifiedBy identifier: ItemIdentifier) throws -> ItemReport? {
+        try replica.record()
+        let found = try replica.database.read { rows -> ItemReport? in
+            guard let row = try ItemRow.of(identifier, in: rows), row.flags.isDisjoint(with: [.deleted, .reimport])
+            else {
+                return nil
+            }
+            var paths = PathReader()
+            let (path, isPinned) = try paths.path(of: row, in: rows)
+            return ItemReport(row, path: path, isPinned: isPinned)
+        }
+        return found.map(withTransfer)
     }
 
     /// What is known of an item that programs have in use; nil when there is none of this number.

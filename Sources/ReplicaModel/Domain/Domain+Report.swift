@@ -31,7 +31,7 @@ extension SyncEngine {
                 state.isPullWanted || !state.updating.isEmpty
             )
         }
-        if let disconnected { return (.disconnected, disconnected) }
+        if let disconnected { return (.disconnected, disconnected.words) }
         if held > 0 {
             return (
                 .held,

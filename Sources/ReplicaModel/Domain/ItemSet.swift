@@ -24,6 +24,8 @@ public struct ItemSetChanges: Sendable {
         public var number: ItemNumber
         /// What the store called it when it came into the set; nil when it had no name for it then.
         public var identifier: ItemIdentifier?
+        /// Where it is, below the root; nil when it is gone.
+        public var path: [FileName]?
     }
     /// What came into the set and is in it now.
     public var entered: [ItemReport]
@@ -41,24 +43,28 @@ extension Domain {
         try await forEach(set.condition, body)
     }
 
-    /// The present point in a set's history. It stays valid over restarts.
-    /// - Throws: The database's error.
+    /// The present point in a set's history. It stays valid over restarts and power cuts.
+    /// - Throws: The database's error; what the disk says.
     public func anchor(of set: ItemSet) throws -> SyncAnchor {
         try replica.record()
-        return try replica.database.write { rows in
+        let anchor = try replica.database.write { rows in
             let present = try SetHistory(set).catchUp(in: rows)
             return SetHistory.Point(sequence: present, number: .max).anchor
         }
+        try replica.database.makeDurable()
+        return anchor
     }
 
     /// What came into a set and what left it after `anchor`, each item once, as it is now. An item that came and went
     /// may be said to have left.
     /// - Throws: ``RemoteStoreError/syncAnchorExpired`` for an anchor that is too old or another's: the set is to be
-    ///   read anew; the database's error.
+    ///   read anew; the database's error; what the disk says.
     public func changes(of set: ItemSet, since anchor: SyncAnchor) throws -> ItemSetChanges {
         guard let start = SetHistory.Point(anchor) else { throw RemoteStoreError.syncAnchorExpired }
         try replica.record()
         let changes = try replica.database.write { rows in try SetHistory(set).changes(after: start, in: rows) }
+        // What a power cut takes back after it is told again.
+        try replica.database.makeDurable()
         return ItemSetChanges(
             entered: changes.entered.map(withTransfer), left: changes.left, anchor: changes.anchor,
             moreComing: changes.moreComing)

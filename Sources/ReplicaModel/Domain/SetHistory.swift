@@ -41,6 +41,9 @@ struct SetHistory {
         CREATE TABLE setLook (kind INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, forgotten INTEGER NOT NULL);
         """
 
+    /// Has every anchor that was handed out expire; migration "setHistoryFromAnywhere".
+    static let startAnew = "DELETE FROM setHistory; DELETE FROM setLook"
+
     /// Changes handed over at a time.
     private static let batch = 256
 
@@ -48,8 +51,7 @@ struct SetHistory {
     /// - Returns: The number of this look, or of the last one when nothing changed.
     func catchUp(in rows: Rows) throws -> Int64 {
         let kind = set.rawValue
-        try rows.execute(sql: "INSERT OR IGNORE INTO setLook VALUES (?, 0, 0)", arguments: [kind])
-        let (last, _) = try look(in: rows)
+        let last = try look(in: rows)?.last ?? begin(in: rows)
         let next = last + 1
         try rows.execute(
             sql: """
@@ -72,8 +74,9 @@ struct SetHistory {
 
     /// A batch of the changes after a point. Looks anew when all that was noted before has been handed over.
     func changes(after start: Point, in rows: Rows) throws -> ItemSetChanges {
-        let (last, forgotten) = try look(in: rows)
-        guard start.sequence >= forgotten, start.sequence <= last else { throw RemoteStoreError.syncAnchorExpired }
+        guard let (last, forgotten) = try look(in: rows), start.sequence >= forgotten, start.sequence <= last else {
+            throw RemoteStoreError.syncAnchorExpired
+        }
         var lines = try lines(after: start, in: rows)
         if lines.count < Self.batch {
             _ = try catchUp(in: rows)
@@ -83,11 +86,14 @@ struct SetHistory {
         var changes = ItemSetChanges(
             entered: [], left: [], anchor: start.anchor, moreComing: lines.count == Self.batch)
         for line in lines {
-            if line.isIn, let row = try ItemRow.of(ItemNumber(UInt64(bitPattern: line.number)), in: rows) {
+            let row = try ItemRow.of(ItemNumber(UInt64(bitPattern: line.number)), in: rows)
+            if line.isIn, let row {
                 let (path, isPinned) = try paths.path(of: row, in: rows)
                 changes.entered.append(ItemReport(row, path: path, isPinned: isPinned))
             } else {
-                changes.left.append(line.departure)
+                var departure = line.departure
+                if let row, !row.flags.contains(.deleted) { departure.path = try paths.path(of: row, in: rows).0 }
+                changes.left.append(departure)
             }
             changes.anchor = Point(sequence: line.sequence, number: line.number).anchor
         }
@@ -120,10 +126,17 @@ struct SetHistory {
         ).map { Line($0) }
     }
 
-    /// The number of the last look, and up to which what left is forgotten.
-    private func look(in rows: Rows) throws -> (last: Int64, forgotten: Int64) {
-        let row = try Row.fetchOne(rows, sql: "SELECT * FROM setLook WHERE kind = ?", arguments: [set.rawValue])
-        return (row?["sequence"] ?? 0, row?["forgotten"] ?? 0)
+    /// The number of the last look, and up to which what left is forgotten; nil when nobody ever looked.
+    private func look(in rows: Rows) throws -> (last: Int64, forgotten: Int64)? {
+        try Row.fetchOne(rows, sql: "SELECT * FROM setLook WHERE kind = ?", arguments: [set.rawValue])
+            .map { ($0["sequence"], $0["forgotten"]) }
+    }
+
+    /// Begins to count: at another number than other histories, so that their anchors are none of this one's.
+    private func begin(in rows: Rows) throws -> Int64 {
+        let number = Int64.random(in: 0..<1 << 60)
+        try rows.execute(sql: "INSERT INTO setLook VALUES (?, ?, ?)", arguments: [set.rawValue, number, number])
+        return number
     }
 
     private func forget(before sequence: Int64, in rows: Rows) throws {

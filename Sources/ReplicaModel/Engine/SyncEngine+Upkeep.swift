@@ -49,7 +49,7 @@ extension SyncEngine {
         let (reason, isImporting) = replica.standingOrders()
         let (window, held) = replica.openWindow()
         state.withLock { state in
-            state.disconnected = reason
+            state.disconnected = reason.map { Disconnection(reason: $0) }
             state.isImporting = isImporting
             state.window = window
             state.heldDeletions = held

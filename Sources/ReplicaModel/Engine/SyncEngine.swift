@@ -94,6 +94,17 @@ final class SyncEngine: Sendable {
     }
 }
 
+/// That a person wants nothing to be exchanged with the store.
+struct Disconnection {
+    /// One line for people.
+    var reason: String
+    /// Whether it ends with the next start.
+    var isTemporary = false
+
+    /// The reason, and when it ends where that comes by itself.
+    var words: String { isTemporary ? "\(reason) (until the daemon is started anew)" : reason }
+}
+
 /// What the engine knows beside the replica.
 struct EngineState {
     var isPullWanted = true
@@ -109,7 +120,7 @@ struct EngineState {
     /// When the store is asked again without a signal, in seconds since 1970.
     var nextPull = 0.0
     /// Why nothing is exchanged with the store, by a person's will.
-    var disconnected: String?
+    var disconnected: Disconnection?
     /// Trouble of the whole domain, and when it is looked at again.
     var trouble: Failure?
     /// What the store deleted lately.

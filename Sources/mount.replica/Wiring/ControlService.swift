@@ -21,7 +21,7 @@ struct ControlService: DomainService {
 
     private func carryOut(_ request: ControlRequest, _ events: EventSink) async throws -> ControlAnswer {
         switch request {
-        case .hello, .status, .item, .pending, .materialized, .conflicts, .watch:
+        case .hello, .status, .item, .find, .pending, .materialized, .conflicts, .watch:
             return try await tell(request, events)
         case .resolve, .download, .evict, .forget, .pin, .unpin, .reimport, .resend:
             return try await change(request, events)
@@ -48,8 +48,9 @@ struct ControlService: DomainService {
                     mountpoint: daemon.mountpoint.map(ControlFilePath.init)))
         case .status: return .domain(try status())
         case .item(let path): return .item(ItemStatus(try await domain.item(at: path.fileNames())))
-        case .pending: try await domain.forEach(in: .pending) { try await events.send(items: $0) }
-        case .materialized: try await domain.forEach(in: .materialized) { try await events.send(items: $0) }
+        case .find(let id): return .item(try find(ItemIdentifier(id)))
+        case .pending(let anchor): return try await tell(.pending, since: anchor, events)
+        case .materialized(let anchor): return try await tell(.materialized, since: anchor, events)
         case .conflicts: try await tellConflicts(events)
         default: try await watch(events)
         }
@@ -85,7 +86,8 @@ struct ControlService: DomainService {
     private func direct(_ request: ControlRequest, _ events: EventSink) async throws -> ControlAnswer {
         switch request {
         case .connect: try domain.connect()
-        case .disconnect(let reason): try domain.disconnect(reason: reason)
+        case .disconnect(let reason, let isTemporary):
+            try domain.disconnect(reason: reason, isTemporary: isTemporary ?? false)
         case .wait(let path):
             let names = try path.fileNames()
             try await withProgress(events) {
@@ -148,12 +150,5 @@ struct ControlService: DomainService {
         let why = FailureText(request: .item(path: ControlPath(first.path)), domain: daemon.location.name)
             .failure(first.errno)
         throw ControlFailure(why.code, "\(why.message)\(others); the rest is here")
-    }
-
-    private func tellConflicts(_ events: EventSink) async throws {
-        let conflicts = try domain.conflicts().map(ConflictStatus.init)
-        for start in stride(from: 0, to: conflicts.count, by: 256) {
-            try await events.send(.conflicts(Array(conflicts[start..<min(start + 256, conflicts.count)])))
-        }
     }
 }

@@ -16,6 +16,8 @@ struct FailureText {
         case is CancellationError: ControlFailure(.interrupted, "the request was cancelled")
         case let errno as Errno: named(reason(errno))
         case let error as ItemError: named((.refused, "\(error.message) (\(error.code))"))
+        case RemoteStoreError.syncAnchorExpired where request.since != nil:
+            named((.anchorExpired, "the anchor has expired, or is not of this list; --since '' begins anew"))
         case let error as RemoteStoreError: named((.failed, error.message))
         case let error as StateFailure: named((.failed, error.message))
         default: named((.failed, "\(error)"))

@@ -87,52 +87,6 @@ struct Status: ParsableCommand {
     }
 }
 
-/// `replica pending`: enumeratorForPendingItems.
-struct Pending: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List what isn't in the store yet.")
-    @OptionGroup var domain: DomainArgument
-    @OptionGroup var output: OutputOptions
-
-    func run() throws {
-        _ = try domain.request(.pending, onEvent: output.list)
-    }
-}
-
-/// `replica materialized`: enumeratorForMaterializedItems.
-struct Materialized: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List what is on this disk.")
-    @OptionGroup var domain: DomainArgument
-    @OptionGroup var output: OutputOptions
-
-    func run() throws {
-        _ = try domain.request(.materialized, onEvent: output.list)
-    }
-}
-
-/// `replica conflicts`.
-struct Conflicts: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List conflicts nobody settled yet.")
-    @OptionGroup var domain: DomainArgument
-    @OptionGroup var output: OutputOptions
-
-    func run() throws {
-        _ = try domain.request(.conflicts, onEvent: output.list)
-    }
-}
-
-extension OutputOptions {
-    /// Prints a part of a list: in JSON one object for each thing in it.
-    func list(_ event: ControlEvent) throws {
-        switch event {
-        case .items(let items) where json:
-            for item in items { try Output.json(item) }
-        case .conflicts(let conflicts) where json:
-            for conflict in conflicts { try Output.json(conflict) }
-        default: try self.event(event)
-        }
-    }
-}
-
 /// `replica watch`.
 struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Print what happens in a domain until interrupted.")

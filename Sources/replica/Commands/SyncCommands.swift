@@ -84,14 +84,17 @@ struct Connect: ParsableCommand {
 /// `replica disconnect`: disconnect(reason:options:).
 struct Disconnect: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Call the store no more until 'replica connect'; what is here goes on working.")
+        abstract: "Call the store no more until 'replica connect'; what is here goes on working.",
+        discussion: "It is kept over restarts, unless it is temporary.")
     @OptionGroup var domain: DomainArgument
     @Option(help: "Why; shown by 'replica status'.")
     var reason: String
+    @Flag(help: "Until the domain's daemon is started anew, as for an update of the store.")
+    var temporary = false
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        _ = try domain.request(.disconnect(reason: reason))
-        try output.done("disconnected")
+        _ = try domain.request(.disconnect(reason: reason, temporary: temporary))
+        try output.done(temporary ? "disconnected until the daemon is started anew" : "disconnected")
     }
 }

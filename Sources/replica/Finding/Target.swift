@@ -52,6 +52,13 @@ struct Target {
             .notInDomain, "\(shown) lies in no mounted domain; NAME:PATH names items that aren't mounted")
     }
 
+    /// An item's path in the mount, or `NAME:PATH` without one: what ``item(_:)`` takes.
+    static func words(for path: ControlPath, name: String, mountpoint: ControlFilePath?) -> [UInt8] {
+        guard let mountpoint else { return Array("\(name):".utf8) + path.bytes }
+        let slash = UInt8(ascii: "/")
+        return mountpoint.bytes + (path.bytes.isEmpty || mountpoint.bytes == [slash] ? [] : [slash]) + path.bytes
+    }
+
     private static func target(_ path: [UInt8], _ domain: DomainLocation, _ daemon: DaemonStatus?) -> Target? {
         guard let mountpoint = daemon?.mountpoint, let rest = Self.path(of: path, in: mountpoint) else { return nil }
         return Target(domain: domain, path: ControlPath(bytes: rest))

@@ -7,6 +7,7 @@ enum EventText {
         switch event {
         case .progress(let progress): [Format.progress(progress)]
         case .items(let items): items.map(StatusText.line)
+        case .left(let left): left.map { "- " + StatusText.line($0) }
         case .conflicts(let conflicts): conflicts.flatMap(lines)
         case .change(let change): [line(change)]
         }

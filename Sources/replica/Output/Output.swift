@@ -13,6 +13,12 @@ enum Output {
         write(try ControlLine.encode(value), to: 1)
     }
 
+    /// A line that is a path: to a terminal in what it shows as it is, else byte by byte.
+    static func path(_ bytes: [UInt8]) {
+        if isatty(1) == 1 { return line(Format.path(bytes)) }
+        write(bytes + [UInt8(ascii: "\n")], to: 1)
+    }
+
     /// Text on standard output, without an end of line.
     static func raw(_ text: String) {
         write(Array(text.utf8), to: 1)

@@ -50,6 +50,12 @@ enum StatusText {
         return text
     }
 
+    /// An item that left a list.
+    static func line(_ departure: DepartureStatus) -> String {
+        if let path = departure.path { return Format.path(path) }
+        return "(gone)  " + (departure.id.map { Format.path(Array($0.utf8)) } ?? "number \(departure.number)")
+    }
+
     private static func fields(_ item: ItemStatus) -> String {
         item.pending.map(Words.field).joined(separator: ", ")
     }

@@ -31,6 +31,30 @@ import Testing
         }
     }
 
+    @Test func aTemporaryDisconnectionEndsWithTheNextStart() async throws {
+        try await DomainBench.run { bench in
+            try await bench.settle()
+            try bench.domain.disconnect(reason: "an update", isTemporary: true)
+            #expect(try bench.domain.report().reason == "an update (until the daemon is started anew)")
+            bench.store.clearCalls()
+            try await bench.write("text", to: "f")
+            #expect(bench.store.calls.isEmpty)
+            try await bench.restart()
+            #expect(bench.domain.disconnectedReason == nil)
+            try await bench.settle()
+            #expect(bench.store.text(at: "f") == "text")
+            // The last one said is what counts.
+            try bench.domain.disconnect(reason: "on a train")
+            try bench.domain.disconnect(reason: "an update", isTemporary: true)
+            try await bench.restart()
+            #expect(bench.domain.disconnectedReason == nil)
+            try bench.domain.disconnect(reason: "an update", isTemporary: true)
+            try bench.domain.disconnect(reason: "on a train")
+            try await bench.restart()
+            #expect(bench.domain.disconnectedReason == "on a train")
+        }
+    }
+
     @Test func statement26_stabilizationWaitsForBothSides() async throws {
         try await DomainBench.run { bench in
             for number in 0..<100 { try await bench.write("\(number)", to: "f\(number)") }

@@ -38,7 +38,10 @@ import Testing
             _ = try await bench.domain.evict(DomainBench.names("d/one"), isStrict: true)
             let second = try changes(bench, .materialized, since: first.anchor)
             #expect(second.entered == ["d/two"])
-            #expect(second.left == [.init(number: item.number, identifier: item.identifier)])
+            #expect(
+                second.left == [
+                    .init(number: item.number, identifier: item.identifier, path: DomainBench.names("d/one"))
+                ])
             // Who asks from further back learns the same.
             let all = try changes(bench, .materialized, since: start)
             #expect(all.entered == ["d", "d/two"] && all.left == second.left)
@@ -67,7 +70,8 @@ import Testing
             #expect(sent.entered == [])
             #expect(
                 sent.left.sorted { $0.number < $1.number } == [
-                    .init(number: old.number, identifier: old.identifier), .init(number: new.number, identifier: nil),
+                    .init(number: old.number, identifier: old.identifier),
+                    .init(number: new.number, identifier: nil, path: DomainBench.names("new")),
                 ])
         }
     }
@@ -90,6 +94,27 @@ import Testing
             for set in ItemSet.allCases {
                 #expect(throws: RemoteStoreError.syncAnchorExpired) {
                     try bench.domain.changes(of: set, since: SyncAnchor(text))
+                }
+            }
+        }
+    }
+
+    /// An anchor of another domain, or of the other set, is taken for none of this one's.
+    @Test func anotherHistorysAnchorHasExpired() async throws {
+        try await DomainBench.run { other in
+            try await DomainBench.run { bench in
+                for either in [bench, other] {
+                    try await either.write("one", to: "x")
+                    for set in ItemSet.allCases { _ = try either.domain.anchor(of: set) }
+                }
+                let present = try bench.domain.anchor(of: .pending)
+                for strange in [
+                    try other.domain.anchor(of: .pending), try bench.domain.anchor(of: .materialized),
+                ] {
+                    #expect(strange != present)
+                    #expect(throws: RemoteStoreError.syncAnchorExpired) {
+                        try bench.domain.changes(of: .pending, since: strange)
+                    }
                 }
             }
         }
@@ -126,7 +151,7 @@ import Testing
                 try rows.execute(
                     sql: """
                         DROP TABLE setHistory; DROP TABLE setLook;
-                        DELETE FROM grdb_migrations WHERE identifier = 'setHistory'
+                        DELETE FROM grdb_migrations WHERE identifier LIKE 'setHistory%'
                         """)
             }
             try await bench.restart()

@@ -1,0 +1,145 @@
+import Testing
+
+/// What is on this disk and what waits to be sent, followed from the command line, and items by their ids.
+@Suite struct SetFeedTests {
+    private static let words = """
+        since() { replica "$1" d --since "$2"; }
+        # The anchor at the end of a list.
+        anchor() { sed -n '$s/^anchor //p' "$1"; }
+        changes() { grep -v '^anchor' "$1" | sort; }
+        id() { getfattr --only-values -n user.replica.id "$1"; }
+
+        """
+
+    @Test func whatComesHereAndLeavesIsTold() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.words + """
+                    mkdir "$STORE/d"; for n in one two three; do echo "$n" >"$STORE/d/$n"; done
+                    replica add d --store "file://$STORE" >/dev/null; mount_it; settle
+                    cat "$MNT/d/one" >/dev/null
+                    since materialized '' >all
+                    equal "$(changes all)" $'+ d\n+ d/one'
+                    equal "$(replica materialized d)" "$(changes all | cut -c 3-)"
+                    since materialized "$(anchor all)" >none
+                    equal "$(changes none)" ""
+                    cat "$MNT/d/two" >/dev/null
+                    since materialized "$(anchor none)" >two
+                    equal "$(changes two)" "+ d/two"
+                    # An anchor outlives the daemon, and what happened without anybody asking is told.
+                    kill_daemon; mount_it
+                    cat "$MNT/d/three" >/dev/null; gone=$(id "$MNT/d/two")
+                    replica evict "$MNT/d/one" >/dev/null; rm "$MNT/d/two"; settle
+                    since materialized "$(anchor two)" >three
+                    equal "$(changes three)" "$(printf '%s\n' '+ d/three' '- d/one' "- (gone)  $gone" | sort)"
+                    # Who asks from further back learns of each item once, as it is now.
+                    since materialized "$(anchor all)" >further
+                    equal "$(changes further)" "$(changes three)"
+                    equal "$(anchor further)" "$(anchor three)"
+                    replica materialized d --since "$(anchor two)" --json >json
+                    grep -q '"path":"d/three"' json
+                    grep -q '^{"left":{"id":"[^"]*","number":[0-9]*,"path":"d/one"}}$' json
+                    grep -qF "{\\"left\\":{\\"id\\":\\"$gone\\"," json
+                    equal "$(tail -n 1 json)" "{\\"anchor\\":\\"$(anchor three)\\"}"
+                    """)
+        }
+    }
+
+    @Test func whatWaitsToBeSentIsTold() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.words + """
+                    echo old >"$SRC/old"; begin; settle
+                    replica disconnect d --reason test >/dev/null
+                    since pending '' >all
+                    equal "$(changes all)" ""
+                    echo new >"$MNT/new"; rm "$MNT/old"
+                    since pending "$(anchor all)" >unsent
+                    equal "$(changes unsent | sed 's/  .*//')" $'+ new\n+ old'
+                    replica connect d >/dev/null; settle
+                    since pending "$(anchor unsent)" >sent
+                    equal "$(changes sent | sed 's/)  .*/)/')" $'- (gone)\n- new'
+                    """)
+        }
+    }
+
+    @Test func anAnchorThatIsNoneHasExpired() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.words + """
+                    echo one >"$SRC/one"; begin; settle
+                    mkdir e other; replica import e e --store "file://$HERE/other" >/dev/null
+                    expired() {
+                        refused 19 "the anchor has expired, or is not of this list; --since '' begins anew" \
+                            replica "$1" d --since "$2"
+                    }
+                    since pending '' >pending; since materialized '' >here; replica pending e --since '' >elsewhere
+                    for wrong in nonsense 1.2 "$(anchor here)" "$(anchor elsewhere)"; do expired pending "$wrong"; done
+                    expired materialized "$(anchor pending)"
+                    since pending "$(anchor pending)" >/dev/null
+                    replica remove e --keep none >/dev/null
+                    """)
+        }
+    }
+
+    /// What an anchor stands for is on the disk before it is handed out.
+    @Test func anAnchorOutlivesAPowerCut() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.words + """
+                    disk_at data; mkdir data/src; SRC=$HERE/data/src
+                    for n in $(seq 20); do echo "$n" >"$SRC/f$n"; done
+                    begin; settle
+                    since materialized '' >all
+                    replica evict "$MNT/f1" >/dev/null
+                    since materialized "$(anchor all)" >first
+                    equal "$(changes first)" "- f1"
+                    cut_power data; mount_it; settle
+                    replica evict "$MNT/f2" >/dev/null
+                    since materialized "$(anchor first)" >second
+                    has second "- f2"
+                    """)
+        }
+    }
+
+    @Test func anItemIsFoundByItsID() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.words + """
+                    mkdir "$SRC/d"; echo text >"$SRC/d/f"; begin; settle
+                    of=$(id "$MNT/d/f")
+                    equal "$(replica path d "$of")" "$MNT/d/f"
+                    equal "$(replica path d "$(id "$MNT")")" "$MNT"
+                    # A name that a line cannot hold is printed as it is, for a program.
+                    mv "$MNT/d/f" "$MNT/d"/$'new\nname'
+                    equal "$(cat "$(replica path d "$of")")" text
+                    equal "$(replica path d "$of" --json | grep -o '"path":"[^"]*"')" '"path":"d/new\\nname"'
+                    mv "$MNT/d"/* "$MNT/g"
+                    unmount_it
+                    equal "$(replica path d "$of")" d:g
+                    replica status "$(replica path d "$of")" | grep -qF "$of"
+                    mount_it; rm "$MNT/g"
+                    refused 6 "d: no item here has the id '$of'" replica path d "$of"
+                    refused 6 "no item here has the id 'nonsense'" replica path d nonsense
+                    """)
+        }
+    }
+
+    @Test func aTemporaryDisconnectionEndsWithTheDaemon() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                begin; settle
+                replica disconnect d --reason "an update" --temporary >/dev/null
+                has <(replica status d) "disconnected: an update (until the daemon is started anew)"
+                echo text >"$MNT/f"
+                refused 7 "timed out" replica wait d --timeout 1
+                kill_daemon; mount_it; settle; same
+                replica disconnect d --reason "a log-out" >/dev/null
+                kill_daemon; mount_it
+                has <(replica status d) "disconnected: a log-out"
+                not has <(replica status d) "until"
+                """)
+        }
+    }
+}
