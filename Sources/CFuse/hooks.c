@@ -15,7 +15,8 @@
 
 // libfuse calls the hooks on the thread that answers, so what is to be added to an answer waits in that thread.
 __thread const struct wire_in_header *cfuse_current;
-static __thread bool current_is_statx, current_is_tmpfile;
+static __thread bool current_is_statx, current_is_tmpfile, current_kills_sgid;
+static __thread struct service *current_service;
 static __thread uint64_t init_want;
 static __thread uint32_t init_depth;
 static __thread const struct wire_open_out *open_extra;
@@ -26,6 +27,7 @@ static void patch_init(struct iovec *iov) {
     out->flags |= (uint32_t)init_want | WIRE_INIT_EXT;
     out->flags2 |= (uint32_t)(init_want >> 32);
     out->max_stack_depth = init_depth;
+    atomic_store(&current_service->has_long_setxattr, init_want & WIRE_INIT_SETXATTR_EXT);
     init_want = 0;
 }
 
@@ -84,16 +86,32 @@ int cfuse_session_mount(struct fuse_session *session, const char *path, const st
     return fuse_session_custom_io(session, &hooks, fuse_session_fd(session)) == 0 ? 0 : -1;
 }
 
+/// Gives a SETXATTR the form that libfuse 3.14 knows.
+static void shorten_setxattr(struct wire_in_header *header) {
+    struct wire_setxattr_in *in = (void *)(header + 1);
+    current_kills_sgid = in->setxattr_flags & WIRE_SETXATTR_ACL_KILL_SGID;
+    size_t rest = header->length - sizeof *header - sizeof *in;
+    memmove((char *)in + WIRE_OLD_SETXATTR_IN, in + 1, rest);
+    header->length -= sizeof *in - WIRE_OLD_SETXATTR_IN;
+}
+
 /// STATX begins as GETATTR does and TMPFILE is laid out as CREATE: libfuse 3.14 takes them for those, and the
 /// answers differ only by what the hooks put in.
-static void process(struct fuse_session *session, struct wire_in_header *header, size_t size) {
+static void process(struct service *service, struct wire_in_header *header, size_t size) {
     current_is_statx = header->opcode == WIRE_STATX;
     current_is_tmpfile = header->opcode == WIRE_TMPFILE;
     if (current_is_statx) header->opcode = WIRE_GETATTR;
     if (current_is_tmpfile) header->opcode = WIRE_CREATE;
+    current_kills_sgid = false;
+    if (header->opcode == WIRE_SETXATTR &&
+        atomic_load_explicit(&service->has_long_setxattr, memory_order_relaxed)) {
+        shorten_setxattr(header);
+        size = header->length;
+    }
+    current_service = service;
     cfuse_current = header;
     struct fuse_buf request = {.size = size, .mem = header};
-    fuse_session_process_buf(session, &request);
+    fuse_session_process_buf(service->session, &request);
     cfuse_current = NULL;
 }
 
@@ -108,12 +126,13 @@ static void refuse(int fd, const struct wire_in_header *header) {
 
 void service_serve(struct service *service, struct wire_in_header *header, size_t size) {
     if (atomic_load_explicit(&service->refusing, memory_order_relaxed)) refuse(service->fd, header);
-    else process(service->session, header, size);
+    else process(service, header, size);
 }
 
 uint64_t cfuse_current_unique(void) { return cfuse_current ? cfuse_current->unique : 0; }
 bool cfuse_current_is_statx(void) { return current_is_statx; }
 bool cfuse_current_is_tmpfile(void) { return current_is_tmpfile; }
+bool cfuse_current_kills_sgid(void) { return current_kills_sgid; }
 
 bool cfuse_current_kills_privileges(void) {
     if (!cfuse_current) return false;

@@ -14,6 +14,8 @@ struct service {
     int fd;
     /// Requests on names and nodes never wait for more than a local disk.
     bool answers_at_once;
+    /// SETXATTR comes in its longer form.
+    atomic_bool has_long_setxattr;
     /// Every request is answered ENOTCONN.
     atomic_bool refusing;
 };

@@ -14,7 +14,8 @@ enum {
     WIRE_STATX = 52,
 };
 enum { WIRE_WRITE_KILL_SUIDGID = 1 << 2, WIRE_OPEN_KILL_SUIDGID = 1 << 0 };
-enum { WIRE_INIT_EXT = 1 << 30 };
+enum { WIRE_SETXATTR_ACL_KILL_SGID = 1 << 0 };
+enum { WIRE_INIT_SETXATTR_EXT = 1 << 29, WIRE_INIT_EXT = 1 << 30 };
 
 struct wire_in_header {
     uint32_t length, opcode;
@@ -54,6 +55,11 @@ struct wire_open_out {
     uint32_t open_flags;
     int32_t backing;
 };
+/// Before WIRE_INIT_SETXATTR_EXT it ended with `flags`. The name and the value follow.
+struct wire_setxattr_in {
+    uint32_t size, flags, setxattr_flags, padding;
+};
+enum { WIRE_OLD_SETXATTR_IN = 8 };
 struct wire_time {
     int64_t seconds;
     uint32_t nanoseconds;
@@ -101,6 +107,7 @@ _Static_assert(sizeof(struct wire_init_out) == 64, "fuse_init_out");
 _Static_assert(sizeof(struct wire_open_out) == 16, "fuse_open_out");
 _Static_assert(sizeof(struct wire_statx_out) == 288, "fuse_statx_out");
 _Static_assert(sizeof(struct wire_write_in) == 40, "fuse_write_in");
+_Static_assert(sizeof(struct wire_setxattr_in) == 16, "fuse_setxattr_in");
 _Static_assert(sizeof(struct wire_ring_header) == 288, "fuse_uring_req_header");
 _Static_assert(sizeof(struct wire_ring_command) == 24, "fuse_uring_cmd_req");
 

@@ -44,6 +44,19 @@ int setfsgid(uint32_t group);
 #define CL_AT_SYMLINK_FOLLOW 0x400
 #define CL_CLONE_NEWNS 0x20000
 #define CL_FICLONE 0x40049409
+/// ioctl_iflags(2) and ioctl_fsgetxattr(2), as 64-bit kernels number them.
+#define CL_FS_IOC_GETFLAGS 0x80086601U
+#define CL_FS_IOC_SETFLAGS 0x40086602U
+#define CL_FS_IOC_FSGETXATTR 0x801c581fU
+#define CL_FS_IOC_FSSETXATTR 0x401c5820U
+#define CL_FS_SYNC_FL 0x8U
+#define CL_FS_IMMUTABLE_FL 0x10U
+#define CL_FS_APPEND_FL 0x20U
+#define CL_FS_NODUMP_FL 0x40U
+#define CL_FS_NOATIME_FL 0x80U
+#define CL_FS_JOURNAL_DATA_FL 0x4000U
+#define CL_FS_XFLAG_IMMUTABLE 0x8U
+#define CL_FS_XFLAG_APPEND 0x10U
 #define CL_UTIME_NOW 0x3fffffffL
 #define CL_UTIME_OMIT 0x3ffffffeL
 #define CL_SEEK_DATA 3
@@ -72,6 +85,15 @@ long cl_openat2(long number, int folder, const char *path, const struct cl_open_
 /// With CL_CLOSE_RANGE_UNSHARE the calling thread gets a table of its own first, in which they are closed.
 int cl_close_range(unsigned int first, unsigned int last, unsigned int flags) __asm__("close_range");
 #define CL_CLOSE_RANGE_UNSHARE 2
+/// struct file_handle of name_to_handle_at(2), with the most room there is.
+struct cl_file_handle {
+    uint32_t size;
+    int32_t type;
+    uint8_t bytes[128];
+};
+int cl_name_to_handle(int folder, const char *path, struct cl_file_handle *handle, int *mount, int flags)
+    __asm__("name_to_handle_at");
+int cl_open_by_handle(int mount, const struct cl_file_handle *handle, int flags) __asm__("open_by_handle_at");
 int cl_accept4(int socket, void *address, void *length, int flags) __asm__("accept4");
 int cl_malloc_option(int option, int value) __asm__("mallopt");
 int cl_name_thread(unsigned long thread, const char *name) __asm__("pthread_setname_np");
@@ -101,6 +123,7 @@ struct cl_statx {
     uint64_t spare[12];
 };
 int cl_statx_of(int folder, const char *path, int flags, unsigned int mask, struct cl_statx *out) __asm__("statx");
+#define CL_STATX_MODE 0x2U
 #define CL_STATX_ALL 0xfffU
 #define CL_STATX_MNT_ID 0x1000U
 #define CL_STATX_ATTR_MOUNT_ROOT 0x2000UL

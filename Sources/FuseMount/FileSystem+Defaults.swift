@@ -100,7 +100,7 @@ extension FileSystem {
 
     public func setxattr(
         _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, value: UnsafeRawBufferPointer,
-        flags: Int32, reply: consuming EmptyReply
+        flags: Int32, killsSetGroupID: Bool, reply: consuming EmptyReply
     ) {
         reply.fail(.noFunction)
     }
@@ -181,6 +181,13 @@ extension FileSystem {
     public func copyRange(
         _ context: RequestContext, from source: FileRange, to destination: FileRange, length: Int, flags: Int32,
         reply: consuming CountReply
+    ) {
+        reply.fail(.noFunction)
+    }
+
+    public func ioctl(
+        _ context: RequestContext, node: NodeID, handle: FileHandle, request: UInt32, input: UnsafeRawBufferPointer,
+        room: Int, reply: consuming ControlReply
     ) {
         reply.fail(.noFunction)
     }

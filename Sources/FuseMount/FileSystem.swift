@@ -75,10 +75,12 @@ public protocol FileSystem: AnyObject, Sendable {
         _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, size: Int,
         reply: consuming AttributeValueReply)
 
-    /// - Parameter flags: XATTR_CREATE, XATTR_REPLACE, or 0.
+    /// - Parameters:
+    ///   - flags: XATTR_CREATE, XATTR_REPLACE, or 0.
+    ///   - killsSetGroupID: Whether sgid is to be cleared along with it: an ACL is set by somebody outside of the group.
     func setxattr(
         _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, value: UnsafeRawBufferPointer,
-        flags: Int32, reply: consuming EmptyReply)
+        flags: Int32, killsSetGroupID: Bool, reply: consuming EmptyReply)
 
     /// Answers the names, each with its NUL.
     func listxattr(_ context: RequestContext, node: NodeID, size: Int, reply: consuming AttributeValueReply)
@@ -135,6 +137,15 @@ public protocol FileSystem: AnyObject, Sendable {
     func copyRange(
         _ context: RequestContext, from source: FileRange, to destination: FileRange, length: Int, flags: Int32,
         reply: consuming CountReply)
+
+    /// ioctl(2) of an open file or folder; what the kernel carries out itself does not come here. Answer ENOTTY to what is
+    /// not known.
+    /// - Parameters:
+    ///   - input: What the caller gives along.
+    ///   - room: How many bytes the answer may have.
+    func ioctl(
+        _ context: RequestContext, node: NodeID, handle: FileHandle, request: UInt32, input: UnsafeRawBufferPointer,
+        room: Int, reply: consuming ControlReply)
 
     // MARK: Folders
 

@@ -48,14 +48,14 @@ extension DomainFileSystem {
                 _ = try replica.performPresented(on: number)
                 return try replica.attributes(of: number)
             }
-            return try setAttributes(changes, of: try check(node), file)
+            return try setAttributes(changes, of: try check(node), file, Writer(context))
         } send: { reply, entry in
             reply.send(Attributes(entry.status), timeout: entry.timeout)
         }
     }
 
     private func setAttributes(
-        _ changes: AttributeChanges, of number: ItemNumber, _ file: OpenedItem?
+        _ changes: AttributeChanges, of number: ItemNumber, _ file: OpenedItem?, _ writer: Writer
     ) throws(Obstacle) -> ReplicaModel.Entry {
         var change = AttributeChange()
         change.mode = changes.mode.map { UInt16(truncatingIfNeeded: $0 & 0o7777) }
@@ -69,23 +69,24 @@ extension DomainFileSystem {
             guard ftruncate(file.descriptor, Int(size)) == 0 else { throw .errno(.last) }
             change.size = nil
         }
-        change.clearsSetID = changes.killPrivileges
+        if changes.killPrivileges { change.clearsSetID = writer.keepsSetGroupID }
         guard !change.isEmpty else { return try replica.attributes(of: number) }
         return try replica.setAttributes(change, of: number)
     }
 
     /// Clears set-user-ID and set-group-ID as a write by somebody else does, where there are any.
-    func clearSetID(of number: ItemNumber) throws(Obstacle) {
+    func clearSetID(of number: ItemNumber, for writer: Writer) throws(Obstacle) {
         guard try replica.attributes(of: number).status.hasSetID else { return }
         var change = AttributeChange()
-        change.clearsSetID = true
+        change.clearsSetID = writer.keepsSetGroupID
         _ = try replica.setAttributes(change, of: number)
     }
 }
 
 extension AttributeChange {
     fileprivate var isEmpty: Bool {
-        mode == nil && user == nil && group == nil && size == nil && accessed == nil && modified == nil && !clearsSetID
+        mode == nil && user == nil && group == nil && size == nil && accessed == nil && modified == nil
+            && clearsSetID == nil
     }
 }
 

@@ -42,7 +42,7 @@ public final class DomainFileSystem: FileSystem {
     public var features: Features {
         let always: Features = [
             .readDirectoryPlus, .posixACL, .handleKillPrivileges, .cacheSymlinks, .explicitInvalidation,
-            .answersAtOnce,
+            .answersAtOnce, .export,
         ]
         return options.usesPassthrough ? always.union(.passthrough) : always
     }

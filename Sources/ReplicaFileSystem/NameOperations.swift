@@ -10,6 +10,7 @@ extension DomainFileSystem {
     ) {
         let name = FileName(cString: name)
         answer(context, reply) { [self] () throws(Obstacle) -> FuseMount.Entry in
+            if let entry = try lookupByHandle(name, parent) { return entry }
             do throws(Obstacle) {
                 return FuseMount.Entry(try replica.lookup(name, in: NodeNumber.item(parent)))
             } catch .errno(.noSuchFileOrDirectory) {
@@ -17,6 +18,17 @@ extension DomainFileSystem {
             }
         } send: { reply, entry in
             reply.send(entry)
+        }
+    }
+
+    /// `.` and `..` are asked for by who has a handle of what the kernel may have forgotten (``Features/export``).
+    private func lookupByHandle(_ name: FileName, _ node: NodeID) throws(Obstacle) -> FuseMount.Entry? {
+        switch name {
+        case FileName("."):
+            let generation = NodeNumber.generation(node)
+            return FuseMount.Entry(try replica.lookup(NodeNumber.item(node), generation: generation))
+        case FileName(".."): return FuseMount.Entry(try replica.lookupParent(of: NodeNumber.item(node)))
+        default: return nil
         }
     }
 

@@ -41,8 +41,8 @@ extension FuseMount.Entry {
 }
 
 extension ReplicaModel.Entry {
-    /// How long the status may be cached, in seconds.
-    var timeout: Double { isSteady ? Timeout.long : Timeout.tick }
+    /// How long the status may be cached, in seconds: not at all when a write that we don't see may take rights from it.
+    var timeout: Double { isSteady ? Timeout.long : status.hasSetID && status.kind == .file ? 0 : Timeout.tick }
 }
 
 extension Attributes {

@@ -14,13 +14,22 @@ extension DomainFileSystem {
         answer(context, reply) { [self] () throws(Obstacle) in
             let number = try check(node)
             let flags = options.flags & ~Self.kernelFlags
-            let below = try replica.open(number, flags: flags)
+            let below = try openFile(number, flags, isAppending: options.flags & O_APPEND != 0)
             let opened = try enter(node, below)
             if below.isWriter, flags & (O_SYNC | O_DSYNC) != 0 { try recordDurably() }
-            if options.killPrivileges, flags & O_TRUNC != 0 { try clearSetID(of: number) }
+            if options.killPrivileges, flags & O_TRUNC != 0 { try clearSetID(of: number, for: Writer(context)) }
             return opened
         } send: { [self] reply, opened in
             if !reply.send(opened) { release(opened.handle) }
+        }
+    }
+
+    /// What may only grow (chattr(1)) can't be opened for writing but to append.
+    private func openFile(_ number: ItemNumber, _ flags: Int32, isAppending: Bool) throws(Obstacle) -> OpenFile {
+        do throws(Obstacle) {
+            return try replica.open(number, flags: flags)
+        } catch .errno(.notPermitted) where isAppending {
+            return try replica.open(number, flags: flags | O_APPEND)
         }
     }
 
@@ -34,10 +43,29 @@ extension DomainFileSystem {
             let made = FuseMount.Entry(entry)
             return Created(entry: made, file: try enter(made.node, below, isNew: true))
         } send: { [self] reply, created in
-            guard !reply.send(created.entry, created.file) else { return }
-            release(created.file.handle)
-            replica.forget(NodeNumber.item(created.entry.node), count: 1)
+            send(created, by: reply)
         }
+    }
+
+    public func tmpfile(
+        _ context: RequestContext, parent: NodeID, mode: UInt32, options: OpenOptions, reply: consuming CreateReply
+    ) {
+        let flags = options.flags & ~Self.kernelFlags
+        answer(context, reply) { [self] () throws(Obstacle) in
+            let (entry, below) = try replica.createUnnamed(
+                in: NodeNumber.item(parent), mode: UInt16(truncatingIfNeeded: mode & 0o7777), flags: flags,
+                caller: Caller(context))
+            let made = FuseMount.Entry(entry)
+            return Created(entry: made, file: try enter(made.node, below, isNew: true))
+        } send: { [self] reply, created in
+            send(created, by: reply)
+        }
+    }
+
+    private func send(_ created: Created, by reply: consuming CreateReply) {
+        guard !reply.send(created.entry, created.file) else { return }
+        release(created.file.handle)
+        replica.forget(NodeNumber.item(created.entry.node), count: 1)
     }
 
     private struct Created {
@@ -84,6 +112,9 @@ extension DomainFileSystem {
             guard NodeNumber.isSame(node, below.generation) else { throw .errno(.stale) }
             let (mode, backing) = try inodes.enter(node, below, session)
             let isPassthrough = mode == .passthrough
+            // A write by somebody else takes the bits, and the kernel runs programs by the mode that it remembers. From now
+            // on it remembers none.
+            if below.isWriter, below.hasSetID, !isNew { session?.expireAttributes(of: node) }
             let item = OpenedItem(node: node, below: below, descriptor: isPassthrough ? -1 : below.descriptor)
             if isPassthrough {
                 Glibc.close(below.descriptor)

@@ -14,7 +14,7 @@ extension DomainFileSystem {
             // Nothing is left to keep of a file that was replaced.
             guard isCurrent(file) else { return }
             var status = stat()
-            try withDescriptor(of: file) { descriptor -> Int32 in
+            try withDescriptor(of: file, forWriting: false) { descriptor -> Int32 in
                 guard fstat(descriptor, &status) == 0 else { return -1 }
                 return dataOnly ? fdatasync(descriptor) : Glibc.fsync(descriptor)
             }
@@ -41,8 +41,8 @@ extension DomainFileSystem {
         guard let file = files[handle] else { return reply.fail(.badFileDescriptor) }
         answer(context, reply) { [self] () throws(Obstacle) in
             try checkCurrent(file)
-            if context.uid != 0 { try clearSetID(of: file.number) }
-            try withDescriptor(of: file) { CLinux.fallocate($0, mode, offset, length) }
+            try clearSetIDUnlessKept(of: file.number, by: context)
+            try withDescriptor(of: file, forWriting: true) { CLinux.fallocate($0, mode, offset, length) }
         } send: { reply, _ in
             reply.succeed()
         }
@@ -56,7 +56,7 @@ extension DomainFileSystem {
         answer(context, reply) { [self] () throws(Obstacle) -> Int64 in
             try checkCurrent(file)
             try checkWhole(file)
-            return Int64(try withDescriptor(of: file) { Glibc.lseek($0, Int(offset), whence) })
+            return Int64(try withDescriptor(of: file, forWriting: false) { Glibc.lseek($0, Int(offset), whence) })
         } send: { reply, offset in
             reply.send(offset)
         }
@@ -73,9 +73,9 @@ extension DomainFileSystem {
             try checkCurrent(from)
             try checkCurrent(into)
             try checkWhole(from)
-            if context.uid != 0 { try clearSetID(of: into.number) }
-            return try withDescriptor(of: from) { below throws(Obstacle) in
-                try withDescriptor(of: into) { target in
+            try clearSetIDUnlessKept(of: into.number, by: context)
+            return try withDescriptor(of: from, forWriting: false) { below throws(Obstacle) in
+                try withDescriptor(of: into, forWriting: true) { target in
                     var (start, end) = (source.offset, destination.offset)
                     return copy_file_range(below, &start, target, &end, length, UInt32(bitPattern: flags))
                 }
@@ -83,6 +83,12 @@ extension DomainFileSystem {
         } send: { reply, count in
             reply.send(count)
         }
+    }
+
+    /// Of these calls the kernel does not say who may keep set-user-ID and set-group-ID.
+    private func clearSetIDUnlessKept(of number: ItemNumber, by context: RequestContext) throws(Obstacle) {
+        let writer = Writer(context)
+        if !writer.keepsSetID { try clearSetID(of: number, for: writer) }
     }
 
     // MARK: Descriptors
@@ -103,10 +109,10 @@ extension DomainFileSystem {
     /// - Throws: The errno that `body` leaves with a negative result.
     @discardableResult
     private func withDescriptor<Number: SignedInteger>(
-        of file: OpenedItem, _ body: (Int32) throws(Obstacle) -> Number
+        of file: OpenedItem, forWriting isWriter: Bool, _ body: (Int32) throws(Obstacle) -> Number
     ) throws(Obstacle) -> Number {
         guard file.descriptor < 0 else { return try checked(try body(file.descriptor)) }
-        let descriptor = try replica.reopen(file.number, flags: file.isWriter ? O_RDWR : O_RDONLY)
+        let descriptor = try replica.reopen(file.number, flags: isWriter && file.isWriter ? O_RDWR : O_RDONLY)
         defer { Glibc.close(descriptor) }
         return try checked(try body(descriptor))
     }

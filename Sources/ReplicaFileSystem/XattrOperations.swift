@@ -24,15 +24,15 @@ extension DomainFileSystem {
 
     public func setxattr(
         _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, value: UnsafeRawBufferPointer,
-        flags: Int32, reply: consuming EmptyReply
+        flags: Int32, killsSetGroupID: Bool, reply: consuming EmptyReply
     ) {
-        change(context, node, String(cString: name), Array(value), flags, reply)
+        change(context, node, String(cString: name), Array(value), flags, killsSetGroupID, reply)
     }
 
     public func removexattr(
         _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, reply: consuming EmptyReply
     ) {
-        change(context, node, String(cString: name), nil, 0, reply)
+        change(context, node, String(cString: name), nil, 0, false, reply)
     }
 
     public func listxattr(_ context: RequestContext, node: NodeID, size: Int, reply: consuming AttributeValueReply) {
@@ -45,7 +45,7 @@ extension DomainFileSystem {
 
     private func change(
         _ context: RequestContext, _ node: NodeID, _ name: String, _ value: [UInt8]?, _ flags: Int32,
-        _ reply: consuming EmptyReply
+        _ killsSetGroupID: Bool, _ reply: consuming EmptyReply
     ) {
         answer(context, reply) { [self] () throws(Obstacle) in
             let number = try check(node)
@@ -54,7 +54,9 @@ extension DomainFileSystem {
             // An empty array has no address, and no address would mean removal.
             let outcome = (value + [0]).withUnsafeBytes { bytes in
                 let bytes = UnsafeRawBufferPointer(rebasing: bytes.dropLast())
-                return Result { () throws(Obstacle) in try replica.setXattr(name, bytes, flags: flags, of: number) }
+                return Result { () throws(Obstacle) in
+                    try replica.setXattr(name, bytes, flags: flags, of: number, killsSetGroupID: killsSetGroupID)
+                }
             }
             try outcome.get()
         } send: { reply, _ in

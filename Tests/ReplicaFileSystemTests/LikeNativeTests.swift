@@ -28,4 +28,28 @@ import Testing
     @Test("data, served by the daemon") func dataWithoutPassthrough() async throws {
         try await withMount(Self.uncached) { Scenario.compare(DataScenarios.all, $0, $1) }
     }
+
+    @Test func privileges() async throws {
+        try await withMount { Scenario.compare(PrivilegeScenarios.all, $0, $1) }
+    }
+
+    @Test("privileges, served by the daemon") func privilegesWithoutPassthrough() async throws {
+        try await withMount(Self.uncached) { Scenario.compare(PrivilegeScenarios.all, $0, $1) }
+    }
+
+    @Test func flags() async throws {
+        try await withMount { Scenario.compare(FlagScenarios.all, $0, $1) }
+    }
+
+    @Test("flags, served by the daemon") func flagsWithoutPassthrough() async throws {
+        try await withMount(Self.uncached) { Scenario.compare(FlagScenarios.all, $0, $1) }
+    }
+
+    @Test func filesWithoutAName() async throws {
+        try await withMount { Scenario.compare(UnnamedScenarios.all, $0, $1) }
+    }
+
+    @Test("files without a name, served by the daemon") func filesWithoutANameWithoutPassthrough() async throws {
+        try await withMount(Self.uncached) { Scenario.compare(UnnamedScenarios.all, $0, $1) }
+    }
 }

@@ -64,6 +64,8 @@ bool cfuse_current_is_statx(void);
 bool cfuse_current_is_tmpfile(void);
 /// suid and sgid are to be cleared along with a WRITE, OPEN or CREATE.
 bool cfuse_current_kills_privileges(void);
+/// sgid is to be cleared along with a SETXATTR.
+bool cfuse_current_kills_sgid(void);
 
 // INIT
 

@@ -34,7 +34,9 @@ func addExtendedAttributeOperations(_ table: inout fuse_lowlevel_ops) {
     table.setxattr = { request, node, name, value, size, flags in
         serve(request) {
             let bytes = UnsafeRawBufferPointer(start: value, count: size)
-            $0.setxattr($1.context, node: node, name: name!, value: bytes, flags: flags, reply: $1.reply())
+            $0.setxattr(
+                $1.context, node: node, name: name!, value: bytes, flags: flags,
+                killsSetGroupID: cfuse_current_kills_sgid(), reply: $1.reply())
         }
     }
     table.listxattr = { request, node, size in

@@ -64,6 +64,13 @@ func addDataOperations(_ table: inout fuse_lowlevel_ops) {
                 reply: $1.reply())
         }
     }
+    table.ioctl = { request, node, number, _, file, _, input, inputSize, room in
+        serve(request) {
+            $0.ioctl(
+                $1.context, node: node, handle: file!.pointee.fh, request: number,
+                input: UnsafeRawBufferPointer(start: input, count: inputSize), room: room, reply: $1.reply())
+        }
+    }
     table.copy_file_range = { request, node, offset, file, toNode, toOffset, toFile, length, flags in
         serve(request) {
             $0.copyRange(

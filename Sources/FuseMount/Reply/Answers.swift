@@ -24,6 +24,8 @@ public typealias CountReply = Reply<ByteCount>
 public typealias DirectoryReply = Reply<DirectoryListing>
 /// Answers `getxattr` and `listxattr`.
 public typealias AttributeValueReply = Reply<AttributeValue>
+/// Answers `ioctl`.
+public typealias ControlReply = Reply<ControlAnswer>
 /// Answers `lseek`.
 public typealias OffsetReply = Reply<FileOffset>
 
@@ -37,5 +39,7 @@ public enum ByteCount {}
 public enum DirectoryListing {}
 /// Names a kind of ``Reply``; has no values.
 public enum AttributeValue {}
+/// Names a kind of ``Reply``; has no values.
+public enum ControlAnswer {}
 /// Names a kind of ``Reply``; has no values.
 public enum FileOffset {}

@@ -158,6 +158,15 @@ extension Reply where Answer == AttributeValue {
     }
 }
 
+extension Reply where Answer == ControlAnswer {
+    /// Answers that the call succeeded.
+    /// - Parameter bytes: What the caller gets; at most as many as there is room for.
+    public consuming func send(_ bytes: [UInt8]) {
+        fuse_reply_ioctl(request, 0, bytes, bytes.count)
+        finish()
+    }
+}
+
 extension Reply where Answer == FileOffset {
     /// Answers the request.
     public consuming func send(_ offset: Int64) {

@@ -22,6 +22,14 @@ extension Session {
         return BackingID(rawValue: result)
     }
 
+    /// Has the kernel ask for a node's attributes at their next use: when this returns, and whatever answers are under way.
+    /// For a node that the request on this thread keeps from being forgotten; takes no lock that it may hold.
+    public func expireAttributes(of node: NodeID) {
+        guard let handle = state.withLock({ $0.handle }) else { return }
+        let attributesOnly = -1
+        fuse_lowlevel_notify_inval_inode(handle, node, attributesOnly, 0)
+    }
+
     /// Forgets a backing file. Open files that use it go on. After the end of the mount there is nothing to forget.
     public func unregisterBacking(_ id: BackingID) {
         guard let handle = state.withLock({ $0.handle }) else { return }

@@ -4,6 +4,7 @@ internal import CFuse
 private enum KernelFlag {
     static let parallelDirectoryOperations: UInt64 = 1 << 18
     static let handleKillPrivilegesV2: UInt64 = 1 << 28
+    static let longSetxattr: UInt64 = 1 << 29
     static let directIOAllowMmap: UInt64 = 1 << 36
     static let passthrough: UInt64 = 1 << 37
     static let overIOUring: UInt64 = 1 << 41
@@ -47,7 +48,8 @@ extension Session {
     }
 
     private func startWithKernelFlags(offered: UInt64, hasRings: Bool) {
-        var wanted = KernelFlag.parallelDirectoryOperations | KernelFlag.directIOAllowMmap
+        var wanted =
+            KernelFlag.parallelDirectoryOperations | KernelFlag.directIOAllowMmap | KernelFlag.longSetxattr
         if features.contains(.handleKillPrivileges) { wanted |= KernelFlag.handleKillPrivilegesV2 }
         if features.contains(.passthrough) { wanted |= KernelFlag.passthrough }
         if hasRings { wanted |= KernelFlag.overIOUring }

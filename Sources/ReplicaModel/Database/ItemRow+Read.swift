@@ -22,6 +22,11 @@ extension ItemRow {
         try all("inode = ? AND flags & 1 = 0", [Int64(bitPattern: inode)], database)
     }
 
+    /// The rows of other names of the file that has this inode number.
+    static func withOther(shown number: ItemNumber, in database: Database) throws -> [ItemRow] {
+        try all("shown = ? AND shown != number AND flags & 1 = 0", [number.argument], database)
+    }
+
     /// Everything the store does not know yet, deletions with it.
     static func pending(in database: Database) throws -> [ItemRow] {
         try all(

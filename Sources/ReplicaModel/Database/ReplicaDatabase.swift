@@ -105,6 +105,9 @@ final class ReplicaDatabase: Sendable {
                     ALTER TABLE item ADD COLUMN round INTEGER NOT NULL DEFAULT 0;
                     """)
         }
+        migrator.registerMigration("names of one file") { database in
+            try database.execute(sql: "CREATE INDEX itemShown ON item (shown) WHERE shown != number")
+        }
         migrator.registerMigration("setAside") { try $0.execute(sql: AsideRows.schema) }
         migrator.registerMigration("setHistoryFromAnywhere") { try $0.execute(sql: SetHistory.startAnew) }
         return migrator

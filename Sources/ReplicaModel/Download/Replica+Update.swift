@@ -175,6 +175,7 @@ extension Tree {
             if !isMarked { try place.removeMark() }
             try place.hold { (file) throws(Errno) in
                 try former.hold { (former) throws(Errno) in
+                    try file.takeFlags(of: former)
                     for name in try former.xattrNames() where name.hasPrefix("user.") && !OwnXattr.isHidden(name) {
                         try file.setXattr(name, to: try former.xattr(name))
                     }

@@ -115,7 +115,7 @@ extension SyncEngine {
         } catch {
             if error.errno == .noSpace { noteFullDisk() }
             if error.errno.isOfItem {
-                postpone(change.identifier, .itemUnavailable("it cannot be made here: \(error.errno)"))
+                postpone(change.identifier, .itemUnavailable(error.errno.hindrance))
             } else {
                 log.warning("a change cannot be applied", metadata: ["errno": "\(error.errno)"])
             }
@@ -165,7 +165,7 @@ extension SyncEngine {
             } catch {
                 if error.errno == .noSpace { noteFullDisk() }
                 if error.errno.isOfItem {
-                    postpone(item.identifier, .itemUnavailable("it cannot be made here: \(error.errno)"))
+                    postpone(item.identifier, .itemUnavailable(error.errno.hindrance))
                 }
                 return false
             }
@@ -201,5 +201,13 @@ extension SyncEngine {
                 return noteTrouble(error)
             }
         }
+    }
+}
+
+extension Errno {
+    /// Why a change of the store was not made here.
+    fileprivate var hindrance: String {
+        let hint = self == .notPermitted ? "; what is immutable or append-only stays as it is, see lsattr(1)" : ""
+        return "it cannot be made here: \(self)\(hint)"
     }
 }

@@ -48,6 +48,7 @@ extension Tree {
             node.materialization == .whole, item.size > 0, staged == nil,
             !plan.keepsCopy || node.stamp.size == item.size  // Both may have written the same.
         {
+            if !plan.keepsCopy { try demandReplaceable(node) }
             return .finished(.needsContent(node.number))
         }
         return .update(node.number, plan, parent: parent.number)

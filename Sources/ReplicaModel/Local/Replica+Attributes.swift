@@ -12,8 +12,9 @@ public struct AttributeChange: Sendable {
     public var size: Int64?
     public var accessed: TimeChange?
     public var modified: TimeChange?
-    /// Whether set-user-ID and set-group-ID of a file go, if there are any, as after a write by somebody else.
-    public var clearsSetID = false
+    /// Set when set-user-ID and set-group-ID of a file go, if there are any, as after a write by somebody else: says
+    /// whether that somebody may leave set-group-ID where the group may not execute (is in the group).
+    public var clearsSetID: (@Sendable (_ group: UInt32) -> Bool)?
 
     public init() {}
 
@@ -78,6 +79,9 @@ extension ItemFields {
 extension HeldFile {
     /// - Returns: What the file is then.
     fileprivate func apply(_ change: AttributeChange) throws(Errno) -> FileStatus {
+        // What goes with the owner goes by the old one's group.
+        var taken: UInt32 = 0
+        if let mayKeep = change.clearsSetID { taken = try self.status().setIDThatGoes(mayKeep) }
         if change.user != nil || change.group != nil {
             try setOwner(change.user ?? .max, change.group ?? .max)
         }
@@ -93,18 +97,19 @@ extension HeldFile {
                 accessed: change.accessed?.timespec ?? leave, modified: change.modified?.timespec ?? leave)
         }
         let status = try status()
-        guard change.clearsSetID, status.kind == .file, let mode = status.modeWithoutSetID else { return status }
-        try setMode(mode)
+        guard status.mode & taken != 0 else { return status }
+        try setMode(status.mode & 0o7777 & ~taken)
         return try self.status()
     }
 }
 
 extension FileStatus {
-    /// The permissions after a write by somebody else; nil when they stay as they are.
-    fileprivate var modeWithoutSetID: UInt32? {
-        var mode = UInt32(permissions) & ~UInt32(S_ISUID)
-        if mode & UInt32(S_IXGRP) != 0 { mode &= ~UInt32(S_ISGID) }
-        return mode == UInt32(permissions) ? nil : mode
+    /// Which of a file's bits go with a write by somebody else. As the kernel has it (setattr_should_drop_suidgid):
+    /// set-group-ID without execution by the group stays when the writer is in the group.
+    fileprivate func setIDThatGoes(_ mayKeep: (_ group: UInt32) -> Bool) -> UInt32 {
+        guard kind == .file, hasSetID else { return 0 }
+        let isKept = mode & UInt32(S_IXGRP) == 0 && mayKeep(group)
+        return mode & UInt32(isKept ? S_ISUID : S_ISUID | S_ISGID)
     }
 }
 

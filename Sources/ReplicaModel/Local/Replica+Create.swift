@@ -51,7 +51,7 @@ extension Replica {
         do throws(Obstacle) {
             let entry = try create(name, in: parent, .file, caller, opening: isWriter) {
                 (folder, masked) throws(Errno) in
-                let kept = flags & (O_ACCMODE | O_APPEND | CL_O_DIRECT | O_SYNC | O_DSYNC)
+                let kept = flags & Self.keptOfNew
                 try name.withCString { (text) throws(Errno) in
                     descriptor = try Errno.check(
                         openat(folder, text, kept | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, UInt32(masked(mode))))
@@ -66,6 +66,9 @@ extension Replica {
             throw error
         }
     }
+
+    /// Which flags of open(2) the file below has too.
+    static let keptOfNew = O_ACCMODE | O_APPEND | CL_O_DIRECT | O_SYNC | O_DSYNC
 
     /// Makes an entry by the system call in `make`, and the item for it.
     private func create(
@@ -110,7 +113,7 @@ extension ItemFields {
 
 extension Tree {
     /// Whether entries made in the folder take their mode from an ACL and not from the umask (acl(5)).
-    fileprivate func hasDefaultACL(_ folder: Node, _ descriptor: Int32) -> Bool {
+    func hasDefaultACL(_ folder: Node, _ descriptor: Int32) -> Bool {
         if let known = folder.hasDefaultACL { return known }
         let has = getxattr("/proc/self/fd/\(descriptor)", "system.posix_acl_default", nil, 0) > 0
         folder.hasDefaultACL = has
@@ -127,14 +130,17 @@ enum Ownership {
         }
     }
 
-    private static func give(_ file: HeldFile, in folder: Int32, to caller: Caller) throws(Errno) -> FileStatus {
+    /// - Parameter isNamed: Whether the file was found by a name that somebody may have given to another meanwhile.
+    static func give(
+        _ file: HeldFile, in folder: Int32, to caller: Caller, isNamed: Bool = true
+    ) throws(Errno) -> FileStatus {
         let made = try file.status()
         if made.user == caller.user, made.group == caller.group { return made }
         let above = try FileStatus(descriptor: folder)
         let group = above.mode & UInt32(S_ISGID) != 0 ? made.group : caller.group
         guard made.user != caller.user || made.group != group else { return made }
         guard geteuid() == 0 else { return made }
-        try file.demandNew(made)
+        if isNamed { try file.demandNew(made) }
         try file.setOwner(caller.user, group)
         if made.kind != .symlink, made.hasSetID { try file.setMode(made.mode & 0o7777) }
         return try file.status()

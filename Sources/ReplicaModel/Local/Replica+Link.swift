@@ -20,12 +20,8 @@ extension Replica {
                     }
                 }
             }
-            let node = Node(number: ItemNumber(tree.nextNumber), parent: folder, name: name, kind: source.kind)
-            tree.nextNumber += 1
-            node.shown = source.shown
-            node.flags.formUnion(source.flags.intersection(.special))
-            folder.children?[name] = node
-            tree.insert(node)
+            let node = tree.isUnnamed(source) ? source : tree.makeOther(nameOf: source)
+            tree.adopt(node, as: name, in: folder)
             let status = try errnos { () throws(Errno) in try FileStatus(name, in: below) }
             node.stamp = Stamp(status)
             source.stamp = node.stamp
@@ -37,6 +33,15 @@ extension Replica {
 }
 
 extension Tree {
+    /// An item for another name of a node's file.
+    fileprivate func makeOther(nameOf source: Node) -> Node {
+        let node = Node(number: ItemNumber(nextNumber), parent: nil, name: FileName(""), kind: source.kind)
+        nextNumber += 1
+        node.shown = source.shown
+        node.flags.formUnion(source.flags.intersection(.special))
+        return node
+    }
+
     /// A file of its own now has a number of its own; its other names keep the old file.
     func separate(_ node: Node) {
         let others = names(of: node).filter { $0 !== node }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import SystemPackage
 
 extension Replica {
@@ -28,6 +29,25 @@ extension Replica {
             }
             return entries
         }
+    }
+
+    /// An item that the kernel was once told of, by all that is left of that. Counts as one reference as
+    /// ``lookup(_:in:)`` does.
+    /// - Parameter generation: The lower 20 bits of what it was told. An item that it has forgotten takes that on again.
+    /// - Throws: ESTALE when there is no such item, or the kernel has it in another generation: with other content.
+    public func lookup(_ number: ItemNumber, generation: UInt32) throws(Obstacle) -> Entry {
+        try locked { (tree) throws(Obstacle) in
+            guard let node = try tree.findShown(number), !node.isDeleted else { throw .errno(Errno(rawValue: ESTALE)) }
+            let known = tree.shown[number] ?? node
+            if known.lookups == 0, known.opens == 0 { known.generation = generation }
+            guard known.generation & (1 << 20 - 1) == generation else { throw .errno(Errno(rawValue: ESTALE)) }
+            return try tree.refer(to: node)
+        }
+    }
+
+    /// The folder above an item. Counts as one reference of the kernel.
+    public func lookupParent(of number: ItemNumber) throws(Obstacle) -> Entry {
+        try locked { (tree) throws(Obstacle) in try tree.refer(to: try tree.node(number).parent ?? tree.root) }
     }
 
     /// Gives back `count` references of the kernel.

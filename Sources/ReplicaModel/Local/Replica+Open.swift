@@ -125,7 +125,14 @@ extension Replica {
     public func reopen(_ number: ItemNumber, flags: Int32) throws(Obstacle) -> Int32 {
         try locked { (tree) throws(Obstacle) in
             let place = try tree.place(of: try tree.node(number))
-            return try errnos { () throws(Errno) in try place.open(flags) }
+            return try errnos { () throws(Errno) in
+                do throws(Errno) {
+                    return try place.open(flags)
+                } catch .notPermitted where flags & O_ACCMODE != O_RDONLY {
+                    // What may only grow.
+                    return try place.open(flags | O_APPEND)
+                }
+            }
         }
     }
 }

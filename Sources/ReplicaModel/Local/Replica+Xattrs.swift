@@ -76,8 +76,11 @@ extension Replica {
     }
 
     /// setxattr(2); nil removes. Never fetches content.
+    /// - Parameter killsSetGroupID: Whether an ACL takes set-group-ID with it, as it does when it is set by an owner who is not
+    ///   in the group.
     public func setXattr(
-        _ name: String, _ value: UnsafeRawBufferPointer?, flags: Int32, of number: ItemNumber
+        _ name: String, _ value: UnsafeRawBufferPointer?, flags: Int32, of number: ItemNumber,
+        killsSetGroupID: Bool = false
     ) throws(Obstacle) {
         guard !OwnXattr.isHidden(name) else { throw .errno(.notPermitted) }
         guard OwnXattr.allows(value, for: name) else { throw .errno(.invalidArgument) }
@@ -89,7 +92,12 @@ extension Replica {
             if isShared { try tree.demand(.writing, of: node, else: .notPermitted) }
             let place = try tree.place(of: node)
             tree.settle(node)
-            try errnos { () throws(Errno) in try place.setXattr(name, value, flags: flags) }
+            try errnos { () throws(Errno) in
+                try place.hold { (file) throws(Errno) in
+                    try file.setXattr(name, value, flags: flags)
+                    if killsSetGroupID, name == OwnXattr.accessList { try file.clearSetGroupID() }
+                }
+            }
             if name == "system.posix_acl_default" { node.hasDefaultACL = nil }
             if name == OwnXattr.capability { node.lacksCapability = false }
             for other in tree.names(of: node) {
@@ -102,5 +110,12 @@ extension Replica {
         // A new entry changes both times of a folder, by which a scan would find the attribute after a crash. A record that
         // fails is tried again soon, and said in the status.
         if kind == .folder, field != nil { try? record() }
+    }
+}
+
+extension HeldFile {
+    fileprivate func clearSetGroupID() throws(Errno) {
+        let mode = try status().mode & 0o7777
+        if mode & UInt32(S_ISGID) != 0 { try setMode(mode & ~UInt32(S_ISGID)) }
     }
 }

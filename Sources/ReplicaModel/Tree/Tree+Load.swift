@@ -54,6 +54,18 @@ extension Tree {
         return try find(row)
     }
 
+    /// The node of a file or folder that programs see by this inode number; nil when there is none.
+    func findShown(_ number: ItemNumber) throws(Obstacle) -> Node? {
+        if let node = shown[number] { return node }
+        if let node = try find(number), node.shown == number { return node }
+        guard !holdsAll else { return nil }
+        // The name that gave the number is gone, others of the file are left.
+        for row in try reading({ try ItemRow.withOther(shown: number, in: $0) }) {
+            if let node = try find(ItemNumber(row.number)), node.shown == number { return shown[number] ?? node }
+        }
+        return nil
+    }
+
     /// The node that the store calls `identifier`; nil when there is none.
     func find(_ identifier: ItemIdentifier) throws(Obstacle) -> Node? {
         if identifier == .root { return root }

@@ -80,9 +80,9 @@ extension MirrorFileSystem {
 
     func setxattr(
         _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, value: UnsafeRawBufferPointer,
-        flags: Int32, reply: consuming EmptyReply
+        flags: Int32, killsSetGroupID: Bool, reply: consuming EmptyReply
     ) {
-        calls.note("setxattr")
+        calls.note(killsSetGroupID ? "setxattr that kills set-group-ID" : "setxattr")
         reply.send(CLinux.setxattr(link(node), name, value.baseAddress, value.count, flags))
     }
 

@@ -1,0 +1,20 @@
+public import FuseMount
+internal import Glibc
+internal import ReplicaModel
+internal import SystemPackage
+
+/// chattr(1) and lsattr(1).
+extension DomainFileSystem {
+    public func ioctl(
+        _ context: RequestContext, node: NodeID, handle: FileHandle, request: UInt32, input: UnsafeRawBufferPointer,
+        room: Int, reply: consuming ControlReply
+    ) {
+        guard let request = FlagRequest(request) else { return reply.fail(Errno(rawValue: ENOTTY)) }
+        let (given, isRoot) = (Array(input), context.uid == 0)
+        answer(context, reply) { [self] () throws(Obstacle) in
+            try replica.flags(request, given, of: try check(node), isRoot: isRoot)
+        } send: { reply, value in
+            reply.send(Array(value.prefix(room)))
+        }
+    }
+}

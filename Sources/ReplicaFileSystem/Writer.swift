@@ -1,0 +1,29 @@
+internal import FuseMount
+
+/// Who changes a file's bytes or owner, as far as that decides about its set-user-ID and set-group-ID bits.
+struct Writer: Sendable {
+    private let user: UInt32
+    private let group: UInt32
+    private let thread: Int32
+
+    init(_ context: RequestContext) {
+        (user, group, thread) = (context.uid, context.gid, context.pid)
+    }
+
+    /// CAP_FSETID of capabilities(7).
+    private static let setIDCapability: UInt64 = 1 << 4
+
+    /// Whether no write of theirs takes the bits. Nobody but root is believed to have that right.
+    var keepsSetID: Bool {
+        guard user == 0, let field = ProcessStatus(of: thread).field("CapEff:") else { return false }
+        return (UInt64(field, radix: 16) ?? 0) & Self.setIDCapability != 0
+    }
+
+    /// Whether set-group-ID of a file that its group may not execute stays: members of the group keep it. One of whom nothing
+    /// can be learned is in no group but the one that the request names.
+    @Sendable func keepsSetGroupID(of group: UInt32) -> Bool {
+        if group == self.group || keepsSetID { return true }
+        let groups = ProcessStatus(of: thread).field("Groups:") ?? ""
+        return groups.split(separator: " ").contains { UInt32($0) == group }
+    }
+}

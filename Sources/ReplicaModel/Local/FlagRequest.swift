@@ -1,0 +1,68 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+/// A request about what the filesystem below keeps of a file or folder beside its mode: chattr(1), lsattr(1).
+public enum FlagRequest: Sendable {
+    /// `FS_IOC_GETFLAGS` and `FS_IOC_SETFLAGS` of ioctl_iflags(2).
+    case flags, setFlags
+    /// `FS_IOC_FSGETXATTR` and `FS_IOC_FSSETXATTR`: the same flags by other numbers, and a project.
+    case extended, setExtended
+
+    /// - Parameter number: As ioctl(2) has it. Nil for any other request.
+    public init?(_ number: UInt32) {
+        switch number {
+        case CL_FS_IOC_GETFLAGS: self = .flags
+        case CL_FS_IOC_SETFLAGS: self = .setFlags
+        case CL_FS_IOC_FSGETXATTR: self = .extended
+        case CL_FS_IOC_FSSETXATTR: self = .setExtended
+        default: return nil
+        }
+    }
+
+    var number: UInt32 {
+        switch self {
+        case .flags: CL_FS_IOC_GETFLAGS
+        case .setFlags: CL_FS_IOC_SETFLAGS
+        case .extended: CL_FS_IOC_FSGETXATTR
+        case .setExtended: CL_FS_IOC_FSSETXATTR
+        }
+    }
+
+    /// Of the number, or `struct fsxattr`.
+    var size: Int {
+        switch self {
+        case .flags, .setFlags: 4
+        case .extended, .setExtended: 28
+        }
+    }
+
+    var isChange: Bool { self == .setFlags || self == .setExtended }
+}
+
+/// The flags in a request's value.
+struct FileFlags: Hashable {
+    let request: FlagRequest
+    /// Their bits, as the request numbers them.
+    let bits: UInt32
+
+    /// - Parameter value: Begins with the flags.
+    init(_ request: FlagRequest, _ value: [UInt8]) {
+        self.request = request
+        bits = value.withUnsafeBytes { $0.count < 4 ? 0 : $0.loadUnaligned(as: UInt32.self) }
+    }
+
+    /// Whether what has them can't be changed, or only grow.
+    var freezes: Bool {
+        switch request {
+        case .flags, .setFlags: bits & (CL_FS_IMMUTABLE_FL | CL_FS_APPEND_FL) != 0
+        case .extended, .setExtended: bits & (CL_FS_XFLAG_IMMUTABLE | CL_FS_XFLAG_APPEND) != 0
+        }
+    }
+
+    /// Whether an owner who isn't root may set them where these are set now. What else is root's the kernel refuses before
+    /// it asks; the filesystem below would see but our own rights.
+    func mayBecome(_ new: FileFlags) -> Bool {
+        request != .flags || (bits ^ new.bits) & CL_FS_JOURNAL_DATA_FL == 0
+    }
+}

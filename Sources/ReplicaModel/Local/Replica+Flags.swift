@@ -1,0 +1,113 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+extension Replica {
+    /// ioctl(2) with a ``FlagRequest``. Flags stay local. What is to be immutable or append-only has to be here in whole: it
+    /// can't be filled later.
+    /// - Parameters:
+    ///   - given: The value to set, in the kernel's form.
+    ///   - isRoot: Whether root asks.
+    /// - Returns: The value, in the kernel's form; nothing for a change.
+    /// - Throws: ENOTTY where the disk has no flags; EOPNOTSUPP for a root that would be frozen.
+    public func flags(
+        _ request: FlagRequest, _ given: [UInt8], of number: ItemNumber, isRoot: Bool
+    ) throws(Obstacle) -> [UInt8] {
+        try locked { (tree) throws(Obstacle) in
+            let node = try tree.node(number)
+            if request.isChange { try tree.demandFlags(FileFlags(request, given), of: node) }
+            let place = try tree.place(of: node)
+            guard request.isChange else {
+                return try errnos { () throws(Errno) in
+                    try place.openHeld(node) { (file) throws(Errno) in try FileFlags.value(request, of: file) }
+                }
+            }
+            tree.settle(node)
+            try errnos { () throws(Errno) in
+                try place.openHeld(node) { (file) throws(Errno) in
+                    try FileFlags.set(request, given, of: file, isRoot: isRoot)
+                }
+            }
+            for name in tree.names(of: node) {
+                tree.restamp(name)
+                tree.note(name)
+            }
+            return []
+        }
+    }
+}
+
+extension Tree {
+    fileprivate func demandFlags(_ flags: FileFlags, of node: Node) throws(Obstacle) {
+        try demand(.writing, of: node, else: .notPermitted)
+        guard flags.freezes else { return }
+        // The root bears the number of each run.
+        guard node !== root else { throw .errno(.notSupported) }
+        try demandCertainty(of: node)
+        guard node.materialization != .whole else { return }
+        throw node.kind == .folder ? .needsListing(node.shown) : .needsContent(node.shown)
+    }
+
+    /// Makes sure that another file can take the place of the node's: below an immutable one it can't, and to fetch it first
+    /// would be in vain.
+    func demandReplaceable(_ node: Node) throws(Obstacle) {
+        let place = try place(of: node)
+        let isFrozen = try errnos { () throws(Errno) in
+            try place.hold { (file) throws(Errno) in file.flags?.freezes ?? false }
+        }
+        if isFrozen { throw .errno(.notPermitted) }
+    }
+}
+
+extension Place {
+    /// Calls `body` with a descriptor of the node's file or folder that is opened for reading.
+    fileprivate func openHeld<Result>(
+        _ node: Node, _ body: (Int32) throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        let file = try open(O_RDONLY)
+        defer { close(file) }
+        try node.demandKind(of: try FileStatus(descriptor: file))
+        return try body(file)
+    }
+}
+
+extension HeldFile {
+    /// Nil where the disk has none, or the file may not be read.
+    var flags: FileFlags? {
+        let file = Glibc.open("/proc/self/fd/\(descriptor)", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        return (try? FileFlags.value(.flags, of: file)).map { FileFlags(.flags, $0) }
+    }
+
+    /// Gives a new file those flags of the one whose place it takes that its owner set: chattr(1)'s A, S and d.
+    func takeFlags(of former: HeldFile) throws(Errno) {
+        let kept = (former.flags?.bits ?? 0) & (CL_FS_NOATIME_FL | CL_FS_SYNC_FL | CL_FS_NODUMP_FL)
+        guard kept != 0, let own = flags else { return }
+        let file = try open(O_RDONLY)
+        defer { close(file) }
+        let value = withUnsafeBytes(of: own.bits | kept) { Array($0) }
+        try FileFlags.set(.setFlags, value, of: file, isRoot: true)
+    }
+}
+
+extension FileFlags {
+    /// What a file that is open has, in the kernel's form.
+    fileprivate static func value(_ request: FlagRequest, of file: Int32) throws(Errno) -> [UInt8] {
+        var value = [UInt8](repeating: 0, count: request.size)
+        try Errno.check(ioctl(file, UInt(request.number), &value))
+        return value
+    }
+
+    fileprivate static func set(
+        _ request: FlagRequest, _ given: [UInt8], of file: Int32, isRoot: Bool
+    ) throws(Errno) {
+        guard given.count >= request.size else { throw .invalidArgument }
+        if request == .setFlags, !isRoot {
+            let now = FileFlags(.flags, try value(.flags, of: file))
+            guard now.mayBecome(FileFlags(request, given)) else { throw .notPermitted }
+        }
+        var value = given
+        try Errno.check(ioctl(file, UInt(request.number), &value))
+    }
+}

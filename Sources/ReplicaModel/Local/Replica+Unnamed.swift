@@ -1,0 +1,72 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+/// Files without a name (`O_TMPFILE` of open(2)). They are no items: nothing of them is recorded or sent, and nothing is
+/// left when the last who has one open is gone, be it by a crash. link(2) makes one an item.
+extension Replica {
+    /// open(2) with `O_TMPFILE`: a file that would stand in a folder.
+    /// - Returns: The descriptor is the caller's; ``closed(_:isWriter:)`` is owed.
+    /// - Throws: EOPNOTSUPP where the disk has no such files.
+    public func createUnnamed(
+        in parent: ItemNumber, mode: UInt16, flags: Int32, caller: Caller
+    ) throws(Obstacle) -> (Entry, OpenFile) {
+        try locked { (tree) throws(Obstacle) in
+            let folder = try tree.folder(parent)
+            guard !folder.isDeleted else { throw .errno(.noSuchFileOrDirectory) }
+            try tree.demand(.writing, of: folder, else: .permissionDenied)
+            let below = try tree.descriptor(of: folder)
+            let masked = UInt32(tree.hasDefaultACL(folder, below) ? mode : mode & ~caller.umask)
+            let kept = flags & (Self.keptOfNew | O_EXCL)
+            let descriptor = try errnos { () throws(Errno) in
+                try Errno.check(openat(below, ".", kept | CL_O_TMPFILE | O_CLOEXEC, masked))
+            }
+            do throws(Obstacle) {
+                let file = HeldFile(descriptor: descriptor)
+                let (status, held) = try errnos { () throws(Errno) in
+                    (try Ownership.give(file, in: below, to: caller, isNamed: false), try file.open(CL_O_PATH))
+                }
+                let isWriter = flags & O_ACCMODE != O_RDONLY
+                let node = tree.makeUnnamed(status, held: held, isWriter: isWriter)
+                let opened = OpenFile(
+                    descriptor: descriptor, isWriter: isWriter, generation: 0, placeholder: nil,
+                    hasSetID: status.hasSetID)
+                return (tree.entry(of: node, status), opened)
+            } catch {
+                Glibc.close(descriptor)
+                throw error
+            }
+        }
+    }
+}
+
+extension Tree {
+    /// A node for a file without a name, as one that lost its name has while it is open.
+    fileprivate func makeUnnamed(_ status: FileStatus, held: Int32, isWriter: Bool) -> Node {
+        let node = Node(number: ItemNumber(nextNumber), parent: nil, name: FileName(""), kind: .file)
+        nextNumber += 1
+        node.stamp = Stamp(status)
+        node.descriptor = held
+        node.lacksCapability = true
+        node.lookups = 1
+        node.opens = 1
+        shown[node.number] = node
+        if isWriter { addWriter(node) }
+        return node
+    }
+
+    /// Whether the node's file was made without a name and has none yet. What lost its last name gets no other: the
+    /// kernel refuses that.
+    func isUnnamed(_ node: Node) -> Bool {
+        node.parent == nil && !node.isDeleted && node !== root && items[node.number] == nil
+    }
+
+    /// Makes a file an item that had no name: it has one below now.
+    func adopt(_ node: Node, as name: FileName, in folder: Node) {
+        node.parent = folder
+        node.name = name
+        folder.children?[name] = node
+        insert(node)
+        closeDescriptor(of: node)
+    }
+}
