@@ -25,6 +25,9 @@ import ReplicaControl
         if case .mount = invocation { caller = .mount }
         var background = Background.stay(caller: caller)
         do {
+            if case .mount(let request) = invocation, request.options.isRemount, !request.isFake {
+                return try Remounting.carryOut(request)
+            }
             if isStarted {
                 background = try Background.take(caller: caller)
             } else if !invocation.isDoneHere {

@@ -149,9 +149,13 @@ import Testing
         #expect(throws: MountUsageError(message)) { try Invocation(words) }
     }
 
-    @Test func remountIsRefusedAsAFailedMount() {
-        let expected = MountUsageError("remount is not supported: unmount and mount again", status: .failure)
-        #expect(throws: expected) { try Invocation(["a", "/b", "-o", "rw,remount"]) }
+    @Test func aRemountKeepsToTheFlags() throws {
+        let line = "ro,nosuid,relatime,remount,user_id=0,default_permissions,cache-max=1G,x-systemd.automount"
+        guard case .mount(let request) = try Invocation(["a", "/b", "-o", line]) else { return #expect(Bool(false)) }
+        #expect(request.options.isRemount)
+        #expect(request.options.vfs == ["ro", "nosuid", "relatime"])
+        #expect(try !MountOptions("ro").isRemount)
+        #expect(throws: MountUsageError("unknown option 'user_id'")) { try MountOptions("ro,user_id=0") }
     }
 
     @Test func sloppyPassesOverUnknownOptions() throws {

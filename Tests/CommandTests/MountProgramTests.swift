@@ -96,7 +96,7 @@ import Testing
     @Test(
         arguments: [
             (["a"], 1, "usage: mount.replica SPEC DIR"), (["a", "/b", "-o", "frob"], 1, "unknown option 'frob'"),
-            (["a", "/b", "-o", "remount"], 32, "remount is not supported"),
+            (["a", "/", "-o", "remount"], 32, "/: no domain is mounted there"),
             (["file://u:topsecret@/x", "/b"], 1, "the store URL holds a secret"),
             (["--serve"], 1, "usage: mount.replica --serve NAME"),
         ] as [([String], Int32, String)])

@@ -11,15 +11,23 @@ extension MountOptions {
         "nodev": (MS_NODEV, true), "dev": (MS_NODEV, false), "noexec": (MS_NOEXEC, true), "exec": (MS_NOEXEC, false),
         "sync": (MS_SYNCHRONOUS, true), "async": (MS_SYNCHRONOUS, false), "dirsync": (MS_DIRSYNC, true),
         "noatime": (MS_NOATIME, true), "atime": (MS_NOATIME, false), "nodiratime": (MS_NODIRATIME, true),
-        "diratime": (MS_NODIRATIME, false),
+        "diratime": (MS_NODIRATIME, false), "relatime": (MS_RELATIME, true), "norelatime": (MS_RELATIME, false),
+        "strictatime": (MS_STRICTATIME, true), "nostrictatime": (MS_STRICTATIME, false),
+        "lazytime": (lazyTime, true), "nolazytime": (lazyTime, false), "nodirsync": (MS_DIRSYNC, false),
+        "nosymfollow": (noSymlinks, true), "symfollow": (noSymlinks, false),
     ]
+
+    /// MS_LAZYTIME and MS_NOSYMFOLLOW, which glibc doesn't name.
+    private static let (lazyTime, noSymlinks) = (1 << 25, 1 << 8)
 
     /// The first of ``extra`` that is no flag of mount(2).
     var unknownWord: String? { extra.first { Self.words[$0] == nil } }
 
     /// mount(2)'s flags: without set-user-id programs and devices unless that is asked for, as libfuse has it.
-    private var flags: Int {
-        (extra + (readOnly ? ["ro"] : [])).reduce(MS_NOSUID | MS_NODEV) { flags, word in
+    private var flags: Int { Self.flags(of: extra + (readOnly ? ["ro"] : [])) }
+
+    static func flags(of words: [String]) -> Int {
+        words.reduce(MS_NOSUID | MS_NODEV) { flags, word in
             guard let (flag, sets) = Self.words[word] else { return flags }
             return sets ? flags | flag : flags & ~flag
         }

@@ -37,6 +37,7 @@ enum Invocation: Equatable {
           -o trust_setid      take set-user-ID and set-group-ID bits from the store and send them:
                               who writes the store is trusted as root; notrust_setid ends that
           -o credentials=FILE the store's secrets; only its owner may be able to read it
+          -o remount          only change the flags of a mount that is there: ro, rw, nosuid, ...
           -o ro, nosuid, nodev, noexec, noatime, allow_other, ...   as in mount(8) and mount.fuse3(8)
           -s  ignore unknown options   -f  check the command line only   -n  accepted   -v  log more
         """
@@ -80,7 +81,7 @@ enum Invocation: Equatable {
     var isDoneHere: Bool {
         switch self {
         case .help, .version, .remove: true
-        case .mount(let request): request.isFake || request.options.foreground
+        case .mount(let request): request.isFake || request.options.foreground || request.options.isRemount
         case .importDirectory(_, _, _, let options), .add(_, _, let options), .serve(_, let options):
             options.foreground
         }

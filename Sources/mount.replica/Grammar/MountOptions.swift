@@ -30,6 +30,8 @@ struct MountOptions: Equatable {
     private(set) var createsStore = false
     /// Where the state is kept instead of the usual place.
     private(set) var state: FilePath?
+    /// Whether the flags of a mount that is there are to become these.
+    private(set) var isRemount = false
     /// What belongs to the domain rather than to this mount.
     private(set) var domain = DomainOptions()
 
@@ -54,6 +56,7 @@ struct MountOptions: Equatable {
 
     /// Adds a list of options. `sloppy` passes over unknown ones (mount -s).
     mutating func read(_ list: [UInt8], sloppy: Bool) throws(MountUsageError) {
+        if OptionText.split(list).contains(Array("remount".utf8)) { isRemount = true }
         for option in OptionText.split(list) where !option.isEmpty {
             let (key, value) = OptionText.keyAndValue(option)
             if key.hasPrefix("x-") || key.hasPrefix("X-") || key == "comment" { continue }
@@ -61,7 +64,8 @@ struct MountOptions: Equatable {
             if try readSwitch(key, value) { continue }
             if try readOwn(key, value) { continue }
             if try domain.read(key, value) { continue }
-            if !sloppy { throw MountUsageError("unknown option '\(key)'") }
+            // mount(8) adds to a remount what the mount table says of the mount.
+            if !sloppy, !isRemount { throw MountUsageError("unknown option '\(key)'") }
         }
     }
 
@@ -87,8 +91,7 @@ struct MountOptions: Equatable {
         case "import": importDirectory = try OptionText.absolutePath(value, of: key)
         case "state": state = try OptionText.absolutePath(value, of: key)
         case "store": store = try Invocation.store(try OptionText.expect(value, of: key))
-        case "remount":
-            throw MountUsageError("remount is not supported: unmount and mount again", status: .failure)
+        case "remount": try OptionText.expectNone(value, of: key)
         default: return false
         }
         return true

@@ -34,7 +34,8 @@ enum Mountpoint {
 
     private static let mostDeadMounts = 100
 
-    private static func top(at path: FilePath) throws(ControlFailure) -> MountedFileSystem? {
+    /// What is mounted on top at a path.
+    static func top(at path: FilePath) throws(ControlFailure) -> MountedFileSystem? {
         do { return try MountTable.top(at: path) } catch {
             throw ControlFailure(.mountFailed, "\(path): what is mounted can't be told: \(error)")
         }

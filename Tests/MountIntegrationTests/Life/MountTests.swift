@@ -122,7 +122,7 @@ import Testing
                 refused 32 "no domain" mount_replica nobody "$MNT"
                 refused 32 "No such file" mount_replica d "$HERE/nothing"
                 refused 32 "" mount_replica d "$HERE/output"
-                refused 32 "remount" mount_replica d "$MNT" -o remount
+                refused 32 "no domain is mounted there" mount_replica d "$MNT" -o remount
                 refused 1 "size" mount_replica d "$MNT" -o cache-max=lots
                 refused 3 "no domain" replica mount nobody "$MNT"
                 refused 3 "no domain" replica wait nobody
@@ -132,6 +132,62 @@ import Testing
                 not is_mounted
                 mount_replica d "$MNT" -s -o nonsense,noatime
                 is_mounted
+                """)
+        }
+    }
+
+    @Test func aRemountChangesTheFlags() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                #"""
+                echo one >"$SRC/one"; mkdir "$SRC/seen"
+                import_it; mount_it -o allow_other
+                mkdir "$HERE/sbin"
+                for name in mount.replica mount.fuse.replica; do ln -s "$BIN/mount.replica" "$HERE/sbin/$name"; done
+                cat >"$HERE/inside" <<'END'
+                mount -t overlay none -o "lowerdir=$HERE/sbin:/usr/sbin" /usr/sbin
+                settle
+                exec 3>"$MNT/open"
+                # By the place alone mount(8) asks with all that the mount table says.
+                got=0; mount -o remount,ro "$MNT" 2>"$HERE/said" || got=$?
+                equal "$got" 32
+                equal "$(cat "$HERE/said")" "mount.replica: $MNT: a file there is open for writing"
+                echo text >&3; exec 3>&-
+                eventually mount -o remount,ro "$MNT" 2>/dev/null
+                refused 1 "Read-only" touch "$MNT/two"
+                refused 1 "Read-only" rm "$MNT/one"
+                # What the store changes is seen all the same.
+                ls "$MNT/seen"
+                echo theirs >"$STORE/seen/new"; rm "$STORE/one"
+                eventually content_is "$MNT/seen/new" theirs
+                gone_here() { ! test -e "$MNT/one"; }
+                eventually gone_here
+                mount -t replica -o remount,rw,noexec d "$MNT"
+                awk -v at="$MNT" '$2 == at { print $4 }' /proc/self/mounts | grep '^rw,.*noexec'
+                echo two >"$MNT/two"
+                settle; same
+                refused 32 "mount.replica: $STORE: no domain is mounted there" mount_replica d "$STORE" -o remount,ro
+                END
+                declare -f >"$HERE/words"
+                unshare -m bash -Eeuo pipefail -c '
+                    trap "echo failed at $LINENO >&2" ERR; . "$HERE/words"; . "$HERE/inside"'
+                """#)
+        }
+    }
+
+    @Test func eachFlagIsTheMounts() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                import_it
+                flags() { awk -v at="$MNT" '$2 == at { print "," $4 "," }' /proc/self/mounts; }
+                for flag in relatime noatime nodiratime lazytime nosymfollow noexec sync dirsync; do
+                    mount_it -o $flag
+                    case $(flags) in *,$flag,*) ;; *) fail "$flag is not among $(flags)" ;; esac
+                    unmount_it
+                done
+                mount_it -o strictatime
+                case $(flags) in *atime*) fail "$(flags)" ;; esac
                 """)
         }
     }

@@ -2,6 +2,35 @@ import Testing
 
 /// What others do in the store's directory shows on the mount.
 @Suite struct StoreChangeTests {
+    @Test func tailIsStartedAnewToSeeWhatOthersAppended() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                echo one >"$SRC/log"
+                begin; settle
+                content_is "$MNT/log" one
+                inode=$(stat -c %i "$MNT/log")
+                exec 3<"$MNT/log"; equal "$(cat <&3)" one
+                tail -s 0.1 -F "$MNT/log" >"$HERE/before" 2>"$HERE/complaints" & before=$!
+                eventually has "$HERE/before" one
+                inotifywait -q -m -e modify "$MNT" >"$HERE/events" 2>&1 & watcher=$!
+                watching() { grep -q inotify /proc/$watcher/fdinfo/* 2>/dev/null; }
+                eventually watching
+                echo two >>"$STORE/log"
+                eventually content_is "$MNT/log" $'one\ntwo'
+                # Who watches the folder is told, who has it open reads no half of it, and its number is the same.
+                eventually has "$HERE/events" "MODIFY log"
+                equal "$(cat <&3)" ""
+                equal "$(stat -c %i "$MNT/log")" "$inode"
+                tail -s 0.1 -n +1 -F "$MNT/log" >"$HERE/after" 2>>"$HERE/complaints" & after=$!
+                eventually has "$HERE/after" two
+                kill "$before" "$after" "$watcher"
+                equal "$(cat "$HERE/before")" one
+                equal "$(cat "$HERE/complaints")" ""
+                """)
+        }
+    }
+
     @Test func aProgramThatLookedBeforeSeesItAtOnce() async throws {
         try await Trial.run { trial in
             try await trial.shell(

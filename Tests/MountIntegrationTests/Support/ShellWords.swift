@@ -27,7 +27,7 @@ let shellWords = #"""
         case $said in *"$text"*) ;; *) fail "no '$text' in: $said" ;; esac
     }
     import_it() { replica import d "$SRC" --store "file://$STORE" >/dev/null; }
-    mount_it() { replica mount d "$MNT" >/dev/null; }
+    mount_it() { replica mount d "$MNT" "$@" >/dev/null; }
     unmount_it() { umount "$MNT"; end_daemon; }
     begin() { import_it; mount_it; }
     settle() { timeout 100 "$BIN/replica" wait d --timeout 90 >/dev/null; }

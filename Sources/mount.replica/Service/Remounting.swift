@@ -1,0 +1,23 @@
+import FuseMount
+import ReplicaControl
+import SystemPackage
+
+/// `mount -o remount`, as mount(8) has it: of all options only the flags of the VFS count, and the kernel does it alone.
+enum Remounting {
+    /// - Throws: `mountFailed`, with mount(8)'s words.
+    static func carryOut(_ request: MountRequest) throws(ControlFailure) {
+        let path = try Mountpoint.prepared(request.mountpoint)
+        guard try Mountpoint.top(at: path)?.type == "fuse.replica" else {
+            throw ControlFailure(.mountFailed, "\(request.mountpoint): no domain is mounted there")
+        }
+        do throws(Errno) {
+            try Remount.setFlags(request.options.vfs, at: path.string)
+        } catch .resourceBusy {
+            throw ControlFailure(.mountFailed, "\(request.mountpoint): a file there is open for writing")
+        } catch .notPermitted {
+            throw ControlFailure(.mountFailed, "\(request.mountpoint): only root may remount")
+        } catch {
+            throw ControlFailure(.mountFailed, "\(request.mountpoint): \(error)")
+        }
+    }
+}
