@@ -172,7 +172,7 @@ import Testing
                 await bench.domain.engine.trimCache()
                 return try bench.domain.report().bytesHere <= 50_000
             }
-            #expect(try await bench.item("f0").materialization == .whole)
+            try await bench.until("the pinned file here") { try await bench.item("f0").materialization == .whole }
             #expect(try await bench.item("f9").materialization == .whole)
             #expect(try await bench.item("f1").materialization == .dataless)
         }
