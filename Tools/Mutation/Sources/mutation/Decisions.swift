@@ -106,6 +106,8 @@ extension CodeBlockItemSyntax {
     /// Whether the program can do without it, as far as its grammar tells: a call or an assignment to a member.
     func canBeLeftOut(of list: CodeBlockItemListSyntax) -> Bool {
         guard case .expr(let expression) = item, expression.isCall || expression.isAssignment else { return false }
+        // A stored property has to have a value.
+        if expression.isAssignment, isOfInitializer { return false }
         guard list.count == 1 else { return true }
         // What stands alone may be the value.
         if list.parent?.is(ClosureExprSyntax.self) ?? true { return false }
@@ -113,6 +115,13 @@ extension CodeBlockItemSyntax {
         if let function = owner.as(FunctionDeclSyntax.self) { return function.signature.returnClause == nil }
         return owner.is(IfExprSyntax.self) || owner.is(ForStmtSyntax.self) || owner.is(WhileStmtSyntax.self)
             || owner.is(DeferStmtSyntax.self)
+    }
+}
+
+extension SyntaxProtocol {
+    /// Whether it belongs to the body of an initializer.
+    fileprivate var isOfInitializer: Bool {
+        sequence(first: Syntax(self), next: \.parent).contains { $0.is(InitializerDeclSyntax.self) }
     }
 }
 
