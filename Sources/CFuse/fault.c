@@ -2,6 +2,7 @@
 #include "CFuse.h"
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
@@ -26,6 +27,9 @@ void cfuse_end_at_faults(void) {
         sigdelset(&action.sa_mask, faults[index]);
     }
     for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) sigaction(faults[index], &action, NULL);
+    // A fault that no handler meets, as that of a thread whose stack is full and that has no other, dumps no core either. A
+    // limit of size 0 would not do: the kernel looks at that after it has waited for all threads.
+    prctl(PR_SET_DUMPABLE, 0);
     cfuse_prepare_thread_for_faults();
 }
 

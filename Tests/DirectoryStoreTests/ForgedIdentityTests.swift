@@ -1,5 +1,6 @@
 import CLinux
 import Foundation
+import Glibc
 import ReplicaModel
 import ReplicaTestSupport
 import Testing
@@ -64,6 +65,27 @@ import Testing
         let found = try await fresh.all()
         #expect(found.first { $0.filename == FileName("a") }?.identifier == known.identifier)
         #expect(Set(found.map(\.identifier)).count == 2)
+    }
+
+    /// Whatever it meets first, and also where what a file says can't be taken away: who holds a lease keeps all others out.
+    @Test func aFirstListingHasEachItemOnce() async throws {
+        let known = try await store.make("m", "text")
+        signal(SIGIO, SIG_IGN)
+        var held: [Int32] = []
+        defer { for file in held { close(file) } }
+        for name in ["0", "a", "k", "n", "x", "z", "zz"] {
+            try forge(name, known.identifier)
+            let file = open("\(scratch.root)/\(name)", O_RDWR | O_CLOEXEC)
+            let setLease: Int32 = 1_024
+            try #require(file >= 0 && fcntl(file, setLease, F_WRLCK) == 0)
+            held.append(file)
+        }
+        let fresh = try DirectoryStore(path: scratch.root)
+        for _ in 0..<2 {
+            let items = try await fresh.all()
+            #expect(items.count == 8 && Set(items.map(\.identifier)).count == 8)
+            #expect(items.first { $0.identifier == known.identifier }?.filename == FileName("m"))
+        }
     }
 
     /// What comes while the folder is watched.

@@ -16,16 +16,26 @@ extension DirectoryTree {
             let above = try open(other.parent, index, from: top)
             let found = try Linux.status(of: other.name, in: above)
             guard ItemKey(found, at: other) == key, found.inode != status.inode else { return status }
-            if status.inherited != nil {
-                try Inheritance.take(from: place.name, in: folder)
-                return try Linux.status(of: place.name, in: folder)
-            }
-            try Inheritance.take(from: other.name, in: above)
-            index.settle(other, try Linux.status(of: other.name, in: above), [])
+            if status.inherited != nil { return disown(status, place.name, in: folder) }
+            index.settle(other, disown(found, other.name, in: above), [])
+            // Who was told of the other by this identifier is to learn where the item is.
+            index.log.add(key)
             return status
         } catch {
-            // The other is not there any more, or what it says can't be taken away.
+            // The other is not there any more.
             return status
+        }
+    }
+
+    /// Takes away what a file says that it is, and has it be what it is by itself also where that can't be taken away.
+    private func disown(_ status: FileStatus, _ name: FileName, in folder: Handle) -> FileStatus {
+        var own = status
+        own.inherited = nil
+        do {
+            try Inheritance.take(from: name, in: folder)
+            return try Linux.status(of: name, in: folder)
+        } catch {
+            return own
         }
     }
 }

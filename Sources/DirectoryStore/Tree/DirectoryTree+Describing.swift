@@ -31,7 +31,10 @@ extension DirectoryTree {
             let target = seen.kind == .symlink ? try Linux.target(of: place.name, in: folder) : nil
             return item(at: place, seen, metadata(seen), target)
         }
-        return try describe(place, try Linux.status(of: file), file)
+        var status = try Linux.status(of: file)
+        // What it says that it is was not believed.
+        if seen.inherited == nil, seen.inode == status.inode { status.inherited = nil }
+        return try describe(place, status, file)
     }
 
     /// The item at a place that is open as `file`, with this status.

@@ -52,11 +52,16 @@ extension DirectoryTree {
     ) throws(Errno) -> [(Place, FileStatus)] {
         try index.withLock { index throws(Errno) in
             var seen: [(Place, FileStatus)] = []
+            var positions: [ItemKey: Int] = [:]
             for name in names {
                 let place = Place(parent: folder.key, name: name)
                 guard let found = try status(at: place, in: folder.handle) else { continue }
                 let status = settleClaim(found, at: place, in: folder.handle, &index, from: top)
+                let key = ItemKey(status, at: place)
                 index.record(status, at: place)
+                // It met one first that merely says that it is the item.
+                if let position = positions[key] { seen[position].1.inherited = nil }
+                positions[key] = seen.count
                 seen.append((place, status))
             }
             return seen

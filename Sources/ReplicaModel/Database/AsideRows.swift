@@ -70,7 +70,7 @@ extension DeletionCounts {
             rows, sql: "\(gone) SELECT count(*) AS noted, coalesce(sum(number < ?), 0) AS former FROM gone",
             arguments: [later])
         (counts.noted, counts.notedFormer) = (noted?["noted"] ?? 0, noted?["former"] ?? 0)
-        counts.items = try Int.fetchOne(rows, sql: "SELECT count(*) FROM item WHERE flags & 1 = 0") ?? 0
+        counts.items = try Counts.read(from: rows).items
         let range = try Row.fetchOne(
             rows,
             sql: "SELECT min(sequence) AS oldest, max(sequence) AS newest FROM incoming WHERE item IS NULL")

@@ -81,10 +81,12 @@ extension Replica {
         let info = trashInfo(of: number)
         let folders = self.folders
         try takeOut(number) { (tree, node) throws(Obstacle) in
+            // Whoever wrote below our sight is noticed.
+            if node.kind == .file, node.materialization == .whole { _ = try tree.entry(of: node) }
             let mayGo = node.kind == .folder ? !node.isNew : tree.mayGo(node, isBelow: false)
             guard mayGo else { throw .errno(.resourceBusy) }
             if node.kind == .folder, node.materialization != .whole { try tree.clearUnlisted(node) }
-            setsAside ? try tree.setAside(node, folders) : try tree.removeBelow(node)
+            setsAside ? try tree.setAside(node, folders) : try tree.removeMeant(node, folders)
             tree.setBase(nil, of: node)
             node.flags.remove(.createSent)
             tree.bury(node)

@@ -24,12 +24,13 @@ extension Replica {
         }
     }
 
-    /// The window that an earlier run left open, and how many deletions it holds.
+    /// The window that an earlier run left open, and how many deletions it holds. One that cannot be read may have held any.
     func openWindow() -> (DeletionWindow?, held: Int) {
         // A database that cannot be read has none, and applies nothing.
         let found = try? database.read { rows -> (DeletionWindow?, Int) in
             guard let text = try Meta.deletionWindow.read(from: rows) else { return (nil, 0) }
-            let window = try JSONDecoder().decode(DeletionWindow.self, from: Data(text.utf8))
+            let window =
+                (try? JSONDecoder().decode(DeletionWindow.self, from: Data(text.utf8))) ?? .unreadable(now: now())
             let isHeld = window.word == .held
             return (window, isHeld ? try DeletionCounts.read(firstLater: window.firstLater, from: rows).noted : 0)
         }

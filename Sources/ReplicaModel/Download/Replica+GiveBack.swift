@@ -133,12 +133,8 @@ extension StateFolders {
             _ = place.name.withCString { unlinkat(deleted, $0, row.kind == .folder ? AT_REMOVEDIR : 0) }
             return
         }
-        let kept = try Errno.check(
-            kept.withPlatformString { open($0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
-        defer { close(kept) }
-        let name = FileName(bytes: Array("\(row.number) ".utf8) + row.name.bytes.prefix(230))
         do throws(Errno) {
-            try place.move(to: Place(folder: kept, name: name))
+            try keep(place, of: row.number, row.name)
         } catch {
             guard error == .noSuchFileOrDirectory else { throw error }  // It is in the tree again.
         }

@@ -86,6 +86,8 @@ extension Replica {
                 throw .errno(.noSuchFileOrDirectory)
             }
             tree.settle(node)
+            // Whoever wrote below our sight is noticed.
+            if node.materialization == .whole { _ = try tree.entry(of: node) }
             let holdsEdit = node.dirty.contains(.contents) && node.materialization == .whole
             guard !tree.isWritten(node), !holdsEdit else { throw .errno(.resourceBusy) }
             try tree.exchangeFile(of: node, item, staged, folders)
@@ -124,18 +126,14 @@ extension Tree {
     fileprivate func exchangeFile(
         of node: Node, _ item: Item, _ staged: StagedContent?, _ folders: StateFolders
     ) throws(Obstacle) {
-        guard let parent = node.parent else { throw .errno(.noSuchFileOrDirectory) }
-        let below = try descriptor(of: parent)
+        guard node.parent != nil else { throw .errno(.noSuchFileOrDirectory) }
         let former = try place(of: node)
         let old = try errnos { () throws(Errno) in try former.status() }
         var stamp = Stamp(old)
         stamp.modified = (item.metadata.modificationDate ?? Timestamp(secondsSince1970: now())).nanoseconds
         // Other bytes than those that somebody here gave the rights to.
         stamp.mode = item.metadata.mode ?? privileges.replicated(stamp.mode)
-        let staging = try errnos { () throws(Errno) in
-            try Errno.check(
-                folders.staging.withPlatformString { open($0, CL_O_PATH | O_DIRECTORY | O_CLOEXEC) })
-        }
+        let staging = try errnos { () throws(Errno) in try folders.openStaging() }
         defer { close(staging) }
         let fresh = FileName("swap-\(node.number.rawValue)")
         _ = fresh.withCString { unlinkat(staging, $0, 0) }
@@ -149,7 +147,22 @@ extension Tree {
         } else {
             try makePlaceholder(fresh, in: staging, size: item.size, stamp)
         }
-        try finishExchange(of: node, fresh, staging, below, old, stamp, isMarked: staged == nil && item.size > 0)
+        let place = Place(folder: staging, name: fresh)
+        try errnos { () throws(Errno) in
+            try place.dress(as: former, old, stamp, isMarked: staged == nil && item.size > 0)
+            do throws(Errno) {
+                try place.exchange(with: former)
+            } catch {
+                guard error == .noSuchFileOrDirectory else { throw error }
+                return try place.move(to: former)
+            }
+            do throws(Errno) {
+                try place.discard(old, of: node, folders)
+            } catch {
+                try place.exchange(with: former)
+                throw error
+            }
+        }
         if node.opens > 0, node.materialization != .dataless { node.generation += 1 }
         node.materialization = staged == nil && item.size > 0 ? .dataless : .whole
         node.ranges = RangeSet64()
@@ -163,33 +176,25 @@ extension Tree {
         note(node)
         want(node)
     }
+}
 
-    /// Makes the new file look like the old one and renames it into place.
-    private func finishExchange(
-        of node: Node, _ fresh: FileName, _ staging: Int32, _ below: Int32, _ old: FileStatus, _ stamp: Stamp,
-        isMarked: Bool
-    ) throws(Obstacle) {
-        let place = Place(folder: staging, name: fresh)
-        let former = Place(folder: below, name: node.name)
-        try errnos { () throws(Errno) in
-            if !isMarked { try place.removeMark() }
-            try place.hold { (file) throws(Errno) in
-                try former.hold { (former) throws(Errno) in
-                    try file.takeFlags(of: former)
-                    for name in try former.xattrNames() where name.hasPrefix("user.") && !OwnXattr.isHidden(name) {
-                        try file.setXattr(name, to: try former.xattr(name))
-                    }
-                }
-                if geteuid() == 0 { try file.setOwner(old.user, old.group) }
-                try file.setMode(UInt32(stamp.mode))
-                let time = Timestamp(nanoseconds: stamp.modified).timespec
-                try file.setTimes(accessed: time, modified: time)
-            }
-            try fresh.withCString { (text) throws(Errno) in
-                try node.name.withCString { (name) throws(Errno) in
-                    try Errno.check(renameat(staging, text, below, name))
+extension Place {
+    /// Makes the new file here look like the old one.
+    fileprivate func dress(
+        as former: Place, _ old: FileStatus, _ stamp: Stamp, isMarked: Bool
+    ) throws(Errno) {
+        if !isMarked { try removeMark() }
+        try hold { (file) throws(Errno) in
+            try former.hold { (former) throws(Errno) in
+                try file.takeFlags(of: former)
+                for name in try former.xattrNames() where name.hasPrefix("user.") && !OwnXattr.isHidden(name) {
+                    try file.setXattr(name, to: try former.xattr(name))
                 }
             }
+            if geteuid() == 0 { try file.setOwner(old.user, old.group) }
+            try file.setMode(UInt32(stamp.mode))
+            let time = Timestamp(nanoseconds: stamp.modified).timespec
+            try file.setTimes(accessed: time, modified: time)
         }
     }
 }

@@ -9,21 +9,50 @@ extension Tree {
         try keepReachable(node)
         let place = try place(of: node)
         try errnos { () throws(Errno) in
+            let seen = try place.status()
             if node.kind == .folder { try demandEmpty(place) }
             let deleted = try folders.openDeleted()
             defer { close(deleted) }
             let name = FileName(row.asideName)
             // Only a power cut could have left one.
             _ = name.withCString { unlinkat(deleted, $0, 0) }
-            try place.move(to: Place(folder: deleted, name: name))
+            let moved = Place(folder: deleted, name: name)
+            try place.move(to: moved)
+            guard node.kind != .folder, !node.isStill(try moved.status(), seen) else { return }
+            // Nothing that could be given back is left of the item.
+            try folders.keep(moved, of: node.number.rawValue, node.name)
         }
         aside.append(row)
+    }
+
+    /// Removes a node's name below for good, but for what somebody who writes below the mount puts there meanwhile.
+    func removeMeant(_ node: Node, _ folders: StateFolders) throws(Obstacle) {
+        guard node.kind != .folder else { return try removeBelow(node) }
+        try keepReachable(node)
+        let place = try place(of: node)
+        try errnos { () throws(Errno) in
+            let seen = try place.status()
+            let staging = try folders.openStaging()
+            defer { close(staging) }
+            let moved = Place(folder: staging, name: FileName("gone-\(node.number.rawValue)"))
+            _ = moved.name.withCString { unlinkat(staging, $0, 0) }
+            try place.move(to: moved)
+            try moved.discard(seen, of: node, folders)
+        }
     }
 
     private func demandEmpty(_ place: Place) throws(Errno) {
         let folder = try place.open(CL_O_PATH | O_DIRECTORY)
         defer { close(folder) }
         guard try FolderListing(of: folder, mark: nil).lines.isEmpty else { throw .directoryNotEmpty }
+    }
+}
+
+extension Node {
+    /// Whether what was taken out of the tree is the file that was `seen` in it; bytes that come change a placeholder.
+    fileprivate func isStill(_ taken: FileStatus, _ seen: FileStatus) -> Bool {
+        let (taken, seen) = (Stamp(taken), Stamp(seen))
+        return taken.isSameFile(as: seen) && (materialization != .whole || !taken.hasOtherContent(than: seen))
     }
 }
 
@@ -38,6 +67,11 @@ extension StateFolders {
         try Errno.check(deleted.withPlatformString { open($0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
     }
 
+    /// An `O_PATH` descriptor of ``staging``.
+    func openStaging() throws(Errno) -> Int32 {
+        try Errno.check(staging.withPlatformString { open($0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
+    }
+
     /// Empties ``deleted``.
     func discardDeleted() throws(Errno) {
         let folder = try openDeleted()
@@ -49,24 +83,56 @@ extension StateFolders {
     }
 }
 
-extension Place {
-    /// rename(2), never over what is there. Nothing else makes names in the two folders meanwhile.
-    func move(to other: Place) throws(Errno) {
-        try name.withCString { (old) throws(Errno) in
-            try other.name.withCString { (new) throws(Errno) in
-                if faccessat(other.folder, new, F_OK, AT_SYMLINK_NOFOLLOW) == 0 { throw .fileExists }
-                if renameat(folder, old, other.folder, new) == 0 { return }
-                guard Errno.last == .permissionDenied else { throw .last }
-                // A folder that its owner may not write cannot be moved by them.
-                try hold { (file) throws(Errno) in
-                    let mode = UInt32(try file.status().permissions)
-                    try file.setMode(0o700)
-                    let moved = renameat(folder, old, other.folder, new)
-                    let failure = Errno.last
-                    try file.setMode(mode)
-                    if moved != 0 { throw failure }
-                }
+extension StateFolders {
+    /// Moves a file to ``kept``, under its item's number and name. What was kept before stays.
+    func keep(_ place: Place, of number: UInt64, _ name: FileName) throws(Errno) {
+        let folder = try Errno.check(
+            kept.withPlatformString { open($0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
+        defer { close(folder) }
+        for count in 1...1000 {
+            let text = count == 1 ? "\(number) " : "\(number)-\(count) "
+            let kept = Place(folder: folder, name: FileName(bytes: Array(text.utf8) + name.bytes.prefix(220)))
+            do throws(Errno) { return try place.move(to: kept) } catch {
+                guard error == .fileExists else { throw error }
             }
         }
+        throw .fileExists
+    }
+}
+
+extension Place {
+    /// rename(2), never over what is there: whoever has a descriptor of the folder can make a name in it at any moment.
+    func move(to other: Place) throws(Errno) {
+        do throws(Errno) { return try rename(to: other, CL_RENAME_NOREPLACE) } catch {
+            guard error == .permissionDenied else { throw error }
+        }
+        // A folder that its owner may not write cannot be moved by them.
+        try hold { (file) throws(Errno) in
+            let mode = UInt32(try file.status().permissions)
+            try file.setMode(0o700)
+            let moved = Result { () throws(Errno) in try rename(to: other, CL_RENAME_NOREPLACE) }
+            try file.setMode(mode)
+            try moved.get()
+        }
+    }
+
+    /// Has both names exchange what they stand for.
+    func exchange(with other: Place) throws(Errno) { try rename(to: other, CL_RENAME_EXCHANGE) }
+
+    private func rename(to other: Place, _ flags: Int32) throws(Errno) {
+        try name.withCString { (old) throws(Errno) in
+            try other.name.withCString { (new) throws(Errno) in
+                try Errno.check(renameat2(folder, old, other.folder, new, UInt32(flags)))
+            }
+        }
+    }
+
+    /// Removes what came here out of the tree, if it is the item's file that was looked at there; else it is moved to
+    /// `kept/`, for it is somebody's who writes below the mount.
+    func discard(_ seen: FileStatus, of node: Node, _ folders: StateFolders) throws(Errno) {
+        guard node.isStill(try status(), seen) else {
+            return try folders.keep(self, of: node.number.rawValue, node.name)
+        }
+        try name.withCString { (text) throws(Errno) in try Errno.check(unlinkat(folder, text, 0)) }
     }
 }

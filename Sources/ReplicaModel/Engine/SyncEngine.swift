@@ -11,6 +11,7 @@ final class SyncEngine: Sendable {
     let board = Locked(SendBoard())
     let fetches = Locked(FetchBoard())
     let passing = Locked(PassingWindows())
+    let freeSpace = Locked(FreeSpace())
     /// Set when the domain stops: work that blocks ends then.
     let isStopping = Locked(false)
     let ledger = Locked(Ledger())

@@ -96,7 +96,11 @@ extension Tree {
         let place = try place(of: node)
         try errnos { () throws(Errno) in
             try place.hold { (held) throws(Errno) in
-                guard try held.status().links == 1 else { throw Errno(rawValue: EMLINK) }
+                let status = try held.status()
+                guard status.links == 1 else { throw Errno(rawValue: EMLINK) }
+                // Somebody's who writes below the mount, since it was looked at.
+                let isOther = Stamp(status).hasOtherBytes(than: node.stamp)
+                guard node.materialization != .whole || !isOther else { throw .resourceBusy }
                 try held.setXattr(OwnXattr.dataless, to: mark.value)
                 let file = try held.open(O_WRONLY)
                 defer { close(file) }

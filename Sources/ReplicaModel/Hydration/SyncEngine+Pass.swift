@@ -28,8 +28,12 @@ extension SyncEngine {
         do throws(Obstacle) { target = try replica.fetchTarget(number, range: nil) } catch { throw error.errno }
         guard let target else { return true }
         let missing = target.missing.reduce(0) { $0 + Int64($1.count) }
-        let keeping = Keeping(free: try replica.folders.freeBytes(), cacheLimit: options.cacheLimit)
-        return keeping.isKept(size: target.size, missing: missing)
+        let (folders, now, cacheLimit) = (replica.folders, replica.now(), options.cacheLimit)
+        return try freeSpace.withLock { (space) throws(Errno) in
+            try space.isKept(size: target.size, missing: missing, cacheLimit: cacheLimit, now: now) {
+                () throws(Errno) in try folders.freeBytes()
+            }
+        }
     }
 
     /// Has bytes come into memory and go again.

@@ -94,7 +94,8 @@ extension Tree {
         try children(of: into)
         let other = into.children?[newName]
         if let other { try keepReachable(other) }
-        try renameBelow(node.name, from, newName, into, 0)
+        let flags = other == nil ? RenameFlags.noReplace : []
+        try renameBelow(node.name, from, newName, into, flags.rawValue)
         if let other { replace(other, by: node) }
         move(node, to: newName, in: into)
     }

@@ -22,6 +22,11 @@ struct DeletionWindow: Hashable, Sendable, Codable {
     var newest: Int64 = 0
     var word: Word?
 
+    /// In the place of one that cannot be read: a person is asked, if there is anything to ask.
+    static func unreadable(now: Double) -> DeletionWindow {
+        DeletionWindow(items: 0, firstLater: .max, openedAt: now, changedAt: now, word: .held)
+    }
+
     /// Takes in what is noted now.
     mutating func observe(_ counts: DeletionCounts, now: Double) {
         guard word != .approved else { return }

@@ -107,10 +107,9 @@ struct AsideRecovery {
         }
         var folder = try Errno.check(openat(root, ".", CL_O_PATH | O_DIRECTORY | O_CLOEXEC))
         for name in names.reversed() {
-            let next = name.withCString { openat(folder, $0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
-            close(folder)
-            guard next >= 0 else { return nil }
-            folder = next
+            let above = folder
+            defer { close(above) }
+            do throws(Errno) { folder = try name.openFolder(in: above) } catch { return nil }
         }
         return folder
     }

@@ -82,9 +82,9 @@ struct Stamp: Hashable {
     /// Whether both are of one file, whatever happened to it between.
     func isSameFile(as other: Stamp) -> Bool { inode == other.inode && born == other.born }
     /// Whether the content may differ.
-    func hasOtherContent(than other: Stamp) -> Bool {
-        inode != other.inode || size != other.size || modified != other.modified
-    }
+    func hasOtherContent(than other: Stamp) -> Bool { inode != other.inode || hasOtherBytes(than: other) }
+    /// Whether the content differs of what may be a copy: a restored tree has other inodes.
+    func hasOtherBytes(than other: Stamp) -> Bool { size != other.size || modified != other.modified }
 }
 
 /// Where an item was when it was sent, and what the template was called: the same at every attempt (statements 71 to

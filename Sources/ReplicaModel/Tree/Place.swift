@@ -64,7 +64,7 @@ extension Tree {
     /// Whoever still has a file open from before the import, or writes below the mount, is noticed at the next look.
     private func noticeForeignWrite(_ node: Node, _ status: FileStatus) {
         guard node.kind == .file, node.writers == 0, node.materialization == .whole, scan == .none,
-            node.stamp.inode == status.inode, Stamp(status).hasOtherContent(than: node.stamp)
+            Stamp(status).hasOtherBytes(than: node.stamp)
         else { return }
         for name in names(of: node) {
             name.stamp = Stamp(status)

@@ -49,18 +49,12 @@ extension Tree {
     fileprivate func moveToKept(_ node: Node, _ folders: StateFolders) throws(Obstacle) {
         let place = try place(of: node)
         try errnos { () throws(Errno) in
-            let kept = try Errno.check(
-                folders.kept.withPlatformString { open($0, CL_O_PATH | O_DIRECTORY | O_CLOEXEC) })
-            defer { close(kept) }
-            let name = FileName(bytes: Array("\(node.number.rawValue) ".utf8) + node.name.bytes.prefix(230))
-            try place.name.withCString { (old) throws(Errno) in
-                try name.withCString { (new) throws(Errno) in
-                    if node.materialization == .dataless {
-                        try Errno.check(unlinkat(place.folder, old, node.kind == .folder ? AT_REMOVEDIR : 0))
-                    } else {
-                        try Errno.check(renameat(place.folder, old, kept, new))
-                    }
-                }
+            guard node.materialization == .dataless else {
+                return try folders.keep(place, of: node.number.rawValue, node.name)
+            }
+            let flags = node.kind == .folder ? AT_REMOVEDIR : 0
+            try place.name.withCString { (name) throws(Errno) in
+                try Errno.check(unlinkat(place.folder, name, flags))
             }
         }
     }

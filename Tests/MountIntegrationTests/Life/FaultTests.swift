@@ -26,6 +26,64 @@ import Testing
         }
     }
 
+    /// A fault in a thread whose stack is of no use, as a full one: one of Swift's own pool, which have no other for a handler.
+    @Test func whatNoHandlerMeetsDumpsNothing() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                #"""
+                ulimit -c unlimited
+                cat >break.c <<'END'
+                #define _GNU_SOURCE
+                #include <elf.h>
+                #include <signal.h>
+                #include <stdlib.h>
+                #include <sys/ptrace.h>
+                #include <sys/syscall.h>
+                #include <sys/uio.h>
+                #include <sys/user.h>
+                #include <sys/wait.h>
+                #include <unistd.h>
+                // break PROCESS THREAD: leaves the thread no stack, and has it fault.
+                int main(int count, char **words) {
+                    pid_t process = atoi(words[1]), thread = atoi(words[2]);
+                    int status;
+                    struct user_regs_struct registers;
+                    struct iovec all = {&registers, sizeof registers};
+                    if (ptrace(PTRACE_SEIZE, thread, 0, 0) || ptrace(PTRACE_INTERRUPT, thread, 0, 0)) return 1;
+                    if (waitpid(thread, &status, __WALL) != thread || !WIFSTOPPED(status)) return 2;
+                    if (ptrace(PTRACE_GETREGSET, thread, NT_PRSTATUS, &all)) return 3;
+                #ifdef __x86_64__
+                    registers.rsp = 4096;
+                #else
+                    registers.sp = 4096;
+                #endif
+                    if (ptrace(PTRACE_SETREGSET, thread, NT_PRSTATUS, &all)) return 4;
+                    if (syscall(SYS_tgkill, process, thread, SIGSEGV) || ptrace(PTRACE_CONT, thread, 0, 0)) return 5;
+                    while (waitpid(thread, &status, __WALL) == thread && WIFSTOPPED(status))
+                        if (ptrace(PTRACE_CONT, thread, 0, WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status))) return 6;
+                    return 0;
+                }
+                END
+                gcc -o break break.c
+                echo kept >"$SRC/file"; begin; settle; end_daemon
+                "$BIN/mount.replica" d "$MNT" -o foreground 2>said & child=$!
+                serving() { content_is "$MNT/file" kept; }
+                eventually serving; settle
+                pid=$(daemon); equal "$pid" "$child"
+                of_pool() { thread=$(grep -l -- '-qos$' /proc/"$pid"/task/*/comm | head -n 1 | cut -d/ -f5); [ -n "$thread" ]; }
+                eventually of_pool; ./break "$pid" "$thread"
+                # Bash says of a child that a signal ended whether it dumped.
+                code=0; { wait "$child"; } 2>end || code=$?
+                [ "$code" -gt 128 ] || fail "it ended with $code"
+                not has end dumped
+                not ls core* >dumps 2>/dev/null
+                not has said "ended by a fault of its own"
+                gone "$pid"
+                umount -l "$MNT" 2>/dev/null || true; mount_it; content_is "$MNT/file" kept
+                """#)
+        }
+    }
+
     /// A core dump would wait for a thread that waits for the mount. Nobody waits long for a mount whose daemon crashed.
     @Test(arguments: ["ILL", "SEGV", "ABRT", "TRAP"]) func aCrashIsTheEndAtOnce(signal: String) async throws {
         try await Trial.run { trial in

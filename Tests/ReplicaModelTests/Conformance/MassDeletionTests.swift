@@ -217,6 +217,23 @@ import Testing
         #expect(bench.store.calls(of: .modifyItem).isEmpty && bench.store.calls(of: .createItem).isEmpty)
     }
 
+    /// It may have held the deletions, and nobody knows what the domain had then.
+    @Test func aWindowThatCannotBeReadHolds() async throws {
+        let bench = try await makeBench(300)
+        delete(0..<40, bench)
+        try await bench.exchange()
+        #expect(try bench.tree().count == 260)
+        try bench.replica.database.write { try Meta.deletionWindow.write("{\"items\":", to: $0) }
+        try bench.crash()
+        delete(40..<60, bench)
+        try await bench.exchange()
+        #expect(try bench.domain.report().state == .held)
+        #expect(try bench.tree().count == 300)
+        #expect(bench.domain.approve() == 60)
+        try await bench.settle()
+        #expect(try bench.tree().count == 240)
+    }
+
     @Test func approvingNothingIsNothing() async throws {
         let bench = try await makeBench(3)
         #expect(bench.domain.approve() == nil)

@@ -12,12 +12,29 @@ struct Forgery: CustomTestStringConvertible, Sendable {
         (testDescription, self.change) = (name, change)
     }
 
-    static let all = identities + parents + names + sizes + targets + versions + metadata
+    /// Each by itself, and with the item another kind as well.
+    static let all =
+        single
+        + single.map { one in
+            Forgery("\(one.testDescription), a folder") { item in
+                item.kind = .folder
+                one.change(&item)
+            }
+        }
+        + single.map { one in
+            Forgery("\(one.testDescription), a symlink") { item in
+                (item.kind, item.target) = (.symlink, Array("target".utf8))
+                one.change(&item)
+            }
+        }
+
+    private static let single = identities + parents + names + sizes + targets + versions + metadata
 
     private static let identities: [Forgery] = [
         "", "replica:root", "replica:trash", "replica:stale-1", "replica:", "\0", "a\0b", "/", "../..",
         String(repeating: "i", count: 1_025), String(repeating: "i", count: 1 << 20), "\u{202E}",
-        "'; DROP TABLE item; --",
+        "'; DROP TABLE item; --", "replica:stale-", "replica:trash/x", "REPLICA:root", "\u{FEFF}", "%s%n", "-1",
+        "18446744073709551616", "\n",
     ].map { text in Forgery("identifier \(text.prefix(20).debugDescription)") { $0.identifier = ItemIdentifier(text) } }
 
     private static let parents: [Forgery] =
@@ -62,6 +79,12 @@ struct Forgery: CustomTestStringConvertible, Sendable {
         Forgery("a long content version") { $0.version.content = String(repeating: "v", count: 129) },
         Forgery("a huge metadata version") { $0.version.metadata = String(repeating: "v", count: 1 << 20) },
         Forgery("a version with NUL") { $0.version.content = "\0" },
+        Forgery("a metadata version with NUL") { $0.version.metadata = "a\0b" },
+        Forgery("a version of controls") { $0.version.content = "\u{1B}[2J\n" },
+        Forgery("versions at the limit") {
+            let longest = String(repeating: "v", count: 128)
+            $0.version = ItemVersion(content: longest, metadata: longest)
+        },
     ]
 
     private static let metadata: [Forgery] =
@@ -85,5 +108,13 @@ struct Forgery: CustomTestStringConvertible, Sendable {
             Forgery("no capability") { $0.capabilities = [] },
             Forgery("every capability there is not") { $0.capabilities = Capabilities(rawValue: .max) },
             Forgery("never uploaded") { $0.isUploaded = false },
+            Forgery("attributes without number") {
+                let names = (0..<2_000).map { ("user.\($0)", [UInt8]()) }
+                $0.metadata.extendedAttributes = Dictionary(uniqueKeysWithValues: names)
+            },
+            Forgery("dates at both ends") {
+                $0.metadata.modificationDate = Timestamp(nanoseconds: .min)
+                $0.metadata.lastUsedDate = Timestamp(nanoseconds: .max)
+            },
         ]
 }

@@ -9,6 +9,24 @@ import Testing
 /// A store that says what cannot be, in each position that an answer about an item can have: nothing that is here is lost,
 /// no byte goes outside, and the others go on.
 @Suite(.serialized) struct HostileStoreTests {
+    @Test func thereAreEnough() {
+        #expect(Forgery.all.count >= 250)
+    }
+
+    /// What a page names twice is one item: the first.
+    @Test func inOnePageTwice() async throws {
+        let trial = try Trial()
+        trial.store.memory.write("one", to: "one")
+        trial.store.answer {
+            $0.page = { page, _ in
+                let again = page.items.map { item in item.with { $0.filename = FileName("z\(item.filename)") } }
+                return ItemPage(items: page.items + again, next: page.next)
+            }
+        }
+        try await trial.bench.settle()
+        #expect(Set(try trial.bench.tree().keys) == ["good", "one"])
+    }
+
     @Test func inTheFirstListing() async throws {
         let trial = try Trial()
         for name in trial.names { trial.store.memory.write(name, to: name) }

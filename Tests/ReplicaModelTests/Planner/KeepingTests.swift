@@ -1,3 +1,4 @@
+import SystemPackage
 import Testing
 
 @testable import ReplicaModel
@@ -15,6 +16,32 @@ import Testing
         ] as [(Int64, Int64, Int64, Int64?, Bool)])
     func whatFitsIsKept(size: Int64, missing: Int64, free: Int64, cacheLimit: Int64?, isKept: Bool) {
         #expect(Keeping(free: free, cacheLimit: cacheLimit).isKept(size: size, missing: missing) == isKept)
+    }
+
+    @Test func roomIsAskedForOnceInAWhile() throws {
+        var (space, asked, free) = (FreeSpace(), 0, Self.reserve + 1_000)
+        func isKept(_ missing: Int64, at now: Double) throws(Errno) -> Bool {
+            try space.isKept(size: missing, missing: missing, cacheLimit: nil, now: now) { () throws(Errno) in
+                asked += 1
+                return free
+            }
+        }
+        for _ in 0..<10 { #expect(try isKept(50, at: 100)) }
+        #expect(asked == 1)
+        // What was kept since counts; what does not fit by that is asked for.
+        #expect(try isKept(501, at: 100.5))
+        #expect(asked == 2)
+        free = Self.reserve
+        #expect(try isKept(100, at: 100.6))
+        #expect(try !isKept(100, at: 101.6))
+        #expect(asked == 3)
+        #expect(try !isKept(100, at: 101.7))
+        // A clock that was set back, and a disk that cannot be asked.
+        #expect(try !isKept(0, at: 5) == false)
+        #expect(asked == 5)
+        #expect(throws: Errno.ioError) {
+            try space.isKept(size: 1, missing: 1, cacheLimit: nil, now: 50) { () throws(Errno) in throw .ioError }
+        }
     }
 
     private func window(_ number: UInt64, at start: Int64, count: Int = 10, usedAt: Double = 0) -> PassingWindows.Window

@@ -34,7 +34,11 @@ struct CheckedStore: RemoteStore {
     ) async throws(RemoteStoreError) -> ItemPage {
         let answer = try await store.enumerateItems(in: folder, from: page)
         if let next = answer.next, next.bytes.count > Self.longestToken { throw .malformedAnswer("a page is too long") }
-        let items = answer.items.filter { isTaken($0, $0.parent == folder ? nil : "it is listed in another folder") }
+        var seen: Set<ItemIdentifier> = []
+        let items = answer.items.filter { item in
+            guard isTaken(item, item.parent == folder ? nil : "it is listed in another folder") else { return false }
+            return isTaken(item, seen.insert(item.identifier).inserted ? nil : "it is listed twice")
+        }
         return ItemPage(items: items.map(privileges.taken), next: answer.next)
     }
 

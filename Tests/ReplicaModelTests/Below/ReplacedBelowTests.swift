@@ -1,0 +1,61 @@
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+
+@testable import ReplicaModel
+
+/// Somebody who writes below the mount puts a file of theirs in the place of an item's, as programs save. It is not lost,
+/// whatever comes next.
+@Suite struct ReplacedBelowTests {
+    private static func bench() async throws -> Bench {
+        let bench = try Bench()
+        bench.store.write("known", to: "f")
+        try await bench.settle()
+        #expect(try await bench.read("f") == "known")
+        try await bench.settle()
+        return bench
+    }
+
+    private static func replace(_ bench: Bench) throws {
+        let path = bench.folders.tree.string + "/f"
+        try Data("theirs, and longer".utf8).write(to: URL(filePath: path + "~"))
+        #expect(rename(path + "~", path) == 0)
+    }
+
+    /// Whether the bytes are anywhere at all.
+    private static func isSomewhere(_ bench: Bench) throws -> Bool {
+        let text = "theirs, and longer"
+        if try bench.tree().values.contains(text) { return true }
+        if bench.store.entries.values.contains(where: { $0.content == Array(text.utf8) }) { return true }
+        return try FileManager.default.contentsOfDirectory(atPath: bench.folders.kept.string).contains {
+            try String(contentsOfFile: bench.folders.kept.appending($0).string, encoding: .utf8) == text
+        }
+    }
+
+    @Test func anEvictionIsRefused() async throws {
+        let bench = try await Self.bench()
+        try Self.replace(bench)
+        let number = try bench.replica.entries(of: .root)[0].number
+        #expect(throws: EvictionRefusal.unsyncedEdits) { try bench.replica.evictFile(number) }
+        try await bench.settle()
+        #expect(bench.store.text(at: "f") == "theirs, and longer")
+    }
+
+    @Test func aDeletionLeavesIt() async throws {
+        let bench = try await Self.bench()
+        try Self.replace(bench)
+        bench.store.delete("f")
+        try await bench.settle()
+        #expect(try Self.isSomewhere(bench))
+    }
+
+    @Test func newContentLeavesIt() async throws {
+        let bench = try await Self.bench()
+        try Self.replace(bench)
+        bench.store.write("new", to: "f")
+        try await bench.settle()
+        #expect(try Self.isSomewhere(bench))
+        #expect(try await bench.read("f") == "new")
+    }
+}
