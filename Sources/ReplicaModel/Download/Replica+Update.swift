@@ -150,18 +150,7 @@ extension Tree {
         let place = Place(folder: staging, name: fresh)
         try errnos { () throws(Errno) in
             try place.dress(as: former, old, stamp, isMarked: staged == nil && item.size > 0)
-            do throws(Errno) {
-                try place.exchange(with: former)
-            } catch {
-                guard error == .noSuchFileOrDirectory else { throw error }
-                return try place.move(to: former)
-            }
-            do throws(Errno) {
-                try place.discard(old, of: node, folders)
-            } catch {
-                try place.exchange(with: former)
-                throw error
-            }
+            try place.replace(former, old, of: node, folders)
         }
         if node.opens > 0, node.materialization != .dataless { node.generation += 1 }
         node.materialization = staged == nil && item.size > 0 ? .dataless : .whole

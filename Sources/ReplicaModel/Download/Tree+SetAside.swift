@@ -116,14 +116,34 @@ extension Place {
         }
     }
 
-    /// Has both names exchange what they stand for.
-    func exchange(with other: Place) throws(Errno) { try rename(to: other, CL_RENAME_EXCHANGE) }
-
+    /// renameat2(2). A filesystem that knows no flags (NFS) has the name looked at first.
     private func rename(to other: Place, _ flags: Int32) throws(Errno) {
         try name.withCString { (old) throws(Errno) in
             try other.name.withCString { (new) throws(Errno) in
-                try Errno.check(renameat2(folder, old, other.folder, new, UInt32(flags)))
+                if renameat2(folder, old, other.folder, new, UInt32(flags)) == 0 { return }
+                guard Errno.last == .invalidArgument, flags == CL_RENAME_NOREPLACE else { throw .last }
+                guard faccessat(other.folder, new, F_OK, AT_SYMLINK_NOFOLLOW) != 0 else { throw .fileExists }
+                try Errno.check(renameat(folder, old, other.folder, new))
             }
+        }
+    }
+
+    /// Takes the name of the item's file that was looked at there; anything else that has it by now is moved to `kept/`.
+    func replace(_ former: Place, _ seen: FileStatus, of node: Node, _ folders: StateFolders) throws(Errno) {
+        do throws(Errno) { try rename(to: former, CL_RENAME_EXCHANGE) } catch {
+            if error == .noSuchFileOrDirectory { return try move(to: former) }
+            guard error == .invalidArgument else { throw error }
+            // No exchange on this filesystem.
+            guard node.isStill(try former.status(), seen) else { throw .resourceBusy }
+            return try name.withCString { (old) throws(Errno) in
+                try former.name.withCString { (new) throws(Errno) in
+                    try Errno.check(renameat(folder, old, former.folder, new))
+                }
+            }
+        }
+        do throws(Errno) { try discard(seen, of: node, folders) } catch {
+            try rename(to: former, CL_RENAME_EXCHANGE)
+            throw error
         }
     }
 

@@ -94,8 +94,14 @@ extension Tree {
         try children(of: into)
         let other = into.children?[newName]
         if let other { try keepReachable(other) }
-        let flags = other == nil ? RenameFlags.noReplace : []
-        try renameBelow(node.name, from, newName, into, flags.rawValue)
+        do throws(Obstacle) {
+            // What somebody put there below the mount stays.
+            let flags = other == nil ? RenameFlags.noReplace : []
+            try renameBelow(node.name, from, newName, into, flags.rawValue)
+        } catch {
+            guard other == nil, error.errno == .invalidArgument else { throw error }
+            try renameBelow(node.name, from, newName, into, 0)  // This filesystem knows no flags.
+        }
         if let other { replace(other, by: node) }
         move(node, to: newName, in: into)
     }
