@@ -37,13 +37,14 @@ import Testing
             status.mountpoint = ControlFilePath(bytes: Array("/mnt/a\u{1B}b".utf8))
             (status.items, status.bytes, status.materializedBytes, status.localOnly) = (12, 5 << 20, 1 << 20, 1)
             (status.errors, status.conflicts) = (2, 1)
+            status.reason = "not sent: a\u{1B}b\nc: Permission denied"
             return .domain(status)
         }
         let result = try await Programs.replica("status", "photos", in: domain.folder)
         #expect(result.code == 0)
         #expect(
             result.output == """
-                a               syncing
+                a               syncing: not sent: a?b?c: Permission denied
                   store         file:///s
                   mounted on    /mnt/a?b
                   daemon        process 7

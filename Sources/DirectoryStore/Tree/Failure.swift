@@ -7,13 +7,15 @@ func failure(_ error: Errno, at path: @autoclosure () -> String) -> RemoteStoreE
     switch error.rawValue {
     case ENOSPC, EDQUOT:
         return .insufficientQuota
+    case EROFS:
+        return .readOnly
     case ENOTCONN, ESTALE, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH, ENODEV, ENXIO:
         return .serverUnreachable
     case EMFILE, ENFILE, ENOMEM, ENOENT:
         // These pass; a name that is gone now was there a moment ago, and the next try sees what became of it.
         return .serverUnreachable
-    case EIO, EACCES, EAGAIN, EBUSY, ETXTBSY:
-        // A bad block, a file of somebody else's, a lease: of this one, and it may pass.
+    case EIO, EACCES, EPERM, EAGAIN, EBUSY, ETXTBSY:
+        // A bad block, a file of somebody else's, an immutable one, a lease: of this one, and it may pass.
         return .itemUnavailable("\(path()): \(error)")
     default:
         return .cannotSynchronize("\(path()): \(error)")

@@ -1,3 +1,5 @@
+public import struct Foundation.Date
+
 /// Who serves a domain.
 public struct DaemonStatus: Codable, Equatable, Sendable {
     /// The domain's name.
@@ -50,8 +52,10 @@ public struct DomainStatus: Codable, Equatable, Sendable {
     /// The daemon's process, if one runs.
     public var pid: Int32?
     public var state: DomainState
-    /// Why it is in this state, in one line, where that needs saying: offline, disconnected, held.
+    /// Why it is in this state, in one line, where that needs saying: offline, disconnected, held, something was not sent.
     public var reason: String?
+    /// When what failed is tried again by itself; nil where nothing did, or where it waits for a person or an edit.
+    public var nextTry: Date?
     /// Items with something not yet in the store.
     public var pending: Int?
     /// Items whose last try failed.

@@ -60,7 +60,7 @@ extension Domain {
     /// Says that the cause of an error is gone: whatever waits because of it goes on (signalErrorResolved).
     /// - Parameter code: A ``RemoteStoreError/code``.
     /// - Throws: EINVAL for a code that no item waits for: only notAuthenticated, insufficientQuota,
-    ///   serverUnreachable, cannotSynchronize and excludedFromSync can be resolved.
+    ///   readOnly, serverUnreachable, cannotSynchronize and excludedFromSync can be resolved.
     public func resolved(_ code: String) throws(Errno) {
         guard Self.resolvable.contains(code) else { throw .invalidArgument }
         engine.state.withLock { state in
@@ -75,7 +75,8 @@ extension Domain {
 
     /// The codes that ``resolved(_:)`` takes.
     public static let resolvable: Set<String> = [
-        "notAuthenticated", "insufficientQuota", "serverUnreachable", "cannotSynchronize", "excludedFromSync",
+        "notAuthenticated", "insufficientQuota", "readOnly", "serverUnreachable", "cannotSynchronize",
+        "excludedFromSync",
     ]
 }
 

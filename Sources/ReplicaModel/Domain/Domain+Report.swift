@@ -7,12 +7,14 @@ extension Domain {
         let counts = try replica.database.read { try Counts.read(from: $0) }
         let (pending, isMoving) = replica.look { ($0.pending.count, $0.isMoving) }
         let (state, reason) = engine.standing(isMoving: isMoving)
+        let failures = counts.errors > 0 ? replica.failures() : Failures()
         let isAway = state == .disconnected || state == .offline
         let refused = engine.state.withLock { state in
             state.refused.count + Set(state.leftOut.keys).union(state.postponed.unknown).count
         }
         return DomainReport(
-            state: state, reason: reason, pending: pending, errors: counts.errors + refused,
+            state: state, reason: reason ?? failures.reason, nextTry: engine.nextTry(of: failures), pending: pending,
+            errors: counts.errors + refused,
             conflicts: counts.conflicts, items: counts.items, bytes: counts.bytes, bytesHere: counts.here,
             localOnly: counts.localOnly,
             uploads: isAway ? nil : engine.uploads(pending: pending, unsentBytes: counts.unsentBytes),

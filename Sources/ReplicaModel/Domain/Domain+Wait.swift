@@ -5,10 +5,12 @@ extension Domain {
     /// Waits until everything written before is in the store, everything the store had is applied (statement 26), and a
     /// power cut would lose none of it.
     /// What is written meanwhile is not waited for, but for an item that was already waiting to be sent. As long as the
-    /// store is away, or an item waits for a person, it waits on.
+    /// store is away, or an item waits for a person, it waits on, and what failed is tried again every ten seconds or sooner.
     /// - Throws: `CancellationError` when the waiting task is cancelled; what the database,
     ///   the disk or the store says.
-    public func waitForStabilization() async throws {
+    public func waitForStabilization() async throws { try await engine.awaited { try await becomeStable() } }
+
+    private func becomeStable() async throws {
         let firstPull = engine.askForPull()
         // What the store had may make more to send, like a conflict's copy: another round then.
         for _ in 0..<4 {
@@ -40,7 +42,7 @@ extension Domain {
             guard let base = node.base else { return node.isInside(above) }
             return tree.items[base.parent]?.isInside(above) ?? false
         }
-        _ = try await drain(waiting, isQuiet: { false }, failsWhenParked: true)
+        _ = try await engine.awaited { try await drain(waiting, isQuiet: { false }, failsWhenParked: true) }
     }
 
     /// Waits until none of these items is pending, or `isQuiet`.

@@ -18,6 +18,8 @@ public struct DomainReport: Sendable, Hashable {
     public var state: State
     /// Why, in one line, where that needs saying.
     public var reason: String?
+    /// When what failed is tried again; nil when nothing failed, or what did waits for a person or an edit.
+    public var nextTry: Timestamp?
     /// Items with something not yet in the store.
     public var pending: Int
     /// Items whose last try failed, and names of the store that cannot stand here.

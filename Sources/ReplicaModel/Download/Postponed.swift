@@ -11,6 +11,8 @@ struct Postponed {
     /// The items that are not here, so that nothing else shows that something is wrong with them.
     var unknown: [ItemIdentifier] { entries.filter { !$0.value.isKnown }.map(\.key) }
 
+    var isEmpty: Bool { entries.isEmpty }
+
     /// When the next of them is looked at again, in seconds since 1970.
     var next: Double? { entries.values.map(\.retryAt).min() }
 
@@ -25,6 +27,14 @@ struct Postponed {
         let retryAt = now + Backoff.delay(attempts: attempts, jitter: jitter)
         entries[identifier] = Entry(attempts: attempts, retryAt: retryAt, isKnown: isKnown)
         return retryAt
+    }
+
+    /// Has some be looked at at once.
+    /// - Returns: Whether there are any.
+    mutating func hurry(atMost limit: Int, at now: Double) -> Bool {
+        let late = entries.filter { $0.value.retryAt > now }.sorted { $0.value.attempts < $1.value.attempts }
+        for (identifier, _) in late.prefix(limit) { entries[identifier]?.retryAt = now }
+        return !late.isEmpty
     }
 
     mutating func remove(_ identifier: ItemIdentifier) { entries[identifier] = nil }

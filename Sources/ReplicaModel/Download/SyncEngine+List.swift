@@ -80,6 +80,7 @@ extension RemoteStoreError {
         case .filenameCollision: .fileExists
         case .directoryNotEmpty: .directoryNotEmpty
         case .insufficientQuota: Errno(rawValue: EDQUOT)
+        case .readOnly: .readOnlyFileSystem
         case .serverUnreachable, .syncAnchorExpired: .noRouteToHost
         case .notAuthenticated: .permissionDenied
         case .versionNoLongerAvailable, .versionConflict: Errno(rawValue: ESTALE)

@@ -31,7 +31,7 @@ extension SyncEngine {
         do throws(RemoteStoreError) {
             let isAll = try await pullChanges()
             state.withLock { $0.lastAsked = asked }
-            clearTrouble()
+            clearTroubleByReading()
             state.withLock { state in
                 state.feedTrouble = nil
                 state.takesOtherStore = false

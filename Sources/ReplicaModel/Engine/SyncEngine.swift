@@ -45,7 +45,10 @@ final class SyncEngine: Sendable {
             group.addTask { await self.runKeeping() }
             group.addTask {
                 for await _ in self.store.signals() {
-                    self.state.withLock { $0.isPullWanted = true }
+                    self.state.withLock { state in
+                        state.isPullWanted = true
+                        state.retrial.isSignalled = true
+                    }
                     self.bell.ring()
                 }
             }
@@ -140,6 +143,10 @@ struct EngineState {
     var feedTrouble: Failure?
     /// Changes that could not be taken in.
     var postponed = Postponed()
+    /// When what failed is tried again before its own time.
+    var retrial = Retrial()
+    /// How many wait for the store.
+    var waiters = 0
     /// Names of the store that cannot stand here, and other changes that could not be applied.
     var refused: Set<String> = []
     /// Bytes of the calls under way: done and all.

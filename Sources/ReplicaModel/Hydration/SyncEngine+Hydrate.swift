@@ -45,7 +45,7 @@ extension SyncEngine {
         let end = replica.now() + Self.longestDoubt
         while let doubt = replica.doubt(of: number) {
             if Task.isCancelled { throw .interrupted }
-            let isAway = state.withLock { $0.trouble != nil || $0.disconnected != nil }
+            let isAway = state.withLock { !($0.trouble?.isOfChanges ?? true) || $0.disconnected != nil }
             if isAway || replica.now() > end {
                 // What was made just before the power was cut may be nowhere else.
                 guard doubt.mayBeInStore else { return replica.trust(number) }

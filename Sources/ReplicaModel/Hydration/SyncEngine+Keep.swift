@@ -20,7 +20,7 @@ extension SyncEngine {
 
     /// - Returns: Whether nothing is left to bring, as far as can be told now.
     func keep() async -> Bool {
-        let isPossible = state.withLock { $0.disconnected == nil && $0.trouble == nil }
+        let isPossible = state.withLock { $0.disconnected == nil && $0.trouble?.isOfChanges ?? true }
         guard isPossible, !replica.isScanning else { return replica.look { $0.wanted.isEmpty } }
         return await withTaskGroup(of: ItemNumber?.self) { group in
             var running = 0

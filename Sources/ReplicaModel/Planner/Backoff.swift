@@ -1,10 +1,12 @@
-/// How long to wait before trying again: exponential with jitter, at most five minutes (design.md §9.8).
+/// How long to wait before trying again: exponential with jitter, at most five minutes (design.md §9.8), at most ten seconds
+/// while somebody waits.
 enum Backoff {
     /// - Parameters:
     ///   - attempts: How often it failed so far, from 1.
     ///   - jitter: 0 to 1.
-    static func delay(attempts: Int, jitter: Double) -> Double {
-        let ceiling = min(300, 0.5 * Double(1 << min(max(attempts, 1), 12)))
+    ///   - isAwaited: Whether a person or a script waits for the store.
+    static func delay(attempts: Int, jitter: Double, isAwaited: Bool = false) -> Double {
+        let ceiling = min(isAwaited ? 10 : 300, 0.5 * Double(1 << min(max(attempts, 1), 12)))
         return ceiling * (0.5 + jitter / 2)
     }
 }

@@ -20,13 +20,20 @@ extension RemoteStoreError {
     var refusal: Refusal {
         switch self {
         case .serverUnreachable: Refusal(reach: .store, isCertain: false)
-        case .notAuthenticated, .insufficientQuota: Refusal(reach: .store, isCertain: true)
+        case .notAuthenticated, .insufficientQuota, .readOnly: Refusal(reach: .store, isCertain: true)
         case .cancelled, .malformedAnswer: Refusal(reach: .item, isCertain: false)
         case .cannotSynchronize, .unsupported, .excludedFromSync, .itemUnavailable, .filenameCollision,
             .syncAnchorExpired, .noSuchItem, .deletionRejected, .directoryNotEmpty, .versionNoLongerAvailable,
             .versionConflict:
             Refusal(reach: .item, isCertain: true)
         }
+    }
+}
+
+extension Failure {
+    /// Whether it stops what changes the store, and nothing else: that the store can be read says nothing of it then.
+    var isOfChanges: Bool {
+        code == RemoteStoreError.insufficientQuota.code || code == RemoteStoreError.readOnly.code
     }
 }
 

@@ -8,6 +8,8 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
     case syncAnchorExpired
     /// No room left for this person. Backs off until resolved.
     case insufficientQuota
+    /// Nothing can be changed in the store now, while it can be read. Backs off until resolved.
+    case readOnly
     /// No answer, or a passing failure of the store. Retried.
     case serverUnreachable
     /// The item is positively gone; on a create, the parent.
@@ -44,6 +46,7 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
         case .filenameCollision: "the store has something else of this name"
         case .syncAnchorExpired: "the store no longer knows what it told before"
         case .insufficientQuota: "the store has no room left"
+        case .readOnly: "the store is read-only"
         case .serverUnreachable: "the store can't be reached"
         case .noSuchItem: "the store has it no longer"
         case .deletionRejected: "the store keeps it"
@@ -62,6 +65,7 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
         case .filenameCollision: "filenameCollision"
         case .syncAnchorExpired: "syncAnchorExpired"
         case .insufficientQuota: "insufficientQuota"
+        case .readOnly: "readOnly"
         case .serverUnreachable: "serverUnreachable"
         case .noSuchItem: "noSuchItem"
         case .deletionRejected: "deletionRejected"

@@ -20,6 +20,8 @@ struct Outgoing: Sendable {
     var parent: ItemNumber
     /// Whether the store has named the item already.
     var isOfKnownItem = false
+    /// Whether the last try failed.
+    var isRepeated = false
     /// An open file with the content, the engine's to close; nil when no content is sent.
     var source: Int32?
     var stamp = Stamp()

@@ -87,6 +87,7 @@ extension Replica {
             fields: fields,
             parent: sentParent ?? node.parent?.number ?? node.placeInStore?.parent ?? .root)
         outgoing.isOfKnownItem = storeIdentifier(of: node) != nil
+        outgoing.isRepeated = node.failure != nil
         // What is gone here has nothing else to be recognised by in a store that cannot mark symlinks.
         if node.isDeleted { outgoing.template.metadata.modificationDate = Timestamp(nanoseconds: node.stamp.modified) }
         if !node.isDeleted, node.parent != nil {

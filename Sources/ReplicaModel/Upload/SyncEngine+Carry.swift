@@ -30,6 +30,7 @@ extension SyncEngine {
             }
             noteSent(call)
             replica.keepRefused(call.number)
+            if call.isRepeated { state.withLock { $0.retrial.help() } }
             clearTrouble()
         } catch {
             await failed(call, error)
@@ -140,19 +141,25 @@ extension SyncEngine {
         let jitter = random()
         state.withLock { state in
             let attempts = (state.trouble?.attempts ?? 0) + 1
-            let retryAt = replica.now() + Backoff.delay(attempts: attempts, jitter: jitter)
+            let delay = Backoff.delay(attempts: attempts, jitter: jitter, isAwaited: state.waiters > 0)
+            let retryAt = replica.now() + delay
             state.trouble = Failure(code: error.code, message: error.message, attempts: attempts, retryAt: retryAt)
         }
     }
 
-    /// The store answered: what was held back goes on at once.
+    /// The store did what it was asked: what was held back goes on at once.
     func clearTrouble() {
         let wasTroubled = state.withLock { state in
             defer { state.trouble = nil }
             return state.trouble != nil
         }
-        guard wasTroubled else { return }
-        retryAll()
+        if wasTroubled { retryAll() }
+    }
+
+    /// The store could be read. That ends no trouble that stops its changes, unless there are none to make.
+    func clearTroubleByReading() {
+        if let trouble = state.withLock({ $0.trouble }), trouble.isOfChanges, replica.isStopped(by: trouble) { return }
+        clearTrouble()
     }
 
     /// Tries everything again that waits after a failure.
@@ -160,5 +167,12 @@ extension SyncEngine {
         let numbers = replica.forgiveFailures()
         board.withLock { $0.add(numbers) }
         bell.ring()
+    }
+}
+
+extension Replica {
+    /// Whether anything waits for the end of trouble of the whole domain.
+    fileprivate func isStopped(by trouble: Failure) -> Bool {
+        look { $0.pending.values.contains { $0.failure.map { $0.code == trouble.code } ?? true } }
     }
 }

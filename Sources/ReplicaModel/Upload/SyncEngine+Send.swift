@@ -7,6 +7,14 @@ extension SyncEngine {
     /// - Returns: When to look again, in seconds since 1970; nil when only news can change anything.
     func send() async -> Double? {
         guard !replica.isScanning else { return replica.now() + 0.1 }
+        let retry = retrySome()
+        let next = await sendDue()
+        return [retry, next].compactMap(\.self).min()
+    }
+
+    /// Sends what is due.
+    /// - Returns: As ``send()``.
+    private func sendDue() async -> Double? {
         let now = replica.now()
         let news = replica.takeNews(settle: options.settle)
         if replica.events.isHeard {

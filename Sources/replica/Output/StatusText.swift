@@ -1,10 +1,12 @@
+import Foundation
 import ReplicaControl
 
 /// Status for people.
 enum StatusText {
     /// A domain in a few lines.
-    static func lines(_ status: DomainStatus) -> [String] {
+    static func lines(_ status: DomainStatus, now: Date = Date()) -> [String] {
         var lines = [row(status.name, status.reason.map { "\(status.state.rawValue): \($0)" } ?? status.state.rawValue)]
+        if let words = nextTry(status, now) { lines.append(row("  next try", words)) }
         lines.append(row("  store", status.store))
         lines.append(row("  mounted on", status.mountpoint.map { Format.path($0.bytes) } ?? "-"))
         if let held = status.heldMount { lines.append(row("  old mount", words(held))) }
@@ -23,6 +25,17 @@ enum StatusText {
         }
         if let progress = status.progress { lines.append(row("  now", Format.progress(progress))) }
         return lines
+    }
+
+    /// When what failed is tried again, and what a person can do sooner.
+    private static func nextTry(_ status: DomainStatus, _ now: Date) -> String? {
+        let command = "'replica retry \(status.name)'"
+        guard let next = status.nextTry else {
+            let isParked = status.state == .idle && status.reason != nil
+            return isParked ? "after an edit, or now with \(command)" : nil
+        }
+        let left = next.timeIntervalSince(now)
+        return left < 1 ? "now" : "in \(Format.seconds(left)); \(command) tries now"
     }
 
     /// An item in a few lines.
@@ -72,7 +85,8 @@ enum StatusText {
         return "of \(Format.path(held.path.bytes)), not in the tree any more, is in use by \(users)"
     }
 
+    /// What a store says may be anything, and a terminal obeys control characters.
     private static func row(_ label: String, _ value: String) -> String {
-        label + String(repeating: " ", count: max(1, 16 - label.count)) + value
+        label + String(repeating: " ", count: max(1, 16 - label.count)) + Format.path(Array(value.utf8))
     }
 }

@@ -11,7 +11,7 @@ enum Words {
     /// An error of an item, with its code for `replica resolved`: `the store can't be reached (serverUnreachable, 2 tries)`.
     static func error(_ error: ItemStatusError, withTries: Bool) -> String {
         let tries = error.attempts == 1 ? "1 try" : "\(error.attempts) tries"
-        return "\(error.message) (\(error.code)\(withTries ? ", \(tries)" : ""))"
+        return "\(Format.path(Array(error.message.utf8))) (\(error.code)\(withTries ? ", \(tries)" : ""))"
     }
 
     private static let fields = [

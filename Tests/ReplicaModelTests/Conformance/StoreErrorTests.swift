@@ -10,6 +10,7 @@ import Testing
     @Test(arguments: [
         (RemoteStoreError.notAuthenticated, "the store wants a login"),
         (.insufficientQuota, "the store has no room left"),
+        (.readOnly, "the store is read-only"),
         (.serverUnreachable, "the store can't be reached"),
     ])
     func theDomainBacksOff(error: RemoteStoreError, reason: String) async throws {
@@ -46,7 +47,7 @@ import Testing
         #expect(try bench.domain.report().errors == 0)
     }
 
-    @Test(arguments: [RemoteStoreError.notAuthenticated, .insufficientQuota, .serverUnreachable, .cancelled])
+    @Test(arguments: [RemoteStoreError.notAuthenticated, .insufficientQuota, .readOnly, .serverUnreachable, .cancelled])
     func whatPassesIsRetriedByItself(error: RemoteStoreError) async throws {
         let bench = try Bench()
         bench.store.fail(.createItem, with: error, times: 5)

@@ -6,7 +6,7 @@ import Testing
 /// Whose trouble each error is.
 @Suite struct RefusalTests {
     @Test func onlyTheStoresOwnTroubleStopsAll() {
-        let all: [RemoteStoreError] = [.serverUnreachable, .notAuthenticated, .insufficientQuota]
+        let all: [RemoteStoreError] = [.serverUnreachable, .notAuthenticated, .insufficientQuota, .readOnly]
         for error in all { #expect(error.refusal.reach == .store) }
         let one: [RemoteStoreError] = [
             .itemUnavailable(""), .malformedAnswer(""), .cannotSynchronize(""), .unsupported(""), .excludedFromSync,
@@ -21,7 +21,7 @@ import Testing
             #expect(!error.refusal.isCertain)
         }
         let certain: [RemoteStoreError] = [
-            .itemUnavailable(""), .insufficientQuota, .notAuthenticated, .filenameCollision(nil),
+            .itemUnavailable(""), .insufficientQuota, .readOnly, .notAuthenticated, .filenameCollision(nil),
             .cannotSynchronize(""),
             .unsupported(""), .excludedFromSync, .syncAnchorExpired, .noSuchItem(.root), .deletionRejected(nil),
             .directoryNotEmpty(.root), .versionNoLongerAvailable, .versionConflict(nil),

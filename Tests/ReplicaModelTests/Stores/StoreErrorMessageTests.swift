@@ -9,7 +9,7 @@ import Testing
         (.filenameCollision(nil), "the store has something else of this name"),
         (.syncAnchorExpired, "the store no longer knows what it told before"),
         (.insufficientQuota, "the store has no room left"),
-        (.serverUnreachable, "the store can't be reached"),
+        (.readOnly, "the store is read-only"), (.serverUnreachable, "the store can't be reached"),
         (.noSuchItem(ItemIdentifier("x")), "the store has it no longer"),
         (.deletionRejected(nil), "the store keeps it"),
         (.directoryNotEmpty(ItemIdentifier("x")), "the store's folder is not empty"),

@@ -1,0 +1,42 @@
+/// What is known of the items that could not be sent.
+struct Failures {
+    var count = 0
+    /// When the first of them is tried again, in seconds since 1970.
+    var retryAt: Double?
+    var message = ""
+
+    /// One line for a person.
+    var reason: String? {
+        switch count {
+        case 0: nil
+        case 1: "not sent: \(message)"
+        default: "\(count) items not sent, one of them: \(message)"
+        }
+    }
+}
+
+extension Replica {
+    func failures() -> Failures {
+        look { tree in
+            tree.pending.values.reduce(into: Failures()) { all, node in
+                guard let failure = node.failure else { return }
+                if all.count == 0 { all.message = failure.message }
+                all.count += 1
+                all.retryAt = [all.retryAt, failure.retryAt].compactMap(\.self).min()
+            }
+        }
+    }
+}
+
+extension SyncEngine {
+    /// When what failed is tried again.
+    func nextTry(of failures: Failures) -> Timestamp? {
+        let time: Double? = state.withLock { state in
+            guard state.disconnected == nil else { return nil }
+            let own = state.trouble?.retryAt ?? failures.retryAt
+            guard state.trouble != nil || failures.count > 0 else { return state.feedTrouble?.retryAt }
+            return [own, state.retrial.next(isAwaited: state.waiters > 0)].compactMap(\.self).min()
+        }
+        return time.map { Timestamp(secondsSince1970: max($0, replica.now())) }
+    }
+}

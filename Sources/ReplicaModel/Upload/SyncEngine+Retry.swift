@@ -1,0 +1,50 @@
+extension SyncEngine {
+    /// Tries again what failed and could be well again.
+    /// - Returns: When that is to be done next, in seconds since 1970; nil when only its own time or news can change anything.
+    func retrySome() -> Double? {
+        let now = replica.now()
+        let next = state.withLock { state in
+            state.disconnected == nil ? state.retrial.next(isAwaited: state.waiters > 0) : nil
+        }
+        guard let next, next <= now else { return next }
+        let failed = replica.failedItems()
+        let (limit, isHurried) = state.withLock { state in
+            guard !failed.isEmpty || state.trouble != nil || !state.postponed.isEmpty else {
+                state.retrial.rest(at: now)
+                return (0, false)
+            }
+            let limit = state.retrial.begin(at: now)
+            state.trouble?.retryAt = now
+            return (limit, state.postponed.hurry(atMost: limit, at: now))
+        }
+        if isHurried { bell.ring() }
+        let numbers = Set(itemsToRetry(failed, atMost: limit))
+        let forgiven = replica.forgive { numbers.contains($1.number) }
+        board.withLock { $0.add(forgiven) }
+        return state.withLock { $0.retrial.next(isAwaited: $0.waiters > 0) }
+    }
+
+    /// Runs `body`, which waits for the store: what failed is tried again more often meanwhile.
+    func awaited<Value>(_ body: () async throws -> Value) async throws -> Value {
+        state.withLock { $0.waiters += 1 }
+        bell.ring()
+        defer { state.withLock { $0.waiters -= 1 } }
+        return try await body()
+    }
+}
+
+extension Replica {
+    /// The items whose last try failed and whose next is not under way.
+    fileprivate func failedItems() -> [FailedItem] {
+        look { tree in
+            let now = tree.now()
+            return tree.pending.values.compactMap { node in
+                guard let failure = node.failure, !node.isInFlight, failure.retryAt.map({ $0 > now }) ?? true else {
+                    return nil
+                }
+                return FailedItem(
+                    number: node.number, folder: node.parent?.number ?? node.base?.parent, attempts: failure.attempts)
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Testing
+
+/// A store that cannot be written now is tried again by itself: whoever waits is served soon after it is well, and until then
+/// the status says what is tried when.
+@Suite struct HealedStoreTests {
+    /// Words for all of them: `held` until something is well again, and `healed` after that.
+    private static let words = """
+        said() { replica status d | grep -qF "'replica retry d' tries now"; }
+        waits() {
+            timeout 150 "$BIN/replica" wait d --timeout 120 >waited 2>&1 &
+            waiting=$!
+        }
+        # Nothing says that there is nothing to do, as long as there is.
+        held() {
+            local n
+            eventually said
+            for n in 1 2 3 4 5; do
+                not eval 'replica status d --json | grep -q "\\"state\\":\\"idle\\""'
+                sleep 0.3
+            done
+            kill -0 $waiting
+        }
+        healed() { wait $waiting || fail "$(cat waited)"; same; equal "$(replica status d --json | grep -c '"state":"idle"')" 1; }
+
+        """
+
+    @Test func aStoreThatWasReadOnly() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.words + """
+                    mount -t tmpfs none "$STORE"
+                    echo one >"$SRC/one"; begin; settle
+                    mount -o remount,ro "$STORE"
+                    echo two >"$MNT/two"; echo three >"$MNT/one"; mkdir "$MNT/d"; echo four >"$MNT/d/four"
+                    waits; held
+                    replica status d --json | grep -q '"reason":"the store is read-only"'
+                    mount -o remount,rw "$STORE"
+                    healed
+                    """)
+        }
+    }
+
+    @Test func aStoreThatWasFull() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.words + """
+                    mount -t tmpfs -o size=1m none "$STORE"
+                    begin; settle
+                    head -c 3000000 /dev/urandom >"$MNT/large"; echo small >"$MNT/small"
+                    waits; held
+                    mount -o remount,size=8m "$STORE"
+                    healed
+                    """)
+        }
+    }
+
+    @Test func aDirectoryThatWasImmutable() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.words + """
+                    mkdir "$SRC/d"; echo one >"$SRC/d/one"; echo one >"$SRC/one"; begin; settle
+                    chattr +i "$STORE/d"
+                    echo two >"$MNT/d/two"; mv "$MNT/one" "$MNT/d/"; echo three >"$MNT/three"
+                    waits; held
+                    content_is "$STORE/three" three
+                    chattr -i "$STORE/d"
+                    healed
+                    """)
+        }
+    }
+
+    @Test func aDirectoryThatWasClosedToItsUser() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                "{ cat <<'END'\n" + Self.words + """
+                    begin; settle
+                    chmod 555 "$STORE"
+                    echo two >"$MNT/two"; mkdir "$MNT/d"; echo three >"$MNT/d/three"
+                    waits; held
+                    chmod 755 "$STORE"
+                    healed
+                    echo theirs >"$STORE/theirs"; chmod 0 "$STORE/theirs"
+                    waits; kill -0 $waiting
+                    chmod 644 "$STORE/theirs"
+                    wait $waiting; content_is "$MNT/theirs" theirs
+                    fusermount3 -u "$MNT"; replica unmount d 2>/dev/null || true
+                    end_daemon
+                    END
+                    } | as_replicatest
+                    """)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import ReplicaTestSupport
+import Testing
+
+@testable import ReplicaModel
+
+/// What is done about trouble that may be over: while somebody waits, when the store signals, and without either.
+@Suite struct SentAgainTests {
+    /// Fails often enough for the pauses to be long.
+    private func tried(_ bench: Bench, _ error: RemoteStoreError) async throws {
+        bench.store.fail(.createItem, with: error, times: .max)
+        try bench.write("one", to: "x")
+        for _ in 0..<12 { try await bench.send(after: 400) }
+        bench.store.clearCalls()
+    }
+
+    static let passing: [RemoteStoreError] = [
+        .readOnly, .insufficientQuota, .itemUnavailable("x: Permission denied"),
+    ]
+
+    @Test(arguments: passing) func whoWaitsIsServedWithinTenSeconds(error: RemoteStoreError) async throws {
+        let bench = try Bench()
+        try await tried(bench, error)
+        try await bench.engine.awaited {
+            for _ in 0..<30 { try await bench.send(after: 1) }
+            // In thirty seconds it is tried at least every ten, and not all the time.
+            #expect((3...6).contains(bench.store.calls(of: .createItem).count))
+            bench.store.setHooks()
+            try await bench.send(after: 10)
+        }
+        #expect(bench.store.text(at: "x") == "one")
+        #expect(bench.engine.state.withLock { $0.waiters } == 0)
+    }
+
+    @Test(arguments: passing) func aSignalIsAReasonToTry(error: RemoteStoreError) async throws {
+        let bench = try Bench()
+        try await tried(bench, error)
+        try await bench.send(after: 5)
+        #expect(bench.store.calls(of: .createItem).isEmpty, "nobody waits, and its time has not come")
+        bench.store.setHooks()
+        bench.engine.state.withLock { $0.retrial.isSignalled = true }
+        try await bench.send(after: 1)
+        #expect(bench.store.text(at: "x") == "one")
+    }
+
+    @Test func whatIsParkedIsTriedToo() async throws {
+        let bench = try Bench()
+        for number in 0..<40 {
+            try bench.makeFolder("d\(number)")
+            try bench.write("\(number)", to: "d\(number)/f")
+        }
+        bench.store.setHooks(before: { call throws(RemoteStoreError) in
+            if call.template?.filename == FileName("f") { throw .cannotSynchronize("not now") }
+        })
+        for _ in 0..<10 { try await bench.send() }
+        #expect(try bench.domain.report().errors == 40)
+        bench.store.clearCalls()
+        bench.engine.state.withLock { $0.retrial.isSignalled = true }
+        try await bench.send()
+        #expect(bench.store.calls(of: .createItem).count == 16)
+        bench.store.setHooks()
+        bench.engine.state.withLock { $0.retrial.isSignalled = true }
+        try await bench.send(after: 10)
+        try await bench.send(after: 10)
+        // Where some went all go.
+        #expect(bench.store.entries.count == 80)
+    }
+
+    @Test func aReadOnlyStoreStopsAllThatIsSentAndNothingElse() async throws {
+        let bench = try Bench()
+        bench.store.write("theirs", to: "theirs")
+        bench.store.fail(.createItem, with: .readOnly, times: .max)
+        for number in 0..<40 { try bench.write("\(number)", to: "f\(number)") }
+        try await bench.send()
+        #expect(bench.store.calls(of: .createItem).count == 1, "one call found it out for all")
+        bench.engine.askNow()
+        await bench.engine.receive()
+        #expect(try await bench.read("theirs") == "theirs")
+        let report = try bench.domain.report()
+        #expect(report.state == .offline && report.reason == "the store is read-only")
+        #expect(report.nextTry != nil)
+        try await bench.send(after: 0.1)
+        #expect(bench.store.calls(of: .createItem).count == 1, "that it can be read says nothing")
+        for number in 0..<40 { try bench.remove("f\(number)") }
+        bench.engine.askNow()
+        await bench.engine.receive()
+        #expect(try bench.domain.report().state == .idle, "nothing is left that it stops")
+    }
+
+    @Test func theStatusSaysWhatFailsAndWhenItIsTried() async throws {
+        let bench = try Bench()
+        bench.store.fail(.createItem, with: .itemUnavailable("d/x: Permission denied"), times: 2)
+        try bench.write("one", to: "x")
+        try bench.write("two", to: "y")
+        try await bench.send()
+        var report = try bench.domain.report()
+        #expect(report.state == .syncing)
+        #expect(report.reason == "2 items not sent, one of them: d/x: Permission denied")
+        let now = Timestamp(secondsSince1970: bench.replica.now())
+        #expect(try #require(report.nextTry).nanoseconds > now.nanoseconds)
+        try await bench.settle()
+        report = try bench.domain.report()
+        #expect(report.state == .idle && report.reason == nil && report.nextTry == nil)
+        bench.store.fail(.createItem, with: .cannotSynchronize("too long a name"))
+        try bench.write("three", to: "z")
+        try await bench.send()
+        report = try bench.domain.report()
+        #expect(report.reason == "not sent: too long a name" && report.nextTry == nil)
+    }
+
+    @Test func aChangeOfTheStoreThatCouldNotBeTakenInIsTriedToo() async throws {
+        let bench = try Bench()
+        bench.store.write("one", to: "x")
+        try await bench.settle()
+        _ = try await bench.read("x")
+        bench.store.write("two", to: "x")
+        bench.store.fail(.fetchContents, with: .itemUnavailable("x: Permission denied"), times: .max)
+        for _ in 0..<12 {
+            bench.engine.askNow()
+            bench.pass(400)
+            await bench.engine.receive()
+        }
+        #expect(try await bench.read("x") == "one")
+        bench.store.setHooks()
+        bench.engine.state.withLock { $0.retrial.isSignalled = true }
+        try await bench.send(after: 1)
+        await bench.engine.receive()
+        #expect(try await bench.read("x") == "two")
+    }
+}
