@@ -57,6 +57,18 @@ extension Linux {
         }
     }
 
+    /// Sets the mode. Its group bits are for the file's group also where there is an ACL, in which fchmod(2) would set the mask:
+    /// who is named in it keeps what the file's owner gave.
+    static func setMode(_ mode: UInt16, of file: Handle) throws(Errno) {
+        guard let value = try attribute(AccessList.attribute, of: file), let list = AccessList(value) else {
+            try check { fchmod(file.raw, mode_t(mode)) }
+            return
+        }
+        try setAttribute(AccessList.attribute, list.with(mode: mode).bytes, of: file)
+        let now = try status(of: file).mode
+        if now & 0o7000 != mode & 0o7000 { try check { fchmod(file.raw, mode_t(now & 0o777 | mode & 0o7000)) } }
+    }
+
     static func setAttribute(_ name: String, _ value: [UInt8], of file: Handle) throws(Errno) {
         try check { fsetxattr(file.raw, name, value, value.count, 0) }
     }

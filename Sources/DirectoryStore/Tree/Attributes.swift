@@ -12,9 +12,12 @@ enum Attributes {
     private static let tags = "user.xdg.tags"
     private static let own = "user.replica."
 
-    /// Reads them into `metadata`; nothing is set on a file system without attributes.
+    /// Reads them into `metadata`, and from an ACL what the file's group may do; nothing is set on a file system without attributes.
     static func read(from file: Handle, into metadata: inout ItemMetadata) throws(Errno) {
         guard let names = try Linux.attributeNames(of: file) else { return }
+        if names.contains(AccessList.attribute), let value = try Linux.attribute(AccessList.attribute, of: file) {
+            metadata.mode = metadata.mode.map { AccessList(value)?.mode($0) ?? $0 }
+        }
         metadata.take([.tags, .lastUsedDate, .favoriteRank], from: .cleared)
         var others: [String: [UInt8]] = [:]
         for name in names where name.hasPrefix("user.") && name != template {

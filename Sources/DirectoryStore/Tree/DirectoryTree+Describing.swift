@@ -28,8 +28,13 @@ extension DirectoryTree {
     /// The item at a place. A file or folder is opened, and what is open is told, should it just be replaced.
     func describe(_ place: Place, _ seen: FileStatus, in folder: Handle) throws(Errno) -> Item {
         guard seen.kind != .symlink, let file = try openForReading(place.name, seen, in: folder) else {
-            let target = seen.kind == .symlink ? try Linux.target(of: place.name, in: folder) : nil
-            return item(at: place, seen, metadata(seen), target)
+            if seen.kind == .symlink {
+                return item(at: place, seen, metadata(seen), try Linux.target(of: place.name, in: folder))
+            }
+            var metadata = metadata(seen)
+            let value = try Linux.attribute(AccessList.attribute, of: place.name, in: folder, atMost: 65_536)
+            metadata.mode = value.flatMap(AccessList.init)?.mode(seen.mode) ?? seen.mode
+            return item(at: place, seen, metadata, nil)
         }
         var status = try Linux.status(of: file)
         // What it says that it is was not believed.

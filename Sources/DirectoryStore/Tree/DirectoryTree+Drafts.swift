@@ -105,7 +105,7 @@ extension DirectoryTree {
             // The file here belongs to the daemon's user: to run as its owner would mean to run as another person.
             let harmless = mode & ~0o6000
             if harmless != mode { refused.insert(.mode) }
-            try Linux.check { fchmod(file.raw, Glibc.mode_t(harmless & 0o7777)) }
+            try Linux.setMode(harmless & 0o7777, of: file)
         }
         if kept.contains(.modificationDate), let date = metadata.modificationDate {
             var times = [

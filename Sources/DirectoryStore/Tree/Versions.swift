@@ -17,7 +17,7 @@ extension FileStatus {
         var state = UInt64(bitPattern: changed)
         if kind == .folder {
             var hash = StableHash()
-            hash.add(UInt64(mode))
+            hash.add(UInt64(metadata.mode ?? mode))
             hash.add((metadata.tags ?? "").utf8)
             hash.add(metadata.favoriteRank ?? 0)
             hash.add(UInt64(bitPattern: metadata.lastUsedDate?.nanoseconds ?? 0))

@@ -77,9 +77,9 @@ extension Tree {
         try errnos { () throws(Errno) in
             try place.hold { (file) throws(Errno) in
                 if fields.contains(.mode), let mode = metadata.mode, node.kind != .symlink,
-                    privileges.isChange(mode, of: try file.status().permissions)
+                    privileges.isChange(mode, of: try file.replicatedMode(try file.status()))
                 {
-                    try file.setMode(UInt32(mode))
+                    try file.setReplicatedMode(mode)
                 }
                 if node.kind != .symlink { try file.setSyncedXattrs(metadata, fields) }
                 if fields.contains(.modificationDate), let date = metadata.modificationDate {

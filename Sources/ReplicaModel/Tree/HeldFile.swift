@@ -21,6 +21,32 @@ struct HeldFile {
         try Errno.check(chmod(path, mode))
     }
 
+    /// Sets a mode that came from the store: its group bits are the group's also where there is an ACL, in which chmod(2)
+    /// would set the mask.
+    func setReplicatedMode(_ mode: UInt16) throws(Errno) {
+        guard let list = try accessList() else { return try setMode(UInt32(mode)) }
+        try setXattr(AccessList.attribute, to: list.with(mode: mode).bytes)
+        let now = try status().permissions
+        // What a list has no entries for.
+        if now & 0o7000 != mode & 0o7000 { try setMode(UInt32(now & 0o777 | mode & 0o7000)) }
+    }
+
+    /// The mode with what the file's group may do, of a file with this status.
+    func replicatedMode(_ status: FileStatus) throws(Errno) -> UInt16 {
+        guard status.kind != .symlink, let list = try accessList() else { return status.permissions }
+        return list.mode(status.permissions)
+    }
+
+    /// Nil where there is none, or the filesystem has none.
+    private func accessList() throws(Errno) -> AccessList? {
+        do {
+            return AccessList(try xattr(AccessList.attribute))
+        } catch {
+            if error.rawValue == ENODATA || error == .notSupported { return nil }
+            throw error
+        }
+    }
+
     func setOwner(_ user: UInt32, _ group: UInt32) throws(Errno) {
         try Errno.check(fchownat(descriptor, "", user, group, CL_AT_EMPTY_PATH))
     }

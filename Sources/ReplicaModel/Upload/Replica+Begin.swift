@@ -158,7 +158,9 @@ extension HeldFile {
         _ fields: ItemFields, _ kind: ItemKind, _ status: FileStatus, _ privileges: Privileges
     ) throws(Errno) -> ItemMetadata {
         var metadata = ItemMetadata()
-        if fields.contains(.mode), kind != .symlink { metadata.mode = privileges.replicated(status.permissions) }
+        if fields.contains(.mode), kind != .symlink {
+            metadata.mode = privileges.replicated(try replicatedMode(status))
+        }
         if fields.contains(.modificationDate) { metadata.modificationDate = status.modified }
         guard kind != .symlink else { return metadata }
         let names = try xattrNames()

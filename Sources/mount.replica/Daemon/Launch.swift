@@ -20,7 +20,9 @@ enum Launch {
         let making = Making()
         do {
             if case .remove(let keep) = plan.task { try remove(plan, keep, background) }
+            let note = WiderStore.note(plan)
             let (daemon, server) = try bringUp(plan, making, logger)
+            if let note { StandardError.say(note) }
             TerminationSignals.handle { _ in daemon.finish() }
             background.isReady(
                 .daemon(

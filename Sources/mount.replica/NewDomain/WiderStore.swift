@@ -1,0 +1,68 @@
+import Glibc
+import ReplicaControl
+import ReplicaModel
+import SystemPackage
+
+/// Who may come to what is in a directory, by the modes of all directories on the way.
+struct Reach: Equatable {
+    /// A directory on the way.
+    struct Step: Equatable {
+        var group: gid_t
+        var mode: mode_t
+    }
+
+    /// The group that may, beside the owner.
+    var group: gid_t?
+    var others: Bool
+
+    /// - Parameter way: From the root down to the directory itself.
+    init(_ way: [Step]) {
+        others = way.allSatisfy { $0.mode & 0o001 != 0 }
+        guard let last = way.last, last.mode & 0o010 != 0 else { return }
+        let isOpen = way.allSatisfy { $0.mode & ($0.group == last.group ? 0o010 : 0o001) != 0 }
+        if isOpen { group = last.group }
+    }
+
+    /// - Throws: An `Errno`.
+    init(to directory: FilePath) throws {
+        var way: [Step] = []
+        var path = directory
+        while true {
+            var status = stat()
+            guard stat(path.string, &status) == 0 else { throw Errno(rawValue: errno) }
+            way.insert(Step(group: status.st_gid, mode: status.st_mode), at: 0)
+            if path.components.isEmpty { break }
+            path.removeLastComponent()
+        }
+        self.init(way)
+    }
+
+    /// Who may come to the other and not here, in words; nil for nobody.
+    func whoElse(comesTo other: Reach) -> String? {
+        if other.others { return others ? nil : "everybody" }
+        guard let theirs = other.group, theirs != group, !others else { return nil }
+        return "group \(getgrgid(theirs).map { String(cString: $0.pointee.gr_name) } ?? String(theirs))"
+    }
+}
+
+/// A store of somebody else's making, which lets more people in than the directory that is imported. It is left as it is, for it
+/// may be meant to be shared; the person is told.
+enum WiderStore {
+    /// What to tell of a plan before it is carried out; nil where there is nothing to say.
+    static func note(_ plan: DaemonPlan) -> String? {
+        guard case .new(_, let url, _) = plan.selection else { return nil }
+        var directory = plan.options.importDirectory
+        if case .importDirectory(let path) = plan.task { directory = path }
+        do {
+            // What is not there yet is made as narrow as can be; what can't be looked at is refused in its turn.
+            guard let directory, let store = try StoreFactory.directory(of: url), try !StoreFactory.isMissing(url),
+                let who = try Reach(to: DiskPlace(of: directory).seen).whoElse(
+                    comesTo: Reach(to: DiskPlace(of: store).seen))
+            else { return nil }
+            return "note: \(who) may enter the store \(store), and not \(directory): what is imported can be read"
+                + " there as far as the modes below it allow"
+        } catch {
+            return nil
+        }
+    }
+}
