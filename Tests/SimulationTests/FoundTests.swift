@@ -443,6 +443,54 @@ import Testing
             ])
     }
 
+    @Test func whatMovedOutOfAFolderThatIsGoneAndHasTwoNamesIsNotRemoved() async {
+        await expectNoFault(
+            .alone,
+            [
+                .local(.makeFolder(folder: 952, name: 314)),
+                .receive,
+                .local(.create(folder: 301, name: 862, content: Content(serial: 3))),
+                .send,
+                .dieAtCall(2, .before),
+                .receive,
+                .local(.changeMode(670, 384)),
+                .send,
+                .local(.rename(785, folder: 460, name: 84, mayReplace: false)),
+                .local(.removeAll(876)),
+                .local(.link(481, folder: 790, name: 314)),
+                .receive,
+            ])
+    }
+
+    /// The store has it under a passing name when another client writes it anew.
+    @Test func aConflictInTheMiddleOfARingEnds() async {
+        await expectNoFault(
+            .hostile,
+            [
+                .local(.create(folder: 697, name: 220, content: Content(serial: 1))),
+                .remote(.create(folder: 94, name: 565, Content(serial: 3))),
+                .local(.rename(500, folder: 715, name: 966, mayReplace: true)),
+                .local(.create(folder: 659, name: 758, content: Content(serial: 6))),
+                .local(.create(folder: 556, name: 191, content: Content(serial: 7))),
+                .remote(.create(folder: 529, name: 386, Content(serial: 9))),
+                .send,
+                .receive,
+                .remote(.move(410, folder: 729, name: 339)),
+                .local(.exchange(839, 656)),
+                .remote(.create(folder: 439, name: 629, Content(serial: 16))),
+                .crash,
+                .send,
+                .send,
+                .remote(.delete(414)),
+                .remote(.create(folder: 329, name: 374, Content(serial: 18))),
+                .receive,
+                .local(.create(folder: 768, name: 634, content: Content(serial: 20))),
+                .send,
+                .local(.remove(607)),
+                .local(.exchange(488, 780)),
+            ])
+    }
+
     private func expectNoFault(
         _ profile: Profile, _ steps: [Step], location: SourceLocation = #_sourceLocation
     ) async {

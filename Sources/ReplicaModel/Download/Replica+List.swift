@@ -26,11 +26,15 @@ extension Replica {
             if folder.children == nil { folder.children = [:] }
             try tree.clearLeftovers(in: folder)
         }
-        for start in stride(from: 0, to: items.count, by: Self.atOnce) {
+        // The names of all others are taken first.
+        let ordered = look { tree in
+            items.filter { !tree.passing.isPassing($0.filename) } + items.filter { tree.passing.isPassing($0.filename) }
+        }
+        for start in stride(from: 0, to: ordered.count, by: Self.atOnce) {
             try locked { (tree) throws(Obstacle) in
                 let folder = try tree.folder(number)
                 guard folder.materialization != .whole else { return }
-                for item in items[start..<min(start + Self.atOnce, items.count)] {
+                for item in ordered[start..<min(start + Self.atOnce, ordered.count)] {
                     guard item.filename.isValid, folder.children?[item.filename] == nil else {
                         refused.append(item)
                         continue
@@ -82,15 +86,16 @@ extension Replica {
 extension Tree {
     /// Makes an item, but for one that cannot be made here for what it is: nothing is left of that.
     fileprivate func makeIfPossible(_ item: Item, in folder: Node) throws(Obstacle) -> Bool {
+        let name = nameHere(of: item, as: nil, in: folder)
         do throws(Obstacle) {
-            try make(item, in: folder)
+            try make(item, as: name, in: folder)
             return true
         } catch {
             guard error.errno.isOfItem else { throw error }
-            if let node = folder.children?[item.filename] { drop(node) }
+            if let node = folder.children?[name] { drop(node) }
             let below = try descriptor(of: folder)
             let flags: Int32 = item.kind == .folder ? AT_REMOVEDIR : 0
-            item.filename.withCString { _ = unlinkat(below, $0, flags) }
+            name.withCString { _ = unlinkat(below, $0, flags) }
             return false
         }
     }

@@ -5,17 +5,18 @@ internal import SystemPackage
 extension Replica {
     /// Makes an item of the store appear: a file without its content, a folder without its listing, a symlink.
     func create(_ item: Item, in parent: ItemNumber) throws(Obstacle) {
-        let (above, isSeen) = try locked { (tree) throws(Obstacle) in
+        let (above, name, isSeen) = try locked { (tree) throws(Obstacle) in
             guard let folder = try tree.find(parent) else { throw .errno(.noSuchFileOrDirectory) }
-            return (tree.presented(folder), folder.lookups > 0)
+            try tree.children(of: folder)
+            return (tree.presented(folder), tree.nameHere(of: item, as: nil, in: folder), folder.lookups > 0)
         }
-        let call = PresentedCall.make(item.kind, item.filename, in: above)
-        let key = Presentations.Key(folder: parent, name: item.filename)
+        let call = PresentedCall.make(item.kind, name, in: above)
+        let key = Presentations.Key(folder: parent, name: name)
         try present(call, key, isSeen: isSeen) { (tree) throws(Obstacle) in
             guard let folder = tree.items[parent] else { throw .errno(.noSuchFileOrDirectory) }
             try tree.children(of: folder)
-            try tree.vacant(item.filename, in: folder)
-            return try tree.make(item, in: folder)
+            try tree.vacant(name, in: folder)
+            return try tree.make(item, as: name, in: folder)
         }
     }
 }
@@ -23,11 +24,11 @@ extension Replica {
 extension Tree {
     /// Makes the file, folder or symlink of an item, and its node. The name is free.
     @discardableResult
-    func make(_ item: Item, in folder: Node) throws(Obstacle) -> Node {
+    func make(_ item: Item, as name: FileName, in folder: Node) throws(Obstacle) -> Node {
         let below = try descriptor(of: folder)
-        try makeBelow(item, in: below)
+        try makeBelow(item, as: name, in: below)
         let former = try formerNumber(of: item.identifier)
-        let node = makeNode(in: folder, name: item.filename, kind: item.kind, number: former)
+        let node = makeNode(in: folder, name: name, kind: item.kind, number: former)
         setBase(Base(item, parent: folder.number), of: node)
         switch item.kind {
         case .file: node.materialization = item.size > 0 ? .dataless : .whole
@@ -37,32 +38,33 @@ extension Tree {
         try applyMetadata(item.metadata, .metadata, to: node)
         restamp(node)
         want(node)
+        if name != item.filename { sendName(of: node) }
         return node
     }
 
-    private func makeBelow(_ item: Item, in folder: Int32) throws(Obstacle) {
+    private func makeBelow(_ item: Item, as filename: FileName, in folder: Int32) throws(Obstacle) {
         switch item.kind {
         case .file:
             var stamp = Stamp()
             stamp.modified = (item.metadata.modificationDate ?? Timestamp(secondsSince1970: now())).nanoseconds
             stamp.mode = item.metadata.mode ?? 0o644
-            try makeFile(item.filename, in: folder, size: item.size, stamp)
+            try makeFile(filename, in: folder, size: item.size, stamp)
         case .folder:
             try errnos { () throws(Errno) in
-                try item.filename.withCString { (name) throws(Errno) in
+                try filename.withCString { (name) throws(Errno) in
                     try Errno.check(mkdirat(folder, name, UInt32(item.metadata.mode ?? 0o755)))
                 }
             }
         case .symlink:
             try errnos { () throws(Errno) in
-                try item.filename.withCString { (name) throws(Errno) in
+                try filename.withCString { (name) throws(Errno) in
                     try FileName(bytes: item.target ?? []).withCString { (target) throws(Errno) in
                         try Errno.check(symlinkat(target, folder, name))
                     }
                 }
             }
         }
-        try errnos { () throws(Errno) in try Ownership.inherit(item.filename, in: folder) }
+        try errnos { () throws(Errno) in try Ownership.inherit(filename, in: folder) }
     }
 
     private func makeFile(_ name: FileName, in folder: Int32, size: Int64, _ stamp: Stamp) throws(Obstacle) {

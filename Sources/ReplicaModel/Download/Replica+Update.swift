@@ -53,11 +53,12 @@ extension Replica {
             guard let node = tree.items[number], let from = node.parent, let into = try tree.find(parent) else {
                 return nil
             }
-            guard from !== into || node.name != item.filename else { return nil }
+            try tree.children(of: into)
+            let name = tree.nameHere(of: item, as: node, in: into)
+            guard from !== into || node.name != name else { return nil }
             return LocalMove(
                 number: number, from: tree.presented(from), oldName: node.name, into: tree.presented(into),
-                newName: item.filename,
-                isSeen: from.lookups > 0 || into.lookups > 0)
+                newName: name, isSeen: from.lookups > 0 || into.lookups > 0)
         }
         guard let move else { return }
         try carryOut(move) { (tree, node, folder) throws(Obstacle) in

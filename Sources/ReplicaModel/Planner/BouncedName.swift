@@ -33,18 +33,28 @@ struct BouncedName {
 
     /// Puts `suffix` before the extension; the stem is cut, at a character's end, where the name grows too long.
     private func insert(_ suffix: String, into name: FileName) -> FileName {
+        let (stem, end) = cut(name, by: suffix.utf8.count)
+        return FileName(bytes: stem + Array(suffix.utf8) + end)
+    }
+
+    /// Puts `beginning` before a name, whose stem is cut where that grows too long.
+    func after(_ beginning: [UInt8], _ name: FileName) -> FileName {
+        let (stem, end) = cut(name, by: beginning.count)
+        return FileName(bytes: beginning + stem + end)
+    }
+
+    /// The stem of a name, which leaves room for so many bytes more, and the extension.
+    private func cut(_ name: FileName, by count: Int) -> (stem: [UInt8], end: [UInt8]) {
         let bytes = name.bytes
         let dot = bytes.lastIndex(of: 0x2E) ?? 0
         let hasExtension = dot > 0 && bytes.count - dot <= 17
         let end = hasExtension ? Array(bytes[dot...]) : []
-        var stem = hasExtension ? Array(bytes[..<dot]) : bytes
-        let room = longest - suffix.utf8.count - end.count
-        if stem.count > room {
-            var cut = room
-            // Before the first byte of a character, not within one.
-            while cut > 0, stem[cut] & 0xC0 == 0x80 { cut -= 1 }
-            stem = Array(stem[..<cut])
-        }
-        return FileName(bytes: stem + Array(suffix.utf8) + end)
+        let stem = hasExtension ? Array(bytes[..<dot]) : bytes
+        let room = longest - count - end.count
+        guard stem.count > room else { return (stem, end) }
+        var cut = room
+        // Before the first byte of a character, not within one.
+        while cut > 0, stem[cut] & 0xC0 == 0x80 { cut -= 1 }
+        return (Array(stem[..<cut]), end)
     }
 }

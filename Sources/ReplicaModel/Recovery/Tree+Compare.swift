@@ -193,7 +193,7 @@ extension Tree {
         if other.shown != node.shown, other.isNew, other.lookups == 0 { link(other, to: node) }
     }
 
-    private func link(_ node: Node, to owner: Node) {
+    func link(_ node: Node, to owner: Node) {
         if shown[node.shown] === node { shown[node.shown] = nil }
         node.shown = owner.shown
         linked[node.shown, default: LinkedNames()].append(node)

@@ -35,8 +35,7 @@ extension Tree {
     }
 
     private func explanation(of node: Node) -> Explanation {
-        let others = names(of: node).filter { missing[$0.number] == nil && $0.parent != nil }
-        if let other = others.first(where: \.isUnknown) { return .renamed(to: other) }
+        if let other = newName(of: node) { return .renamed(to: other) }
         guard let base = node.base else { return .removed }
         do throws(Obstacle) {
             guard let change = try reading({ try Incoming.of(base.identifier, in: $0) }) else { return .removed }
@@ -56,6 +55,14 @@ extension Tree {
         } catch {
             return .takenAway  // Without a look at the database nothing is deleted in the store.
         }
+    }
+
+    /// A name of an item's file that the store was never told of.
+    private func newName(of node: Node) -> Node? {
+        var others = names(of: node)
+        // What was in a folder that is gone was not looked at when its other names were met.
+        if let met = linkedBelow[node.stamp.inode], met.stamp.isSameFile(as: node.stamp) { others += names(of: met) }
+        return others.first { $0 !== node && missing[$0.number] == nil && $0.parent != nil && $0.isUnknown }
     }
 
     /// Whether nothing in the store stands for the node: it never did, or is said to be gone.
@@ -81,8 +88,11 @@ extension Tree {
     private func take(_ other: Node, as node: Node) {
         guard let parent = other.parent else { return }
         let (name, stamp, materialization) = (other.name, other.stamp, other.materialization)
+        let names = names(of: other).filter { $0 !== other && $0 !== node }
         drop(other)
         missing[node.number] = nil
+        if linkedBelow[stamp.inode] === other { linkedBelow[stamp.inode] = node }
+        if let first = names.first, first.shown != node.shown { link(node, to: first) }
         move(node, to: name, in: parent)
         node.stamp = stamp
         node.materialization = materialization
@@ -126,6 +136,7 @@ extension Tree {
                 return
             }
         }
+        if node.kind == .file, let other = newName(of: node) { return take(other, as: node) }
         bury(node)
     }
 

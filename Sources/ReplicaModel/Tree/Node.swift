@@ -254,9 +254,6 @@ final class Node {
     /// Whether a call was made for it whose answer is unknown.
     var isUnanswered: Bool { isNew ? flags.contains(.createSent) : sentContent != nil || sent != nil }
 
-    /// The item's name in the store while it waits there for its place.
-    var passingName: FileName { FileName(".replica-moving-\(number.rawValue)") }
-
     /// Where the store has the item, or may have it.
     var placeInStore: (parent: ItemNumber, name: FileName)? {
         if let base { return (base.parent, base.name) }

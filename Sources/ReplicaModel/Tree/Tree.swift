@@ -68,6 +68,10 @@ final class Tree {
     var isCaseSensitive = true
     /// How names are made that the store takes.
     var bounced = BouncedName()
+    /// What items are called in the store while a ring of moves is taken apart.
+    let passing: PassingName
+    /// Items that the store would not call so.
+    var stuck: Set<ItemNumber> = []
     /// Whether it is recorded when files are used.
     var keepsUse = false
     /// What became pending or was edited since the engine last asked.
@@ -96,6 +100,7 @@ final class Tree {
         mark: DatalessMark, now: @escaping () -> Double
     ) {
         self.mark = mark
+        passing = PassingName(mark: mark.value)
         root = rootRow?.makeNode(parent: nil) ?? Node(number: .root, parent: nil, name: FileName(""), kind: .folder)
         root.descriptor = descriptor
         self.nextNumber = nextNumber
@@ -228,6 +233,7 @@ final class Tree {
 
     /// An edit, or the store's newer state, ends the wait after a failure.
     func forgive(_ node: Node) {
+        stuck.remove(node.number)
         guard node.failure != nil else { return }
         node.failure = nil
         pendingChanged = true

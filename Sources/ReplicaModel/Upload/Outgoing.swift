@@ -22,6 +22,8 @@ struct Outgoing: Sendable {
     var isOfKnownItem = false
     /// Whether the last try failed.
     var isRepeated = false
+    /// Whether it gives the item a passing name, for others' sake.
+    var isPassing = false
     /// An open file with the content, the engine's to close; nil when no content is sent.
     var source: Int32?
     var stamp = Stamp()

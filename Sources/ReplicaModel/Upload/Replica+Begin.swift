@@ -33,19 +33,20 @@ extension Replica {
     func beginDisplacing(_ number: ItemNumber) throws(Obstacle) -> Outgoing? {
         try locked { (tree) throws(Obstacle) in
             guard let node = tree.pending[number], let base = node.base, !node.isInFlight, !node.isUnanswered,
-                let folder = try tree.find(base.parent), !folder.isDeleted,
+                !tree.isStuck(node), let folder = try tree.find(base.parent), !folder.isDeleted,
                 let other = try tree.child(base.name, of: folder), other !== node
             else { return nil }
+            let name = tree.passingName(of: node, in: folder)
             node.isInFlight = true
             node.dirtySinceSent = node.dirty
-            node.sent = SentPlace(parent: base.parent, name: node.passingName, template: base.identifier)
+            node.sent = SentPlace(parent: base.parent, name: name, template: base.identifier)
             tree.note(node)
             let template = ItemTemplate(
-                identifier: base.identifier, parent: tree.identifier(ofFolder: folder) ?? .root,
-                filename: node.passingName, kind: node.kind)
+                identifier: base.identifier, parent: tree.identifier(ofFolder: folder) ?? .root, filename: name,
+                kind: node.kind)
             return Outgoing(
                 number: number, edits: node.edits, call: .modify(base: base.version), template: template,
-                fields: .filename, parent: base.parent, isOfKnownItem: true)
+                fields: .filename, parent: base.parent, isOfKnownItem: true, isPassing: true)
         }
     }
 

@@ -34,6 +34,7 @@ extension Replica {
             tree.endFlight(node)
             if error.refusal.isCertain { tree.forgetSent(outgoing, of: node) }
             tree.note(node)
+            if outgoing.isPassing { tree.stuck.insert(node.number) }
             switch error {
             case .noSuchItem(let missing):
                 if outgoing.call == .resolve, missing == node.base?.identifier {

@@ -18,6 +18,8 @@ struct SendBoard {
     var fetchesFirst: [(item: ItemNumber, absent: [ItemNumber])] = []
     /// How many tasks make calls.
     var workers = 0
+    /// How many of them choose which: what they took from the queue is not counted as under way yet.
+    private var choosers = 0
     /// Whether anything happened since the board last ran dry.
     private var hasMoved = false
     /// When a call last ended, or a task began to make calls.
@@ -83,9 +85,18 @@ struct SendBoard {
         add(CollectionOfOne(number))
     }
 
+    /// A task begins to choose calls. It ends by ``endChoosing(_:)``.
+    mutating func beginChoosing() { choosers += 1 }
+
+    /// A task has begun so many calls.
+    mutating func endChoosing(_ calls: Int) {
+        choosers -= 1
+        inFlight += calls
+    }
+
     /// Nothing is under way and nothing can be: looks at all waiters once more, or names those that others wait for.
     mutating func runDry() -> [ItemNumber] {
-        guard inFlight == 0, !waiting.isEmpty else { return [] }
+        guard inFlight == 0, choosers < 2, !waiting.isEmpty else { return [] }
         let blockers = waiting
         waiting.removeAll()
         for blocker in blockers.keys.sorted() { add(blockers[blocker] ?? []) }

@@ -104,6 +104,13 @@ extension SyncEngine {
 
     /// Begins some calls, and has them recorded before they are made (statement 73).
     private func gather() -> [Outgoing]? {
+        board.withLock { $0.beginChoosing() }
+        let calls = choose()
+        board.withLock { $0.endChoosing(calls?.count ?? 0) }
+        return calls
+    }
+
+    private func choose() -> [Outgoing]? {
         var calls: [Outgoing] = []
         var bytes: Int64 = 0
         while calls.count < Self.mostCalls, bytes < Self.mostBytes {
@@ -129,7 +136,6 @@ extension SyncEngine {
             }
             return nil
         }
-        board.withLock { $0.inFlight += calls.count }
         return calls
     }
 

@@ -47,6 +47,21 @@ import Testing
         #expect(board.runDry().isEmpty, "something ended since: they look again first")
     }
 
+    /// Who is in a ring is only certain when nobody has calls that he has not counted yet.
+    @Test func nothingIsDryWhileAnotherChooses() {
+        var board = SendBoard()
+        board.wait(number(2), for: number(1))
+        board.beginChoosing()
+        board.beginChoosing()
+        #expect(board.runDry().isEmpty)
+        board.endChoosing(4)
+        #expect(board.inFlight == 4)
+        #expect(board.runDry().isEmpty)
+        board.inFlight = 0
+        #expect(board.runDry() == [number(1)])
+        board.endChoosing(0)
+    }
+
     @Test func backoffGrowsToFiveMinutes() {
         let delays = (1...20).map { Backoff.delay(attempts: $0, jitter: 1) }
         #expect(delays == delays.sorted())

@@ -1,0 +1,210 @@
+import ReplicaTestSupport
+import Testing
+
+@testable import ReplicaModel
+
+/// A ring of moves is taken apart by a name that one item bears in the store for a moment. No item keeps it.
+@Suite struct PassingNameTests {
+    private static func isPassing(_ path: String) -> Bool { path.contains(".replica-moving") }
+
+    /// Two files of one folder that have exchanged their names, both sides in step before that.
+    private func makeRing() async throws -> Bench {
+        let bench = try Bench()
+        try bench.write("one", to: "a")
+        try bench.write("two", to: "b")
+        try await bench.settle()
+        try bench.rename("a", to: "b", .exchange)
+        return bench
+    }
+
+    /// Lets the first call of a ring's be made, and no other.
+    private func takeApart(_ bench: Bench) async throws {
+        let calls = Locked(0, rank: .innermost)
+        bench.store.setHooks(before: { (call) async throws(RemoteStoreError) in
+            guard call.method == .modifyItem else { return }
+            let count = calls.withLock { calls in
+                calls += 1
+                return calls
+            }
+            if count > 1 { throw .itemUnavailable("not now") }
+        })
+        try await bench.exchange()
+        bench.store.setHooks()
+        try #require(bench.store.entries.keys.contains(where: Self.isPassing))
+    }
+
+    private func expectNone(_ bench: Bench) throws {
+        #expect(try bench.tree().keys.filter(Self.isPassing).isEmpty)
+        #expect(bench.store.entries.keys.filter(Self.isPassing).isEmpty)
+    }
+
+    @Test func aRingArrives() async throws {
+        let bench = try await makeRing()
+        try await bench.settle()
+        #expect(bench.store.text(at: "a") == "two")
+        #expect(bench.store.text(at: "b") == "one")
+        #expect(bench.store.calls(of: .createItem).count == 2)
+        try expectNone(bench)
+    }
+
+    /// The folder waited for what was in it, and gave its place to the one that is made anew.
+    @Test func whatTheStoreKeepsComesBackUnderItsOwnName() async throws {
+        let bench = try Bench()
+        try bench.makeFolder("e")
+        for index in 1...4 { try bench.write("\(index)", to: "e/file\(index)") }
+        try await bench.settle()
+        for index in 1...4 { try bench.remove("e/file\(index)") }
+        try bench.remove("e", isFolder: true)
+        try bench.makeFolder("e")
+        try bench.write("other", to: "e/file1")
+        bench.store.fail(.deleteItem, with: .itemUnavailable("not now"), times: .max)
+        for _ in 0..<6 { try await bench.send(after: 0.1) }
+        for _ in 0..<6 { try await bench.send() }
+        try #require(bench.store.entries.keys.contains(where: Self.isPassing))
+        bench.store.setHooks()
+        bench.store.fail(.deleteItem, with: .deletionRejected(nil), times: 4)
+        try await bench.settle()
+        try expectNone(bench)
+        for path in ["e 2/file1", "e 2/file2", "e 2/file3", "e 2/file4"] {
+            #expect(try await bench.read(path) == String(path.last ?? " "))
+        }
+        #expect(try await bench.read("e/file1") == "other")
+        let here = try bench.tree().keys.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+        #expect(bench.store.entries.keys.sorted() == here.sorted())
+    }
+
+    @Test func aKillInTheMiddleLeavesNone() async throws {
+        let bench = try await makeRing()
+        try await takeApart(bench)
+        try bench.crash()
+        try await bench.settle()
+        #expect(bench.store.text(at: "a") == "two")
+        #expect(bench.store.text(at: "b") == "one")
+        try expectNone(bench)
+    }
+
+    /// What is removed here while the store has it under a passing name is removed there; what is edited in the store comes
+    /// back under the name that it had here.
+    @Test func whatIsRemovedInTheMiddleIsRemoved() async throws {
+        let bench = try await makeRing()
+        try await takeApart(bench)
+        for name in ["a", "b"] { try bench.remove(name) }
+        try await bench.settle()
+        #expect(try bench.tree().isEmpty)
+        #expect(bench.store.entries.isEmpty)
+    }
+
+    @Test func whatIsEditedInTheStoreInTheMiddleComesBack() async throws {
+        let bench = try await makeRing()
+        try await takeApart(bench)
+        let passing = try #require(bench.store.entries.keys.first(where: Self.isPassing))
+        let text = try #require(bench.store.text(at: passing))
+        let name = text == "one" ? "b" : "a"
+        bench.store.write("newer", to: passing)
+        try bench.remove(name)
+        try await bench.settle()
+        try expectNone(bench)
+        #expect(try await bench.read(name) == "newer")
+        #expect(bench.store.text(at: name) == "newer")
+    }
+
+    @Test func whatAnotherMovesInTheMiddleIsCalledAsItIsHere() async throws {
+        let bench = try await makeRing()
+        bench.store.makeFolder("d")
+        try await bench.receive()
+        _ = try await bench.find("d")
+        try await bench.engine.list(try bench.number("d"))
+        try await takeApart(bench)
+        let passing = try #require(bench.store.entries.keys.first(where: Self.isPassing))
+        let name = bench.store.text(at: passing) == "one" ? "b" : "a"
+        bench.store.move(passing, to: "d/" + passing)
+        try await bench.settle()
+        try expectNone(bench)
+        #expect(bench.store.text(at: "d/" + name) != nil)
+    }
+
+    /// One that was moved elsewhere here, while the store had it under a passing name, goes there.
+    @Test func whatIsMovedHereInTheMiddleGoesThere() async throws {
+        let bench = try await makeRing()
+        try bench.makeFolder("d")
+        try await takeApart(bench)
+        let passing = try #require(bench.store.entries.keys.first(where: Self.isPassing))
+        let name = bench.store.text(at: passing) == "one" ? "b" : "a"
+        try bench.rename(name, to: "d/" + name)
+        bench.store.update(passing) { $0.mode = 0o600 }
+        try await bench.settle()
+        try expectNone(bench)
+        #expect(bench.store.text(at: "d/" + name) != nil)
+    }
+
+    /// With the database of before, or with none, the item is known by its name; so it is where nobody looked before.
+    @Test(arguments: [true, false]) func whatNobodyKnowsGetsItsName(isListed: Bool) async throws {
+        let bench = try Bench()
+        let name = bench.replica.look { $0.passing.of(ItemNumber(7), FileName("a.txt"), attempt: 2, $0.bounced) }
+        for folder in ["d", "e"] { bench.store.makeFolder(folder) }
+        bench.store.write("one", to: "d/" + name.description)
+        bench.store.write("two", to: "e/" + name.description)
+        bench.store.write("other", to: "e/a.txt")
+        if isListed {
+            try await bench.settle()
+            for folder in ["d", "e"] { try await bench.engine.list(try bench.number(folder)) }
+        }
+        try await bench.settle()
+        #expect(try await bench.read("d/a.txt") == "one")
+        #expect(try await bench.read("e/a.txt") == "other")
+        #expect(try await bench.read("e/a 2.txt") == "two")
+        try await bench.settle()
+        try expectNone(bench)
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/a.txt", "e", "e/a 2.txt", "e/a.txt"])
+    }
+
+    /// What another replica calls so is its own affair.
+    @Test func theNamesOfOthersAreNamed() async throws {
+        let bench = try Bench()
+        let name = PassingName(mark: Array("another".utf8)).of(ItemNumber(7), FileName("a"), attempt: 0, BouncedName())
+        bench.store.write("one", to: name.description)
+        try await bench.settle()
+        #expect(try bench.tree().keys.sorted() == [name.description])
+        #expect(bench.store.calls(of: .modifyItem).isEmpty)
+    }
+
+    /// A file of the user's that happens to be called so is left alone, here and in the store.
+    @Test(arguments: [false, true]) func aFileOfThatNameIsLeftAlone(isInStore: Bool) async throws {
+        let bench = try await makeRing()
+        let names = try bench.passingNames()
+        for name in names {
+            if isInStore { bench.store.write("mine", to: name) } else { try bench.write("mine", to: name) }
+        }
+        if !isInStore { try await bench.settle() }
+        try await bench.settle()
+        #expect(bench.store.text(at: "a") == "two")
+        #expect(bench.store.text(at: "b") == "one")
+        #expect(bench.store.entries.values.filter { $0.content == Array("mine".utf8) }.count == names.count)
+        #expect(bench.store.calls(of: .modifyItem).count < 12)
+    }
+
+    /// The store lets nothing be renamed: it is asked now and then, not without a pause.
+    @Test func aRefusedPassingNameIsNotAskedForAtOnceAgain() async throws {
+        let bench = try await makeRing()
+        bench.store.fail(.modifyItem, with: .cannotSynchronize("no"), times: .max)
+        for _ in 0..<20 { try await bench.send(after: 0.2) }
+        #expect((1..<5).contains(bench.store.calls(of: .modifyItem).count))
+        bench.store.setHooks()
+        bench.engine.retryAll()
+        try await bench.settle()
+        #expect(bench.store.text(at: "a") == "two")
+        try expectNone(bench)
+    }
+}
+
+extension Bench {
+    /// What the engine would call the items here for a moment.
+    fileprivate func passingNames() throws -> [String] {
+        try ["a", "b"].map { path in
+            let number = try number(path)
+            return try replica.locked { (tree) throws(Obstacle) in
+                tree.passingName(of: tree.items[number]!, in: tree.root).description
+            }
+        }
+    }
+}
