@@ -7,17 +7,23 @@ import Testing
 
 /// Seed C, "see also": what the older extension's actions are here.
 @Suite struct ActionStatementTests {
-    @Test func statement58_rmInTheTrashIsADeletion() async throws {
-        let bench = try Bench()
-        try bench.makeFolder(".Trash-1000")
-        try bench.write("old", to: ".Trash-1000/x")
+    @Test(arguments: [true, false]) func statement58_rmInTheTrashIsADeletion(keepsTrash: Bool) async throws {
+        let store = MemoryStore()
+        store.keepsTrash = keepsTrash
+        let bench = try Bench(store: store)
+        for folder in [".Trash-1000", ".Trash-1000/files"] { try bench.makeFolder(folder) }
+        try bench.write("old", to: "x")
         try await bench.settle()
-        bench.store.clearCalls()
-        try bench.remove(".Trash-1000/x")
+        let identifier = try #require(store.item(at: "x")?.identifier)
+        try bench.rename("x", to: ".Trash-1000/files/x")
         try await bench.settle()
-        #expect(bench.store.calls(of: .deleteItem).count == 1)
-        #expect(bench.store.calls(of: .modifyItem).isEmpty)
-        #expect(bench.store.entries.keys.sorted() == [".Trash-1000"])
+        #expect(try await store.item(identifier).filename == FileName("x"))
+        store.clearCalls()
+        try bench.remove(".Trash-1000/files/x")
+        try await bench.settle()
+        #expect(store.calls(of: .deleteItem).map(\.identifier) == [identifier])
+        #expect(store.calls(of: .modifyItem).isEmpty)
+        await #expect(throws: RemoteStoreError.noSuchItem(identifier)) { try await store.item(identifier) }
     }
 
     @Test func statement59_aFileThatIsPutInAFolderIsImported() async throws {

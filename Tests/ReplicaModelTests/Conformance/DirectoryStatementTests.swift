@@ -18,14 +18,6 @@ import Testing
         #expect(call.template?.parent == bench.store.item(at: "a")?.identifier)
     }
 
-    @Test func statement45_aUsersMkdirIsOneFolderCreate() async throws {
-        let bench = try Bench()
-        try bench.makeFolder("a")
-        try await bench.settle()
-        #expect(bench.store.calls(of: .createItem).map(\.template?.kind) == [.folder])
-        #expect(bench.store.calls(of: .modifyItem).isEmpty)
-    }
-
     @Test func statement46_mkdirIsLocalAndWorksOffline() async throws {
         let bench = try Bench()
         bench.store.setHooks(before: { (_) async throws(RemoteStoreError) in throw .serverUnreachable })

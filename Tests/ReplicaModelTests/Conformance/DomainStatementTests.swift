@@ -36,21 +36,6 @@ import Testing
         }
     }
 
-    @Test func statement23_allDomainsCanBeRemoved() throws {
-        try inFolder { folder in
-            for name in ["one", "two"] {
-                let folders = StateFolders(root: FilePath(folder + "/" + name))
-                try folders.makeDomain()
-                try "unsent".write(toFile: folders.tree.string + "/x", atomically: false, encoding: .utf8)
-            }
-            for name in ["one", "two"] {
-                let removal = try StateFolders(root: FilePath(folder + "/" + name)).remove(keep: .nothing, name: name)
-                #expect(removal.preserved == nil)
-            }
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
-        }
-    }
-
     @Test func statement41_aModificationCanBeRequestedOfFields() async throws {
         let bench = try Bench()
         try bench.makeFolder("d")

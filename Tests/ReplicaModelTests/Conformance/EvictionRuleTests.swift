@@ -58,6 +58,27 @@ import Testing
         #expect(try await bench.read("x") == "two")
     }
 
+    /// A change of name is on its way, and undone here: nothing is edited, and yet the store is about to answer.
+    @Test func whatACallIsUnderWayForIsRefused() async throws {
+        let bench = try Bench()
+        try bench.write("one", to: "x")
+        try await bench.settle()
+        let barrier = Barrier()
+        bench.store.hold(.modifyItem, at: barrier)
+        try bench.rename("x", to: "y")
+        bench.pass(2)
+        let engine = bench.engine
+        let sending = Task { await engine.send() }
+        try await bench.until("the call") { bench.store.calls(of: .modifyItem).count == 1 }
+        try bench.rename("y", to: "x")
+        #expect(try await bench.report("x").pending == [])
+        #expect(try await evict("x", bench).refused.map(\.reason) == [.unsyncedEdits])
+        barrier.lift()
+        _ = await sending.value
+        try await bench.settle()
+        #expect(try await evict("x", bench).items == 1)
+    }
+
     @Test func whatTheStoreHasNotTakenInYetIsRefused() async throws {
         let script = ScriptedStore()
         script.onCreate { (call) async throws(RemoteStoreError) in

@@ -65,6 +65,26 @@ import Testing
         }
     }
 
+    /// The store's answer about its changes comes long after everything was sent.
+    @Test func statement26_theStoresSideIsWaitedForWhenOursIsDone() async throws {
+        try await DomainBench.run { bench in
+            try await bench.settle()
+            let isSent = Locked(false)
+            let store = bench.store
+            store.setHooks(before: { call throws(RemoteStoreError) in
+                guard call.method == .enumerateChanges else { return }
+                while store.text(at: "ours") == nil { try? await Task.sleep(for: .milliseconds(5)) }
+                try? await Task.sleep(for: .seconds(1))
+                isSent.withLock { $0 = true }
+            })
+            try await bench.write("ours", to: "ours")
+            store.write("theirs", to: "theirs")
+            try await bench.domain.waitForStabilization()
+            #expect(isSent.withLock { $0 })
+            #expect(bench.exists("theirs"))
+        }
+    }
+
     @Test func stabilizationWaitsForAConflictsCopy() async throws {
         try await DomainBench.run { bench in
             try await bench.write("base", to: "f")

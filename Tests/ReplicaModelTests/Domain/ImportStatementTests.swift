@@ -96,12 +96,6 @@ import Testing
         }
     }
 
-    @Test func statement2_theDomainTakesTheDataOver() async throws {
-        try await DomainBench.run(importing: Self.make) { bench in
-            for (path, text) in Self.files { try await expect(path, text, bench) }
-        }
-    }
-
     @Test func statement3_nothingIsFetchedAgain() async throws {
         try await DomainBench.run(importing: Self.make) { bench in
             try await bench.settle()

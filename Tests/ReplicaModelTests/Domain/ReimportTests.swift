@@ -216,6 +216,35 @@ import Testing
         }
     }
 
+    /// The end is told neither while items are gathered, nor while calls are under way, nor before the tree is compared.
+    @Test func statement32_theEndWaitsForAllThatIsLeft() async throws {
+        let bench = try Bench()
+        try bench.write("one", to: "x")
+        try await bench.settle()
+        let ends = { bench.store.calls(of: .importDidFinish).count }
+        let before = ends()
+        try bench.engine.beginReimport(.root)
+        await bench.engine.finishImport()
+        #expect(ends() == before)
+        bench.engine.gatherReimport(.root)
+        await bench.engine.finishImport()
+        #expect(ends() == before)
+        bench.engine.board.withLock { $0.inFlight = 1 }
+        let marked = bench.replica.look { tree in
+            let marked = tree.pending.values.filter { $0.flags.contains(.importing) }
+            for node in marked { node.flags.remove(.importing) }
+            return marked.map(\.number)
+        }
+        await bench.engine.finishImport()
+        #expect(ends() == before)
+        bench.engine.board.withLock { $0.inFlight = 0 }
+        bench.replica.look { tree in for number in marked { tree.items[number]?.flags.insert(.importing) } }
+        try await bench.settle()
+        #expect(ends() == before + 1)
+        await bench.engine.finishImport()
+        #expect(ends() == before + 1)
+    }
+
     @Test func aReimportSurvivesARestart() async throws {
         try await withTree { bench in
             let gate = Gate()
