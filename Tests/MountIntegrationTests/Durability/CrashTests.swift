@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 
 /// kill -9 of the daemon at seeded moments while programs write and the store changes too.
@@ -41,7 +40,7 @@ import Testing
     private static func write(
         _ writers: [Writer], killing trial: Trial, after milliseconds: Int, _ kill: Int, _ random: inout Seeded
     ) async throws {
-        let load = Load(writers)
+        let load = Load(writers.map { writer in { writer.work(isStopped: $0) } })
         let result = try await trial.attempt(
             """
             echo \(kill) >"$STORE/remote/new\(kill)"
@@ -59,34 +58,5 @@ import Testing
             for failure in writer.failures { Issue.record("\(when): \(failure)") }
         }
         if writers.contains(where: { !$0.failures.isEmpty }) { throw ScriptFailed() }
-    }
-}
-
-/// Writers at work, each on a thread of its own.
-private final class Load: Sendable {
-    private let isStopped = Atomic(false)
-    private let running: AsyncStream<Void>
-    private let count: Int
-
-    init(_ writers: [Writer]) {
-        let ends = AsyncStream<Void>.makeStream()
-        running = ends.stream
-        count = writers.count
-        for writer in writers {
-            Thread.detachNewThread { [self] in
-                writer.work(isStopped: isStopped)
-                ends.continuation.yield()
-            }
-        }
-    }
-
-    /// Stops them and waits until they have.
-    func end() async {
-        isStopped.store(true, ordering: .relaxed)
-        var ended = 0
-        for await _ in running {
-            ended += 1
-            if ended == count { return }
-        }
     }
 }

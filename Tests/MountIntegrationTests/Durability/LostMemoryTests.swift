@@ -49,7 +49,6 @@ import Testing
                 sent() { same >/dev/null 2>&1; }
                 \(isWaitedFor ? "settle" : "eventually sent")
                 # The database knows it all; the bytes of the files are in memory only.
-                recorded() { not replica status d --pending 2>/dev/null | grep doc; }
                 sync "$STATE"/replica.db-wal
                 cut_power data
                 \(isWaitedFor ? "" : "equal \"$(find \"$TREE\" -name 'doc*' -size +0 | wc -l)\" 0")

@@ -1,0 +1,133 @@
+import Glibc
+import Testing
+
+/// Where the disks of a trial are that lose their power, and how that is done.
+struct CutGround: Sendable {
+    /// What is on which disk.
+    enum Layout: String, CaseIterable, Sendable {
+        /// The state on a disk that is cut, the store on one that is not.
+        case stateOnly
+        /// Both on one disk.
+        case together
+        /// On a disk each, and both are cut.
+        case apart
+        /// A second domain of the same store goes on through the cut.
+        case besideAnother
+        /// Two domains on one disk, their store on another, and both are cut.
+        case twoDomains
+    }
+
+    let trial: Trial
+    let layout: Layout
+
+    /// The domains, and where they are mounted.
+    var domains: [(name: String, mount: String)] {
+        let first = ("d", trial.mount)
+        return hasTwo ? [first, ("e", trial.folder + "/mnt2")] : [first]
+    }
+    private var hasTwo: Bool { layout == .besideAnother || layout == .twoDomains }
+    var isStoreCut: Bool { layout != .stateOnly && layout != .besideAnother }
+    var store: String { trial.folder + (layout == .together ? "/data/s" : "/store/s") }
+
+    /// What every script of a trial with disks begins with.
+    private var words: String {
+        """
+        STORE=\(store); DISKS="\(isStoreCut && layout != .together ? "data store" : "data")"
+        \(layout == .besideAnother ? "CUT=d" : "CUT=\"\(domains.map(\.name).joined(separator: " "))\"")
+        \(Self.functions)
+
+        """
+    }
+
+    private static let functions = #"""
+        data_of() { if [ -e "$HERE/elsewhere/replica/$1" ]; then echo "$HERE/elsewhere"; else echo "$HERE/data"; fi; }
+        of() { local name=$1; shift; XDG_DATA_HOME=$(data_of "$name") timeout 100 "$BIN/replica" "$@"; }
+        mount_of() { case $1 in d) echo "$HERE/mnt" ;; e) echo "$HERE/mnt2" ;; esac; }
+        cut() {
+            local name pids=() pid disk
+            for name in $CUT; do
+                pid=$(STATE=$(data_of "$name")/replica/$name daemon)
+                [ -z "$pid" ] || pids+=("$pid")
+            done
+            [ ${#pids[@]} = 0 ] || kill -9 "${pids[@]}"
+            for pid in "${pids[@]+"${pids[@]}"}"; do gone "$pid"; done
+            for disk in $DISKS; do take_disk "$disk"; done
+            for name in $CUT; do umount -l "$(mount_of "$name")" 2>/dev/null || true; done
+            for disk in $DISKS; do
+                umount -l "$HERE/$disk"
+                mv "$disk.taken" "$disk.image"
+                mount -o loop "$disk.image" "$HERE/$disk"
+            done
+            for name in $CUT; do of "$name" mount "$name" "$(mount_of "$name")" >/dev/null; done
+        }
+
+        """#
+
+    func begin() async throws {
+        try await shell(
+            """
+            export XDG_DATA_HOME=$HERE/data
+            for disk in $DISKS; do disk_at $disk 48M; done
+            mkdir -p "$STORE" mnt2
+            replica add d --store "file://$STORE" >/dev/null
+            \(layout == .besideAnother ? "export XDG_DATA_HOME=$HERE/elsewhere; mkdir elsewhere" : "")
+            \(hasTwo ? "replica add e --store \"file://$STORE\" >/dev/null" : "")
+            for name in \(domains.map(\.name).joined(separator: " ")); do
+                of $name mount $name "$(mount_of $name)" >/dev/null
+            done
+            """)
+    }
+
+    /// Waits for all domains, one after the other: what the second brings to the store is waited for by the first again.
+    func wait() async throws { try await shell(waiting) }
+
+    private var waiting: String {
+        let names = domains.map(\.name)
+        return (hasTwo ? names + names : names).map { "of \($0) wait \($0) --timeout 90 >/dev/null" }
+            .joined(separator: "\n")
+    }
+
+    /// Cuts the power, mounts again, waits.
+    /// - Parameter before: What is done to the disks right before.
+    /// - Returns: What `status` says other than that all is at rest, and whether a byte that was not synced is lost.
+    func cut(after before: String) async throws -> (unrest: [String], isProven: Bool) {
+        let said = try await shell(
+            """
+            \(before)
+            for disk in $DISKS; do echo lost >"$disk/control"; done
+            cut
+            for disk in $DISKS; do [ ! -s "$disk/control" ] || echo "unproven"; rm -f "$disk/control"; done
+            \(waiting)
+            for name in \(domains.map(\.name).joined(separator: " ")); do
+                of $name status $name --json | sed "s/^/status: /"; of $name pending $name | sed "s/^/pending: /"
+            done
+            """)
+        let lines = said.split(separator: "\n").map(String.init)
+        return (lines.filter { $0 != "unproven" && !isOfRest($0) }, !lines.contains("unproven"))
+    }
+
+    private func isOfRest(_ line: String) -> Bool {
+        line.hasPrefix("status: ") && line.contains(#""state":"idle""#) && line.contains(#""errors":0"#)
+            && line.contains(#""pending":0"#)
+    }
+
+    func outcome(_ unrest: [String]) throws -> CutOutcome {
+        CutOutcome(
+            mounts: try domains.map { try FoundTree(readingFolder: $0.mount) },
+            store: try FoundTree(readingFolder: store),
+            kept: try domains.flatMap { try kept($0.name) }, unrest: unrest, isStoreCut: isStoreCut)
+    }
+
+    private func kept(_ domain: String) throws -> [[UInt8]] {
+        try ["data", "elsewhere"].flatMap { place in
+            let folder = "\(trial.folder)/\(place)/replica/\(domain)/kept"
+            guard access(folder, F_OK) == 0 else { return [[UInt8]]() }
+            return try FileTree(readingFolder: folder).entries.values.compactMap { entry in
+                if case .file(let content) = entry { content } else { nil }
+            }
+        }
+    }
+
+    @discardableResult
+    func shell(_ script: String) async throws -> String { try await trial.shell(words + script) }
+}

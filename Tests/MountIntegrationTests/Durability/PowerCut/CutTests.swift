@@ -1,0 +1,126 @@
+import Foundation
+import Synchronization
+import Testing
+
+/// Power cuts while programs work, at seeded moments: after each what a pure judge says of it.
+///
+/// `scripts/crash-test --power [N [SEED]]` runs more of them.
+@Suite struct CutTests {
+    private static var rounds: Int { number("REPLICA_CUT_ROUNDS") ?? 15 }
+    private static var seed: UInt64 { UInt64(number("REPLICA_CUT_SEED") ?? 1) }
+
+    private static func number(_ name: String) -> Int? {
+        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+    }
+
+    @Test(arguments: CutGround.Layout.allCases)
+    func whatWasConfirmedIsThere(_ layout: CutGround.Layout) async throws {
+        let layouts = CutGround.Layout.allCases
+        let index = layouts.firstIndex(of: layout)!
+        let count = Self.rounds / layouts.count + (index < Self.rounds % layouts.count ? 1 : 0)
+        guard count > 0 else { return }
+        try await Trial.run { trial in
+            var cuts = Cuts(CutGround(trial: trial, layout: layout), seed: Self.seed &* 10 &+ UInt64(index))
+            try await cuts.run(count)
+        }
+    }
+}
+
+/// The cuts of one trial, one after the other: what one leaves is what the next begins with.
+struct Cuts {
+    private let ground: CutGround
+    private let seed: UInt64
+    private var random: Seeded
+    private var writers: [CutProgram] = []
+    private var round = 0
+    /// Rounds in which a byte that was not synced is lost. In others somebody's sync(2) brought everything to the disk.
+    private var proven = 0
+
+    init(_ ground: CutGround, seed: UInt64) {
+        self.ground = ground
+        self.seed = seed
+        random = Seeded(seed)
+    }
+
+    mutating func run(_ count: Int) async throws {
+        try await ground.begin()
+        writers = ground.domains.map { domain in
+            CutProgram(mount: domain.mount, folder: "w\(domain.name)", seed: seed &* 100 &+ UInt64(writers.count))
+        }
+        for writer in writers { try writer.makeFolder(writer.folder) }
+        for _ in 1...count { try await runRound() }
+        print("power cuts, \(ground.layout): \(proven) of \(count) lost what was not synced")
+        #expect(proven * 2 > count, "the other \(count - proven) of \(count) cuts prove nothing")
+    }
+
+    private mutating func runRound() async throws {
+        round += 1
+        let workloads = (0..<random.pick([1, 1, 3, 12])).map { _ in random.pick(CutWorkload.all) }
+        let programs = workloads.indices.map { index in
+            let mount = random.pick(ground.domains).mount
+            return CutProgram(
+                mount: mount, folder: "r\(round)a\(index)", seed: seed &* 1000 &+ UInt64(round * 20 + index))
+        }
+        let what = "seed \(seed), \(ground.layout), round \(round): \(workloads)"
+        for program in programs {
+            do { try CutWorkload.setUp(program) } catch {
+                Issue.record("\(what): \(program.failures)")
+                throw error
+            }
+        }
+        try await ground.wait()
+        for program in programs + writers { program.wait() }
+
+        let (areWriting, isWaited) = (random.below(2) == 0, random.below(4) == 0)
+        let rest = random.below(random.pick([20, 300, 1500]))
+        let load = Load(areWriting ? writers.map { writer in { writer.work(isStopped: $0) } } : [])
+        for (workload, program) in zip(workloads, programs) { try run(workload, program) }
+        if isWaited {
+            await load.end()
+            try await ground.wait()
+            for program in programs + writers where program.failures.isEmpty { program.wait() }
+        }
+        let (unrest, isProven) = try await ground.cut(
+            after: "sleep \(Double(rest) / 1000)\n" + random.pick(Self.weather))
+        if !isWaited { await load.end() }
+        if isProven { proven += 1 }
+        try judge(programs + writers, unrest, "\(what), \(isWaited ? "waited" : "\(rest) ms")")
+        try await ground.shell("rm -rf \(programs.map { "\"$HERE/mnt/\($0.folder)\"" }.joined(separator: " "))")
+    }
+
+    private func run(_ workload: CutWorkload, _ program: CutProgram) throws {
+        do {
+            try workload.run(program)
+            if workload.sync == .disks { try program.syncDisk(ground.trial.folder + "/data") }
+        } catch let error as CutProgram.Ended {
+            Issue.record("\(workload): \(program.failures)")
+            throw error
+        }
+    }
+
+    /// What had been brought to the disks when the power went, besides what was synced.
+    private static let weather = [
+        "", "", "for disk in $DISKS; do force_journal $disk; done", "sync data/replica/*/replica.db-wal",
+        "sync -f data", "force_journal data; sync data/replica/*/replica.db-wal", "sync -f $STORE",
+        "find data/replica/*/tree -type f | awk 'NR % 2' | xargs -r -d '\\n' sync", "sleep 6",
+    ]
+
+    private func judge(_ programs: [CutProgram], _ unrest: [String], _ what: String) throws {
+        let outcome = try ground.outcome(unrest)
+        let failures =
+            programs.flatMap(\.failures)
+            + CutJudge.failures(programs.map { ($0.told, $0.attempted) }, outcome)
+        for failure in failures { Issue.record("\(what): \(failure)") }
+        if !failures.isEmpty { throw ScriptFailed() }
+        for program in programs { program.learn(outcome.mounts[0]) }
+    }
+}
+
+extension CutProgram {
+    /// Works until it is stopped or the daemon is gone.
+    func work(isStopped: borrowing Atomic<Bool>) {
+        while !isStopped.load(ordering: .relaxed), failures.isEmpty {
+            do { try step() } catch { return }
+        }
+    }
+}
