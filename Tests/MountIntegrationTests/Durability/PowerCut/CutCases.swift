@@ -69,6 +69,7 @@ extension CutCase {
             "both sides had bytes of their own", replaced, holding(["f": file(old), conflict: file(new)])),
         .init("confirmed bytes are beside the tree", moved, holding([:], kept: [old])),
         .init("a call without an answer", untouched, attempted: appended, holding(["f": file(longer)])),
+        .init("a file that was confirmed empty", waited("w/f", []), holding(["f": empty])),
         .init(
             "numbers of inodes differ", untouched,
             found(
