@@ -117,7 +117,7 @@ import Testing
                     mv "$MNT/d"/* "$MNT/g"
                     unmount_it
                     equal "$(replica path d "$of")" d:g
-                    replica status "$(replica path d "$of")" | grep -qF "$of"
+                    has <(replica status "$(replica path d "$of")") "$of"
                     mount_it; rm "$MNT/g"
                     refused 6 "d: no item here has the id '$of'" replica path d "$of"
                     refused 6 "no item here has the id 'nonsense'" replica path d nonsense
