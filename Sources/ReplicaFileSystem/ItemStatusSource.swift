@@ -1,7 +1,7 @@
 public import ReplicaModel
 public import SystemPackage
 
-/// Gives the values of the virtual attributes `user.replica.*` (design.md §10). Any thread may call; answers are quick.
+/// Gives the values of the virtual attributes `user.replica.*` (CONTROL.md). Any thread may call; answers are quick.
 public protocol ItemStatusSource: Sendable {
     /// The value of an attribute.
     /// - Parameter attribute: What follows `user.replica.`: `state`, `progress`, `error`, `id`, `pin`,

@@ -12,7 +12,7 @@ enum IOMode {
     case direct
 }
 
-/// The inodes that are open and how: the kernel refuses opens that disagree (platform.md §3), so the first open of an
+/// The inodes that are open and how: the kernel refuses opens that disagree (MODEL.md#platform), so the first open of an
 /// inode decides for all until the last one is gone.
 final class OpenInodes: Sendable {
     private struct Inode {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import mount_replica
 
-/// Where domains are found on disk (design.md §3).
+/// Where domains are found on disk (MODEL.md#layout).
 @Suite struct DomainDirectoryTests {
     @Test(
         arguments: [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import mount_replica
 
-/// The command line of mount.replica (mount(8), platform.md §6).
+/// The command line of mount.replica (mount(8), MODEL.md#platform).
 @Suite struct GrammarTests {
     static func mount(_ words: String...) throws -> MountRequest {
         guard case .mount(let request) = try Invocation(words) else {

@@ -2,7 +2,7 @@ import Glibc
 import ReplicaTestSupport
 import Testing
 
-/// Many threads at the same files: the kernel answers EIO when the opens of an inode disagree (platform.md §3).
+/// Many threads at the same files: the kernel answers EIO when the opens of an inode disagree (MODEL.md#platform).
 @Suite struct ConcurrencyTests {
     @Test func opensOfOneFileAgree() async throws {
         try await withMount { mounted, checks in

@@ -3,7 +3,7 @@ import ReplicaModel
 import ReplicaTestSupport
 import Testing
 
-/// Statements of file-provider.md §23 about mkdir(2), through a mount.
+/// Statements of CONFORMANCE.md about mkdir(2), through a mount.
 @Suite struct FolderStatementTests {
     @Test func statement45_aUsersMkdirIsOneFolderCreate() async throws {
         let store = MemoryStore()

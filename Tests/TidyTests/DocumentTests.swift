@@ -32,6 +32,30 @@ import Testing
         }
     }
 
+    /// `MODEL.md#eviction`, `docs/decisions/trash.md`: what is referred to is in the repository.
+    @Test func documentsThatAreReferredToExist() throws {
+        let files =
+            SourceTree.swift + SourceTree.files(below: "Sources", suffix: ".c")
+            + SourceTree.files(below: "Sources", suffix: ".h") + SourceTree.files(below: "docs", suffix: ".md")
+        var found = 0
+        for file in files where !file.path.hasPrefix("Tests/TidyTests/") {
+            for match in file.lines.joined(separator: "\n").matches(of: #/([\w./-]+\.md)(?:#([\w-]+))?/#) {
+                found += 1
+                let name = String(match.1).replacing("../", with: "")
+                let places = [name, "docs/\(name)", "docs/decisions/\(name)"].filter { SourceTree.document($0) != nil }
+                guard let place = places.first, let text = SourceTree.document(place) else {
+                    Issue.record("\(file.path) refers to \(match.0), which isn't there")
+                    continue
+                }
+                guard let section = match.2 else { continue }
+                let headings = text.components(separatedBy: "\n").filter { $0.hasPrefix("#") }
+                let anchors = headings.map { $0.drop { $0 == "#" }.lowercased().trimmed.replacing(" ", with: "-") }
+                #expect(anchors.contains(String(section)), "\(file.path): \(place) has no section \(section)")
+            }
+        }
+        #expect(found > 60)
+    }
+
     @Test func everySectionOfSemanticsNamesATest() {
         guard let text = SourceTree.document("docs/SEMANTICS.md") else { return }
         for section in text.components(separatedBy: "\n## ").dropFirst() {
@@ -40,7 +64,7 @@ import Testing
         }
     }
 
-    /// One row for each of the 89 statements of file-provider.md §23: `| 7 | ... |`, which names a test that starts
+    /// One row for each of the 89 statements of CONFORMANCE.md: `| 7 | ... |`, which names a test that starts
     /// with `statement7` (or `statement07`), or has the word "argued" and says why it can't apply on Linux.
     @Test func everyStatementHasATestOrAnArgument() {
         guard let text = SourceTree.document("docs/CONFORMANCE.md") else { return }

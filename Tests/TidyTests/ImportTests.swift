@@ -1,6 +1,6 @@
 import Testing
 
-/// Imports run downwards only (design.md §2).
+/// Imports run downwards only (MODEL.md#modules).
 @Suite struct ImportTests {
     /// The modules of this package that each one may import. A new module needs a line here.
     static let allowed: [String: Set<String>] = [

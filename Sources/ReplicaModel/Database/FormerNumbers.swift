@@ -2,7 +2,7 @@ internal import GRDB
 internal import SystemPackage
 
 /// The numbers of items whose folder was evicted: an item that is listed again gets its inode number back
-/// (design.md §3).
+/// (MODEL.md#layout).
 enum FormerNumbers {
     static func write(_ numbers: [ItemIdentifier: ItemNumber], to rows: Rows) throws {
         let statement = try rows.cachedStatement(

@@ -1,7 +1,7 @@
 internal import GRDB
 public import SystemPackage
 
-/// A conflict nobody settled yet: both sides changed a file (design.md §9.2).
+/// A conflict nobody settled yet: both sides changed a file (MODEL.md#conflicts).
 public struct Conflict: Sendable, Hashable {
     /// The item that has the store's version; nil when it is gone.
     public var original: [FileName]?

@@ -16,7 +16,7 @@ public struct Download: Sendable {
 
 extension Domain {
     /// Brings a file's content, or a range of it; of a folder its listing, one level deep: what is in it stays
-    /// dataless (file-provider.md §3, requestDownloadForItem).
+    /// dataless (MODEL.md#content, requestDownloadForItem).
     /// - Parameters:
     ///   - range: In bytes, cut to the file's size; nil for all. Ignored for a folder.
     ///   - waits: Whether to return when it is here; else as soon as it is under way.

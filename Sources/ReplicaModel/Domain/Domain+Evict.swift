@@ -31,7 +31,7 @@ extension Domain {
 
     /// Evicts what is below a folder as far as it goes, and then forgets the listings of folders in which all is
     /// evicted: they are dataless themselves and asked for again when they are next read. A folder that is in use
-    /// keeps its listing, and so does one whose entries have what the store can't keep (file-provider.md §15).
+    /// keeps its listing, and so does one whose entries have what the store can't keep (MODEL.md#eviction).
     /// - Throws: What ``evict(_:isStrict:work:)`` does; EINVAL when it is no folder.
     public func forget(_ path: [FileName], work: Work = Work()) async throws(Errno) -> Eviction {
         let held = try await hold(path, listing: false)

@@ -10,7 +10,7 @@ public struct Restoration: Sendable, Hashable {
 }
 
 extension Domain {
-    /// Lets a held mass deletion go on (design.md §8), or takes what the store has now for its content where it is
+    /// Lets a held mass deletion go on (MODEL.md#deletion), or takes what the store has now for its content where it is
     /// another than before.
     /// - Returns: How many items are deleted; nil when nothing waits for this word.
     @discardableResult

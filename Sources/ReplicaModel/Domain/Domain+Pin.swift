@@ -2,7 +2,7 @@ public import SystemPackage
 
 extension Domain {
     /// Keeps an item's content here, and that of everything below it, now and later: what is made, moved or changed
-    /// there is fetched too. In force when this returns (design.md §9.10); the fetching goes on behind it.
+    /// there is fetched too. In force when this returns (MODEL.md#eviction); the fetching goes on behind it.
     /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` throws; EIO when the database can't be written.
     public func pin(_ path: [FileName]) async throws(Errno) { try await setPin(true, path) }
 

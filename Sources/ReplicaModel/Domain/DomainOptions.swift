@@ -9,7 +9,7 @@ public struct DomainOptions: Sendable, Hashable {
     /// Seconds after which a fetch without progress is given up.
     public var stallTimeout = 60.0
     /// Whether programs may do only what the store's capabilities allow: EACCES or EPERM then. Else capabilities guide
-    /// those who ask for them, and the store answers for what it refuses (file-provider.md §7, "gating").
+    /// those who ask for them, and the store answers for what it refuses (MODEL.md#items, "gating").
     public var enforcesCapabilities = false
     /// Whether set-user-ID and set-group-ID bits come from the store and go there, as the other bits of a mode do. Whoever
     /// may write the store then gets the rights of the owner here, which is root where root's directory was imported.

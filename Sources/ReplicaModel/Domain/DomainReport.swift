@@ -32,7 +32,7 @@ public struct DomainReport: Sendable, Hashable {
     public var bytes: Int64
     /// Bytes of content on this disk.
     public var bytesHere: Int64
-    /// Devices, sockets and fifos: they work here and are not replicated (design.md §9.7).
+    /// Devices, sockets and fifos: they work here and are not replicated (MODEL.md#decisions).
     public var localOnly: Int
     /// What goes to the store; nil when nothing does.
     public var uploads: TransferReport?
@@ -40,7 +40,7 @@ public struct DomainReport: Sendable, Hashable {
     public var downloads: TransferReport?
 }
 
-/// How far all transfers of one direction have come, since there was last none (file-provider.md §3, globalProgress).
+/// How far all transfers of one direction have come, since there was last none (MODEL.md#content, globalProgress).
 public struct TransferReport: Sendable, Hashable {
     public var itemsDone: Int
     public var itemsTotal: Int

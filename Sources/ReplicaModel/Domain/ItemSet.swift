@@ -1,4 +1,4 @@
-/// A set of the domain's items that can be followed (file-provider.md §3: enumeratorForMaterializedItems and
+/// A set of the domain's items that can be followed (MODEL.md#sets: enumeratorForMaterializedItems and
 /// enumeratorForPendingItems).
 public enum ItemSet: Int, Sendable, Hashable, CaseIterable {
     /// What is stored on this disk: files with content, folders with a listing, symlinks (statement 42).

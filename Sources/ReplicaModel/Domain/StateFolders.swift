@@ -1,7 +1,7 @@
 internal import Glibc
 public import SystemPackage
 
-/// Where a domain keeps its things (design.md §3): one folder, mode 0700, on the filesystem of the tree.
+/// Where a domain keeps its things (MODEL.md#layout): one folder, mode 0700, on the filesystem of the tree.
 public struct StateFolders: Sendable, Hashable {
     /// The domain's folder.
     public let root: FilePath

@@ -1,7 +1,7 @@
 internal import SystemPackage
 
 /// Carries a remote change out through the mount, so that the kernel's caches and inotify's watchers learn of it
-/// (design.md §6): the daemon makes the system call at the mount, and recognises its own request.
+/// (MODEL.md#presentation): the daemon makes the system call at the mount, and recognises its own request.
 public protocol Presenter: Sendable {
     /// Makes the system call. False when it could not be made; the change is then applied below the kernel's sight.
     func present(_ call: PresentedCall) -> Bool

@@ -2,7 +2,7 @@ internal import Foundation
 internal import SystemPackage
 
 extension Replica {
-    /// Gives an item in the way another name: `stem 2.ext` (design.md §9.3).
+    /// Gives an item in the way another name: `stem 2.ext` (MODEL.md#collisions).
     func bounce(_ number: ItemNumber) throws(Obstacle) {
         try rename(number) { (tree, node) throws(Obstacle) in
             guard let folder = node.parent else { throw .errno(.noSuchFileOrDirectory) }
@@ -24,7 +24,7 @@ extension Replica {
     }
 
     /// Leaves the local bytes of a conflict under a name of their own, as an item the store does not know yet
-    /// (design.md §9.2).
+    /// (MODEL.md#conflicts).
     func makeConflictCopy(of number: ItemNumber) throws(Obstacle) {
         let (host, day) = (Self.host, Self.day(now()))
         try rename(number) { (tree, node) throws(Obstacle) in

@@ -4,7 +4,7 @@ internal import SystemPackage
 
 extension Replica {
     /// Makes the tree follow a deletion in the store. What was edited here stays, as an item the store is to have
-    /// again (file-provider.md §14).
+    /// again (MODEL.md#conflicts).
     /// - Parameter setsAside: Whether what goes is kept for a while, to be given back by ``giveBack(_:in:)``.
     func applyDeletion(
         of identifier: ItemIdentifier, asked: UInt64 = .max, setsAside: Bool = false

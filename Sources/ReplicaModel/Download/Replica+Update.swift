@@ -123,7 +123,7 @@ extension Replica {
 
 extension Tree {
     /// Puts another file in the place of a node's: the staged one, or a placeholder of the store's newer content. Open
-    /// descriptors keep the old one (design.md §9.1) when anything of it was here, else they are opened anew.
+    /// descriptors keep the old one (MODEL.md#decisions) when anything of it was here, else they are opened anew.
     fileprivate func exchangeFile(
         of node: Node, _ item: Item, _ staged: StagedContent?, _ folders: StateFolders
     ) throws(Obstacle) {

@@ -73,7 +73,7 @@ extension SyncEngine {
 }
 
 extension RemoteStoreError {
-    /// What a program waiting for content or a listing is told (file-provider.md §0).
+    /// What a program waiting for content or a listing is told (MODEL.md#errors).
     var errno: Errno {
         switch self {
         case .noSuchItem: .noSuchFileOrDirectory

@@ -116,7 +116,7 @@ extension SyncEngine {
     }
 
     /// Lists every folder that is listed here and compares: what is in no listing is gone, once all listings are
-    /// complete (design.md §8). What is as it was is not noted.
+    /// complete (MODEL.md#deletion). What is as it was is not noted.
     private func listAnew() async throws(RemoteStoreError) {
         let noted = try replica.lastIncoming()
         let asked = replica.answers

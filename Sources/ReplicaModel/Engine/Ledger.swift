@@ -1,4 +1,4 @@
-/// How much was carried since there was last nothing to carry (file-provider.md §3, globalProgress).
+/// How much was carried since there was last nothing to carry (MODEL.md#content, globalProgress).
 struct Ledger {
     struct Fetch {
         var done: Int64 = 0

@@ -22,7 +22,7 @@ extension Replica {
     }
 
     /// Makes a folder dataless whose entries are all dataless and in step: the next listing asks the store again
-    /// (file-provider.md §15). Nothing happens while something in it is in use.
+    /// (MODEL.md#eviction). Nothing happens while something in it is in use.
     /// - Returns: Whether the listing is gone.
     func dropListing(of number: ItemNumber) throws -> Bool {
         let marked = try locked { (tree) throws(Obstacle) -> (UInt32, [ItemIdentifier: ItemNumber])? in

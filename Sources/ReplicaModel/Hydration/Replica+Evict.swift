@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 public import SystemPackage
 
-/// Why something is not evicted (file-provider.md §15).
+/// Why something is not evicted (MODEL.md#eviction).
 public enum EvictionRefusal: Error, Hashable, Sendable {
     /// It is not in the store as it is here.
     case unsyncedEdits

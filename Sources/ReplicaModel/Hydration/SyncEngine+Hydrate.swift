@@ -68,7 +68,7 @@ extension SyncEngine {
     static let patience = 10.0
 
     /// Waits for what the store has instead of a content that it no longer has. Nobody has seen anything of a file of
-    /// which nothing was here: its reader gets the newer content (file-provider.md §9, strictVersioning).
+    /// which nothing was here: its reader gets the newer content (MODEL.md#content, strictVersioning).
     /// - Returns: False when the file is gone, was seen, or what it is now is not known in time.
     func awaitOther(than target: FetchTarget, until end: Double) async -> Bool {
         await ask(target.identifier)

@@ -1,4 +1,4 @@
-/// What a person may do with an item, as the store says (file-provider.md §11). They are shown, and held against
+/// What a person may do with an item, as the store says (MODEL.md#items). They are shown, and held against
 /// programs where ``DomainOptions/enforcesCapabilities`` says so.
 public struct Capabilities: OptionSet, Hashable, Sendable, Codable {
     public let rawValue: UInt32

@@ -1,4 +1,4 @@
-/// The parts of an item that a change names; the bits are those of `NSFileProviderItemFields` (file-provider.md §11)
+/// The parts of an item that a change names; the bits are those of `NSFileProviderItemFields` (MODEL.md#items)
 /// that mean something here: no program can set a creation date on Linux.
 public struct ItemFields: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32

@@ -1,5 +1,5 @@
 /// The name a store gives an item: stable for the item's life, opaque to the engine, never empty, and written to logs,
-/// so free of secrets (file-provider.md §11).
+/// so free of secrets (MODEL.md#items).
 public struct ItemIdentifier: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The store's own text, at most 1,024 bytes.
     public let rawValue: String

@@ -4,7 +4,7 @@ public struct ItemMetadata: Hashable, Sendable, Codable {
     /// The twelve permission bits.
     public var mode: UInt16?
     public var modificationDate: Timestamp?
-    /// When a person last used the item; neither access nor modification time (file-provider.md §17). The epoch for
+    /// When a person last used the item; neither access nor modification time (MODEL.md#items). The epoch for
     /// never.
     public var lastUsedDate: Timestamp?
     /// The text of `user.xdg.tags`: tags with commas between them; empty for none.
@@ -17,7 +17,7 @@ public struct ItemMetadata: Hashable, Sendable, Codable {
     /// Metadata of which nothing is known.
     public init() {}
 
-    /// No tag, never used, no favourite, no attribute: nil clears each of them in Apple's actions (file-provider.md §17).
+    /// No tag, never used, no favourite, no attribute: nil clears each of them in Apple's actions (MODEL.md#items).
     public static let cleared: ItemMetadata = {
         var metadata = ItemMetadata()
         metadata.lastUsedDate = Timestamp(nanoseconds: 0)

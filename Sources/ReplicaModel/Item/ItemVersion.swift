@@ -1,4 +1,4 @@
-/// What a store says about the state of an item: two opaque texts of at most 128 bytes each (file-provider.md §11).
+/// What a store says about the state of an item: two opaque texts of at most 128 bytes each (MODEL.md#items).
 public struct ItemVersion: Hashable, Sendable, Codable {
     /// Changes whenever the content may have changed; empty for folders.
     public var content: String

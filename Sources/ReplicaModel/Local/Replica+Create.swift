@@ -27,7 +27,7 @@ extension Replica {
         }
     }
 
-    /// mknod(2): a file, or a device, socket or fifo, which stays local (design.md §9.7).
+    /// mknod(2): a file, or a device, socket or fifo, which stays local (MODEL.md#decisions).
     public func makeNode(
         _ name: FileName, in parent: ItemNumber, mode: UInt32, device: UInt64, caller: Caller
     ) throws(Obstacle) -> Entry {

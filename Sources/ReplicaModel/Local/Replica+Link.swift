@@ -2,7 +2,7 @@ internal import Glibc
 internal import SystemPackage
 
 extension Replica {
-    /// link(2): another name of a file, an item of its own that shows the same inode number (design.md §9.6).
+    /// link(2): another name of a file, an item of its own that shows the same inode number (MODEL.md#decisions).
     public func link(_ number: ItemNumber, as name: FileName, in parent: ItemNumber) throws(Obstacle) -> Entry {
         try locked { (tree) throws(Obstacle) in
             let source = try tree.node(number)

@@ -16,7 +16,7 @@ public struct RenameFlags: OptionSet, Sendable {
 
 extension Replica {
     /// rename(2) and renameat2(2). A file renamed over another becomes the newer state of that other's item, as
-    /// programs mean it that save by writing beside and renaming (design.md §4, "safe save").
+    /// programs mean it that save by writing beside and renaming (MODEL.md#calls, "safe save").
     public func rename(
         _ name: FileName, in parent: ItemNumber, to newName: FileName, in newParent: ItemNumber, flags: RenameFlags
     ) throws(Obstacle) {

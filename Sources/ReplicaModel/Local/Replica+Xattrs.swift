@@ -88,7 +88,7 @@ extension Replica {
         let kind = try locked { (tree) throws(Obstacle) in
             let node = try tree.node(number)
             let isShared = field == .extendedAttributes || name == OwnXattr.accessList
-            // Tags, favourites and last-used dates are the person's own (file-provider.md §11).
+            // Tags, favourites and last-used dates are the person's own (MODEL.md#items).
             if isShared { try tree.demand(.writing, of: node, else: .notPermitted) }
             let place = try tree.place(of: node)
             tree.settle(node)

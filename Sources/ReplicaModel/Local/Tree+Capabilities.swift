@@ -2,7 +2,7 @@ internal import Glibc
 internal import SystemPackage
 
 /// Capabilities held against programs, where the domain's options say so (statements 55 and 56). What the store says of
-/// a folder counts for the folder alone: capabilities are not inherited (file-provider.md §11).
+/// a folder counts for the folder alone: capabilities are not inherited (MODEL.md#items).
 ///
 /// What is missing at a file or at the folder to add to is EACCES, as if its mode forbade it; what an item itself may not
 /// suffer is EPERM, as for an immutable file (ioctl_iflags(2)).

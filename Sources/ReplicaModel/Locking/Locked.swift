@@ -2,7 +2,7 @@ import Glibc
 
 /// A value that one thread at a time may touch.
 ///
-/// Not `Synchronization.Mutex`: that one convoys under contention and confuses ThreadSanitizer (platform.md §4).
+/// Not `Synchronization.Mutex`: that one convoys under contention and confuses ThreadSanitizer (MODEL.md#platform).
 /// Keep the sections short and never suspend or call out within one.
 // The pthread mutex guards `value`, so sharing the object between threads is right.
 package final class Locked<Value>: @unchecked Sendable {

@@ -1,4 +1,4 @@
-/// How long to wait before trying again: exponential with jitter, at most five minutes (design.md §9.8), at most ten seconds
+/// How long to wait before trying again: exponential with jitter, at most five minutes (MODEL.md#decisions), at most ten seconds
 /// while somebody waits.
 enum Backoff {
     /// - Parameters:

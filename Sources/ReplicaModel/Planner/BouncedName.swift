@@ -1,4 +1,4 @@
-/// Names for what has to give way (design.md §9), none longer than the store takes.
+/// Names for what has to give way (MODEL.md#decisions), none longer than the store takes.
 struct BouncedName {
     private let longest: Int
 

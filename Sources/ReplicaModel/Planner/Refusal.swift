@@ -1,6 +1,6 @@
 internal import SystemPackage
 
-/// What an error of the store says of other items and of the call (file-provider.md §13).
+/// What an error of the store says of other items and of the call (MODEL.md#errors).
 struct Refusal: Hashable, Sendable {
     /// Whose trouble it is.
     enum Reach: Hashable, Sendable {

@@ -1,4 +1,4 @@
-/// What a ``RemoteStore/createItem(basedOn:fields:contents:options:)`` may assume (file-provider.md §12).
+/// What a ``RemoteStore/createItem(basedOn:fields:contents:options:)`` may assume (MODEL.md#calls).
 public struct CreateOptions: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
 

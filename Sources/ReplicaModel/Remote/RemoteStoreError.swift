@@ -1,4 +1,4 @@
-/// Why a store did not do what it was asked (file-provider.md §13). The engine decides what follows from each.
+/// Why a store did not do what it was asked (MODEL.md#errors). The engine decides what follows from each.
 public enum RemoteStoreError: Error, Hashable, Sendable {
     /// The person must log in. Backs off until resolved.
     case notAuthenticated

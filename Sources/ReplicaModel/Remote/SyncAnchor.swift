@@ -1,4 +1,4 @@
-/// A point in a store's history, at most 500 bytes (file-provider.md §10).
+/// A point in a store's history, at most 500 bytes (MODEL.md#items).
 public struct SyncAnchor: Hashable, Sendable, Codable {
     public let bytes: [UInt8]
 

@@ -26,7 +26,7 @@ struct NodeFlags: OptionSet {
     static let createSent = NodeFlags(rawValue: 2)
     /// The next createItem says that the store may have the item already (statement 15).
     static let mayAlreadyExist = NodeFlags(rawValue: 4)
-    /// The next createItem follows a deletion in the store (file-provider.md §14).
+    /// The next createItem follows a deletion in the store (MODEL.md#conflicts).
     static let deletionConflicted = NodeFlags(rawValue: 8)
     /// The store will not have it.
     static let excluded = NodeFlags(rawValue: 16)

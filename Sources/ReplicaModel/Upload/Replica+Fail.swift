@@ -14,7 +14,7 @@ enum Aftermath: Sendable, Hashable {
 }
 
 extension Replica {
-    /// Records that a call failed (file-provider.md §13).
+    /// Records that a call failed (MODEL.md#errors).
     /// - Parameter backoff: Seconds until the item is tried again, where trying again can help.
     func fail(_ outgoing: Outgoing, _ error: RemoteStoreError, backoff: (Int) -> Double) throws(Obstacle) -> Aftermath {
         if case .filenameCollision(let other) = error {

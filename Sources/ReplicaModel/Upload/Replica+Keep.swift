@@ -25,7 +25,7 @@ extension Replica {
         }
     }
 
-    /// Takes what the store refused out of the tree, into `kept/` (design.md §8): nil answers delete, bytes never.
+    /// Takes what the store refused out of the tree, into `kept/` (MODEL.md#deletion): nil answers delete, bytes never.
     func keepRefused(_ number: ItemNumber) {
         let mayGo = look { tree in
             guard let node = tree.items[number], node.flags.contains(.refused) else { return false }

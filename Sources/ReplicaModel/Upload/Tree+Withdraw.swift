@@ -4,7 +4,7 @@ internal import SystemPackage
 /// to, what is in such a folder, and the folders of the trash.
 extension Tree {
     /// Keeps an item out of the store that does not belong there. One that is there already comes here whole first, with
-    /// all that is in it, and is then deleted there (file-provider.md §13, excludedFromSync).
+    /// all that is in it, and is then deleted there (MODEL.md#errors, excludedFromSync).
     /// - Returns: What to do instead of sending it; nil for what goes to the store.
     func withdraw(_ node: Node) throws(Obstacle) -> Step? {
         // What became of an unanswered call is asked first.

@@ -4,7 +4,7 @@ import ReplicaControl
 import ReplicaModel
 import SystemPackage
 
-/// A domain that is to be made: a state folder, `domain.json` in it, and a tree, which makes it a domain (design.md §3).
+/// A domain that is to be made: a state folder, `domain.json` in it, and a tree, which makes it a domain (MODEL.md#layout).
 struct NewDomain {
     let name: DomainName
     let storeURL: StoreURL

@@ -3,7 +3,7 @@ import ReplicaFileSystem
 import ReplicaModel
 import SystemPackage
 
-/// The values of `user.replica.*` (design.md §10), as any program can read them.
+/// The values of `user.replica.*` (CONTROL.md), as any program can read them.
 struct VirtualAttributes: ItemStatusSource {
     let domain: Domain
 

@@ -40,7 +40,7 @@ enum OptionList {
     }
 }
 
-/// `replica import`: NSFileProviderManager.import(_:fromDirectoryAt:), file-provider.md §23 statements 1–19.
+/// `replica import`: NSFileProviderManager.import(_:fromDirectoryAt:), CONFORMANCE.md statements 1–19.
 struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make a domain out of a directory: it is moved, whatever its size, and replicated in the background.")

@@ -105,7 +105,7 @@ struct Unpin: ParsableCommand {
     }
 }
 
-/// `replica reimport`: reimportItems(below:), file-provider.md §23 statements 27–39.
+/// `replica reimport`: reimportItems(below:), CONFORMANCE.md statements 27–39.
 struct Reimport: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Offer an item and what is below it to the store again, after it lost its identifiers.")

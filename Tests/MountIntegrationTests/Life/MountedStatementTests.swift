@@ -1,6 +1,6 @@
 import Testing
 
-/// Statements of file-provider.md §23 about domains, by the commands and through the mount.
+/// Statements of CONFORMANCE.md about domains, by the commands and through the mount.
 @Suite struct MountedStatementTests {
     /// A source with modes that differ in every class, times of long ago and a link.
     private static let source = """

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// The table of file-provider.md §14, one test a row.
+/// The table of MODEL.md#conflicts, one test a row.
 @Suite struct ConflictRuleTests {
     private func texts(_ bench: Bench) -> [String] {
         bench.store.entries.values.filter { $0.item.kind == .file }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// file-provider.md §16: what programs do with a file whose content is in the store.
+/// MODEL.md#content: what programs do with a file whose content is in the store.
 @Suite struct DatalessRuleTests {
     enum Step: CaseIterable {
         case status, rename, move, chmod, utimens, setXattr, removeXattr, unlink, openForReading, truncate,

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// The table of file-provider.md §15: what is evicted, what is refused and why.
+/// The table of MODEL.md#eviction: what is evicted, what is refused and why.
 @Suite struct EvictionRuleTests {
     private func evict(_ path: String, _ bench: Bench, isStrict: Bool = false) async throws -> Eviction {
         try await bench.domain.evict(Bench.names(path), isStrict: isStrict)

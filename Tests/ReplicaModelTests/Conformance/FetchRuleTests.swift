@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// file-provider.md §16: bytes that come while programs wait for them.
+/// MODEL.md#content: bytes that come while programs wait for them.
 @Suite struct FetchRuleTests {
     /// A content in which every block of 64 KiB differs from every other, and none is zeros.
     static func content(_ blocks: Int, _ salt: UInt8 = 1) -> [UInt8] {

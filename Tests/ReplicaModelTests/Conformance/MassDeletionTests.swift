@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// design.md §8: more than half of a domain never goes without a person's word.
+/// MODEL.md#deletion: more than half of a domain never goes without a person's word.
 @Suite struct MassDeletionTests {
     private func makeBench(_ count: Int) async throws -> Bench {
         let store = MemoryStore()

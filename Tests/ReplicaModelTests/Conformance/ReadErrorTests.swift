@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// file-provider.md §13: what a program is told that reads what is not here.
+/// MODEL.md#errors: what a program is told that reads what is not here.
 @Suite struct ReadErrorTests {
     static let told: [(RemoteStoreError, Int32)] = [
         (.notAuthenticated, EACCES), (.serverUnreachable, EHOSTUNREACH), (.insufficientQuota, EDQUOT),

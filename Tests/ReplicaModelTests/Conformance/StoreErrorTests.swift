@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// file-provider.md §13: what each error of a store's change does, what is said of it and what a person does.
+/// MODEL.md#errors: what each error of a store's change does, what is said of it and what a person does.
 @Suite struct StoreErrorTests {
     @Test(arguments: [
         (RemoteStoreError.notAuthenticated, "the store wants a login"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// Conflicts are listed and settled (design.md §9.2).
+/// Conflicts are listed and settled (MODEL.md#conflicts).
 @Suite struct ConflictTests {
     /// A file that both sides changed.
     private func withConflict(_ body: (DomainBench, Conflict) async throws -> Void) async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// connect, disconnect, retry, resolved, approve and waiting (statements 25 and 26, file-provider.md §13).
+/// connect, disconnect, retry, resolved, approve and waiting (statements 25 and 26, MODEL.md#errors).
 @Suite struct ConnectionTests {
     private static let names = DomainBench.names
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// requestDownloadForItem (file-provider.md §3).
+/// requestDownloadForItem (MODEL.md#content).
 @Suite struct DownloadTests {
     private static let names = DomainBench.names
 

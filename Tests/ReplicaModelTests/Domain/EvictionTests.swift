@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// evictItem and the cache's limits (file-provider.md §15, statement 40).
+/// evictItem and the cache's limits (MODEL.md#eviction, statement 40).
 @Suite struct EvictionTests {
     private func evict(_ path: String, _ bench: DomainBench, isStrict: Bool = true) async throws -> Eviction {
         try await bench.domain.evict(DomainBench.names(path), isStrict: isStrict)

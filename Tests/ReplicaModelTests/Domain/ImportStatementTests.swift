@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// import(_:fromDirectoryAt:): statements 1 to 21 of file-provider.md §23.
+/// import(_:fromDirectoryAt:): statements 1 to 21 of CONFORMANCE.md.
 @Suite struct ImportStatementTests {
     private static let files = ["a": "alpha", "d/b": "beta", "d/e/c": "gamma"]
 

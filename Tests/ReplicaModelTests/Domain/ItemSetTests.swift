@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// The feeds of the materialized and of the pending items (file-provider.md §3).
+/// The feeds of the materialized and of the pending items (MODEL.md#sets).
 @Suite struct ItemSetTests {
     /// All changes after an anchor, by path and by number, and the anchor after them.
     private func changes(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// pin and unpin (file-provider.md §15, design.md §9.10).
+/// pin and unpin (MODEL.md#eviction, MODEL.md#eviction).
 @Suite struct PinTests {
     private func isHere(_ path: String, _ bench: DomainBench) async throws -> Bool {
         guard bench.exists(path) else { return false }

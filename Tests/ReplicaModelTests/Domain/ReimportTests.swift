@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// reimportItems(below:): statements 27 to 39 of file-provider.md §23.
+/// reimportItems(below:): statements 27 to 39 of CONFORMANCE.md.
 @Suite struct ReimportTests {
     private static let mayAlreadyExist = CreateOptions.mayAlreadyExist.rawValue
 

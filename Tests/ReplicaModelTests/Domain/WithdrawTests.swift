@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// What the store has and will not have any more: it comes here first, then it goes there (file-provider.md §13,
+/// What the store has and will not have any more: it comes here first, then it goes there (MODEL.md#errors,
 /// excludedFromSync).
 @Suite struct WithdrawTests {
     @Test func anExcludedModifyLeavesTheFileHereAlone() async throws {
