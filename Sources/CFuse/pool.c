@@ -1,10 +1,10 @@
 #define _GNU_SOURCE
 #include "CFuse.h"
 #include "clock.h"
-#include "pace.h"
+#include "sync_latency.h"
 #include "rings.h"
 #include "service.h"
-#include "slices.h"
+#include "sched_slice.h"
 #include "wire.h"
 #include <errno.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@
 /// A write's data and everything before it.
 enum { BUFFER_SIZE = (1 << 20) + 4096 };
 /// For how many seconds a thread rests before it goes.
-enum { PATIENCE = 10 };
+enum { IDLE_SECONDS = 10 };
 /// Interrupts a read(2) that nothing will end. Programs ignore it by default.
 enum { WAKE_SIGNAL = SIGURG };
 
@@ -40,7 +40,7 @@ struct worker {
 struct cfuse_pool {
     struct service service;
     struct rings *rings;
-    struct pace pace;
+    struct sync_latency sync_latency;
     unsigned max_threads;
     atomic_bool stopping;
     pthread_mutex_t lock;
@@ -114,7 +114,7 @@ static bool rest(struct worker *worker) {
     struct cfuse_pool *pool = worker->pool;
     worker->below = pool->resting;
     pool->resting = worker;
-    struct timespec end = clock_in_seconds(PATIENCE);
+    struct timespec end = clock_in_seconds(IDLE_SECONDS);
     while (!worker->leads) {
         int error = atomic_load(&pool->stopping) ? ECANCELED : pthread_cond_timedwait(&worker->turn, &pool->lock, &end);
         if (worker->leads) return true;
@@ -170,7 +170,7 @@ static void leave(struct worker *worker, bool ended) {
 static void *work(void *argument) {
     struct worker *worker = argument;
     cfuse_prepare_thread_for_faults();
-    ask_for_short_slices(0);
+    request_short_slice(0);
     struct cfuse_pool *pool = worker->pool;
     // Who started this may block all signals, as Dispatch's threads do.
     sigset_t wake;
@@ -184,11 +184,11 @@ static void *work(void *argument) {
         ended = !receive(worker, buffer, &size);
         if (ended) break;
         struct wire_in_header *request = buffer;
-        uint64_t begin = pace_begin(request);
-        bool keeps_lead = service_answers_at_once(&pool->service, request) || pace_allows(&pool->pace, request);
+        uint64_t begin = sync_latency_begin(request);
+        bool keeps_lead = service_answers_at_once(&pool->service, request) || sync_latency_allows(&pool->sync_latency, request);
         if (!keeps_lead) hand_over(worker);
         service_serve(&pool->service, request, size);
-        pace_note(&pool->pace, begin);
+        sync_latency_note(&pool->sync_latency, begin);
         // The kernel holds back all other requests until the rings it was promised are there.
         if (request->opcode == WIRE_INIT && pool->rings) rings_start(pool->rings);
         // Not everything is answered, or by this thread.

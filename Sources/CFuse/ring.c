@@ -14,7 +14,7 @@
 
 // The kernel gives a request to the ring of the processor that asks, whose thread is bound to it: nobody is woken on
 // another one, which costs more than all else (docs/decisions/performance.md). The thread serves at once what is
-// answered at once, and leaves all else to its team, whose threads it starts and which so are bound as it is.
+// answered at once, and leaves all else to its workers, whose threads it starts and which so are bound as it is.
 
 /// The entries of a queue that wait for requests at any time. A request that finds none waits until another is answered.
 enum { SPARE = 16 };
@@ -36,11 +36,11 @@ static int make(struct ring *ring) {
     return error;
 }
 
-int ring_init(struct ring *ring, struct service *service, struct watch *watch, int processor, unsigned max_threads) {
-    *ring = (struct ring){.service = service, .watch = watch, .processor = processor};
+int ring_init(struct ring *ring, struct service *service, struct idle_class *idle_class, int processor, unsigned max_threads) {
+    *ring = (struct ring){.service = service, .idle_class = idle_class, .processor = processor};
     int error = make(ring);
     if (error) return error;
-    team_init(&ring->team, service, max_threads);
+    workers_init(&ring->workers, service, max_threads);
     sem_init(&ring->start, 0, 0);
     error = pthread_create(&ring->thread, NULL, work, ring);
     if (error) ring_destroy(ring);
@@ -139,9 +139,9 @@ static void receive(struct ring_entry *entry, int result) {
     queue->waiting--;
     if (result < 0) return;
     while (queue->waiting < SPARE && add_entry(queue)) {}
-    bool is_handed_on = team_is_needed(&ring->team, entry_header(entry)) && team_take(&ring->team, entry);
-    watch_count(ring->watch, &ring->watched, is_handed_on);
-    if (!is_handed_on) team_serve(&ring->team, entry);
+    bool is_handed_on = workers_is_needed(&ring->workers, entry_header(entry)) && workers_take(&ring->workers, entry);
+    idle_class_count(ring->idle_class, &ring->load, is_handed_on);
+    if (!is_handed_on) workers_serve(&ring->workers, entry);
 }
 
 /// Waits for one completion and sees to it.
@@ -173,7 +173,7 @@ static void settle(int processor) {
     CPU_ZERO(&set);
     CPU_SET(processor, &set);
     pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-    watch_settle();
+    idle_class_settle();
 }
 
 static void serve(struct ring *ring) {
@@ -194,7 +194,7 @@ static void *work(void *argument) {
     struct ring *ring = own = argument;
     cfuse_prepare_thread_for_faults();
     settle(ring->processor);
-    ring->watched.thread = gettid();
+    ring->load.thread = gettid();
     while (sem_wait(&ring->start) != 0) {}
     if (!atomic_load(&ring->stopping)) serve(ring);
     return NULL;
@@ -203,7 +203,7 @@ static void *work(void *argument) {
 void ring_start(struct ring *ring) { sem_post(&ring->start); }
 
 void ring_stop(struct ring *ring) {
-    team_stop(&ring->team);
+    workers_stop(&ring->workers);
     atomic_store(&ring->stopping, true);
     sem_post(&ring->start);
     uint64_t one = 1;
@@ -215,7 +215,7 @@ void ring_destroy(struct ring *ring) {
     ring_memory_free(&ring->io);
     close(ring->wake);
     sem_destroy(&ring->start);
-    team_destroy(&ring->team);
+    workers_destroy(&ring->workers);
     for (struct ring_entry *entry = ring->entries, *next; entry; entry = next) {
         next = entry->all;
         entry_free(entry);

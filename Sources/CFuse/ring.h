@@ -1,8 +1,8 @@
 // One processor's ring and the thread that is bound to it.
 #ifndef CFUSE_RING_H
 #define CFUSE_RING_H
-#include "ring_team.h"
-#include "ring_watch.h"
+#include "ring_workers.h"
+#include "ring_idle_class.h"
 #include <liburing.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -24,9 +24,9 @@ struct ring {
     struct service *service;
     struct io_uring io;
     struct queue *queues;
-    struct team team;
-    struct watched watched;
-    struct watch *watch;
+    struct workers workers;
+    struct ring_load load;
+    struct idle_class *idle_class;
     int processor;
     pthread_t thread;
     /// Posted when the kernel knows of the connection.
@@ -42,12 +42,12 @@ struct ring {
 };
 
 /// Makes a ring with its thread, which waits for `ring_start`. 0 or an errno.
-int ring_init(struct ring *ring, struct service *service, struct watch *watch, int processor, unsigned max_threads);
+int ring_init(struct ring *ring, struct service *service, struct idle_class *idle_class, int processor, unsigned max_threads);
 /// Adds a queue before the start. False without memory.
 bool ring_add_queue(struct ring *ring, unsigned number);
 /// Has the thread hand the kernel its entries, and serve.
 void ring_start(struct ring *ring);
-/// Ends the team, then the thread.
+/// Ends the workers, then the thread.
 void ring_stop(struct ring *ring);
 /// Frees a stopped ring.
 void ring_destroy(struct ring *ring);

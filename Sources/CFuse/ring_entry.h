@@ -21,7 +21,7 @@ struct ring_entry {
     bool is_awaited;
     /// How much of the payload was touched since it was last given back.
     size_t touched;
-    /// In the list of those that await an answer, and in one of the ring's or the team's.
+    /// In the list of those that await an answer, and in one of the ring's or the workers'.
     struct ring_entry *awaiting, *next;
     struct ring_entry *all;
 };

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 struct rings {
-    struct watch watch;
-    struct watched **watched;
+    struct idle_class idle_class;
+    struct ring_load **load;
     unsigned count;
     struct ring ring[];
 };
@@ -28,8 +28,8 @@ static bool make(
     for (unsigned number = 0; number < possible; number++) {
         if (!CPU_ISSET(number, set)) continue;
         struct ring *ring = &rings->ring[rings->count];
-        if (ring_init(ring, service, &rings->watch, (int)number, max_threads) != 0) return false;
-        rings->watched[rings->count] = &ring->watched;
+        if (ring_init(ring, service, &rings->idle_class, (int)number, max_threads) != 0) return false;
+        rings->load[rings->count] = &ring->load;
         rings->count++;
         if (!ring_add_queue(ring, number)) return false;
     }
@@ -45,27 +45,27 @@ struct rings *rings_new(struct service *service, unsigned max_threads) {
     unsigned usable = (unsigned)CPU_COUNT(&set);
     struct rings *rings = calloc(1, sizeof *rings + usable * sizeof rings->ring[0]);
     if (!rings) return NULL;
-    rings->watched = calloc(usable, sizeof *rings->watched);
+    rings->load = calloc(usable, sizeof *rings->load);
     // A thread that waits for the network is parked; one that waits for the disk keeps its place.
     unsigned threads = max_threads / usable < 4 ? 4 : max_threads / usable;
-    if (rings->watched && make(rings, service, &set, possible, threads)) return rings;
+    if (rings->load && make(rings, service, &set, possible, threads)) return rings;
     rings_stop(rings);
     rings_free(rings);
     return NULL;
 }
 
 void rings_start(struct rings *rings) {
-    watch_start(&rings->watch, rings->watched, rings->count);
+    idle_class_start(&rings->idle_class, rings->load, rings->count);
     for (unsigned index = 0; index < rings->count; index++) ring_start(&rings->ring[index]);
 }
 
 void rings_stop(struct rings *rings) {
-    watch_stop(&rings->watch);
+    idle_class_stop(&rings->idle_class);
     for (unsigned index = 0; index < rings->count; index++) ring_stop(&rings->ring[index]);
 }
 
 void rings_free(struct rings *rings) {
     for (unsigned index = 0; index < rings->count; index++) ring_destroy(&rings->ring[index]);
-    free(rings->watched);
+    free(rings->load);
     free(rings);
 }

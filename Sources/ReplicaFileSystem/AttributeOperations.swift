@@ -8,7 +8,7 @@ extension DomainFileSystem {
     public func getattr(
         _ context: RequestContext, node: NodeID, handle: FileHandle?, reply: consuming AttributesReply
     ) {
-        answer(context, reply) { [self] () throws(Obstacle) in
+        answer(context, reply) { [self] () throws(ReplicaError) in
             try entry(of: node)
         } send: { reply, entry in
             reply.send(Attributes(entry.status), timeout: entry.timeout)
@@ -16,7 +16,7 @@ extension DomainFileSystem {
     }
 
     public func statx(_ context: RequestContext, node: NodeID, handle: FileHandle?, reply: consuming BirthReply) {
-        answer(context, reply) { [self] () throws(Obstacle) in
+        answer(context, reply) { [self] () throws(ReplicaError) in
             try entry(of: node)
         } send: { reply, entry in
             let born = entry.status.born
@@ -28,7 +28,7 @@ extension DomainFileSystem {
     }
 
     /// What is known of a node. One whose file was replaced has what the item has now, as long as it is open.
-    private func entry(of node: NodeID) throws(Obstacle) -> ReplicaModel.Entry {
+    private func entry(of node: NodeID) throws(ReplicaError) -> ReplicaModel.Entry {
         var entry = try replica.attributes(of: NodeNumber.item(node))
         guard !NodeNumber.isSame(node, entry.generation) else { return entry }
         guard inodes.isOpen(node) else { throw .errno(.stale) }
@@ -42,7 +42,7 @@ extension DomainFileSystem {
     ) {
         let isOwn = ownCalls.contains(context.pid)
         let file = handle.flatMap { files[$0] }
-        answer(context, reply) { [self] () throws(Obstacle) -> ReplicaModel.Entry in
+        answer(context, reply) { [self] () throws(ReplicaError) -> ReplicaModel.Entry in
             let number = NodeNumber.item(node)
             if isOwn {
                 _ = try replica.performPresented(on: number)
@@ -56,7 +56,7 @@ extension DomainFileSystem {
 
     private func setAttributes(
         _ changes: AttributeChanges, of number: ItemNumber, _ file: OpenedItem?, _ writer: Writer
-    ) throws(Obstacle) -> ReplicaModel.Entry {
+    ) throws(ReplicaError) -> ReplicaModel.Entry {
         var change = AttributeChange()
         change.mode = changes.mode.map { UInt16(truncatingIfNeeded: $0 & 0o7777) }
         change.user = changes.uid
@@ -75,7 +75,7 @@ extension DomainFileSystem {
     }
 
     /// Clears set-user-ID and set-group-ID as a write by somebody else does, where there are any.
-    func clearSetID(of number: ItemNumber, for writer: Writer) throws(Obstacle) {
+    func clearSetID(of number: ItemNumber, for writer: Writer) throws(ReplicaError) {
         guard try replica.attributes(of: number).status.hasSetID else { return }
         var change = AttributeChange()
         change.clearsSetID = writer.keepsSetGroupID

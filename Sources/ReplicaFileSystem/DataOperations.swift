@@ -20,12 +20,12 @@ extension DomainFileSystem {
         _ context: RequestContext, _ file: OpenedItem, _ range: Range<Int64>, attempts: Int,
         _ reply: consuming DataReply
     ) {
-        switch Result(catching: { () throws(Obstacle) in try file.holds(range, replica) }) {
+        switch Result(catching: { () throws(ReplicaError) in try file.holds(range, replica) }) {
         case .success(true):
             file.advance(past: range)
             reply.send(descriptor: file.descriptor, offset: range.lowerBound, count: range.count)
-        case .failure(let obstacle):
-            reply.fail(obstacle.errno)
+        case .failure(let error):
+            reply.fail(error.errno)
         case .success(false):
             guard attempts > 0 else { return reply.fail(.ioError) }
             let ahead = file.rangeToFetch(for: range)
@@ -46,20 +46,20 @@ extension DomainFileSystem {
     ) {
         traffic.countWrite()
         guard let file = files[handle], file.descriptor >= 0 else { return reply.fail(.badFileDescriptor) }
-        let outcome = Result { () throws(Obstacle) in
+        let outcome = Result { () throws(ReplicaError) in
             if options.killPrivileges { try clearSetID(of: file.number, for: Writer(context)) }
             try file.write(buffer, at: offset)
         }
         switch outcome {
         case .success: reply.send(buffer.count)
-        case .failure(let obstacle): reply.fail(obstacle.errno)
+        case .failure(let error): reply.fail(error.errno)
         }
     }
 }
 
 extension OpenedItem {
     /// Writes all of `buffer`: the kernel takes a short answer for the end of it, and the rest is lost.
-    fileprivate func write(_ buffer: UnsafeRawBufferPointer, at offset: Int64) throws(Obstacle) {
+    fileprivate func write(_ buffer: UnsafeRawBufferPointer, at offset: Int64) throws(ReplicaError) {
         var done = 0
         while done < buffer.count {
             let count = pwrite(

@@ -75,7 +75,7 @@ public final class DomainFileSystem: FileSystem {
     }
 
     /// Refuses nodes whose file was replaced: the kernel looks the name up again then.
-    func check(_ node: NodeID) throws(Obstacle) -> ItemNumber {
+    func check(_ node: NodeID) throws(ReplicaError) -> ItemNumber {
         let number = NodeNumber.item(node)
         guard replica.presence(of: number, range: 0..<0, since: NodeNumber.generation(node)) != .stale else {
             throw .errno(.stale)

@@ -19,7 +19,7 @@ extension DomainFileSystem {
     public func fsyncdir(
         _ context: RequestContext, node: NodeID, handle: FileHandle, dataOnly: Bool, reply: consuming EmptyReply
     ) {
-        answer(context, reply) { [self] () throws(Obstacle) in
+        answer(context, reply) { [self] () throws(ReplicaError) in
             let descriptor = try replica.reopen(NodeNumber.item(node), flags: O_RDONLY | O_DIRECTORY)
             defer { Glibc.close(descriptor) }
             guard Glibc.fsync(descriptor) == 0 else { throw .errno(.last) }
@@ -35,7 +35,7 @@ extension DomainFileSystem {
         reply: consuming DirectoryReply
     ) {
         let folder = NodeNumber.item(node)
-        answer(context, reply) { [self] () throws(Obstacle) in
+        answer(context, reply) { [self] () throws(ReplicaError) in
             try page(of: folder, from: offset, size: size, headerSize: 24)
         } send: { reply, page in
             var buffer = DirectoryBuffer(capacity: size)
@@ -54,7 +54,7 @@ extension DomainFileSystem {
         reply: consuming DirectoryReply
     ) {
         let folder = NodeNumber.item(node)
-        answer(context, reply) { [self] () throws(Obstacle) in
+        answer(context, reply) { [self] () throws(ReplicaError) in
             var page = try page(of: folder, from: offset, size: size, headerSize: 152)
             page.entries = try replica.lookup(page.names[...], in: folder)
             return page
@@ -75,7 +75,7 @@ extension DomainFileSystem {
 
     private func page(
         of folder: ItemNumber, from offset: Int64, size: Int, headerSize: Int
-    ) throws(Obstacle) -> FolderPage {
+    ) throws(ReplicaError) -> FolderPage {
         let page = FolderPage(
             try listing(of: folder, offset), folder, from: offset, size: size, headerSize: headerSize)
         if page.lines.isEmpty { listings.remove(folder) }
@@ -83,7 +83,7 @@ extension DomainFileSystem {
     }
 
     /// What the folder holds, taken anew when reading begins at its start.
-    private func listing(of folder: ItemNumber, _ offset: Int64) throws(Obstacle) -> Listing {
+    private func listing(of folder: ItemNumber, _ offset: Int64) throws(ReplicaError) -> Listing {
         if offset > 0, let listing = listings[folder] { return listing }
         let listing = Listing(parent: try replica.parent(of: folder), entries: try replica.entries(of: folder))
         listings.keep(listing, of: folder)

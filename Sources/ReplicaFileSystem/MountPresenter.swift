@@ -24,17 +24,17 @@ final class MountPresenter: Presenter {
         self.notifier = notifier
     }
 
-    /// Blocks the calling thread for the time of a few local system calls, at worst as long as ``Patience`` says.
+    /// Blocks the calling thread for the time of a few local system calls, at worst as long as ``WaitLimit`` says.
     func present(_ call: PresentedCall) -> Bool {
         let folders = call.folders
         guard stuck.withLock({ stuck in folders.allSatisfy { stuck[$0] == nil } }) else { return false }
-        let errand = Errand()
-        let isStarted = errand.start { [self] in
+        let thread = TimedThread()
+        let isStarted = thread.start { [self] in
             let isMade = make(call)
-            if !errand.finish(isMade) { unstick(folders) }
+            if !thread.finish(isMade) { unstick(folders) }
         }
         guard isStarted else { return false }
-        return errand.wait { stick(folders) }
+        return thread.wait { stick(folders) }
     }
 
     private func stick(_ folders: [ItemNumber]) {
@@ -91,7 +91,7 @@ final class MountPresenter: Presenter {
     /// Not to be called under the replica's lock.
     func invalidate(_ number: ItemNumber) {
         var generation: UInt32 = 0
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             generation = try replica.attributes(of: number).generation
         } catch {
             // The item is gone; there is nothing the kernel could still show of it.

@@ -9,9 +9,9 @@ extension DomainFileSystem {
         _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, reply: consuming EntryReply
     ) {
         let name = FileName(cString: name)
-        answer(context, reply) { [self] () throws(Obstacle) -> FuseMount.Entry in
+        answer(context, reply) { [self] () throws(ReplicaError) -> FuseMount.Entry in
             if let entry = try lookupByHandle(name, parent) { return entry }
-            do throws(Obstacle) {
+            do throws(ReplicaError) {
                 return FuseMount.Entry(try replica.lookup(name, in: NodeNumber.item(parent)))
             } catch .errno(.noSuchFileOrDirectory) {
                 return .negative(timeout: Timeout.long)
@@ -22,7 +22,7 @@ extension DomainFileSystem {
     }
 
     /// `.` and `..` are asked for by who has a handle of what the kernel may have forgotten (``Features/export``).
-    private func lookupByHandle(_ name: FileName, _ node: NodeID) throws(Obstacle) -> FuseMount.Entry? {
+    private func lookupByHandle(_ name: FileName, _ node: NodeID) throws(ReplicaError) -> FuseMount.Entry? {
         switch name {
         case FileName("."):
             let generation = NodeNumber.generation(node)
@@ -36,7 +36,7 @@ extension DomainFileSystem {
         _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, mode: UInt32,
         reply: consuming EntryReply
     ) {
-        make(context, parent, name, reply) { [replica] (name, folder) throws(Obstacle) in
+        make(context, parent, name, reply) { [replica] (name, folder) throws(ReplicaError) in
             try replica.makeFolder(
                 name, in: folder, mode: UInt16(truncatingIfNeeded: mode & 0o7777), caller: Caller(context))
         }
@@ -46,7 +46,7 @@ extension DomainFileSystem {
         _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, mode: UInt32, device: UInt64,
         reply: consuming EntryReply
     ) {
-        make(context, parent, name, reply) { [replica] (name, folder) throws(Obstacle) in
+        make(context, parent, name, reply) { [replica] (name, folder) throws(ReplicaError) in
             try replica.makeNode(name, in: folder, mode: mode, device: device, caller: Caller(context))
         }
     }
@@ -56,7 +56,7 @@ extension DomainFileSystem {
         reply: consuming EntryReply
     ) {
         let target = FileName(cString: target).bytes
-        make(context, parent, name, reply) { [replica] (name, folder) throws(Obstacle) in
+        make(context, parent, name, reply) { [replica] (name, folder) throws(ReplicaError) in
             try replica.makeSymlink(name, in: folder, target: target, caller: Caller(context))
         }
     }
@@ -65,13 +65,13 @@ extension DomainFileSystem {
         _ context: RequestContext, node: NodeID, parent: NodeID, name: UnsafePointer<CChar>,
         reply: consuming EntryReply
     ) {
-        make(context, parent, name, reply) { [self] (name, folder) throws(Obstacle) in
+        make(context, parent, name, reply) { [self] (name, folder) throws(ReplicaError) in
             try replica.link(try check(node), as: name, in: folder)
         }
     }
 
     public func readlink(_ context: RequestContext, node: NodeID, reply: consuming LinkTargetReply) {
-        answer(context, reply) { [replica] () throws(Obstacle) in
+        answer(context, reply) { [replica] () throws(ReplicaError) in
             FileName(bytes: try replica.target(of: NodeNumber.item(node)))
         } send: { reply, target in
             send(target, by: reply)
@@ -81,12 +81,12 @@ extension DomainFileSystem {
     /// Makes an entry by `operation`, or carries out the remote change that the daemon's own request stands for.
     private func make(
         _ context: RequestContext, _ parent: NodeID, _ name: UnsafePointer<CChar>, _ reply: consuming EntryReply,
-        _ operation: @escaping @Sendable (FileName, ItemNumber) throws(Obstacle) -> ReplicaModel.Entry
+        _ operation: @escaping @Sendable (FileName, ItemNumber) throws(ReplicaError) -> ReplicaModel.Entry
     ) {
         let name = FileName(cString: name)
         let folder = NodeNumber.item(parent)
         let isOwn = ownCalls.contains(context.pid)
-        answer(context, reply) { [replica] () throws(Obstacle) in
+        answer(context, reply) { [replica] () throws(ReplicaError) in
             guard isOwn else { return try operation(name, folder) }
             _ = try replica.performPresented(name, in: folder)
             return try replica.lookup(name, in: folder)

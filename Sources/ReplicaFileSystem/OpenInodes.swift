@@ -32,9 +32,9 @@ final class OpenInodes: Sendable {
     }
 
     /// Counts an open and says how it is to be.
-    /// - Throws: ``Obstacle/needsContent(_:)`` when the others are opened in a way that needs all content here.
-    func enter(_ node: NodeID, _ file: OpenFile, _ session: Session?) throws(Obstacle) -> (IOMode, BackingID?) {
-        try shard(of: node).withLock { (inodes) throws(Obstacle) in
+    /// - Throws: ``ReplicaError/needsContent(_:)`` when the others are opened in a way that needs all content here.
+    func enter(_ node: NodeID, _ file: OpenFile, _ session: Session?) throws(ReplicaError) -> (IOMode, BackingID?) {
+        try shard(of: node).withLock { (inodes) throws(ReplicaError) in
             guard var inode = inodes[node] else {
                 let backing = file.isWhole && !file.hasSetID ? Self.register(file.descriptor, session) : nil
                 let mode: IOMode = backing != nil ? .passthrough : file.isWhole ? .cached : .direct

@@ -11,7 +11,7 @@ extension DomainFileSystem {
     private static let kernelFlags = O_APPEND | CL_O_DIRECT
 
     public func open(_ context: RequestContext, node: NodeID, options: OpenOptions, reply: consuming OpenReply) {
-        answer(context, reply) { [self] () throws(Obstacle) in
+        answer(context, reply) { [self] () throws(ReplicaError) in
             let number = try check(node)
             let flags = options.flags & ~Self.kernelFlags
             let below = try openFile(number, flags, isAppending: options.flags & O_APPEND != 0)
@@ -25,8 +25,8 @@ extension DomainFileSystem {
     }
 
     /// What may only grow (chattr(1)) can't be opened for writing but to append.
-    private func openFile(_ number: ItemNumber, _ flags: Int32, isAppending: Bool) throws(Obstacle) -> OpenFile {
-        do throws(Obstacle) {
+    private func openFile(_ number: ItemNumber, _ flags: Int32, isAppending: Bool) throws(ReplicaError) -> OpenFile {
+        do throws(ReplicaError) {
             return try replica.open(number, flags: flags)
         } catch .errno(.notPermitted) where isAppending {
             return try replica.open(number, flags: flags | O_APPEND)
@@ -38,7 +38,7 @@ extension DomainFileSystem {
         reply: consuming CreateReply
     ) {
         let name = FileName(cString: name)
-        answer(context, reply) { [self] () throws(Obstacle) in
+        answer(context, reply) { [self] () throws(ReplicaError) in
             let (entry, below) = try createFile(name, NodeNumber.item(parent), mode, options, Caller(context))
             let made = FuseMount.Entry(entry)
             return Created(entry: made, file: try enter(made.node, below, isNew: true))
@@ -51,7 +51,7 @@ extension DomainFileSystem {
         _ context: RequestContext, parent: NodeID, mode: UInt32, options: OpenOptions, reply: consuming CreateReply
     ) {
         let flags = options.flags & ~Self.kernelFlags
-        answer(context, reply) { [self] () throws(Obstacle) in
+        answer(context, reply) { [self] () throws(ReplicaError) in
             let (entry, below) = try replica.createUnnamed(
                 in: NodeNumber.item(parent), mode: UInt16(truncatingIfNeeded: mode & 0o7777), flags: flags,
                 caller: Caller(context))
@@ -75,8 +75,8 @@ extension DomainFileSystem {
 
     private func createFile(
         _ name: FileName, _ parent: ItemNumber, _ mode: UInt32, _ options: OpenOptions, _ caller: Caller
-    ) throws(Obstacle) -> (ReplicaModel.Entry, OpenFile) {
-        do throws(Obstacle) {
+    ) throws(ReplicaError) -> (ReplicaModel.Entry, OpenFile) {
+        do throws(ReplicaError) {
             return try replica.createFile(
                 name, in: parent, mode: UInt16(truncatingIfNeeded: mode & 0o7777),
                 flags: options.flags & ~Self.kernelFlags, caller: caller)
@@ -107,8 +107,8 @@ extension DomainFileSystem {
     /// Makes the handle for a file opened below, and says how the kernel is to treat it.
     private func enter(
         _ node: NodeID, _ below: OpenFile, isNew: Bool = false
-    ) throws(Obstacle) -> OpenedFile {
-        do throws(Obstacle) {
+    ) throws(ReplicaError) -> OpenedFile {
+        do throws(ReplicaError) {
             guard NodeNumber.isSame(node, below.generation) else { throw .errno(.stale) }
             let (mode, backing) = try inodes.enter(node, below, session)
             let isPassthrough = mode == .passthrough

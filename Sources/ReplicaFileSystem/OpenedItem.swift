@@ -28,7 +28,7 @@ final class OpenedItem: Sendable {
     /// Whether a range is here and can be read from the descriptor, which is made one of the file's present content if
     /// nothing of the former was here.
     /// - Throws: ESTALE when something of it was; what opening the file again throws.
-    func holds(_ range: Range<Int64>, _ replica: Replica) throws(Obstacle) -> Bool {
+    func holds(_ range: Range<Int64>, _ replica: Replica) throws(ReplicaError) -> Bool {
         guard let reading else { return true }
         while true {
             let (placeholder, seen) = reading.withLock { ($0.placeholder, $0.seen) }
@@ -37,13 +37,13 @@ final class OpenedItem: Sendable {
             case .here: return true
             case .absent: return false
             case .stale: throw .errno(.stale)
-            case .exchanged: try reading.withLock { (reading) throws(Obstacle) in try renew(&reading, replica) }
+            case .exchanged: try reading.withLock { (reading) throws(ReplicaError) in try renew(&reading, replica) }
             }
         }
     }
 
     /// One at a time, so that the descriptor never goes back to an older file.
-    private func renew(_ reading: inout Reading, _ replica: Replica) throws(Obstacle) {
+    private func renew(_ reading: inout Reading, _ replica: Replica) throws(ReplicaError) {
         let (fresh, current) = try replica.reopen(number, since: generation)
         defer { close(fresh) }
         guard cl_dup3(fresh, descriptor, O_CLOEXEC) >= 0 else { throw .errno(.last) }

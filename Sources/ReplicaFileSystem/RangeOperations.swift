@@ -10,7 +10,7 @@ extension DomainFileSystem {
         _ context: RequestContext, node: NodeID, handle: FileHandle, dataOnly: Bool, reply: consuming EmptyReply
     ) {
         guard let file = files[handle] else { return reply.fail(.badFileDescriptor) }
-        answer(context, reply) { [self] () throws(Obstacle) in
+        answer(context, reply) { [self] () throws(ReplicaError) in
             // Nothing is left to keep of a file that was replaced.
             guard isCurrent(file) else { return }
             var status = stat()
@@ -26,7 +26,7 @@ extension DomainFileSystem {
     }
 
     /// Keeps over a power cut what a look at the tree would not find again.
-    func recordDurably() throws(Obstacle) {
+    func recordDurably() throws(ReplicaError) {
         do {
             try replica.recordDurably()
         } catch {
@@ -39,7 +39,7 @@ extension DomainFileSystem {
         reply: consuming EmptyReply
     ) {
         guard let file = files[handle] else { return reply.fail(.badFileDescriptor) }
-        answer(context, reply) { [self] () throws(Obstacle) in
+        answer(context, reply) { [self] () throws(ReplicaError) in
             try checkCurrent(file)
             try clearSetIDUnlessKept(of: file.number, by: context)
             try withDescriptor(of: file, forWriting: true) { CLinux.fallocate($0, mode, offset, length) }
@@ -53,7 +53,7 @@ extension DomainFileSystem {
         reply: consuming OffsetReply
     ) {
         guard let file = files[handle] else { return reply.fail(.badFileDescriptor) }
-        answer(context, reply) { [self] () throws(Obstacle) -> Int64 in
+        answer(context, reply) { [self] () throws(ReplicaError) -> Int64 in
             try checkCurrent(file)
             try checkWhole(file)
             return Int64(try withDescriptor(of: file, forWriting: false) { Glibc.lseek($0, Int(offset), whence) })
@@ -69,12 +69,12 @@ extension DomainFileSystem {
         guard let from = files[source.handle], let into = files[destination.handle] else {
             return reply.fail(.badFileDescriptor)
         }
-        answer(context, reply) { [self] () throws(Obstacle) -> Int in
+        answer(context, reply) { [self] () throws(ReplicaError) -> Int in
             try checkCurrent(from)
             try checkCurrent(into)
             try checkWhole(from)
             try clearSetIDUnlessKept(of: into.number, by: context)
-            return try withDescriptor(of: from, forWriting: false) { below throws(Obstacle) in
+            return try withDescriptor(of: from, forWriting: false) { below throws(ReplicaError) in
                 try withDescriptor(of: into, forWriting: true) { target in
                     var (start, end) = (source.offset, destination.offset)
                     return copy_file_range(below, &start, target, &end, length, UInt32(bitPattern: flags))
@@ -86,14 +86,14 @@ extension DomainFileSystem {
     }
 
     /// Of these calls the kernel does not say who may keep set-user-ID and set-group-ID.
-    private func clearSetIDUnlessKept(of number: ItemNumber, by context: RequestContext) throws(Obstacle) {
+    private func clearSetIDUnlessKept(of number: ItemNumber, by context: RequestContext) throws(ReplicaError) {
         let writer = Writer(context)
         if !writer.keepsSetID { try clearSetID(of: number, for: writer) }
     }
 
     // MARK: Descriptors
 
-    private func checkWhole(_ file: OpenedItem) throws(Obstacle) {
+    private func checkWhole(_ file: OpenedItem) throws(ReplicaError) {
         guard try file.holds(0..<Int64.max, replica) else { throw .needsContent(file.number) }
     }
 
@@ -101,7 +101,7 @@ extension DomainFileSystem {
         file.descriptor >= 0 || replica.presence(of: file.number, range: 0..<0, since: file.generation) != .stale
     }
 
-    private func checkCurrent(_ file: OpenedItem) throws(Obstacle) {
+    private func checkCurrent(_ file: OpenedItem) throws(ReplicaError) {
         guard isCurrent(file) else { throw .errno(.stale) }
     }
 
@@ -109,15 +109,15 @@ extension DomainFileSystem {
     /// - Throws: The errno that `body` leaves with a negative result.
     @discardableResult
     private func withDescriptor<Number: SignedInteger>(
-        of file: OpenedItem, forWriting isWriter: Bool, _ body: (Int32) throws(Obstacle) -> Number
-    ) throws(Obstacle) -> Number {
+        of file: OpenedItem, forWriting isWriter: Bool, _ body: (Int32) throws(ReplicaError) -> Number
+    ) throws(ReplicaError) -> Number {
         guard file.descriptor < 0 else { return try checked(try body(file.descriptor)) }
         let descriptor = try replica.reopen(file.number, flags: isWriter && file.isWriter ? O_RDWR : O_RDONLY)
         defer { Glibc.close(descriptor) }
         return try checked(try body(descriptor))
     }
 
-    private func checked<Number: SignedInteger>(_ result: Number) throws(Obstacle) -> Number {
+    private func checked<Number: SignedInteger>(_ result: Number) throws(ReplicaError) -> Number {
         guard result >= 0 else { throw .errno(.last) }
         return result
     }

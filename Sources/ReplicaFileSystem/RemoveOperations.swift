@@ -23,7 +23,7 @@ extension DomainFileSystem {
         let (old, new) = (FileName(cString: name), FileName(cString: newName))
         let (from, into) = (NodeNumber.item(parent), NodeNumber.item(newParent))
         let isOwn = ownCalls.contains(context.pid)
-        answer(context, reply) { [replica] () throws(Obstacle) in
+        answer(context, reply) { [replica] () throws(ReplicaError) in
             if isOwn {
                 _ = try replica.performPresented(old, in: from)
             } else {
@@ -42,7 +42,7 @@ extension DomainFileSystem {
         let name = FileName(cString: name)
         let folder = NodeNumber.item(parent)
         let isOwn = ownCalls.contains(context.pid)
-        answer(context, reply) { [replica] () throws(Obstacle) in
+        answer(context, reply) { [replica] () throws(ReplicaError) in
             if isOwn {
                 _ = try replica.performPresented(name, in: folder)
             } else {

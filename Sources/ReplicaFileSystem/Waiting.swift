@@ -11,18 +11,18 @@ extension DomainFileSystem {
     /// reply parked. A signal to the waiting program answers EINTR.
     func answer<Answer, Value>(
         _ context: RequestContext, _ reply: consuming Reply<Answer>, attempts: Int = mostAttempts,
-        _ operation: @escaping @Sendable () throws(Obstacle) -> Value,
+        _ operation: @escaping @Sendable () throws(ReplicaError) -> Value,
         send: @escaping @Sendable (consuming Reply<Answer>, Value) -> Void
     ) {
-        let outcome = Result { () throws(Obstacle) in try operation() }
+        let outcome = Result { () throws(ReplicaError) in try operation() }
         switch outcome {
         case .success(let value): return send(reply, value)
         case .failure(.errno(let errno)): return reply.fail(errno)
-        case .failure(let obstacle):
+        case .failure(let error):
             guard attempts > 0 else { return reply.fail(.ioError) }
             guard !isRefused(context) else { return reply.fail(.deadlock) }
             wait(reply) { [source] () throws(Errno) in
-                try await source.bring(obstacle)
+                try await source.bring(error)
             } then: { [self] reply, _ in
                 answer(context, reply, attempts: attempts - 1, operation, send: send)
             }
@@ -76,8 +76,8 @@ extension DomainFileSystem {
 }
 
 extension ContentSource {
-    fileprivate func bring(_ obstacle: Obstacle) async throws(Errno) {
-        switch obstacle {
+    fileprivate func bring(_ error: ReplicaError) async throws(Errno) {
+        switch error {
         case .errno(let errno): throw errno
         case .needsListing(let folder): try await list(folder)
         case .needsContent(let file): try await hydrate(file, range: nil)

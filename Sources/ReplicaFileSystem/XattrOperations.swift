@@ -12,7 +12,7 @@ extension DomainFileSystem {
         let number = NodeNumber.item(node)
         if replica.isKnownToLack(name, number) { return reply.fail(Errno(rawValue: ENODATA)) }
         let name = String(cString: name)
-        answer(context, reply) { [self] () throws(Obstacle) -> [UInt8] in
+        answer(context, reply) { [self] () throws(ReplicaError) -> [UInt8] in
             if let key = VirtualAttribute.key(of: name), let value = status?.value(of: key, for: number) {
                 return value
             }
@@ -36,7 +36,7 @@ extension DomainFileSystem {
     }
 
     public func listxattr(_ context: RequestContext, node: NodeID, size: Int, reply: consuming AttributeValueReply) {
-        answer(context, reply) { [replica] () throws(Obstacle) -> [UInt8] in
+        answer(context, reply) { [replica] () throws(ReplicaError) -> [UInt8] in
             try replica.xattrNames(of: NodeNumber.item(node)).flatMap { Array($0.utf8) + [0] }
         } send: { reply, names in
             reply.send(names, room: size)
@@ -47,14 +47,14 @@ extension DomainFileSystem {
         _ context: RequestContext, _ node: NodeID, _ name: String, _ value: [UInt8]?, _ flags: Int32,
         _ killsSetGroupID: Bool, _ reply: consuming EmptyReply
     ) {
-        answer(context, reply) { [self] () throws(Obstacle) in
+        answer(context, reply) { [self] () throws(ReplicaError) in
             let number = try check(node)
             if name == VirtualAttribute.pin, let status { return try setPin(value, of: number, status) }
             guard let value else { return try replica.setXattr(name, nil, flags: 0, of: number) }
             // An empty array has no address, and no address would mean removal.
             let outcome = (value + [0]).withUnsafeBytes { bytes in
                 let bytes = UnsafeRawBufferPointer(rebasing: bytes.dropLast())
-                return Result { () throws(Obstacle) in
+                return Result { () throws(ReplicaError) in
                     try replica.setXattr(name, bytes, flags: flags, of: number, killsSetGroupID: killsSetGroupID)
                 }
             }
@@ -66,7 +66,7 @@ extension DomainFileSystem {
 
     private func setPin(
         _ value: [UInt8]?, of number: ItemNumber, _ status: any ItemStatusSource
-    ) throws(Obstacle) {
+    ) throws(ReplicaError) {
         do throws(Errno) {
             try status.setPin(value, of: number)
         } catch {

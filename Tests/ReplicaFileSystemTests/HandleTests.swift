@@ -72,14 +72,14 @@ import Testing
     /// Has the kernel forget all that it does not use, and the replica let go of it.
     private static func forget(_ mounted: MountedReplica, _ checks: Checks) {
         let replica = mounted.replica
-        let names = replica.look { $0.root.children?.values.map(\.name) ?? [] }
+        let names = replica.withTree { $0.root.children?.values.map(\.name) ?? [] }
         for name in names { mounted.fileSystem.session?.notifier.invalidateEntry(parent: 1, name: name.bytes) }
         let isForgotten = eventually {
-            replica.look { tree in tree.items.values.allSatisfy { $0 === tree.root || $0.lookups == 0 } }
+            replica.withTree { tree in tree.items.values.allSatisfy { $0 === tree.root || $0.lookups == 0 } }
         }
         checks.expect(isForgotten, "forgotten")
         checks.expect((try? replica.record()) != nil, "recorded")
-        replica.look { $0.unloadIdle(limit: .max) }
+        replica.withTree { $0.unloadIdle(limit: .max) }
     }
 }
 

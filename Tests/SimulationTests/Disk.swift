@@ -21,7 +21,7 @@ enum Disk {
         var found: [String: Entry] = [:]
         func walk(_ folder: Int32, _ path: String) throws {
             for line in try FolderListing(of: folder, mark: nil).lines {
-                let place = Place(folder: folder, name: line.name)
+                let place = BackingPath(folder: folder, name: line.name)
                 let here = path + line.name.description
                 // No mark is no error: the content is here then.
                 let isDataless = line.status.kind == .file && (try? place.xattr(OwnXattr.dataless)) != nil
@@ -45,7 +45,7 @@ enum Disk {
         return found
     }
 
-    static func read(_ place: Place) throws -> [UInt8] {
+    static func read(_ place: BackingPath) throws -> [UInt8] {
         let file = try place.open(O_RDONLY)
         defer { close(file) }
         return try read(file)

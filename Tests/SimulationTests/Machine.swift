@@ -13,14 +13,14 @@ final class Machine: Sendable {
 
     init(_ folders: StateFolders, _ world: World) throws {
         let clock = world.clock
-        let bell = Bell()
+        let wakeSignal = WakeSignal()
         var options = DomainOptions()
         options.settle = 1
         options.isSequential = true
         store = SimulatedStore(world.store, world)
-        replica = try Replica.open(folders, now: { clock.withLock { $0 } }, wake: { bell.ring() })
+        replica = try Replica.open(folders, now: { clock.withLock { $0 } }, wake: { wakeSignal.signal() })
         engine = SyncEngine(
-            replica: replica, store: store, options: options, bell: bell,
+            replica: replica, store: store, options: options, wakeSignal: wakeSignal,
             log: Logger(label: "simulation") { _ in SwiftLogNoOpLogHandler() }, random: { 0.5 })
         engine.restore()
         try replica.scan()

@@ -35,12 +35,12 @@ struct StepMaker {
         case 56..<66: .receive
         case 66..<76: .send
         case 76..<79: .pass(random.one(of: [1, 3, 60, 400]))
-        case 79..<92: trouble()
+        case 79..<92: storeFailure()
         default: upkeep()
         }
     }
 
-    private mutating func trouble() -> Step {
+    private mutating func storeFailure() -> Step {
         switch random.below(100) {
         case 0..<40: fault()
         case 40..<55: .dieAtCall(random.below(5), moment())

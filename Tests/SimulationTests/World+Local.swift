@@ -59,11 +59,11 @@ extension World {
         for _ in 0..<6 {
             do {
                 return try act(step, machine)
-            } catch Obstacle.needsContent(let number) {
+            } catch ReplicaError.needsContent(let number) {
                 do { try await machine.engine.hydrate(number, range: nil) } catch {
                     return say("  no content: \(error)")
                 }
-            } catch Obstacle.needsListing(let number) {
+            } catch ReplicaError.needsListing(let number) {
                 do { try await machine.engine.list(number) } catch { return say("  no listing: \(error)") }
             } catch {
                 return say("  \(error)")
@@ -88,7 +88,7 @@ extension World {
 
     /// What vanishes when the file of an entry is overwritten or its name is removed.
     func loss(of entry: Seen, isRemoved: Bool, _ machine: Machine) -> Loss {
-        machine.replica.look { tree in
+        machine.replica.withTree { tree in
             var loss = Loss()
             guard let node = tree.items[entry.parent]?.children?[entry.name] else { return loss }
             if node.kind == .file, node.materialization == .whole, !node.flags.contains(.special) {
@@ -181,7 +181,7 @@ extension World {
 
     /// What is in a file now was acknowledged.
     private func owe(_ file: Seen, _ machine: Machine, isCut: Bool = false) {
-        let bytes = machine.replica.look { tree -> [UInt8]? in
+        let bytes = machine.replica.withTree { tree -> [UInt8]? in
             // What is left of a content that was never here is the store's.
             guard let node = tree.items[file.parent]?.children?[file.name], node.materialization == .whole else {
                 return nil
@@ -232,7 +232,7 @@ extension World {
         do {
             guard try FileStatus(descriptor: held.descriptor).links > 0 else { return nil }
             return try Disk.read(
-                Place(folder: AT_FDCWD, name: FileName("/proc/self/fd/\(held.descriptor)"), isOrphan: true))
+                BackingPath(folder: AT_FDCWD, name: FileName("/proc/self/fd/\(held.descriptor)"), isOrphan: true))
         } catch {
             return nil  // The file was replaced by another meanwhile.
         }

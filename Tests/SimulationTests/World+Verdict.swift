@@ -44,7 +44,7 @@ extension World {
     }
 
     private func unrest(_ machine: Machine) -> String {
-        let pending = machine.replica.look { tree in
+        let pending = machine.replica.withTree { tree in
             tree.pending.values.sorted { $0.number < $1.number }.map { node in
                 "\(tree.path(of: node).map(\.description).joined(separator: "/")) \(node.number)"
                     + " \(node.base.map { "\($0.identifier)" } ?? "new") [\(Describe.fields(node.dirty))]"
@@ -52,8 +52,8 @@ extension World {
             }
         }
         let incoming = ((try? machine.replica.incoming(after: 0, limit: 100)) ?? []).map { "\($0.1.identifier)" }
-        let trouble = machine.engine.state.withLock { $0.trouble?.code ?? "no trouble" }
-        return "pending \(pending), incoming \(incoming), \(trouble)"
+        let storeFailure = machine.engine.state.withLock { $0.storeFailure?.code ?? "no trouble" }
+        return "pending \(pending), incoming \(incoming), \(storeFailure)"
     }
 
     /// Alone, nothing but the user changes the tree.
@@ -99,7 +99,7 @@ extension World {
     private func localOnly() -> Set<String> {
         let machine = self.machine!
         let all = seen(machine)
-        return machine.replica.look { tree in
+        return machine.replica.withTree { tree in
             let alone = all.filter { entry in
                 tree.items[entry.parent]?.children?[entry.name].map {
                     !$0.flags.isDisjoint(with: [.excluded, .special, .refused])

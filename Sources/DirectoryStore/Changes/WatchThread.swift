@@ -15,7 +15,7 @@ enum WatchThread {
             var anchor = tree.index.withLock { $0.log.anchor }
             while !isStopped.withLock({ $0 }) {
                 let isBlind = tree.watches.cannotWatchAll
-                tree.watches.wait(milliseconds: patience(tree, isBlind: isBlind))
+                tree.watches.wait(milliseconds: waitMilliseconds(tree, isBlind: isBlind))
                 if isStopped.withLock({ $0 }) { return }
                 usleep(gathering)
                 // Away: the next round looks for it again.
@@ -29,7 +29,7 @@ enum WatchThread {
     }
 
     /// How long there is nothing to do if no event comes; -1 is for ever.
-    private static func patience(_ tree: DirectoryTree, isBlind: Bool) -> Int32 {
+    private static func waitMilliseconds(_ tree: DirectoryTree, isBlind: Bool) -> Int32 {
         if tree.root.isLost { return rootPeriod }
         let isOpen = tree.index.withLock { !$0.orphans.isEmpty || !$0.unsettled.isEmpty }
         if isOpen { return Int32(100) }

@@ -23,7 +23,7 @@ extension ItemRow {
     }
 
     /// The rows of other names of the file that has this inode number.
-    static func withOther(shown number: ItemNumber, in database: Database) throws -> [ItemRow] {
+    static func withOther(inodeNumber number: ItemNumber, in database: Database) throws -> [ItemRow] {
         try all("shown = ? AND shown != number AND flags & 1 = 0", [number.argument], database)
     }
 

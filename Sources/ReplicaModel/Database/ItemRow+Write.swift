@@ -18,9 +18,10 @@ extension ItemRow {
                     ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         statement.setUncheckedArguments([
-            Int64(bitPattern: number), Int64(bitPattern: shown), Int64(bitPattern: parent), Data(name.bytes),
-            kind.rawValue, Int64(bitPattern: stamp.inode), stamp.born, stamp.size, stamp.modified, stamp.changed,
-            stamp.mode, materialization.rawValue, pin.rawValue, flags.rawValue, dirty.rawValue, usedAt,
+            Int64(bitPattern: number), Int64(bitPattern: inodeNumber), Int64(bitPattern: parent), Data(name.bytes),
+            kind.rawValue, Int64(bitPattern: fingerprint.inode), fingerprint.born, fingerprint.size,
+            fingerprint.modified, fingerprint.changed,
+            fingerprint.mode, materialization.rawValue, pin.rawValue, flags.rawValue, dirty.rawValue, usedAt,
             base?.identifier.rawValue, base?.parent.argument,
             (base?.name).map { Data($0.bytes) }, base?.version.content, base?.version.metadata,
             base?.size,

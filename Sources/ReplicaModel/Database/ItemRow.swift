@@ -4,11 +4,11 @@ internal import GRDB
 /// A node as the database keeps it.
 struct ItemRow {
     var number: UInt64
-    var shown: UInt64
+    var inodeNumber: UInt64
     var parent: UInt64
     var name: FileName
     var kind: ItemKind
-    var stamp: Stamp
+    var fingerprint: FileFingerprint
     var materialization: Materialization
     var pin: Pin
     var flags: NodeFlags
@@ -25,11 +25,11 @@ struct ItemRow {
     /// The row that says what `node` is now.
     init(_ node: Node) {
         number = node.number.rawValue
-        shown = node.shown.rawValue
+        inodeNumber = node.inodeNumber.rawValue
         parent = node.parent?.number.rawValue ?? 0
         name = node.name
         kind = node.kind
-        stamp = node.stamp
+        fingerprint = node.fingerprint
         materialization = node.materialization
         pin = node.pin
         flags = node.flags
@@ -47,17 +47,17 @@ struct ItemRow {
 
     init(_ row: Row) {
         number = UInt64(bitPattern: row["number"])
-        shown = UInt64(bitPattern: row["shown"])
+        inodeNumber = UInt64(bitPattern: row["shown"])
         parent = UInt64(bitPattern: row["parent"])
         name = FileName(bytes: Self.bytes(row["name"]))
         kind = ItemKind(rawValue: row["kind"]) ?? .file
-        stamp = Stamp()
-        stamp.inode = UInt64(bitPattern: row["inode"])
-        stamp.born = row["born"]
-        stamp.size = row["size"]
-        stamp.modified = row["modified"]
-        stamp.changed = row["changed"]
-        stamp.mode = row["mode"]
+        fingerprint = FileFingerprint()
+        fingerprint.inode = UInt64(bitPattern: row["inode"])
+        fingerprint.born = row["born"]
+        fingerprint.size = row["size"]
+        fingerprint.modified = row["modified"]
+        fingerprint.changed = row["changed"]
+        fingerprint.mode = row["mode"]
         materialization = Materialization(rawValue: row["materialization"]) ?? .dataless
         pin = Pin(rawValue: row["pin"]) ?? .inherited
         flags = NodeFlags(rawValue: row["flags"])
@@ -83,15 +83,15 @@ struct ItemRow {
 
     /// Bytes of content on this disk; a file of several names counts once.
     var here: Int64 {
-        guard kind == .file, shown == number, flags.isDisjoint(with: [.special, .deleted]) else { return 0 }
-        return materialization == .whole ? stamp.size : ranges.count
+        guard kind == .file, inodeNumber == number, flags.isDisjoint(with: [.special, .deleted]) else { return 0 }
+        return materialization == .whole ? fingerprint.size : ranges.count
     }
 
     /// A node of this row; its parent is the caller's to give.
     func makeNode(parent: Node?) -> Node {
         let node = Node(number: ItemNumber(number), parent: parent, name: name, kind: kind)
-        node.shown = ItemNumber(shown)
-        node.stamp = stamp
+        node.inodeNumber = ItemNumber(inodeNumber)
+        node.fingerprint = fingerprint
         node.materialization = materialization
         node.pin = pin
         node.flags = flags

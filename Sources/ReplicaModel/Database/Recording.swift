@@ -11,7 +11,7 @@ extension Replica {
     /// - Parameter together: Written in the same transaction.
     func record(together: @escaping (Rows) throws -> Void = { _ in }) throws {
         try recording.withLock { (recording: inout Recording) throws in
-            let ((rows, removed, next, round), aside, answers) = look {
+            let ((rows, removed, next, round), aside, answers) = withTree {
                 ($0.takeChanges(), $0.takeAside(), $0.answers.takeUnrecorded())
             }
             do {
@@ -26,7 +26,7 @@ extension Replica {
                     try together(transaction)
                 }
             } catch {
-                look { tree in
+                withTree { tree in
                     tree.putBack(rows, removed)
                     tree.aside.insert(contentsOf: aside, at: 0)
                     tree.answers.putBack(answers)
@@ -35,7 +35,7 @@ extension Replica {
                 throw error
             }
             recording.failure = nil
-            look { $0.closeFolders() }
+            withTree { $0.closeFolders() }
         }
     }
 
@@ -43,8 +43,8 @@ extension Replica {
     /// its identity is known. ``recordDurably()`` is to follow.
     /// - Parameter size: A file's size before it was synced, in bytes.
     public func noteSynced(_ number: ItemNumber, size: Int64) {
-        try? locked { (tree) throws(Obstacle) in  // Nothing here throws; the lock's signature does.
-            guard let node = tree.shown[number] else { return }
+        try? withTreeWaking { (tree) throws(ReplicaError) in  // Nothing here throws; the lock's signature does.
+            guard let node = tree.nodesByInode[number] else { return }
             tree.settle(node)
             for name in tree.names(of: node) where !name.dirty.isEmpty && !name.isDeleted {
                 if name.kind == .file, name.dirty.contains(.contents) {
@@ -62,10 +62,10 @@ extension Replica {
     /// which xattrs are still to be sent, that a known file was edited. All else is found again by comparing (docs/decisions/no-intent-log.md), and costs
     /// nothing here.
     public func recordDurably() throws {
-        let wanted = look { $0.untoldChanges }
+        let wanted = withTree { $0.untoldChanges }
         try durable.withLock { (durable: inout UInt64) throws in
             guard durable < wanted else { return }
-            let now = look { $0.untoldChanges }
+            let now = withTree { $0.untoldChanges }
             try record()
             try database.makeDurable()
             durable = now

@@ -48,7 +48,7 @@ extension Domain {
         defer { release(held) }
         let copies = try copies(of: held.number)
         guard let newest = copies.last else { throw .invalidArgument }
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             switch side {
             case .both: for copy in copies { replica.settleConflict(copy) }
             case .remote: for copy in copies { try replica.remove(copy) }
@@ -57,12 +57,12 @@ extension Domain {
         } catch {
             throw error.errno
         }
-        bell.ring()
+        wakeSignal.signal()
     }
 
     /// The conflict copies that an item is or has, oldest first.
     private func copies(of number: ItemNumber) throws(Errno) -> [ItemNumber] {
-        let (isCopy, identifier) = replica.look { tree -> (Bool, ItemIdentifier?) in
+        let (isCopy, identifier) = replica.withTree { tree -> (Bool, ItemIdentifier?) in
             guard let node = tree.items[number] else { return (false, nil) }
             return (node.flags.contains(.conflict), node.base?.identifier)
         }

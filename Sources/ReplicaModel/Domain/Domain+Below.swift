@@ -10,7 +10,7 @@ extension Domain {
     /// The item itself where it is no folder, else what is no folder below it, of listed folders, in the order of
     /// their paths.
     func files(at number: ItemNumber, _ path: [FileName]) throws(Errno) -> [FileBelow] {
-        guard replica.look({ $0.items[number]?.kind }) == .folder else {
+        guard replica.withTree({ $0.items[number]?.kind }) == .folder else {
             return [FileBelow(number: number, path: path)]
         }
         var found: [FileBelow] = []
@@ -26,7 +26,7 @@ extension Domain {
 
     /// The entries of a folder by their names; none where it isn't listed.
     func children(of folder: ItemNumber) throws(Errno) -> [ListedChild] {
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             return try replica.listedChildren(of: folder) ?? []
         } catch {
             throw error.errno

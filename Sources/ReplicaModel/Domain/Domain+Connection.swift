@@ -12,7 +12,7 @@ extension Domain {
         try replica.database.write { try Meta.disconnected.write(isTemporary ? nil : reason, to: $0) }
         try replica.database.makeDurable()
         engine.state.withLock { $0.disconnected = Disconnection(reason: reason, isTemporary: isTemporary) }
-        bell.ring()
+        wakeSignal.signal()
     }
 
     /// Ends a disconnection: what waited goes on (statement 25).
@@ -21,7 +21,7 @@ extension Domain {
         try replica.database.makeDurable()
         engine.state.withLock { state in
             state.disconnected = nil
-            state.trouble = nil
+            state.storeFailure = nil
             state.isPullWanted = true
         }
         engine.retryAll()
@@ -33,14 +33,14 @@ extension Domain {
     /// Tries everything again at once that waits after a failure.
     public func retry() {
         engine.state.withLock { state in
-            state.trouble = nil
+            state.storeFailure = nil
             state.isPullWanted = true
             state.refused = []
             state.postponed.removeAll()
         }
-        let numbers = replica.forgive { _, _ in true }
-        engine.board.withLock { $0.add(numbers) }
-        bell.ring()
+        let numbers = replica.clearFailure { _, _ in true }
+        engine.uploadQueue.withLock { $0.add(numbers) }
+        wakeSignal.signal()
     }
 
     /// Tries an item, and what is below it, again at once.
@@ -48,13 +48,13 @@ extension Domain {
     public func retry(_ path: [FileName]) async throws(Errno) {
         let held = try await hold(path, listing: false)
         defer { release(held) }
-        engine.state.withLock { $0.trouble = nil }
-        let numbers = replica.forgive { tree, node in
+        engine.state.withLock { $0.storeFailure = nil }
+        let numbers = replica.clearFailure { tree, node in
             guard let above = tree.items[held.number] else { return false }
             return node.isInside(above)
         }
-        engine.board.withLock { $0.add(numbers) }
-        bell.ring()
+        engine.uploadQueue.withLock { $0.add(numbers) }
+        wakeSignal.signal()
     }
 
     /// Says that the cause of an error is gone: whatever waits because of it goes on (signalErrorResolved).
@@ -64,13 +64,13 @@ extension Domain {
     public func resolved(_ code: String) throws(Errno) {
         guard Self.resolvable.contains(code) else { throw .invalidArgument }
         engine.state.withLock { state in
-            if state.trouble?.code == code { state.trouble = nil }
+            if state.storeFailure?.code == code { state.storeFailure = nil }
             state.isPullWanted = true
         }
         let isExcluded = code == RemoteStoreError.excludedFromSync.code
-        let numbers = isExcluded ? replica.includeAgain() : replica.forgive { $1.failure?.code == code }
-        engine.board.withLock { $0.add(numbers) }
-        bell.ring()
+        let numbers = isExcluded ? replica.includeAgain() : replica.clearFailure { $1.failure?.code == code }
+        engine.uploadQueue.withLock { $0.add(numbers) }
+        wakeSignal.signal()
     }
 
     /// The codes that ``resolved(_:)`` takes.
@@ -82,8 +82,8 @@ extension Domain {
 
 extension Replica {
     /// Lets the pending items that `isMeant` be tried again now.
-    func forgive(_ isMeant: (Tree, Node) -> Bool) -> [ItemNumber] {
-        look { tree in
+    func clearFailure(_ isMeant: (Tree, Node) -> Bool) -> [ItemNumber] {
+        withTree { tree in
             tree.pending.values.filter { $0.failure != nil && isMeant(tree, $0) }.map { node in
                 node.failure?.retryAt = 0
                 tree.note(node)
@@ -103,8 +103,8 @@ extension Replica {
         }
         return numbers.compactMap { number in
             let number = ItemNumber(UInt64(bitPattern: number))
-            do throws(Obstacle) {
-                return try locked { (tree) throws(Obstacle) -> ItemNumber? in
+            do throws(ReplicaError) {
+                return try withTreeWaking { (tree) throws(ReplicaError) -> ItemNumber? in
                     guard let node = try tree.find(number), node.flags.contains(.excluded) else { return nil }
                     tree.edit(node, ItemFields.ofNew(node.kind))
                     return number

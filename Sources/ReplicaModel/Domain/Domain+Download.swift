@@ -71,10 +71,10 @@ extension Domain {
     }
 
     private func bring(_ held: HeldItem, _ range: Range<Int64>?) async throws(Errno) {
-        let kind = replica.look { $0.items[held.number]?.kind }
+        let kind = replica.withTree { $0.items[held.number]?.kind }
         switch kind {
-        case .folder: try await engine.list(held.shown)
-        case .file: try await engine.hydrate(held.shown, range: range)
+        case .folder: try await engine.list(held.inodeNumber)
+        case .file: try await engine.hydrate(held.inodeNumber, range: range)
         case .symlink: break
         case nil: throw .noSuchFileOrDirectory
         }
@@ -90,7 +90,7 @@ extension Domain {
                 let held = try await hold(item.path, listing: true)
                 defer { release(held) }
                 try await bring(held, nil)
-                if replica.look({ $0.items[held.number]?.kind }) == .folder {
+                if replica.withTree({ $0.items[held.number]?.kind }) == .folder {
                     let found = try children(of: held.number)
                     work.begin(items: found.count)
                     waiting += found.reversed().map { FileBelow(number: $0.number, path: item.path + [$0.name]) }

@@ -44,7 +44,7 @@ extension Domain {
 
     private func evictBelow(_ folder: HeldItem, _ path: [FileName], _ work: Work) throws(Errno) -> Eviction {
         defer { release(folder) }
-        guard replica.look({ $0.items[folder.number]?.kind }) == .folder else { throw .invalidArgument }
+        guard replica.withTree({ $0.items[folder.number]?.kind }) == .folder else { throw .invalidArgument }
         return try evict(folder, path, isStrict: false, work)
     }
 
@@ -86,7 +86,7 @@ extension Domain {
         guard store.properties.fields.isSuperset(of: Self.neededFields) else { return }
         for child in try children(of: folder) where child.kind == .folder { try await drop(child.number, &result) }
         replica.releaseEntries(of: folder)
-        for _ in 0..<Self.patience where replica.hasKnownEntries(folder) {
+        for _ in 0..<Self.forgettingRounds where replica.hasKnownEntries(folder) {
             try? await Task.sleep(for: .milliseconds(10))  // A cancelled task finds the folder in use.
         }
         do {
@@ -98,6 +98,6 @@ extension Domain {
 
     /// What would be lost with a listing if the store did not have it.
     private static let neededFields: ItemFields = [.mode, .modificationDate, .untoldByStatus]
-    /// Hundredths of a second that the kernel is given to forget entries.
-    private static let patience = 50
+    /// Rounds of 10 ms that the kernel is given to forget entries.
+    private static let forgettingRounds = 50
 }

@@ -4,7 +4,7 @@ internal import SystemPackage
 struct HeldItem: Sendable {
     var number: ItemNumber
     /// The inode number.
-    var shown: ItemNumber
+    var inodeNumber: ItemNumber
 }
 
 extension Domain {
@@ -14,7 +14,7 @@ extension Domain {
     func hold(_ path: [FileName], listing: Bool) async throws(Errno) -> HeldItem {
         while true {
             let folder: ItemNumber
-            do throws(Obstacle) {
+            do throws(ReplicaError) {
                 return try replica.hold(path)
             } catch {
                 guard case .needsListing(let found) = error else { throw error.errno }
@@ -25,13 +25,13 @@ extension Domain {
         }
     }
 
-    func release(_ item: HeldItem) { replica.forget(item.shown, count: 1) }
+    func release(_ item: HeldItem) { replica.forget(item.inodeNumber, count: 1) }
 }
 
 extension Replica {
-    /// - Throws: ``Obstacle/needsListing(_:)`` where a folder on the way was never listed.
-    func hold(_ path: [FileName]) throws(Obstacle) -> HeldItem {
-        try locked { (tree) throws(Obstacle) in
+    /// - Throws: ``ReplicaError/needsListing(_:)`` where a folder on the way was never listed.
+    func hold(_ path: [FileName]) throws(ReplicaError) -> HeldItem {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             var node = tree.root
             for name in path {
                 guard node.kind == .folder else { throw .errno(.notDirectory) }
@@ -44,8 +44,8 @@ extension Replica {
     }
 
     /// The item of this number, kept loaded; nil when there is none in the tree.
-    func hold(_ number: ItemNumber) throws(Obstacle) -> HeldItem? {
-        try locked { (tree) throws(Obstacle) in
+    func hold(_ number: ItemNumber) throws(ReplicaError) -> HeldItem? {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = try tree.find(number), !node.isDeleted else { return nil }
             return tree.hold(node)
         }
@@ -54,7 +54,7 @@ extension Replica {
 
 extension Tree {
     fileprivate func hold(_ node: Node) -> HeldItem {
-        (shown[node.shown] ?? node).lookups += 1
-        return HeldItem(number: node.number, shown: node.shown)
+        (nodesByInode[node.inodeNumber] ?? node).lookups += 1
+        return HeldItem(number: node.number, inodeNumber: node.inodeNumber)
     }
 }

@@ -21,11 +21,11 @@ extension Domain {
                 state.isApproved = true
                 return state.heldDeletions
             }
-            guard state.trouble?.code == RemoteStoreError.cannotSynchronize("").code else { return nil }
-            (state.takesOtherStore, state.isPullWanted, state.trouble) = (true, true, nil)
+            guard state.storeFailure?.code == RemoteStoreError.cannotSynchronize("").code else { return nil }
+            (state.takesOtherStore, state.isPullWanted, state.storeFailure) = (true, true, nil)
             return 0
         }
-        bell.ring()
+        wakeSignal.signal()
         return count
     }
 
@@ -36,7 +36,7 @@ extension Domain {
         guard engine.state.withLock({ $0.heldDeletions > 0 }) else { return nil }
         let done = try replica.restoreDeleted()
         engine.state.withLock { $0.heldDeletions = done.left }
-        bell.ring()
+        wakeSignal.signal()
         return done
     }
 }
@@ -49,7 +49,7 @@ extension Replica {
         let asked = answers
         var (done, restored, left) = (Restoration(), [ItemIdentifier](), [Incoming]())
         for number in numbers {
-            let found = try locked { (tree) throws(Obstacle) -> (ItemIdentifier, isHere: Bool)? in
+            let found = try withTreeWaking { (tree) throws(ReplicaError) -> (ItemIdentifier, isHere: Bool)? in
                 guard let node = try tree.find(number), !node.isDeleted, let base = node.base else { return nil }
                 guard node.materialization == .whole, !node.isInFlight else { return (base.identifier, false) }
                 tree.makeAnew(node)

@@ -30,12 +30,12 @@ extension Domain {
 
     /// What is known of an item that programs have in use; nil when there is none of this number.
     public func item(_ number: ItemNumber) -> ItemReport? {
-        let own = replica.look { tree in tree.shown[number]?.number }
+        let own = replica.withTree { tree in tree.nodesByInode[number]?.number }
         return own.flatMap(report(of:))
     }
 
     private func report(of number: ItemNumber) -> ItemReport? {
-        let found = replica.look { tree -> ItemReport? in
+        let found = replica.withTree { tree -> ItemReport? in
             guard let node = tree.items[number] else { return nil }
             tree.settle(node)
             return ItemReport(ItemRow(node), path: tree.path(of: node), isPinned: tree.isPinned(node))
@@ -50,7 +50,7 @@ extension Domain {
         if let upload = engine.state.withLock({ $0.uploads[number] }) {
             report.transfer = ItemTransfer(isUpload: true, done: upload.done, size: upload.size)
         } else if let identifier = report.identifier,
-            let fetch = engine.ledger.withLock({ $0.fetches[identifier] })
+            let fetch = engine.statistics.withLock({ $0.fetches[identifier] })
         {
             report.transfer = ItemTransfer(isUpload: false, done: fetch.done, size: fetch.size)
         }

@@ -18,7 +18,7 @@ extension Domain {
     /// Pins or unpins an item that programs have in use.
     /// - Throws: ESTALE when there is none of this number.
     public func setPin(_ isPinned: Bool, of number: ItemNumber) throws(Errno) {
-        guard let own = replica.look({ $0.shown[number]?.number }) else { throw Errno(rawValue: 116) }  // ESTALE
+        guard let own = replica.withTree({ $0.nodesByInode[number]?.number }) else { throw .staleNFSFileHandle }
         try setPin(isPinned, ofItem: own)
     }
 
@@ -28,6 +28,6 @@ extension Domain {
         } catch {
             throw Errno(state: error)
         }
-        bell.ring()
+        wakeSignal.signal()
     }
 }

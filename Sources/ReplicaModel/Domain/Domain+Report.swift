@@ -5,7 +5,7 @@ extension Domain {
         // What can't be recorded now is said, and the counts are those of the last time.
         if replica.hasChanges { try? replica.record() }
         let counts = try replica.database.read { try Counts.read(from: $0) }
-        let (pending, isMoving) = replica.look { ($0.pending.count, $0.isMoving) }
+        let (pending, isMoving) = replica.withTree { ($0.pending.count, $0.isMoving) }
         let (state, reason) = engine.standing(isMoving: isMoving)
         let failures = counts.errors > 0 ? replica.failures() : Failures()
         let isAway = state == .disconnected || state == .offline
@@ -26,9 +26,9 @@ extension SyncEngine {
     /// What the domain is doing, and why.
     /// - Parameter isMoving: Whether something pending does not wait for a person.
     func standing(isMoving: Bool) -> (DomainReport.State, String?) {
-        let (disconnected, held, trouble, isImporting, isBusy) = state.withLock { state in
+        let (disconnected, held, storeFailure, isImporting, isBusy) = state.withLock { state in
             (
-                state.disconnected, state.heldDeletions, state.trouble ?? state.feedTrouble,
+                state.disconnected, state.heldDeletions, state.storeFailure ?? state.feedTrouble,
                 state.isImporting || state.reimports > 0,
                 state.isPullWanted || !state.updating.isEmpty
             )
@@ -42,10 +42,10 @@ extension SyncEngine {
             )
         }
         if let failure = replica.recording.withLock({ $0.failure }) { return (.offline, failure) }
-        if let trouble { return (.offline, trouble.message) }
+        if let storeFailure { return (.offline, storeFailure.message) }
         if replica.isScanning || isImporting { return (.importing, nil) }
         let isFetching = fetches.withLock { !$0.running.isEmpty }
-        let isSending = board.withLock { $0.inFlight > 0 }
+        let isSending = uploadQueue.withLock { $0.inFlight > 0 }
         let isSyncing = isMoving || isBusy || isFetching || isSending || replica.hasIncoming
         return (isSyncing ? .syncing : .idle, nil)
     }
@@ -53,29 +53,29 @@ extension SyncEngine {
     func uploads(pending: Int, unsentBytes: Int64) -> TransferReport? {
         let now = replica.now()
         let underway = state.withLock { $0.uploads.values.reduce(Int64(0)) { $0.saturatingAdd($1.done) } }
-        return ledger.withLock { ledger in
+        return statistics.withLock { statistics in
             guard pending > 0 else { return nil }
-            let rate = ledger.sending.rate(now: now)
-            let done = ledger.sentBytes.saturatingAdd(underway)
+            let rate = statistics.sending.rate(now: now)
+            let done = statistics.sentBytes.saturatingAdd(underway)
             return TransferReport(
-                itemsDone: ledger.sentItems, itemsTotal: ledger.sentItems + pending, bytesDone: done,
-                bytesTotal: max(done, ledger.sentBytes.saturatingAdd(unsentBytes)), itemsPerSecond: rate.items,
+                itemsDone: statistics.sentItems, itemsTotal: statistics.sentItems + pending, bytesDone: done,
+                bytesTotal: max(done, statistics.sentBytes.saturatingAdd(unsentBytes)), itemsPerSecond: rate.items,
                 bytesPerSecond: rate.bytes)
         }
     }
 
     func downloads() -> TransferReport? {
         let now = replica.now()
-        return ledger.withLock { ledger in
-            guard !ledger.fetches.isEmpty else { return nil }
-            let rate = ledger.fetching.rate(now: now)
-            let running = ledger.fetches.values.reduce((done: Int64(0), size: Int64(0))) {
+        return statistics.withLock { statistics in
+            guard !statistics.fetches.isEmpty else { return nil }
+            let rate = statistics.fetching.rate(now: now)
+            let running = statistics.fetches.values.reduce((done: Int64(0), size: Int64(0))) {
                 ($0.done.saturatingAdd($1.done), $0.size.saturatingAdd($1.size))
             }
             return TransferReport(
-                itemsDone: ledger.fetchedItems, itemsTotal: ledger.fetchedItems + ledger.fetches.count,
-                bytesDone: ledger.fetchedBytes.saturatingAdd(running.done),
-                bytesTotal: ledger.fetchedBytes.saturatingAdd(running.size),
+                itemsDone: statistics.fetchedItems, itemsTotal: statistics.fetchedItems + statistics.fetches.count,
+                bytesDone: statistics.fetchedBytes.saturatingAdd(running.done),
+                bytesTotal: statistics.fetchedBytes.saturatingAdd(running.size),
                 itemsPerSecond: rate.items, bytesPerSecond: rate.bytes)
         }
     }

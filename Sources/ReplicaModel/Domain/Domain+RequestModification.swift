@@ -10,7 +10,7 @@ extension Domain {
     public func requestModification(of fields: ItemFields, at path: [FileName]) async throws(Errno) {
         let held = try await hold(path, listing: true)
         defer { release(held) }
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             try replica.requestModification(of: fields, held.number)
         } catch {
             throw error.errno
@@ -20,13 +20,13 @@ extension Domain {
         } catch {
             throw Errno(state: error)
         }
-        bell.ring()
+        wakeSignal.signal()
     }
 }
 
 extension Replica {
-    fileprivate func requestModification(of fields: ItemFields, _ number: ItemNumber) throws(Obstacle) {
-        try locked { (tree) throws(Obstacle) in
+    fileprivate func requestModification(of fields: ItemFields, _ number: ItemNumber) throws(ReplicaError) {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = tree.items[number] else { throw .errno(.noSuchFileOrDirectory) }
             let wanted = fields.intersection(.ofNew(node.kind))
             guard node !== tree.root, !node.flags.contains(.special) else { throw .errno(.invalidArgument) }

@@ -53,7 +53,7 @@ extension Domain {
         var left = items
         while true {
             if isQuiet() { return true }
-            left = replica.look { tree in left.filter { tree.pending[$0] != nil } }
+            left = replica.withTree { tree in left.filter { tree.pending[$0] != nil } }
             if left.isEmpty { return false }
             if failsWhenParked, let error = replica.parkedError(among: left) { throw error }
             try await Task.sleep(for: .milliseconds(left.count > 1000 ? 200 : 20))
@@ -61,7 +61,7 @@ extension Domain {
     }
 
     private func isApplied(upTo last: Int64) throws -> Bool {
-        let isListed = replica.look { $0.needsListing.isEmpty }
+        let isListed = replica.withTree { $0.needsListing.isEmpty }
         return try isListed
             && replica.database.read { rows in
                 try Int64.fetchOne(rows, sql: "SELECT min(sequence) FROM incoming") ?? .max
@@ -81,7 +81,7 @@ extension SyncEngine {
             state.isPullWanted = true
             return state.pullsBegun + 1
         }
-        bell.ring()
+        wakeSignal.signal()
         return number
     }
 
@@ -95,12 +95,12 @@ extension Replica {
     /// The pending items that `isMeant`.
     fileprivate func unsent(_ isMeant: (Tree, Node) -> Bool) -> Set<ItemNumber> {
         settleWriters()
-        return look { tree in Set(tree.pending.values.filter { isMeant(tree, $0) }.map(\.number)) }
+        return withTree { tree in Set(tree.pending.values.filter { isMeant(tree, $0) }.map(\.number)) }
     }
 
     /// The error of an item that waits for a person.
     fileprivate func parkedError(among numbers: Set<ItemNumber>) -> ItemError? {
-        look { tree in
+        withTree { tree in
             for number in numbers {
                 guard let failure = tree.pending[number]?.failure, failure.retryAt == nil else { continue }
                 return ItemError(

@@ -7,7 +7,7 @@ public final class Domain: Sendable {
     public let replica: Replica
     let engine: SyncEngine
     let store: any RemoteStore
-    let bell: Bell
+    let wakeSignal: WakeSignal
     private let running = Locked<Running?>(nil)
     private let lock: Int32
 
@@ -19,11 +19,11 @@ public final class Domain: Sendable {
     }
 
     /// Whoever opens a replica and an engine in another way; tests do.
-    init(replica: Replica, engine: SyncEngine, store: any RemoteStore, bell: Bell, lock: Int32) {
+    init(replica: Replica, engine: SyncEngine, store: any RemoteStore, wakeSignal: WakeSignal, lock: Int32) {
         self.replica = replica
         self.engine = engine
         self.store = store
-        self.bell = bell
+        self.wakeSignal = wakeSignal
         self.lock = lock
     }
 
@@ -34,11 +34,11 @@ public final class Domain: Sendable {
     ) throws -> Domain {
         let lock = try folders.lockForServing()
         do {
-            let bell = Bell()
-            let replica = try Replica.open(folders, now: Self.now, wake: { bell.ring() })
-            let engine = SyncEngine(replica: replica, store: store, options: options, bell: bell, log: log)
+            let wakeSignal = WakeSignal()
+            let replica = try Replica.open(folders, now: Self.now, wake: { wakeSignal.signal() })
+            let engine = SyncEngine(replica: replica, store: store, options: options, wakeSignal: wakeSignal, log: log)
             engine.restore()
-            return Domain(replica: replica, engine: engine, store: store, bell: bell, lock: lock)
+            return Domain(replica: replica, engine: engine, store: store, wakeSignal: wakeSignal, lock: lock)
         } catch {
             close(lock)
             throw error
@@ -53,7 +53,7 @@ public final class Domain: Sendable {
 
     /// Begins to scan where that is due, to record and to exchange changes with the store.
     public func start() {
-        let (replica, engine, bell) = (self.replica, self.engine, self.bell)
+        let (replica, engine, wakeSignal) = (self.replica, self.engine, self.wakeSignal)
         let isStopping = engine.isStopping
         let scan = BlockingWork.run {
             do {
@@ -61,7 +61,7 @@ public final class Domain: Sendable {
             } catch {
                 engine.log.error("the tree cannot be compared", metadata: ["error": "\(error)"])
             }
-            bell.ring()
+            wakeSignal.signal()
         }
         let upkeep = Task { await engine.runUpkeep() }
         let rounds = Task { await engine.runRounds() }
@@ -84,7 +84,7 @@ public final class Domain: Sendable {
         guard isFirst else { return }
         if let stopping {
             for task in [stopping.engine, stopping.upkeep, stopping.rounds, stopping.scan] { task.cancel() }
-            bell.ring()
+            wakeSignal.signal()
             await stopping.scan.value
             await stopping.upkeep.value
             await stopping.rounds.value

@@ -40,7 +40,7 @@ extension Replica {
     /// Posts an event about an item, by the path it has now.
     func post(_ kind: DomainEvent.Kind, _ number: ItemNumber, detail: String? = nil) {
         guard events.isHeard else { return }
-        let path = look { tree in (tree.items[number] ?? tree.shown[number]).map(tree.formerPath(of:)) }
+        let path = withTree { tree in (tree.items[number] ?? tree.nodesByInode[number]).map(tree.formerPath(of:)) }
         events.post(DomainEvent(kind, path: path, detail: detail, seconds: now()))
     }
 
@@ -53,7 +53,7 @@ extension Replica {
 
 extension Replica {
     /// Whether the last try for an item failed.
-    func hasFailed(_ number: ItemNumber) -> Bool { look { $0.items[number]?.failure != nil } }
+    func hasFailed(_ number: ItemNumber) -> Bool { withTree { $0.items[number]?.failure != nil } }
 }
 
 extension Tree {

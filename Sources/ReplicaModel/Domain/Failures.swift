@@ -17,7 +17,7 @@ struct Failures {
 
 extension Replica {
     func failures() -> Failures {
-        look { tree in
+        withTree { tree in
             tree.pending.values.reduce(into: Failures()) { all, node in
                 guard let failure = node.failure else { return }
                 if all.count == 0 { all.message = failure.message }
@@ -33,8 +33,8 @@ extension SyncEngine {
     func nextTry(of failures: Failures) -> Timestamp? {
         let time: Double? = state.withLock { state in
             guard state.disconnected == nil else { return nil }
-            let own = state.trouble?.retryAt ?? failures.retryAt
-            guard state.trouble != nil || failures.count > 0 else { return state.feedTrouble?.retryAt }
+            let own = state.storeFailure?.retryAt ?? failures.retryAt
+            guard state.storeFailure != nil || failures.count > 0 else { return state.feedTrouble?.retryAt }
             return [own, state.retrial.next(isAwaited: state.waiters > 0)].compactMap(\.self).min()
         }
         return time.map { Timestamp(secondsSince1970: max($0, replica.now())) }

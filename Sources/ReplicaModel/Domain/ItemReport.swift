@@ -57,11 +57,11 @@ public struct ItemTransfer: Sendable, Hashable {
 extension ItemReport {
     init(_ row: ItemRow, path: [FileName], isPinned: Bool) {
         self.path = path
-        number = ItemNumber(row.shown)
+        number = ItemNumber(row.inodeNumber)
         identifier = row.flags.contains(.reimport) ? nil : row.base?.identifier
         kind = row.flags.contains(.special) ? nil : row.kind
         materialization = row.materialization
-        size = row.kind == .file ? row.stamp.size : 0
+        size = row.kind == .file ? row.fingerprint.size : 0
         bytesHere = row.here
         pin = row.pin
         self.isPinned = isPinned

@@ -10,7 +10,7 @@ struct Preservation {
     /// Moves what is to be kept of a folder's entries into another.
     /// - Returns: How many files were moved.
     func move(_ folder: ItemNumber, into target: Int32) throws -> Int {
-        let entries = try replica.locked { (tree) throws(Obstacle) -> [Entry] in
+        let entries = try replica.withTreeWaking { (tree) throws(ReplicaError) -> [Entry] in
             guard let node = try tree.find(folder), node.materialization == .whole else { return [] }
             return try tree.children(of: node).values.sorted { $0.name < $1.name }.map { entry($0) }
         }
@@ -71,10 +71,10 @@ struct Preservation {
         }
     }
 
-    private func place(of name: FileName, in folder: ItemNumber) throws(Obstacle) -> Place {
-        try replica.locked { (tree) throws(Obstacle) in
+    private func place(of name: FileName, in folder: ItemNumber) throws(ReplicaError) -> BackingPath {
+        try replica.withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = try tree.find(folder) else { throw .errno(.noSuchFileOrDirectory) }
-            return Place(folder: try tree.descriptor(of: node), name: name)
+            return BackingPath(folder: try tree.descriptor(of: node), name: name)
         }
     }
 }

@@ -78,7 +78,7 @@ extension Errno {
     init(state error: any Error) {
         switch error {
         case let errno as Errno: self = errno
-        case let obstacle as Obstacle: self = obstacle.errno
+        case let error as ReplicaError: self = error.errno
         case let failure as StateFailure where failure.cause == .noSpace: self = .noSpace
         default: self = .ioError
         }

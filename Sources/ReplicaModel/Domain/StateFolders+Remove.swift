@@ -45,9 +45,9 @@ extension StateFolders {
             removal.files = files
         }
         // From here on there is no domain, whatever happens.
-        let grave = root.removingLastComponent().appending(".\(name).removed-\(getpid())")
-        guard rename(root.string, grave.string) == 0 else { throw Errno.last }
-        try Self.removeAll(grave)
+        let tombstone = root.removingLastComponent().appending(".\(name).removed-\(getpid())")
+        guard rename(root.string, tombstone.string) == 0 else { throw Errno.last }
+        try Self.removeAll(tombstone)
         return removal
     }
 

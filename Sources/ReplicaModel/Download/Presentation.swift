@@ -52,25 +52,23 @@ public enum PresentedCall: Sendable, Hashable {
 
 /// What the daemon's own requests stand for, by the place they name.
 struct Presentations {
-    struct Key: Hashable {
-        var folder: ItemNumber
-        var name: FileName
-    }
-    private var waiting: [Key: (Tree) -> Result<Node?, Obstacle>] = [:]
+    private var waiting: [ItemPlace: (Tree) -> Result<Node?, ReplicaError>] = [:]
 
     /// False when another change waits there.
-    mutating func add(_ key: Key, _ change: @escaping (Tree) -> Result<Node?, Obstacle>) -> Bool {
+    mutating func add(_ key: ItemPlace, _ change: @escaping (Tree) -> Result<Node?, ReplicaError>) -> Bool {
         guard waiting[key] == nil else { return false }
         waiting[key] = change
         return true
     }
 
-    mutating func take(_ key: Key) -> ((Tree) -> Result<Node?, Obstacle>)? { waiting.removeValue(forKey: key) }
+    mutating func take(_ key: ItemPlace) -> ((Tree) -> Result<Node?, ReplicaError>)? {
+        waiting.removeValue(forKey: key)
+    }
 }
 
 extension Tree {
     /// A node as calls at the mount find it.
-    func presented(_ node: Node) -> PresentedItem { PresentedItem(path: path(of: node), number: node.shown) }
+    func presented(_ node: Node) -> PresentedItem { PresentedItem(path: path(of: node), number: node.inodeNumber) }
 }
 
 extension Replica {
@@ -80,9 +78,9 @@ extension Replica {
     /// what this returns.
     /// - Returns: The entry that came of it, with one reference of the kernel, or nil when there is none.
     /// - Throws: ENOENT when no change is waiting there.
-    public func performPresented(_ name: FileName, in folder: ItemNumber) throws(Obstacle) -> Entry? {
-        let key = Presentations.Key(folder: folder, name: name)
-        return try locked { (tree) throws(Obstacle) in
+    public func performPresented(_ name: FileName, in folder: ItemNumber) throws(ReplicaError) -> Entry? {
+        let key = ItemPlace(folder: folder, name: name)
+        return try withTreeWaking { (tree) throws(ReplicaError) in
             guard let change = tree.presentations.take(key) else { throw .errno(.noSuchFileOrDirectory) }
             guard let node = try change(tree).get() else { return nil }
             return try tree.entry(of: node)
@@ -90,7 +88,7 @@ extension Replica {
     }
 
     /// The same for an item itself: setattr names no folder.
-    public func performPresented(on number: ItemNumber) throws(Obstacle) -> Entry? {
+    public func performPresented(on number: ItemNumber) throws(ReplicaError) -> Entry? {
         try performPresented(FileName(""), in: number)
     }
 
@@ -102,29 +100,29 @@ extension Replica {
     /// Carries out `change` by way of `call`, so that watchers see it; else directly. Not under the lock.
     /// - Parameter isSeen: Whether the kernel knows the folder: nobody watches one that it does not.
     func present(
-        _ call: PresentedCall, _ key: Presentations.Key, isSeen: Bool,
-        _ change: @escaping (Tree) throws(Obstacle) -> Node?
-    ) throws(Obstacle) {
+        _ call: PresentedCall, _ key: ItemPlace, isSeen: Bool,
+        _ change: @escaping (Tree) throws(ReplicaError) -> Node?
+    ) throws(ReplicaError) {
         let presenter = self.presenter.withLock { $0 }
         guard let presenter, isSeen else {
-            _ = try locked(change)
+            _ = try withTreeWaking(change)
             return
         }
-        let outcome = Locked<Obstacle?>(nil)
-        let carryOut: (Tree) -> Result<Node?, Obstacle> = { tree in
-            let result = Result { () throws(Obstacle) in try change(tree) }
-            if case .failure(let obstacle) = result { outcome.withLock { $0 = obstacle } }
+        let outcome = Locked<ReplicaError?>(nil)
+        let carryOut: (Tree) -> Result<Node?, ReplicaError> = { tree in
+            let result = Result { () throws(ReplicaError) in try change(tree) }
+            if case .failure(let error) = result { outcome.withLock { $0 = error } }
             return result
         }
-        if look({ $0.presentations.add(key, carryOut) }) {
+        if withTree({ $0.presentations.add(key, carryOut) }) {
             _ = presenter.present(call)
             // Under the lock: a call that was given up may just now be at the change.
-            guard look({ $0.presentations.take(key) }) != nil else {
-                if let obstacle = outcome.withLock({ $0 }) { throw obstacle }
+            guard withTree({ $0.presentations.take(key) }) != nil else {
+                if let error = outcome.withLock({ $0 }) { throw error }
                 return
             }
         }
-        _ = try locked(change)
+        _ = try withTreeWaking(change)
         presenter.invalidate(key.name, in: key.folder)
     }
 }

@@ -23,10 +23,10 @@ extension Replica {
     ///   - isForced: Whether whoever is in the way gives way now.
     func apply(
         _ item: Item, asked: UInt64 = .max, staged: StagedContent? = nil, isForced: Bool = false
-    ) throws(Obstacle) -> Applied {
+    ) throws(ReplicaError) -> Applied {
         guard item.identifier != .root else { return .done }
         guard item.filename.isValid else { return .refused(item.filename.description) }
-        let decision = try locked { (tree) throws(Obstacle) -> ApplyDecision in
+        let decision = try withTreeWaking { (tree) throws(ReplicaError) -> ApplyDecision in
             if tree.answers.isStale(item.identifier, asked: asked) { return .finished(.stale) }
             return try tree.decide(item, staged: staged, isForced: isForced)
         }
@@ -35,7 +35,7 @@ extension Replica {
 
     private func carryOut(
         _ decision: ApplyDecision, _ item: Item, staged: StagedContent?, isForced: Bool
-    ) throws(Obstacle) -> Applied {
+    ) throws(ReplicaError) -> Applied {
         switch decision {
         case .finished(let applied): return applied
         case .giveWay(let number):

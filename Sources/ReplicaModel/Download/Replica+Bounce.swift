@@ -3,8 +3,8 @@ internal import SystemPackage
 
 extension Replica {
     /// Gives an item in the way another name: `stem 2.ext` (MODEL.md#collisions).
-    func bounce(_ number: ItemNumber) throws(Obstacle) {
-        try rename(number) { (tree, node) throws(Obstacle) in
+    func bounce(_ number: ItemNumber) throws(ReplicaError) {
+        try rename(number) { (tree, node) throws(ReplicaError) in
             guard let folder = node.parent else { throw .errno(.noSuchFileOrDirectory) }
             let name = tree.bounced.free(besides: node.name) { tree.isTaken($0, in: folder) }
             return (folder, name)
@@ -12,8 +12,8 @@ extension Replica {
     }
 
     /// Moves an item back to where the store has it, under a free name.
-    func takeBack(_ number: ItemNumber) throws(Obstacle) {
-        try rename(number) { (tree, node) throws(Obstacle) in
+    func takeBack(_ number: ItemNumber) throws(ReplicaError) {
+        try rename(number) { (tree, node) throws(ReplicaError) in
             guard let base = node.base, let folder = try tree.find(base.parent), folder.kind == .folder,
                 !folder.isDeleted, !folder.isInside(node)
             else { return (tree.root, node.name) }
@@ -25,9 +25,9 @@ extension Replica {
 
     /// Leaves the local bytes of a conflict under a name of their own, as an item the store does not know yet
     /// (MODEL.md#conflicts).
-    func makeConflictCopy(of number: ItemNumber) throws(Obstacle) {
+    func makeConflictCopy(of number: ItemNumber) throws(ReplicaError) {
         let (host, day) = (Self.host, Self.day(now()))
-        try rename(number) { (tree, node) throws(Obstacle) in
+        try rename(number) { (tree, node) throws(ReplicaError) in
             guard let folder = node.parent else { throw .errno(.noSuchFileOrDirectory) }
             let name = tree.bounced.conflict(of: node.name, host: host, day: day) { tree.isTaken($0, in: folder) }
             node.conflict = node.base.map { ConflictOrigin(original: $0.identifier, date: tree.now()) }
@@ -42,9 +42,9 @@ extension Replica {
 
     /// Renames an item by way of the mount, to where `target` says under the lock.
     private func rename(
-        _ number: ItemNumber, to target: (Tree, Node) throws(Obstacle) -> (folder: Node, name: FileName)
-    ) throws(Obstacle) {
-        let move = try locked { (tree) throws(Obstacle) -> LocalMove? in
+        _ number: ItemNumber, to target: (Tree, Node) throws(ReplicaError) -> (folder: Node, name: FileName)
+    ) throws(ReplicaError) {
+        let move = try withTreeWaking { (tree) throws(ReplicaError) -> LocalMove? in
             guard let node = try tree.find(number), let parent = node.parent else { return nil }
             let (folder, name) = try target(tree, node)
             return LocalMove(
@@ -53,14 +53,15 @@ extension Replica {
                 isSeen: parent.lookups > 0 || folder.lookups > 0)
         }
         guard let move else { return }
-        try carryOut(move) { (tree, node, folder) throws(Obstacle) in tree.move(node, to: move.newName, in: folder) }
+        try carryOut(move) { (tree, node, folder) throws(ReplicaError) in tree.move(node, to: move.newName, in: folder)
+        }
     }
 
     /// Makes the rename and then calls `note` to have it known.
     func carryOut(
-        _ move: LocalMove, note: @escaping (Tree, Node, Node) throws(Obstacle) -> Void
-    ) throws(Obstacle) {
-        try present(move.call, move.key, isSeen: move.isSeen) { (tree) throws(Obstacle) in
+        _ move: LocalMove, note: @escaping (Tree, Node, Node) throws(ReplicaError) -> Void
+    ) throws(ReplicaError) {
+        try present(move.call, move.key, isSeen: move.isSeen) { (tree) throws(ReplicaError) in
             guard let node = tree.items[move.number], let from = node.parent, from.number == move.from.number,
                 node.name == move.oldName, let into = tree.items[move.into.number]
             else { throw .errno(.noSuchFileOrDirectory) }
@@ -103,5 +104,5 @@ struct LocalMove {
     var isSeen: Bool
 
     var call: PresentedCall { .rename(oldName, in: from, to: newName, into: into) }
-    var key: Presentations.Key { Presentations.Key(folder: from.number, name: oldName) }
+    var key: ItemPlace { ItemPlace(folder: from.number, name: oldName) }
 }

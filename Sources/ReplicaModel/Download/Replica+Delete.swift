@@ -8,9 +8,9 @@ extension Replica {
     /// - Parameter setsAside: Whether what goes is kept for a while, to be given back by ``giveBack(_:in:)``.
     func applyDeletion(
         of identifier: ItemIdentifier, asked: UInt64 = .max, setsAside: Bool = false
-    ) throws(Obstacle) -> Applied {
+    ) throws(ReplicaError) -> Applied {
         var isStale = false
-        let (number, plan) = try locked { (tree) throws(Obstacle) -> (ItemNumber?, Plan) in
+        let (number, plan) = try withTreeWaking { (tree) throws(ReplicaError) -> (ItemNumber?, Plan) in
             let none = Plan(down: .nothing, up: .nothing)
             guard identifier != .root, let node = try tree.find(identifier) else { return (nil, none) }
             if node.isInFlight { return (node.number, Plan(down: .meet, up: .nothing)) }
@@ -33,9 +33,9 @@ extension Replica {
         switch plan.down {
         case .meet: return .deferred
         case .delete:
-            let path = events.isHeard ? look { tree in tree.items[number].map(tree.path(of:)) } : nil
+            let path = events.isHeard ? withTree { tree in tree.items[number].map(tree.path(of:)) } : nil
             if try removeTree(number, setsAside: setsAside) { post(.remoteDeletion, path: path) }
-        default: look { tree in tree.items[number].map(tree.makeAnew) }
+        default: withTree { tree in tree.items[number].map(tree.makeAnew) }
         }
         return .done
     }
@@ -46,8 +46,8 @@ extension Replica {
     /// - Returns: Whether all of it is gone.
     func removeTree(
         _ number: ItemNumber, isBelow: Bool = false, setsAside: Bool = false
-    ) throws(Obstacle) -> Bool {
-        let (children, isKept) = try locked { (tree) throws(Obstacle) -> ([ItemNumber], Bool) in
+    ) throws(ReplicaError) -> Bool {
+        let (children, isKept) = try withTreeWaking { (tree) throws(ReplicaError) -> ([ItemNumber], Bool) in
             guard let node = tree.items[number] else { return ([], false) }
             tree.settle(node)
             guard node.kind == .folder else {
@@ -61,26 +61,26 @@ extension Replica {
         var isEmptied = true
         for child in children where try !removeTree(child, isBelow: true, setsAside: setsAside) { isEmptied = false }
         guard isEmptied, !isKept else {
-            look { tree in
+            withTree { tree in
                 guard let node = tree.items[number], !isBelow || node.dirty.isDisjoint(with: .place) else { return }
                 tree.makeAnew(node)
             }
             return false
         }
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             try removeOne(number, setsAside: setsAside)
             return true
         } catch {
             guard [.resourceBusy, .directoryNotEmpty].contains(error.errno) else { throw error }
-            look { tree in tree.items[number].map(tree.makeAnew) }
+            withTree { tree in tree.items[number].map(tree.makeAnew) }
             return false
         }
     }
 
-    private func removeOne(_ number: ItemNumber, setsAside: Bool) throws(Obstacle) {
+    private func removeOne(_ number: ItemNumber, setsAside: Bool) throws(ReplicaError) {
         let info = trashInfo(of: number)
         let folders = self.folders
-        try takeOut(number) { (tree, node) throws(Obstacle) in
+        try takeOut(number) { (tree, node) throws(ReplicaError) in
             // Whoever wrote below our sight is noticed.
             if node.kind == .file, node.materialization == .whole { _ = try tree.entry(of: node) }
             let mayGo = node.kind == .folder ? !node.isNew : tree.mayGo(node, isBelow: false)
@@ -89,7 +89,7 @@ extension Replica {
             setsAside ? try tree.setAside(node, folders) : try tree.removeMeant(node, folders)
             tree.setBase(nil, of: node)
             node.flags.remove(.createSent)
-            tree.bury(node)
+            tree.makeTombstone(node)
         }
         info.map(removeTrashInfo)
     }
@@ -120,7 +120,7 @@ extension Tree {
     }
 
     /// Removes the placeholders that an unfinished listing, or an unfinished eviction of one, left in a folder.
-    func clearUnlisted(_ folder: Node) throws(Obstacle) {
+    func clearUnlisted(_ folder: Node) throws(ReplicaError) {
         let below = try descriptor(of: folder)
         try errnos { () throws(Errno) in try clearPlaceholders(in: below, mark) }
     }

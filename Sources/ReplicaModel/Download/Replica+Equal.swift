@@ -6,28 +6,28 @@ extension Replica {
     /// Finds out whether both sides wrote the same: that is no conflict.
     /// - Parameter staged: The store's content; nil where it has none.
     /// - Returns: Whether the item's content counts as in step from now on.
-    func meetEqual(_ number: ItemNumber, _ item: Item, _ staged: StagedContent?) throws(Obstacle) -> Bool {
+    func meetEqual(_ number: ItemNumber, _ item: Item, _ staged: StagedContent?) throws(ReplicaError) -> Bool {
         guard staged?.version == item.version.content || item.size == 0 else { return false }
-        let opened = try locked { (tree) throws(Obstacle) -> (Int32, Stamp)? in
+        let opened = try withTreeWaking { (tree) throws(ReplicaError) -> (Int32, FileFingerprint)? in
             guard let node = tree.items[number], node.materialization == .whole, !tree.isWritten(node) else {
                 return nil
             }
             tree.settle(node)
-            guard node.stamp.size == item.size else { return nil }
+            guard node.fingerprint.size == item.size else { return nil }
             let place = try tree.place(of: node)
             let file = try errnos { () throws(Errno) in try place.open(O_RDONLY | CL_O_NOATIME) }
-            return (file, node.stamp)
+            return (file, node.fingerprint)
         }
-        guard let (file, stamp) = opened else { return false }
+        guard let (file, fingerprint) = opened else { return false }
         defer { Glibc.close(file) }
         if let staged {
             let isSame = try errnos { () throws(Errno) in try Self.isSame(file, staged.path) }
             guard isSame else { return false }
         }
-        return look { tree in
+        return withTree { tree in
             guard let node = tree.items[number], var base = node.base, !tree.isWritten(node) else { return false }
             tree.settle(node)
-            guard node.stamp == stamp else { return false }
+            guard node.fingerprint == fingerprint else { return false }
             base.version.content = item.version.content
             base.size = item.size
             node.dirty.remove(.contents)

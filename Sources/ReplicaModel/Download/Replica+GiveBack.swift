@@ -16,7 +16,7 @@ extension Replica {
         for start in stride(from: 0, to: rows.count, by: Self.atOnce) {
             var done: [(row: ItemRow, isGiven: Bool)] = []
             for row in rows[start..<min(start + Self.atOnce, rows.count)] {
-                do throws(Obstacle) {
+                do throws(ReplicaError) {
                     let number = try giveBack(row, in: renumbered[row.parent] ?? ItemNumber(row.parent))
                     if let number, number.rawValue != row.number { renumbered[row.number] = number }
                     done.append((row, number != nil))
@@ -44,14 +44,14 @@ extension Replica {
 
     /// - Parameter parent: The folder it was in.
     /// - Returns: The item's number; nil when it was not given back.
-    private func giveBack(_ row: ItemRow, in parent: ItemNumber) throws(Obstacle) -> ItemNumber? {
+    private func giveBack(_ row: ItemRow, in parent: ItemNumber) throws(ReplicaError) -> ItemNumber? {
         let folders = self.folders
-        let target = try locked { (tree) throws(Obstacle) -> (PresentedItem, ItemNumber, FileName, Bool)? in
+        let target = try withTreeWaking { (tree) throws(ReplicaError) -> (PresentedItem, ItemNumber, FileName, Bool)? in
             guard try !tree.isAgainThere(row) else { return nil }
             guard let folder = try tree.find(parent), folder.kind == .folder, !folder.isDeleted,
                 folder.materialization == .whole
             else {
-                try errnos { () throws(Errno) in try folders.keepDeleted(row) }
+                try errnos { () throws(Errno) in try folders.preserveDeleted(row) }
                 return nil
             }
             let children = try tree.children(of: folder)
@@ -63,7 +63,7 @@ extension Replica {
         guard let (above, number, name, isSeen) = target else { return nil }
         let call = PresentedCall.make(row.kind, name, in: above)
         let given = Locked<ItemNumber?>(nil)
-        try present(call, Presentations.Key(folder: number, name: name), isSeen: isSeen) { (tree) throws(Obstacle) in
+        try present(call, ItemPlace(folder: number, name: name), isSeen: isSeen) { (tree) throws(ReplicaError) in
             guard let folder = tree.items[number], !folder.isDeleted else { throw .errno(.noSuchFileOrDirectory) }
             try tree.children(of: folder)
             try tree.vacant(name, in: folder)
@@ -77,7 +77,7 @@ extension Replica {
 
 extension Tree {
     /// Whether the store has the item again. A tombstone of it goes: it was deleted on both sides.
-    fileprivate func isAgainThere(_ row: ItemRow) throws(Obstacle) -> Bool {
+    fileprivate func isAgainThere(_ row: ItemRow) throws(ReplicaError) -> Bool {
         guard let identifier = row.base?.identifier, let known = try find(identifier) else { return false }
         guard known.isDeleted else { return true }
         if !known.isInFlight { drop(known) }
@@ -87,18 +87,19 @@ extension Tree {
     /// Moves the file back into the tree and makes its node.
     fileprivate func giveBack(
         _ row: ItemRow, _ name: FileName, in folder: Node, _ folders: StateFolders
-    ) throws(Obstacle) -> Node {
+    ) throws(ReplicaError) -> Node {
         let below = try descriptor(of: folder)
         let isFree = try takeAgain(ItemNumber(row.number))
         try errnos { () throws(Errno) in
             let deleted = try folders.openDeleted()
             defer { close(deleted) }
-            try Place(folder: deleted, name: FileName(row.asideName)).move(to: Place(folder: below, name: name))
+            try BackingPath(folder: deleted, name: FileName(row.asideName)).move(
+                to: BackingPath(folder: below, name: name))
         }
         var row = row
-        if row.shown == row.number || !isFree || shown[ItemNumber(row.shown)] == nil {
+        if row.inodeNumber == row.number || !isFree || nodesByInode[ItemNumber(row.inodeNumber)] == nil {
             if !isFree { (row.number, nextNumber) = (nextNumber, nextNumber + 1) }
-            row.shown = row.number
+            row.inodeNumber = row.number
         }
         row.name = name
         row.endUnsent()
@@ -108,7 +109,7 @@ extension Tree {
         if node.kind == .folder { node.children = [:] }
         insert(node)
         folder.children?[name] = node
-        restamp(node)
+        refreshFingerprint(node)
         note(node)
         want(node)
         return node
@@ -125,10 +126,10 @@ extension ItemRow {
 
 extension StateFolders {
     /// Moves what nothing else has any more to `kept/`; a placeholder has nothing to keep.
-    func keepDeleted(_ row: ItemRow) throws(Errno) {
+    func preserveDeleted(_ row: ItemRow) throws(Errno) {
         let deleted = try openDeleted()
         defer { close(deleted) }
-        let place = Place(folder: deleted, name: FileName(row.asideName))
+        let place = BackingPath(folder: deleted, name: FileName(row.asideName))
         guard row.kind != .folder, row.materialization != .dataless else {
             _ = place.name.withCString { unlinkat(deleted, $0, row.kind == .folder ? AT_REMOVEDIR : 0) }
             return

@@ -11,7 +11,7 @@ extension Replica {
     }
 
     /// How many calls were answered so far: what the store is asked now knows of them.
-    var answers: UInt64 { look { $0.answers.count } }
+    var answers: UInt64 { withTree { $0.answers.count } }
 
     /// Notes changes of the store, to be applied, with the anchor after them and all that is known of the tree: what goes
     /// because another item has its identifier now must not, after a crash, be gone under that.
@@ -32,7 +32,7 @@ extension Replica {
 
     /// Marks what is older than an answer that the database was told of before.
     private func markStale(_ changes: [Incoming]) -> [Incoming] {
-        look { tree in
+        withTree { tree in
             changes.map { change in
                 var change = change
                 if tree.answers.isStale(change.identifier, asked: change.asked) { change.asked = 0 }
@@ -105,7 +105,7 @@ extension Replica {
 extension Replica {
     /// The listed folders that the store may have more in than we know.
     func foldersToList() -> [(ItemNumber, ItemIdentifier)] {
-        look { tree in
+        withTree { tree in
             tree.needsListing.sorted().compactMap { number in
                 guard let node = tree.items[number], let base = node.base, !node.isDeleted else { return nil }
                 return (number, base.identifier)
@@ -115,7 +115,7 @@ extension Replica {
 
     /// Notes that a folder was listed again.
     func noteListed(_ number: ItemNumber) {
-        look { tree in
+        withTree { tree in
             tree.needsListing.remove(number)
             guard let node = tree.items[number] else { return }
             node.flags.remove(.needsListing)
@@ -125,7 +125,7 @@ extension Replica {
 
     /// Whether an import goes on that has nothing left to send; it is over then.
     func endImport() -> Bool {
-        let isDone = look { tree in !tree.pending.values.contains { $0.flags.contains(.importing) } }
+        let isDone = withTree { tree in !tree.pending.values.contains { $0.flags.contains(.importing) } }
         guard isDone else { return false }
         do {
             return try database.write { rows in

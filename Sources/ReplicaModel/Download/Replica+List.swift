@@ -4,11 +4,11 @@ internal import SystemPackage
 
 extension Replica {
     /// Whether a folder's listing is here.
-    func isListed(_ number: ItemNumber) -> Bool { look { $0.items[number]?.materialization == .whole } }
+    func isListed(_ number: ItemNumber) -> Bool { withTree { $0.items[number]?.materialization == .whole } }
 
     /// What a folder is called in the store, when its listing is not here yet.
-    func listingTarget(_ number: ItemNumber) throws(Obstacle) -> ItemIdentifier? {
-        try locked { (tree) throws(Obstacle) in
+    func listingTarget(_ number: ItemNumber) throws(ReplicaError) -> ItemIdentifier? {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.folder(number)
             guard folder.materialization != .whole || tree.needsListing.contains(folder.number) else { return nil }
             return folder.base?.identifier
@@ -17,9 +17,9 @@ extension Replica {
 
     /// Makes the items of a first listing appear, all at once for the kernel: the folder is listed only at the end.
     /// - Returns: The items that cannot be made here.
-    func fill(_ number: ItemNumber, with items: [Item]) throws(Obstacle) -> [Item] {
+    func fill(_ number: ItemNumber, with items: [Item]) throws(ReplicaError) -> [Item] {
         var refused: [Item] = []
-        try locked { (tree) throws(Obstacle) in
+        try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.folder(number)
             guard folder.materialization != .whole else { return }
             folder.evictions += 1
@@ -27,11 +27,11 @@ extension Replica {
             try tree.clearLeftovers(in: folder)
         }
         // The names of all others are taken first.
-        let ordered = look { tree in
+        let ordered = withTree { tree in
             items.filter { !tree.passing.isPassing($0.filename) } + items.filter { tree.passing.isPassing($0.filename) }
         }
         for start in stride(from: 0, to: ordered.count, by: Self.atOnce) {
-            try locked { (tree) throws(Obstacle) in
+            try withTreeWaking { (tree) throws(ReplicaError) in
                 let folder = try tree.folder(number)
                 guard folder.materialization != .whole else { return }
                 for item in ordered[start..<min(start + Self.atOnce, ordered.count)] {
@@ -47,10 +47,10 @@ extension Replica {
         }
         try recordListed(number)
         if number == .root { try dropRootMark() }
-        try locked { (tree) throws(Obstacle) in
+        try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.folder(number)
             folder.materialization = .whole
-            tree.restamp(folder)
+            tree.refreshFingerprint(folder)
             tree.note(folder)
         }
         return refused
@@ -58,7 +58,7 @@ extension Replica {
 
     /// The database knows the listing before anybody can add to the folder: what a crash leaves in a folder that is not
     /// listed is nobody's.
-    private func recordListed(_ number: ItemNumber) throws(Obstacle) {
+    private func recordListed(_ number: ItemNumber) throws(ReplicaError) {
         do {
             try record { rows in
                 try rows.execute(
@@ -70,9 +70,9 @@ extension Replica {
     }
 
     /// The database knows by now that the root is listed; another one that does not is told by its epoch.
-    private func dropRootMark() throws(Obstacle) {
-        try locked { (tree) throws(Obstacle) in
-            let place = Place(root: tree.root.descriptor)
+    private func dropRootMark() throws(ReplicaError) {
+        try withTreeWaking { (tree) throws(ReplicaError) in
+            let place = BackingPath(root: tree.root.descriptor)
             try errnos { () throws(Errno) in
                 try place.removeMark()
             }
@@ -85,9 +85,9 @@ extension Replica {
 
 extension Tree {
     /// Makes an item, but for one that cannot be made here for what it is: nothing is left of that.
-    fileprivate func makeIfPossible(_ item: Item, in folder: Node) throws(Obstacle) -> Bool {
+    fileprivate func makeIfPossible(_ item: Item, in folder: Node) throws(ReplicaError) -> Bool {
         let name = nameHere(of: item, as: nil, in: folder)
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             try make(item, as: name, in: folder)
             return true
         } catch {
@@ -101,7 +101,7 @@ extension Tree {
     }
 
     /// Clears what an unfinished listing left, or one that is dropped.
-    func clearLeftovers(in folder: Node) throws(Obstacle) {
+    func clearLeftovers(in folder: Node) throws(ReplicaError) {
         try clearUnlisted(folder)
         let rows = try reading { try ItemRow.children(of: folder.number, in: $0) }
         for row in rows where items[ItemNumber(row.number)] == nil { removed.insert(ItemNumber(row.number)) }

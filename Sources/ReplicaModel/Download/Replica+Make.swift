@@ -4,15 +4,15 @@ internal import SystemPackage
 
 extension Replica {
     /// Makes an item of the store appear: a file without its content, a folder without its listing, a symlink.
-    func create(_ item: Item, in parent: ItemNumber) throws(Obstacle) {
-        let (above, name, isSeen) = try locked { (tree) throws(Obstacle) in
+    func create(_ item: Item, in parent: ItemNumber) throws(ReplicaError) {
+        let (above, name, isSeen) = try withTreeWaking { (tree) throws(ReplicaError) in
             guard let folder = try tree.find(parent) else { throw .errno(.noSuchFileOrDirectory) }
             try tree.children(of: folder)
             return (tree.presented(folder), tree.nameHere(of: item, as: nil, in: folder), folder.lookups > 0)
         }
         let call = PresentedCall.make(item.kind, name, in: above)
-        let key = Presentations.Key(folder: parent, name: name)
-        try present(call, key, isSeen: isSeen) { (tree) throws(Obstacle) in
+        let key = ItemPlace(folder: parent, name: name)
+        try present(call, key, isSeen: isSeen) { (tree) throws(ReplicaError) in
             guard let folder = tree.items[parent] else { throw .errno(.noSuchFileOrDirectory) }
             try tree.children(of: folder)
             try tree.vacant(name, in: folder)
@@ -24,7 +24,7 @@ extension Replica {
 extension Tree {
     /// Makes the file, folder or symlink of an item, and its node. The name is free.
     @discardableResult
-    func make(_ item: Item, as name: FileName, in folder: Node) throws(Obstacle) -> Node {
+    func make(_ item: Item, as name: FileName, in folder: Node) throws(ReplicaError) -> Node {
         let below = try descriptor(of: folder)
         try makeBelow(item, as: name, in: below)
         let former = try formerNumber(of: item.identifier)
@@ -36,19 +36,19 @@ extension Tree {
         case .symlink: node.materialization = .whole
         }
         try applyMetadata(item.metadata, .metadata, to: node)
-        restamp(node)
+        refreshFingerprint(node)
         want(node)
         if name != item.filename { sendName(of: node) }
         return node
     }
 
-    private func makeBelow(_ item: Item, as filename: FileName, in folder: Int32) throws(Obstacle) {
+    private func makeBelow(_ item: Item, as filename: FileName, in folder: Int32) throws(ReplicaError) {
         switch item.kind {
         case .file:
-            var stamp = Stamp()
-            stamp.modified = (item.metadata.modificationDate ?? Timestamp(secondsSince1970: now())).nanoseconds
-            stamp.mode = item.metadata.mode ?? 0o644
-            try makeFile(filename, in: folder, size: item.size, stamp)
+            var fingerprint = FileFingerprint()
+            fingerprint.modified = (item.metadata.modificationDate ?? Timestamp(secondsSince1970: now())).nanoseconds
+            fingerprint.mode = item.metadata.mode ?? 0o644
+            try makeFile(filename, in: folder, size: item.size, fingerprint)
         case .folder:
             try errnos { () throws(Errno) in
                 try filename.withCString { (name) throws(Errno) in
@@ -67,14 +67,16 @@ extension Tree {
         try errnos { () throws(Errno) in try Ownership.inherit(filename, in: folder) }
     }
 
-    private func makeFile(_ name: FileName, in folder: Int32, size: Int64, _ stamp: Stamp) throws(Obstacle) {
-        try makePlaceholder(name, in: folder, size: size, stamp)
+    private func makeFile(_ name: FileName, in folder: Int32, size: Int64, _ fingerprint: FileFingerprint)
+        throws(ReplicaError)
+    {
+        try makePlaceholder(name, in: folder, size: size, fingerprint)
         guard size == 0 else { return }
-        try errnos { () throws(Errno) in try Place(folder: folder, name: name).setXattr(OwnXattr.dataless, nil) }
+        try errnos { () throws(Errno) in try BackingPath(folder: folder, name: name).setXattr(OwnXattr.dataless, nil) }
     }
 
     /// Gives a node's file the store's metadata.
-    func applyMetadata(_ metadata: ItemMetadata, _ fields: ItemFields, to node: Node) throws(Obstacle) {
+    func applyMetadata(_ metadata: ItemMetadata, _ fields: ItemFields, to node: Node) throws(ReplicaError) {
         let place = try place(of: node)
         try errnos { () throws(Errno) in
             try place.hold { (file) throws(Errno) in
@@ -99,7 +101,7 @@ extension Ownership {
         guard geteuid() == 0 else { return }
         let above = try FileStatus(descriptor: folder)
         guard above.user != 0 || above.group != 0 else { return }
-        try Place(folder: folder, name: name).hold { (file) throws(Errno) in
+        try BackingPath(folder: folder, name: name).hold { (file) throws(Errno) in
             try file.demandNew(try file.status())
             try file.setOwner(above.user, above.group)
         }

@@ -11,8 +11,8 @@ extension Replica {
             arrivals[StorePlace(parent: item.parent, name: item.filename)] = item.identifier
         }
         guard changes.contains(where: { $0.item == nil }) else { return }
-        do throws(Obstacle) {
-            try locked { (tree) throws(Obstacle) in
+        do throws(ReplicaError) {
+            try withTreeWaking { (tree) throws(ReplicaError) in
                 for change in changes where change.item == nil {
                     guard let stale = try tree.succeed(change.identifier, by: arrivals) else { continue }
                     changes.append(Incoming(identifier: stale, item: nil, asked: tree.answers.count))
@@ -38,7 +38,7 @@ extension Tree {
     /// - Returns: What the file is called from now on that was known beside it, and is to go.
     fileprivate func succeed(
         _ identifier: ItemIdentifier, by arrivals: Arrivals
-    ) throws(Obstacle) -> ItemIdentifier? {
+    ) throws(ReplicaError) -> ItemIdentifier? {
         guard let node = try find(identifier), node.kind == .file, !node.isDeleted, var base = node.base,
             let successor = try successor(of: node, base, arrivals), successor != identifier
         else { return nil }
@@ -61,7 +61,7 @@ extension Tree {
     /// The new file at the place where the store had the item, or where a call that was not answered was to put it.
     private func successor(
         of node: Node, _ base: Base, _ arrivals: Arrivals
-    ) throws(Obstacle) -> ItemIdentifier? {
+    ) throws(ReplicaError) -> ItemIdentifier? {
         if let folder = try find(base.parent)?.base?.identifier,
             let found = arrivals[StorePlace(parent: folder, name: base.name)]
         {
@@ -78,6 +78,6 @@ extension Node {
     fileprivate func mayGo(for other: Node) -> Bool {
         guard kind == .file, !isPending, flags.isEmpty, !isInFlight, writers == 0, failure == nil, pin == .inherited
         else { return false }
-        return materialization == .dataless || stamp.size == 0 || other.materialization == .whole
+        return materialization == .dataless || fingerprint.size == 0 || other.materialization == .whole
     }
 }

@@ -6,16 +6,16 @@ extension Replica {
     /// Takes an item out of the tree by way of the mount.
     /// - Parameter takeOut: Removes the file below and notes that it is gone; not called when the item is gone already.
     func takeOut(
-        _ number: ItemNumber, _ takeOut: @escaping (Tree, Node) throws(Obstacle) -> Void
-    ) throws(Obstacle) {
-        let found = try locked { (tree) throws(Obstacle) -> (PresentedCall, Presentations.Key, Bool)? in
+        _ number: ItemNumber, _ takeOut: @escaping (Tree, Node) throws(ReplicaError) -> Void
+    ) throws(ReplicaError) {
+        let found = try withTreeWaking { (tree) throws(ReplicaError) -> (PresentedCall, ItemPlace, Bool)? in
             guard let node = try tree.find(number), let parent = node.parent else { return nil }
             let call = PresentedCall.remove(
                 node.name, in: tree.presented(parent), isFolder: node.kind == .folder)
-            return (call, Presentations.Key(folder: parent.number, name: node.name), parent.lookups > 0)
+            return (call, ItemPlace(folder: parent.number, name: node.name), parent.lookups > 0)
         }
         guard let (call, key, isSeen) = found else { return }
-        try present(call, key, isSeen: isSeen) { (tree) throws(Obstacle) in
+        try present(call, key, isSeen: isSeen) { (tree) throws(ReplicaError) in
             guard let node = tree.items[number], let parent = node.parent, parent.number == key.folder,
                 node.name == key.name
             else { throw .errno(.noSuchFileOrDirectory) }
@@ -27,7 +27,7 @@ extension Replica {
 
 extension Tree {
     /// Removes a node's name below. What is open stays reachable.
-    func removeBelow(_ node: Node) throws(Obstacle) {
+    func removeBelow(_ node: Node) throws(ReplicaError) {
         guard let parent = node.parent else { throw .errno(.noSuchFileOrDirectory) }
         try keepReachable(node)
         let below = try descriptor(of: parent)

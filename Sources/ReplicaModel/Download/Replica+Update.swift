@@ -15,7 +15,7 @@ extension Replica {
     /// Gives an item that is here the store's newer state, as far as `plan` says.
     func update(
         _ number: ItemNumber, to item: Item, plan: Plan, parent: ItemNumber, staged: StagedContent?
-    ) throws(Obstacle) -> Applied {
+    ) throws(ReplicaError) -> Applied {
         guard case .update(let fields) = plan.down else { return .done }
         if let staged, staged.version != item.version.content { return .needsContent(number) }
         if !fields.isDisjoint(with: .place) { try move(number, to: item, in: parent) }
@@ -24,7 +24,7 @@ extension Replica {
         } else if !fields.isDisjoint(with: .metadata) {
             try replaceMetadata(number, item, fields)
         }
-        let masked = try locked { (tree) throws(Obstacle) -> ItemNumber? in
+        let masked = try withTreeWaking { (tree) throws(ReplicaError) -> ItemNumber? in
             // Meanwhile it may have become another: what replaced it in the store.
             guard let node = tree.items[number], let folder = tree.items[parent],
                 node.base?.identifier == item.identifier
@@ -39,7 +39,7 @@ extension Replica {
             }
             node.dirty = left
             tree.adoptVersion(node, item, folder)
-            return isOther ? node.shown : nil
+            return isOther ? node.inodeNumber : nil
         }
         // Until now the former content could be read that passes through memory (``Domain/read(_:_:ahead:)``).
         if fields.contains(.contents), staged == nil { presenter.withLock { $0 }?.invalidate(number) }
@@ -48,8 +48,8 @@ extension Replica {
         return .done
     }
 
-    private func move(_ number: ItemNumber, to item: Item, in parent: ItemNumber) throws(Obstacle) {
-        let move = try locked { (tree) throws(Obstacle) -> LocalMove? in
+    private func move(_ number: ItemNumber, to item: Item, in parent: ItemNumber) throws(ReplicaError) {
+        let move = try withTreeWaking { (tree) throws(ReplicaError) -> LocalMove? in
             guard let node = tree.items[number], let from = node.parent, let into = try tree.find(parent) else {
                 return nil
             }
@@ -61,28 +61,28 @@ extension Replica {
                 newName: name, isSeen: from.lookups > 0 || into.lookups > 0)
         }
         guard let move else { return }
-        try carryOut(move) { (tree, node, folder) throws(Obstacle) in
+        try carryOut(move) { (tree, node, folder) throws(ReplicaError) in
             tree.setPlace(of: node, move.newName, folder)
-            tree.restamp(node)
+            tree.refreshFingerprint(node)
             tree.note(node)
         }
     }
 
-    private func replaceMetadata(_ number: ItemNumber, _ item: Item, _ fields: ItemFields) throws(Obstacle) {
-        try touch(number, PresentedCall.touchStatus) { (tree, node) throws(Obstacle) in
+    private func replaceMetadata(_ number: ItemNumber, _ item: Item, _ fields: ItemFields) throws(ReplicaError) {
+        try touch(number, PresentedCall.touchStatus) { (tree, node) throws(ReplicaError) in
             tree.settle(node)
             try tree.applyMetadata(item.metadata, fields, to: node)
             for name in tree.names(of: node) {
-                tree.restamp(name)
+                tree.refreshFingerprint(name)
                 // The other names are items of their own.
                 if name !== node { tree.edit(name, [.mode, .modificationDate, .untoldByStatus]) }
             }
         }
     }
 
-    private func replaceContent(_ number: ItemNumber, _ item: Item, _ staged: StagedContent?) throws(Obstacle) {
+    private func replaceContent(_ number: ItemNumber, _ item: Item, _ staged: StagedContent?) throws(ReplicaError) {
         let folders = self.folders
-        let (name, parent, isOpen) = try locked { (tree) throws(Obstacle) in
+        let (name, parent, isOpen) = try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = tree.items[number], let parent = node.parent else {
                 throw .errno(.noSuchFileOrDirectory)
             }
@@ -105,15 +105,15 @@ extension Replica {
     /// Changes an item by way of a system call on it, so that watchers see that it changed.
     private func touch(
         _ number: ItemNumber, _ call: (PresentedItem) -> PresentedCall,
-        _ change: @escaping (Tree, Node) throws(Obstacle) -> Void
-    ) throws(Obstacle) {
-        let (item, isSeen) = try locked { (tree) throws(Obstacle) in
+        _ change: @escaping (Tree, Node) throws(ReplicaError) -> Void
+    ) throws(ReplicaError) {
+        let (item, isSeen) = try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = tree.items[number] else { throw .errno(.noSuchFileOrDirectory) }
             let isWatched = node.lookups > 0 || (node.parent?.lookups ?? 0) > 0
             return (tree.presented(node), isWatched && node.kind != .symlink)
         }
-        let key = Presentations.Key(folder: item.number, name: FileName(""))
-        try present(call(item), key, isSeen: isSeen) { (tree) throws(Obstacle) in
+        let key = ItemPlace(folder: item.number, name: FileName(""))
+        try present(call(item), key, isSeen: isSeen) { (tree) throws(ReplicaError) in
             guard let node = tree.items[number] else { throw .errno(.noSuchFileOrDirectory) }
             try change(tree, node)
             return node
@@ -126,14 +126,14 @@ extension Tree {
     /// descriptors keep the old one (MODEL.md#decisions) when anything of it was here, else they are opened anew.
     fileprivate func exchangeFile(
         of node: Node, _ item: Item, _ staged: StagedContent?, _ folders: StateFolders
-    ) throws(Obstacle) {
+    ) throws(ReplicaError) {
         guard node.parent != nil else { throw .errno(.noSuchFileOrDirectory) }
         let former = try place(of: node)
         let old = try errnos { () throws(Errno) in try former.status() }
-        var stamp = Stamp(old)
-        stamp.modified = (item.metadata.modificationDate ?? Timestamp(secondsSince1970: now())).nanoseconds
+        var fingerprint = FileFingerprint(old)
+        fingerprint.modified = (item.metadata.modificationDate ?? Timestamp(secondsSince1970: now())).nanoseconds
         // Other bytes than those that somebody here gave the rights to.
-        stamp.mode = item.metadata.mode ?? privileges.replicated(stamp.mode)
+        fingerprint.mode = item.metadata.mode ?? privileges.replicated(fingerprint.mode)
         let staging = try errnos { () throws(Errno) in try folders.openStaging() }
         defer { close(staging) }
         let fresh = FileName("swap-\(node.number.rawValue)")
@@ -146,11 +146,11 @@ extension Tree {
                     })
             }
         } else {
-            try makePlaceholder(fresh, in: staging, size: item.size, stamp)
+            try makePlaceholder(fresh, in: staging, size: item.size, fingerprint)
         }
-        let place = Place(folder: staging, name: fresh)
+        let place = BackingPath(folder: staging, name: fresh)
         try errnos { () throws(Errno) in
-            try place.dress(as: former, old, stamp, isMarked: staged == nil && item.size > 0)
+            try place.dress(as: former, old, fingerprint, isMarked: staged == nil && item.size > 0)
             try place.replace(former, old, of: node, folders)
         }
         if node.opens > 0, node.materialization != .dataless { node.generation += 1 }
@@ -162,16 +162,16 @@ extension Tree {
         node.base?.size = item.size
         separate(node)
         try applyMetadata(item.metadata, .metadata, to: node)
-        restamp(node)
+        refreshFingerprint(node)
         note(node)
         want(node)
     }
 }
 
-extension Place {
+extension BackingPath {
     /// Makes the new file here look like the old one.
     fileprivate func dress(
-        as former: Place, _ old: FileStatus, _ stamp: Stamp, isMarked: Bool
+        as former: BackingPath, _ old: FileStatus, _ fingerprint: FileFingerprint, isMarked: Bool
     ) throws(Errno) {
         if !isMarked { try removeMark() }
         try hold { (file) throws(Errno) in
@@ -182,8 +182,8 @@ extension Place {
                 }
             }
             if geteuid() == 0 { try file.setOwner(old.user, old.group) }
-            try file.setMode(UInt32(stamp.mode))
-            let time = Timestamp(nanoseconds: stamp.modified).timespec
+            try file.setMode(UInt32(fingerprint.mode))
+            let time = Timestamp(nanoseconds: fingerprint.modified).timespec
             try file.setTimes(accessed: time, modified: time)
         }
     }

@@ -25,11 +25,11 @@ extension SyncEngine {
             content: StagedContent(path: path, version: item.version.content), descriptor: descriptor)
         do throws(RemoteStoreError) {
             let identifier = item.identifier
-            let sink = StagingSink(descriptor: descriptor, size: item.size) { [ledger, replica] count in
-                ledger.withLock { $0.fetched(Int64(count), of: identifier, now: replica.now()) }
+            let sink = StagingSink(descriptor: descriptor, size: item.size) { [statistics, replica] count in
+                statistics.withLock { $0.fetched(Int64(count), of: identifier, now: replica.now()) }
             }
-            ledger.withLock { $0.beginFetch(identifier, size: item.size) }
-            defer { ledger.withLock { $0.endFetch(identifier, now: replica.now()) } }
+            statistics.withLock { $0.beginFetch(identifier, size: item.size) }
+            defer { statistics.withLock { $0.endFetch(identifier, now: replica.now()) } }
             let answer = try await store.fetchContents(
                 of: item.identifier, version: item.version.content, range: nil, into: sink)
             guard answer.size == item.size, !sink.hasTooMuch else {

@@ -15,7 +15,7 @@ extension SyncEngine {
             let isMore = pass.applied > 0 && ((try? replica.newestIncoming()) ?? 0) > 0
             guard pass.deferred > 0 || isMore else {
                 let asked = state.withLock { $0.lastAsked }
-                if pass.withheld == 0 { replica.look { $0.answers.forget(upTo: asked) } }
+                if pass.withheld == 0 { replica.withTree { $0.answers.forget(upTo: asked) } }
                 break
             }
             if pass.applied > 0 {
@@ -73,7 +73,7 @@ extension SyncEngine {
         } catch {
             log.error("the database cannot be used", metadata: ["error": "\(error)"])
         }
-        if applied > 0 { bell.ring() }
+        if applied > 0 { wakeSignal.signal() }
         return (applied, deferred, withheld)
     }
 
@@ -81,7 +81,7 @@ extension SyncEngine {
     private func apply(_ change: Incoming, isForced: Bool, _ leave: DeletionLeave) async -> Bool {
         let isDue = state.withLock { $0.postponed.isDue(change.identifier, at: replica.now()) }
         guard isDue else { return false }
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             let outcome: Applied
             if let item = change.item {
                 outcome = try replica.apply(item, asked: change.asked, isForced: isForced)
@@ -127,17 +127,17 @@ extension SyncEngine {
     func postpone(_ identifier: ItemIdentifier, _ error: RemoteStoreError) {
         log.warning("a change is put off", metadata: ["item": "\(identifier)", "error": "\(error.message)"])
         let jitter = random()
-        let isKnown = replica.look { $0.byIdentifier[identifier] != nil }
+        let isKnown = replica.withTree { $0.byIdentifier[identifier] != nil }
         let retryAt = state.withLock {
             $0.postponed.add(identifier, isKnown: isKnown, now: replica.now(), jitter: jitter)
         }
         replica.noteFailure(of: identifier, error, retryAt: retryAt)
-        bell.ring()
+        wakeSignal.signal()
     }
 
     private func tell(_ change: Incoming) {
         guard replica.events.isHeard, change.item != nil else { return }
-        let number = replica.look { $0.byIdentifier[change.identifier]?.number }
+        let number = replica.withTree { $0.byIdentifier[change.identifier]?.number }
         if let number { replica.post(.remoteChange, number) }
     }
 
@@ -149,7 +149,7 @@ extension SyncEngine {
         Task {
             let isDone = await self.fetchAndApply(item)
             self.state.withLock { _ = $0.updating.remove(item.identifier) }
-            if isDone { self.bell.ring() }
+            if isDone { self.wakeSignal.signal() }
         }
         return false
     }
@@ -158,7 +158,7 @@ extension SyncEngine {
         do throws(RemoteStoreError) {
             let staged = try await stage(item)
             defer { staged.discard() }
-            do throws(Obstacle) {
+            do throws(ReplicaError) {
                 guard try replica.apply(item, staged: staged.content) == .done else { return false }
                 state.withLock { $0.postponed.remove(item.identifier) }
                 return true
@@ -175,7 +175,7 @@ extension SyncEngine {
             } else if error.refusal.reach == .item {
                 postpone(item.identifier, error)
             } else {
-                noteTrouble(error)
+                noteStoreFailure(error)
             }
             return false
         }
@@ -198,7 +198,7 @@ extension SyncEngine {
                     postpone(identifier, error)
                     continue
                 }
-                return noteTrouble(error)
+                return noteStoreFailure(error)
             }
         }
     }

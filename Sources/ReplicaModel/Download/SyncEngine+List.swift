@@ -38,15 +38,15 @@ extension SyncEngine {
 
     private func fetchListing(_ folder: ItemNumber) async -> ListingFailure? {
         do throws(ListingFailure) {
-            let target = try here { () throws(Obstacle) in try replica.listingTarget(folder) }
+            let target = try here { () throws(ReplicaError) in try replica.listingTarget(folder) }
             guard let target else { return nil }
             do throws(Errno) { try checkConnected() } catch { throw .here(error) }
             let items = try await listing(of: target)
-            let refused = try here { () throws(Obstacle) in try replica.fill(folder, with: items) }
+            let refused = try here { () throws(ReplicaError) in try replica.fill(folder, with: items) }
             state.withLock { state in
                 for item in refused { state.leaveOut(item.identifier, item.filename.shortened) }
             }
-            bell.ring()
+            wakeSignal.signal()
             return nil
         } catch {
             return error
@@ -62,7 +62,7 @@ extension SyncEngine {
         }
     }
 
-    private func here<Result>(_ body: () throws(Obstacle) -> Result) throws(ListingFailure) -> Result {
+    private func here<Result>(_ body: () throws(ReplicaError) -> Result) throws(ListingFailure) -> Result {
         do { return try body() } catch { throw .here(error.errno) }
     }
 

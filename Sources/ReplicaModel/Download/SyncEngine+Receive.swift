@@ -40,11 +40,11 @@ extension SyncEngine {
                 if isAll { state.pullsDone = number } else { state.isPullWanted = true }
             }
         } catch {
-            noteFeedTrouble(error)
+            noteFeedFailure(error)
         }
     }
 
-    private func noteFeedTrouble(_ error: RemoteStoreError) {
+    private func noteFeedFailure(_ error: RemoteStoreError) {
         if case .malformedAnswer = error {
             log.warning("an answer cannot be used", metadata: ["error": "\(error.message)"])
             let jitter = random()
@@ -58,10 +58,10 @@ extension SyncEngine {
             }
             return
         }
-        noteTrouble(error)
+        noteStoreFailure(error)
         state.withLock { state in
             state.isPullWanted = true
-            state.nextPull = state.trouble?.retryAt ?? replica.now() + Self.pullInterval
+            state.nextPull = state.storeFailure?.retryAt ?? replica.now() + Self.pullInterval
         }
     }
 
@@ -213,7 +213,7 @@ extension SyncEngine {
 
     /// Has a folder listed again that could not be listed now.
     private func leaveForLater(_ number: ItemNumber, _ identifier: ItemIdentifier, _ error: RemoteStoreError) {
-        replica.look { tree in
+        replica.withTree { tree in
             guard let node = tree.items[number] else { return }
             tree.askAgain(for: node)
         }

@@ -2,7 +2,7 @@ internal import SystemPackage
 
 extension Tree {
     /// Decides what the store's state of an item means for the tree.
-    func decide(_ item: Item, staged: StagedContent?, isForced: Bool) throws(Obstacle) -> ApplyDecision {
+    func decide(_ item: Item, staged: StagedContent?, isForced: Bool) throws(ReplicaError) -> ApplyDecision {
         let known = try find(item.identifier)
         let parent = try folder(of: item, as: known)
         guard let node = known else {
@@ -47,7 +47,7 @@ extension Tree {
         }
         if case .update(let fields) = plan.down, fields.contains(.contents), node.kind == .file,
             node.materialization == .whole, item.size > 0, staged == nil,
-            !plan.keepsCopy || node.stamp.size == item.size  // Both may have written the same.
+            !plan.keepsCopy || node.fingerprint.size == item.size  // Both may have written the same.
         {
             if !plan.keepsCopy { try demandReplaceable(node) }
             return .finished(.needsContent(node.number))
@@ -67,7 +67,7 @@ extension Tree {
 
     private func decideDeleted(
         _ node: Node, _ plan: Plan, _ item: Item, _ parent: Node?
-    ) throws(Obstacle) -> ApplyDecision {
+    ) throws(ReplicaError) -> ApplyDecision {
         guard plan.down == .bringBack else {
             if let parent { adoptVersion(node, item, parent) }
             return .finished(.done)
@@ -78,7 +78,7 @@ extension Tree {
     }
 
     /// An item that is new here, whose name may be in use.
-    private func decideNew(_ item: Item, in parent: Node, isForced: Bool) throws(Obstacle) -> ApplyDecision {
+    private func decideNew(_ item: Item, in parent: Node, isForced: Bool) throws(ReplicaError) -> ApplyDecision {
         if unansweredItem(at: item.filename, in: parent)?.isNew == true { return .finished(.deferred) }
         guard let other = try child(item.filename, of: parent) else { return .create(parent: parent.number) }
         if other.isInFlight { return .finished(.deferred) }
@@ -104,7 +104,7 @@ extension Tree {
     }
 
     /// A name that an item has which the store knows elsewhere, or under the same name.
-    private func decideOccupied(_ other: Node, isForced: Bool) throws(Obstacle) -> ApplyDecision {
+    private func decideOccupied(_ other: Node, isForced: Bool) throws(ReplicaError) -> ApplyDecision {
         let hasMovedHere = !other.dirty.isDisjoint(with: .place)
         if !hasMovedHere, !isForced, let base = other.base {
             let isComing = try reading { try Incoming.contains(base.identifier, in: $0) }
@@ -116,7 +116,7 @@ extension Tree {
     /// Why an item cannot move to the store's place for it, or nil when it can.
     private func blocker(
         of item: Item, _ node: Node, in parent: Node, isForced: Bool
-    ) throws(Obstacle) -> ApplyDecision? {
+    ) throws(ReplicaError) -> ApplyDecision? {
         if parent.isInside(node) {
             // Both sides moved folders into each other: the local move is taken back.
             var here = parent
@@ -143,7 +143,7 @@ extension Tree {
     /// Takes over the store's version of an item whose tree state needs no change.
     func adoptVersion(_ node: Node, _ item: Item, _ parent: Node) {
         guard node.base != nil else { return }
-        forgive(node)
+        clearFailure(node)
         setBase(Base(item, parent: parent.number), of: node)
         if !node.isDeleted { node.comparePlace() }
         note(node)

@@ -4,7 +4,7 @@ internal import SystemPackage
 
 extension Tree {
     /// Moves a node's file out of the tree, to where it can be given back from. What is open stays reachable.
-    func setAside(_ node: Node, _ folders: StateFolders) throws(Obstacle) {
+    func setAside(_ node: Node, _ folders: StateFolders) throws(ReplicaError) {
         let row = ItemRow(node)
         try keepReachable(node)
         let place = try place(of: node)
@@ -16,7 +16,7 @@ extension Tree {
             let name = FileName(row.asideName)
             // Only a power cut could have left one.
             _ = name.withCString { unlinkat(deleted, $0, 0) }
-            let moved = Place(folder: deleted, name: name)
+            let moved = BackingPath(folder: deleted, name: name)
             try place.move(to: moved)
             guard node.kind != .folder, !node.isStill(try moved.status(), seen) else { return }
             // Nothing that could be given back is left of the item.
@@ -26,7 +26,7 @@ extension Tree {
     }
 
     /// Removes a node's name below for good, but for what somebody who writes below the mount puts there meanwhile.
-    func removeMeant(_ node: Node, _ folders: StateFolders) throws(Obstacle) {
+    func removeMeant(_ node: Node, _ folders: StateFolders) throws(ReplicaError) {
         guard node.kind != .folder else { return try removeBelow(node) }
         try keepReachable(node)
         let place = try place(of: node)
@@ -34,14 +34,14 @@ extension Tree {
             let seen = try place.status()
             let staging = try folders.openStaging()
             defer { close(staging) }
-            let moved = Place(folder: staging, name: FileName("gone-\(node.number.rawValue)"))
+            let moved = BackingPath(folder: staging, name: FileName("gone-\(node.number.rawValue)"))
             _ = moved.name.withCString { unlinkat(staging, $0, 0) }
             try place.move(to: moved)
             try moved.discard(seen, of: node, folders)
         }
     }
 
-    private func demandEmpty(_ place: Place) throws(Errno) {
+    private func demandEmpty(_ place: BackingPath) throws(Errno) {
         let folder = try place.open(CL_O_PATH | O_DIRECTORY)
         defer { close(folder) }
         guard try FolderListing(of: folder, mark: nil).lines.isEmpty else { throw .directoryNotEmpty }
@@ -51,7 +51,7 @@ extension Tree {
 extension Node {
     /// Whether what was taken out of the tree is the file that was `seen` in it; bytes that come change a placeholder.
     fileprivate func isStill(_ taken: FileStatus, _ seen: FileStatus) -> Bool {
-        let (taken, seen) = (Stamp(taken), Stamp(seen))
+        let (taken, seen) = (FileFingerprint(taken), FileFingerprint(seen))
         return taken.isSameFile(as: seen) && (materialization != .whole || !taken.hasOtherContent(than: seen))
     }
 }
@@ -85,13 +85,13 @@ extension StateFolders {
 
 extension StateFolders {
     /// Moves a file to ``kept``, under its item's number and name. What was kept before stays.
-    func keep(_ place: Place, of number: UInt64, _ name: FileName) throws(Errno) {
+    func keep(_ place: BackingPath, of number: UInt64, _ name: FileName) throws(Errno) {
         let folder = try Errno.check(
             kept.withPlatformString { open($0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
         defer { close(folder) }
         for count in 1...1000 {
             let text = count == 1 ? "\(number) " : "\(number)-\(count) "
-            let kept = Place(folder: folder, name: FileName(bytes: Array(text.utf8) + name.bytes.prefix(220)))
+            let kept = BackingPath(folder: folder, name: FileName(bytes: Array(text.utf8) + name.bytes.prefix(220)))
             do throws(Errno) { return try place.move(to: kept) } catch {
                 guard error == .fileExists else { throw error }
             }
@@ -100,9 +100,9 @@ extension StateFolders {
     }
 }
 
-extension Place {
+extension BackingPath {
     /// rename(2), never over what is there: whoever has a descriptor of the folder can make a name in it at any moment.
-    func move(to other: Place) throws(Errno) {
+    func move(to other: BackingPath) throws(Errno) {
         do throws(Errno) { return try rename(to: other, CL_RENAME_NOREPLACE) } catch {
             guard error == .permissionDenied else { throw error }
         }
@@ -117,7 +117,7 @@ extension Place {
     }
 
     /// renameat2(2). A filesystem that knows no flags (NFS) has the name looked at first.
-    private func rename(to other: Place, _ flags: Int32) throws(Errno) {
+    private func rename(to other: BackingPath, _ flags: Int32) throws(Errno) {
         try name.withCString { (old) throws(Errno) in
             try other.name.withCString { (new) throws(Errno) in
                 if renameat2(folder, old, other.folder, new, UInt32(flags)) == 0 { return }
@@ -129,7 +129,7 @@ extension Place {
     }
 
     /// Takes the name of the item's file that was looked at there; anything else that has it by now is moved to `kept/`.
-    func replace(_ former: Place, _ seen: FileStatus, of node: Node, _ folders: StateFolders) throws(Errno) {
+    func replace(_ former: BackingPath, _ seen: FileStatus, of node: Node, _ folders: StateFolders) throws(Errno) {
         do throws(Errno) { try rename(to: former, CL_RENAME_EXCHANGE) } catch {
             if error == .noSuchFileOrDirectory { return try move(to: former) }
             guard error == .invalidArgument else { throw error }

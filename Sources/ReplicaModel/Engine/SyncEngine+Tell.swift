@@ -12,7 +12,7 @@ extension SyncEngine {
         guard replica.events.isHeard else { return nil }
         // A database that cannot be read changes nothing that is told.
         guard let here = try? replica.database.read({ try Counts.read(from: $0).here }) else { return told }
-        let (pending, isMoving) = replica.look { ($0.pending.count, $0.isMoving) }
+        let (pending, isMoving) = replica.withTree { ($0.pending.count, $0.isMoving) }
         let (state, reason) = standing(isMoving: isMoving)
         let now = ToldState(state: state, reason: reason, pending: pending, here: here)
         if told?.state != state || told?.reason != reason {

@@ -9,13 +9,13 @@ extension SyncEngine {
         var told: ToldState?
         while !Task.isCancelled {
             BackgroundPriority.take()
-            let mark = bell.mark
+            let mark = wakeSignal.mark
             told = tellState(after: told)
             if replica.hasChanges {
                 await rest(0.1, atMost: 1)
                 recordChanges()
             } else {
-                await bell.wait(since: mark, until: nextLook, now: replica.now)
+                await wakeSignal.wait(since: mark, until: nextLook, now: replica.now)
             }
             guard replica.now() >= nextLook else { continue }
             replica.settleWriters()
@@ -38,14 +38,14 @@ extension SyncEngine {
     /// Takes over what a person said in an earlier run.
     func restore() {
         replica.recallPins()
-        replica.look { tree in
+        replica.withTree { tree in
             tree.keepsTrash = store.properties.keepsTrash
             tree.isCaseSensitive = store.properties.isCaseSensitive
             tree.bounced = BouncedName(longest: store.properties.longestName)
             tree.enforcesCapabilities = options.enforcesCapabilities
             tree.privileges = options.privileges
         }
-        if options.cacheLimit != nil || options.minimumFree != nil { replica.look { $0.keepsUse = true } }
+        if options.cacheLimit != nil || options.minimumFree != nil { replica.withTree { $0.keepsUse = true } }
         let (reason, isImporting) = replica.standingOrders()
         let (window, held) = replica.openWindow()
         state.withLock { state in
@@ -59,32 +59,33 @@ extension SyncEngine {
     /// Asks the store for news at once.
     func askNow() {
         state.withLock { $0.isPullWanted = true }
-        bell.ring()
+        wakeSignal.signal()
     }
 
     /// Whether both sides are in step, as far as is known and can be.
     func isQuiet() -> Bool {
         let isIdle = state.withLock { state in
-            !state.isPullWanted && state.pullsDone == state.pullsBegun && state.trouble == nil && state.updating.isEmpty
+            !state.isPullWanted && state.pullsDone == state.pullsBegun && state.storeFailure == nil
+                && state.updating.isEmpty
         }
-        return isIdle && !replica.isScanning && replica.isInStep && board.withLock { $0.inFlight == 0 }
+        return isIdle && !replica.isScanning && replica.isInStep && uploadQueue.withLock { $0.inFlight == 0 }
     }
 }
 
 extension Replica {
     /// Whether the database is behind the tree.
-    var hasChanges: Bool { look { !$0.changed.isEmpty || !$0.removed.isEmpty } }
+    var hasChanges: Bool { withTree { !$0.changed.isEmpty || !$0.removed.isEmpty } }
 
     /// The time since anything was last edited, in seconds. Below 0 when the clock was set back.
     var sinceEdit: Double {
         // An edit that comes while this waits for the lock is no edit to come.
-        let edited = look { $0.editedAt }
+        let edited = withTree { $0.editedAt }
         return now() - edited
     }
 
     /// Lets go of items in memory that nobody uses, when there are many.
     func unloadIdle() {
-        look { tree in
+        withTree { tree in
             guard tree.items.count > Self.mostIdle else { return }
             tree.unloadIdle(limit: Self.mostIdle)
         }
@@ -93,12 +94,12 @@ extension Replica {
     private static let mostIdle = 50_000
 
     /// Whether files are open for writing.
-    var hasWriters: Bool { look { !$0.writing.isEmpty } }
+    var hasWriters: Bool { withTree { !$0.writing.isEmpty } }
 
     /// Whether there is nothing to send and nothing to apply.
     var isInStep: Bool {
         guard
-            look({ tree in
+            withTree({ tree in
                 for node in tree.writing.values { tree.settle(node) }
                 return tree.needsListing.isEmpty && tree.pending.isEmpty
             })

@@ -8,20 +8,20 @@ final class SyncEngine: Sendable {
     let options: DomainOptions
     let log: Logger
     let state = Locked(EngineState())
-    let board = Locked(SendBoard())
-    let fetches = Locked(FetchBoard())
+    let uploadQueue = Locked(UploadQueue())
+    let fetches = Locked(FetchTable())
     let passing = Locked(PassingWindows())
     let freeSpace = Locked(FreeSpace())
     /// Set when the domain stops: work that blocks ends then.
     let isStopping = Locked(false)
-    let ledger = Locked(Ledger())
+    let statistics = Locked(TransferStatistics())
     let listings = Locked<[ItemNumber: Task<ListingFailure?, Never>]>([:])
     let snapshots: SnapshotFiles
-    let bell: Bell
+    let wakeSignal: WakeSignal
     let random: @Sendable () -> Double
 
     init(
-        replica: Replica, store: any RemoteStore, options: DomainOptions, bell: Bell, log: Logger,
+        replica: Replica, store: any RemoteStore, options: DomainOptions, wakeSignal: WakeSignal, log: Logger,
         snapshots: SnapshotFiles? = nil, random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
     ) {
         self.replica = replica
@@ -32,7 +32,7 @@ final class SyncEngine: Sendable {
         }
         self.options = options
         self.snapshots = snapshots ?? SnapshotFiles(in: replica.folders.staging)
-        self.bell = bell
+        self.wakeSignal = wakeSignal
         self.log = log
         self.random = random
     }
@@ -42,14 +42,14 @@ final class SyncEngine: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.runReceiving() }
             group.addTask { await self.runSending() }
-            group.addTask { await self.runKeeping() }
+            group.addTask { await self.runPinning() }
             group.addTask {
                 for await _ in self.store.signals() {
                     self.state.withLock { state in
                         state.isPullWanted = true
                         state.retrial.isSignalled = true
                     }
-                    self.bell.ring()
+                    self.wakeSignal.signal()
                 }
             }
             for await _ in group {}
@@ -75,12 +75,12 @@ final class SyncEngine: Sendable {
     private func runReceiving() async {
         while !Task.isCancelled {
             BackgroundPriority.take()
-            let mark = bell.mark
+            let mark = wakeSignal.mark
             await receive()
             let next = state.withLock {
                 min($0.nextPull, $0.postponed.next ?? .infinity, $0.nextDeletionLook ?? .infinity)
             }
-            await bell.wait(since: mark, until: next, now: replica.now)
+            await wakeSignal.wait(since: mark, until: next, now: replica.now)
             BackgroundPriority.take()
             await restBeforeLook()
         }
@@ -89,9 +89,9 @@ final class SyncEngine: Sendable {
     private func runSending() async {
         while !Task.isCancelled {
             BackgroundPriority.take()
-            let mark = bell.mark
+            let mark = wakeSignal.mark
             let next = await send()
-            await bell.wait(since: mark, until: next, now: replica.now)
+            await wakeSignal.wait(since: mark, until: next, now: replica.now)
             BackgroundPriority.take()
             await restBeforeLook()
         }
@@ -126,7 +126,7 @@ struct EngineState {
     /// Why nothing is exchanged with the store, by a person's will.
     var disconnected: Disconnection?
     /// Trouble of the whole domain, and when it is looked at again.
-    var trouble: Failure?
+    var storeFailure: Failure?
     /// What the store deleted lately.
     var window: DeletionWindow?
     /// Deletions that wait for a person.

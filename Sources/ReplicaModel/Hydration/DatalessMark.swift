@@ -15,7 +15,7 @@ struct DatalessMark: Equatable {
 
     /// Whether the file bears our mark. Asked of every file of a scan, so by a path: this form of the call leaves symlinks
     /// alone.
-    func isOn(_ place: Place) -> Bool {
+    func isOn(_ place: BackingPath) -> Bool {
         let path = place.isOrphan ? place.name.bytes : Array("/proc/self/fd/\(place.folder)/".utf8) + place.name.bytes
         var said = [UInt8](repeating: 0, count: 64)
         let length = FileName(bytes: path).withCString { path in

@@ -7,7 +7,9 @@ struct FillLocks: Sendable {
     private let locks = (0..<64).map { _ in Locked((), rank: .fill) }
 
     /// Runs `body` while nobody else has the lock of the file that programs see under this number.
-    func withLock<Result>(_ shown: ItemNumber, _ body: () throws(Obstacle) -> Result) throws(Obstacle) -> Result {
-        try locks[Int(shown.rawValue % UInt64(locks.count))].withLock { (_) throws(Obstacle) in try body() }
+    func withLock<Result>(_ inodeNumber: ItemNumber, _ body: () throws(ReplicaError) -> Result) throws(ReplicaError)
+        -> Result
+    {
+        try locks[Int(inodeNumber.rawValue % UInt64(locks.count))].withLock { (_) throws(ReplicaError) in try body() }
     }
 }

@@ -26,7 +26,7 @@ struct PassingWindows {
     /// Bytes of a window, unless more is read at once.
     static let size: Int64 = 2 << 20
     /// Seconds that a window stays that nobody reads.
-    static let patience = 10.0
+    static let idleSeconds = 10.0
 
     /// The bytes of a range, if a window has them all.
     mutating func bytes(_ range: Range<Int64>, of number: ItemNumber, version: String, now: Double) -> [UInt8]? {
@@ -50,7 +50,7 @@ struct PassingWindows {
 
     /// Lets go of what nobody reads any more.
     mutating func dropIdle(now: Double) {
-        windows.removeAll { abs(now - $0.usedAt) > Self.patience }
+        windows.removeAll { abs(now - $0.usedAt) > Self.idleSeconds }
     }
 }
 

@@ -52,7 +52,7 @@ final class PlaceholderSink: CountingSink {
     }
 
     private func put(_ range: Range<Int64>, _ write: () throws(Errno) -> Void) throws(RemoteStoreError) {
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             let isComplete = try engine.replica.fill(range, of: target, to: descriptor, write)
             state.withLock { state in
                 state.isComplete = isComplete

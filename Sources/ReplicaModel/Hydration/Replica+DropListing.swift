@@ -10,8 +10,8 @@ struct ListedChild {
 
 extension Replica {
     /// The entries of a listed folder in the order of their names; nil for what is not listed here.
-    func listedChildren(of number: ItemNumber) throws(Obstacle) -> [ListedChild]? {
-        try locked { (tree) throws(Obstacle) in
+    func listedChildren(of number: ItemNumber) throws(ReplicaError) -> [ListedChild]? {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             guard let folder = try tree.find(number), folder.kind == .folder, folder.materialization == .whole else {
                 return nil
             }
@@ -25,7 +25,7 @@ extension Replica {
     /// (MODEL.md#eviction). Nothing happens while something in it is in use.
     /// - Returns: Whether the listing is gone.
     func dropListing(of number: ItemNumber) throws -> Bool {
-        let marked = try locked { (tree) throws(Obstacle) -> (UInt32, [ItemIdentifier: ItemNumber])? in
+        let marked = try withTreeWaking { (tree) throws(ReplicaError) -> (UInt32, [ItemIdentifier: ItemNumber])? in
             guard let folder = try tree.find(number), try tree.canForget(folder) else { return nil }
             folder.materialization = .dataless
             folder.evictions += 1
@@ -38,19 +38,19 @@ extension Replica {
         do {
             try record { try FormerNumbers.write(numbers, to: $0) }
         } catch {
-            look { tree in
+            withTree { tree in
                 guard let folder = tree.items[number], folder.evictions == mark else { return }
                 folder.materialization = .whole
                 tree.note(folder)
             }
             throw error
         }
-        try locked { (tree) throws(Obstacle) in
+        try withTreeWaking { (tree) throws(ReplicaError) in
             // A listing that began meanwhile has cleared the folder itself.
             guard let folder = try tree.find(number), folder.materialization == .dataless, folder.evictions == mark
             else { return }
             try tree.clearLeftovers(in: folder)
-            tree.restamp(folder)
+            tree.refreshFingerprint(folder)
             tree.note(folder)
         }
         presenter.withLock { $0 }?.invalidate(number)
@@ -61,7 +61,7 @@ extension Replica {
     /// Asks the kernel to forget the entries of a folder that it does not use.
     func releaseEntries(of number: ItemNumber) {
         guard let presenter = presenter.withLock({ $0 }) else { return }
-        let names = look { tree in
+        let names = withTree { tree in
             (tree.items[number]?.children ?? [:]).values.filter { $0.lookups > 0 }.map(\.name)
         }
         for name in names { presenter.invalidate(name, in: number) }
@@ -69,7 +69,7 @@ extension Replica {
 
     /// Whether the kernel knows an entry of the folder.
     func hasKnownEntries(_ number: ItemNumber) -> Bool {
-        look { tree in (tree.items[number]?.children ?? [:]).values.contains { $0.lookups > 0 } }
+        withTree { tree in (tree.items[number]?.children ?? [:]).values.contains { $0.lookups > 0 } }
     }
 }
 
@@ -81,7 +81,7 @@ extension Tree {
     }
 
     /// Whether the store can give back all that is known of the folder's entries.
-    fileprivate func canForget(_ folder: Node) throws(Obstacle) -> Bool {
+    fileprivate func canForget(_ folder: Node) throws(ReplicaError) -> Bool {
         guard folder !== root, folder.kind == .folder, folder.materialization == .whole, scan == .none else {
             return false
         }
@@ -94,7 +94,8 @@ extension Tree {
             let isInStep = !node.isNew && node.dirty.isEmpty && node.failure == nil && node.flags.isDisjoint(with: kept)
             let isEmpty = node.kind == .symlink || node.materialization == .dataless || node.base?.size == 0
             return isIdle && isInStep && isEmpty && (node.kind != .folder || node.materialization == .dataless)
-                && node.pin == .inherited && node.shown == node.number && linked[node.shown]?.isEmpty != false
+                && node.pin == .inherited && node.inodeNumber == node.number
+                && linked[node.inodeNumber]?.isEmpty != false
         }
     }
 }

@@ -25,32 +25,32 @@ extension Replica {
     @discardableResult
     func evictFile(_ number: ItemNumber) throws(EvictionRefusal) -> Int64? {
         // A placeholder that the database does not know as the store's would be nothing after a crash.
-        if look({ $0.changed[number] != nil }) {
+        if withTree({ $0.changed[number] != nil }) {
             do { try record() } catch { throw .failed(Errno(state: error)) }
         }
-        let result = look { tree -> Result<(Int64, ItemNumber)?, EvictionRefusal> in
-            do throws(Obstacle) {
+        let result = withTree { tree -> Result<(Int64, ItemNumber)?, EvictionRefusal> in
+            do throws(ReplicaError) {
                 guard let node = try tree.find(number), node.kind == .file else { return .success(nil) }
                 guard tree.changed[number] == nil else { return .failure(.unsyncedEdits) }
                 if let refusal = try tree.evictionRefusal(of: node) { return .failure(refusal) }
                 guard node.materialization != .dataless, node.base?.size != 0 else { return .success(nil) }
-                let bytes = node.materialization == .whole ? node.stamp.size : node.ranges.count
+                let bytes = node.materialization == .whole ? node.fingerprint.size : node.ranges.count
                 try tree.punch(node)
-                return .success((bytes, node.shown))
+                return .success((bytes, node.inodeNumber))
             } catch {
                 return .failure(.failed(error.errno))
             }
         }
-        guard let (bytes, shown) = try result.get() else { return nil }
-        presenter.withLock { $0 }?.invalidate(shown)
+        guard let (bytes, inodeNumber) = try result.get() else { return nil }
+        presenter.withLock { $0 }?.invalidate(inodeNumber)
         post(.evicted, number)
         return bytes
     }
 
     /// Why a file's content has to stay, or nil.
     func evictionRefusal(of number: ItemNumber) -> EvictionRefusal? {
-        look { tree in
-            do throws(Obstacle) {
+        withTree { tree in
+            do throws(ReplicaError) {
                 guard let node = try tree.find(number), node.kind == .file else { return nil }
                 return try tree.evictionRefusal(of: node)
             } catch {
@@ -62,7 +62,7 @@ extension Replica {
 
 extension Tree {
     /// Why the node's content has to stay, or nil.
-    fileprivate func evictionRefusal(of node: Node) throws(Obstacle) -> EvictionRefusal? {
+    fileprivate func evictionRefusal(of node: Node) throws(ReplicaError) -> EvictionRefusal? {
         if node.flags.contains(.special) { return .notEvictable }
         guard node.materialization != .dataless else { return nil }
         // Whoever wrote below our sight is noticed before anything is given back.
@@ -75,8 +75,8 @@ extension Tree {
         {
             return .unsyncedEdits
         }
-        if linked[node.shown]?.isEmpty == false { return .hardLinked }
-        if node.stamp.mode != privileges.replicated(node.stamp.mode) { return .setID }
+        if linked[node.inodeNumber]?.isEmpty == false { return .hardLinked }
+        if node.fingerprint.mode != privileges.replicated(node.fingerprint.mode) { return .setID }
         return node.opens > 0 || node.writers > 0 ? .open : nil
     }
 
@@ -91,7 +91,7 @@ extension Tree {
     }
 
     /// Marks the file first, then lets go of its bytes: a crash between leaves a file that is fetched again.
-    fileprivate func punch(_ node: Node) throws(Obstacle) {
+    fileprivate func punch(_ node: Node) throws(ReplicaError) {
         guard let base = node.base else { return }
         let place = try place(of: node)
         try errnos { () throws(Errno) in
@@ -99,7 +99,7 @@ extension Tree {
                 let status = try held.status()
                 guard status.links == 1 else { throw Errno(rawValue: EMLINK) }
                 // Somebody's who writes below the mount, since it was looked at.
-                let isOther = Stamp(status).hasOtherBytes(than: node.stamp)
+                let isOther = FileFingerprint(status).hasOtherBytes(than: node.fingerprint)
                 guard node.materialization != .whole || !isOther else { throw .resourceBusy }
                 try held.setXattr(OwnXattr.dataless, to: mark.value)
                 let file = try held.open(O_WRONLY)
@@ -113,7 +113,7 @@ extension Tree {
         node.ranges = RangeSet64()
         // Bytes that a fetch has written, and not yet reported, are gone with the others.
         node.evictions += 1
-        restamp(node)
+        refreshFingerprint(node)
         note(node)
     }
 }

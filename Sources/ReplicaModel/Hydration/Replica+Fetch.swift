@@ -6,7 +6,7 @@ internal import SystemPackage
 struct FetchTarget: Sendable {
     var number: ItemNumber
     /// What programs see the file as.
-    var shown: ItemNumber
+    var inodeNumber: ItemNumber
     var identifier: ItemIdentifier
     var version: String
     var size: Int64
@@ -23,18 +23,19 @@ struct FetchTarget: Sendable {
 
 extension Replica {
     /// What to fetch so that `range` of a file is here, or all of it for nil; nil when it is.
-    func fetchTarget(_ number: ItemNumber, range: Range<Int64>?) throws(Obstacle) -> FetchTarget? {
-        try locked { (tree) throws(Obstacle) in
-            guard let node = tree.shown[number] else { throw .errno(Errno(rawValue: ESTALE)) }
+    func fetchTarget(_ number: ItemNumber, range: Range<Int64>?) throws(ReplicaError) -> FetchTarget? {
+        try withTreeWaking { (tree) throws(ReplicaError) in
+            guard let node = tree.nodesByInode[number] else { throw .errno(Errno(rawValue: ESTALE)) }
             guard node.kind == .file, node.materialization != .whole else { return nil }
             guard let base = node.base else { throw .errno(Errno(rawValue: ESTALE)) }
             // Shorter than in the store when it was cut here: the rest is never fetched.
-            let size = node.stamp.size
+            let size = node.fingerprint.size
             let wanted = (range ?? 0..<size).clamped(to: 0..<size)
             let missing = node.ranges.missing(in: wanted)
             guard !missing.isEmpty || node.ranges.missing(in: 0..<size).isEmpty else { return nil }
             return FetchTarget(
-                number: node.number, shown: node.shown, identifier: base.identifier, version: base.version.content,
+                number: node.number, inodeNumber: node.inodeNumber, identifier: base.identifier,
+                version: base.version.content,
                 size: size, sizeInStore: base.size, generation: node.generation, evictions: node.evictions,
                 isUntouched: node.materialization == .dataless, missing: missing)
         }
@@ -42,15 +43,15 @@ extension Replica {
 
     /// Whether a file has another content by now than what was to be fetched for it; nil when it is gone.
     func hasOtherContent(than target: FetchTarget) -> Bool? {
-        look { tree in
+        withTree { tree in
             guard let node = tree.items[target.number], !node.isDeleted, let base = node.base else { return nil }
             return base.version.content != target.version || node.materialization == .whole
         }
     }
 
     /// A descriptor of the placeholder that fetched bytes go to; the caller's to close.
-    func openForFetch(_ target: FetchTarget) throws(Obstacle) -> Int32 {
-        try locked { (tree) throws(Obstacle) in
+    func openForFetch(_ target: FetchTarget) throws(ReplicaError) -> Int32 {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.fetched(target)
             let place = try tree.place(of: node)
             return try errnos { () throws(Errno) in
@@ -60,7 +61,7 @@ extension Replica {
                     // As a write by anybody but the owner does.
                     if mode != own {
                         try file.setMode(UInt32(mode))
-                        node.stamp = Stamp(try file.status())
+                        node.fingerprint = FileFingerprint(try file.status())
                         tree.note(node)
                     }
                     return try file.open(O_WRONLY)
@@ -77,11 +78,11 @@ extension Replica {
     /// - Throws: ESTALE when they are not wanted any more, EAGAIN when the file was cut; or what `write` throws.
     func fill(
         _ range: Range<Int64>, of target: FetchTarget, to descriptor: Int32, _ write: () throws(Errno) -> Void
-    ) throws(Obstacle) -> Bool {
-        try fillLocks.withLock(target.shown) { () throws(Obstacle) in
-            try locked { (tree) throws(Obstacle) in _ = try tree.fetched(target) }
+    ) throws(ReplicaError) -> Bool {
+        try fillLocks.withLock(target.inodeNumber) { () throws(ReplicaError) in
+            try withTreeWaking { (tree) throws(ReplicaError) in _ = try tree.fetched(target) }
             try errnos(write)
-            return try locked { (tree) throws(Obstacle) in
+            return try withTreeWaking { (tree) throws(ReplicaError) in
                 let node = try tree.fetched(target)
                 try errnos { () throws(Errno) in try node.keepTime(of: descriptor) }
                 node.ranges.insert(range.clamped(to: 0..<target.size))
@@ -92,10 +93,10 @@ extension Replica {
     }
 
     /// Makes a file whose bytes are all here a whole one. They are on the disk before the mark goes.
-    func completeFetch(_ target: FetchTarget, descriptor: Int32) throws(Obstacle) {
+    func completeFetch(_ target: FetchTarget, descriptor: Int32) throws(ReplicaError) {
         guard fdatasync(descriptor) == 0 else { throw .errno(.last) }
-        try fillLocks.withLock(target.shown) { () throws(Obstacle) in
-            try locked { (tree) throws(Obstacle) in try tree.complete(target, descriptor) }
+        try fillLocks.withLock(target.inodeNumber) { () throws(ReplicaError) in
+            try withTreeWaking { (tree) throws(ReplicaError) in try tree.complete(target, descriptor) }
         }
         let presenter = self.presenter.withLock { $0 }
         presenter?.invalidate(target.number)
@@ -103,9 +104,9 @@ extension Replica {
 
     /// Takes back what a fetch brought whose answer shows that it may be anything.
     func dropFetched(_ ranges: [Range<Int64>], of target: FetchTarget, descriptor: Int32) {
-        do throws(Obstacle) {
-            try fillLocks.withLock(target.shown) { () throws(Obstacle) in
-                try locked { (tree) throws(Obstacle) in
+        do throws(ReplicaError) {
+            try fillLocks.withLock(target.inodeNumber) { () throws(ReplicaError) in
+                try withTreeWaking { (tree) throws(ReplicaError) in
                     let node = try tree.fetched(target)
                     for range in ranges { node.ranges.remove(range) }
                     if node.ranges.isEmpty { node.materialization = .dataless }
@@ -127,7 +128,7 @@ extension Replica {
     /// - Returns: Whether the item is here.
     @discardableResult
     func noteFailure(of identifier: ItemIdentifier, _ error: RemoteStoreError, retryAt: Double?) -> Bool {
-        look { tree in
+        withTree { tree in
             guard let node = tree.byIdentifier[identifier] else { return false }
             tree.fail(node, code: error.code, error.message, retryAt: retryAt)
             return true
@@ -137,7 +138,7 @@ extension Replica {
     /// Notes the ranges fetched so far, once they are on the disk.
     func pauseFetch(_ target: FetchTarget, descriptor: Int32) {
         _ = fdatasync(descriptor)
-        look { tree in tree.items[target.number].map(tree.note) }
+        withTree { tree in tree.items[target.number].map(tree.note) }
     }
 }
 
@@ -145,33 +146,33 @@ extension Node {
     /// Takes back what a write of ours did to the modification time.
     func keepTime(of descriptor: Int32) throws(Errno) {
         let kept = timespec(tv_sec: 0, tv_nsec: CL_UTIME_OMIT)
-        try Errno.check(futimens(descriptor, [kept, Timestamp(nanoseconds: stamp.modified).timespec]))
+        try Errno.check(futimens(descriptor, [kept, Timestamp(nanoseconds: fingerprint.modified).timespec]))
     }
 }
 
 extension Tree {
-    fileprivate func complete(_ target: FetchTarget, _ descriptor: Int32) throws(Obstacle) {
+    fileprivate func complete(_ target: FetchTarget, _ descriptor: Int32) throws(ReplicaError) {
         let node = try fetched(target)
         let place = try place(of: node)
         try errnos { () throws(Errno) in
             try place.setXattr(OwnXattr.dataless, nil)
             try node.keepTime(of: descriptor)
         }
-        forgive(node)
+        clearFailure(node)
         node.materialization = .whole
         node.ranges = RangeSet64()
         node.usedAt = now()
-        restamp(node)
+        refreshFingerprint(node)
         note(node)
     }
 
     /// The node that a fetch is for, still at the version that is fetched.
-    fileprivate func fetched(_ target: FetchTarget) throws(Obstacle) -> Node {
+    fileprivate func fetched(_ target: FetchTarget) throws(ReplicaError) -> Node {
         guard let node = items[target.number], !node.isDeleted, node.generation == target.generation,
             node.evictions == target.evictions, node.base?.version.content == target.version,
             node.materialization != .whole
         else { throw .errno(Errno(rawValue: ESTALE)) }
-        guard node.stamp.size == target.size else { throw .errno(.resourceTemporarilyUnavailable) }
+        guard node.fingerprint.size == target.size else { throw .errno(.resourceTemporarilyUnavailable) }
         return node
     }
 }

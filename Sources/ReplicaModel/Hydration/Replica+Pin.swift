@@ -4,7 +4,7 @@ internal import SystemPackage
 extension Replica {
     /// Pins an item, or undoes that; in force, and recorded durably, when this returns.
     func setPin(_ isPinned: Bool, of number: ItemNumber) throws {
-        try locked { (tree) throws(Obstacle) in
+        try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = try tree.find(number), !node.isDeleted else { throw .errno(.noSuchFileOrDirectory) }
             if isPinned {
                 node.pin = .pinned
@@ -27,9 +27,9 @@ extension Replica {
             try Int64.fetchAll(rows, sql: "SELECT number FROM item WHERE pin = 1")
         }
         let hasFormer = try? database.read { try FormerNumbers.areThere(in: $0) }
-        look { $0.hasFormer = hasFormer ?? false }
+        withTree { $0.hasFormer = hasFormer ?? false }
         guard let numbers, !numbers.isEmpty else { return }
-        look { tree in
+        withTree { tree in
             tree.hasPins = true
             tree.wantedTrees.formUnion(numbers.map { ItemNumber(UInt64(bitPattern: $0)) })
         }
@@ -37,18 +37,18 @@ extension Replica {
 
     /// Something that is to be kept here and is not all here; nil when there is none.
     func takeWanted() throws -> ItemNumber? {
-        for root in look({ $0.takeWantedTrees() }) { try gatherWanted(below: root) }
-        return look { $0.wanted.popFirst() }
+        for root in withTree({ $0.takeWantedTrees() }) { try gatherWanted(below: root) }
+        return withTree { $0.wanted.popFirst() }
     }
 
     /// Puts back what could not be brought.
     func putBackWanted(_ numbers: some Sequence<ItemNumber>) {
-        look { $0.wanted.formUnion(numbers) }
+        withTree { $0.wanted.formUnion(numbers) }
     }
 
     /// Whether an item is still to be brought, and what it is.
     func wantedKind(of number: ItemNumber) -> ItemKind? {
-        look { tree in
+        withTree { tree in
             guard let node = tree.items[number], node.materialization != .whole, tree.isPinned(node) else { return nil }
             return node.kind
         }

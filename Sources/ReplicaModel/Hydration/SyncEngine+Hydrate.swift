@@ -2,7 +2,7 @@ internal import Glibc
 internal import SystemPackage
 
 /// The fetches under way, and who waits for which bytes.
-struct FetchBoard {
+struct FetchTable {
     struct Waiter {
         var range: Range<Int64>
         var continuation: CheckedContinuation<Errno?, Never>
@@ -16,10 +16,12 @@ extension SyncEngine {
     /// Brings bytes of a file. Readers of bytes that are on their way wait for those.
     func hydrate(_ number: ItemNumber, range: Range<Int64>?) async throws(Errno) {
         try await endDoubt(of: number)
-        let end = replica.now() + Self.patience
+        let end = replica.now() + Self.replacementSeconds
         while true {
             let target: FetchTarget?
-            do throws(Obstacle) { target = try replica.fetchTarget(number, range: range) } catch { throw error.errno }
+            do throws(ReplicaError) { target = try replica.fetchTarget(number, range: range) } catch {
+                throw error.errno
+            }
             guard let target else { return }
             try checkConnected()
             if Task.isCancelled { throw .interrupted }
@@ -27,9 +29,11 @@ extension SyncEngine {
                 return try await complete(target)  // All is here already, only the mark is to go.
             }
             let wanted = widened(first, of: target)
-            let isShared = fetches.withLock { board in
-                if board.running[target.number, default: []].contains(where: { $0.overlaps(first) }) { return true }
-                board.running[target.number, default: []].append(wanted)
+            let isShared = fetches.withLock { uploadQueue in
+                if uploadQueue.running[target.number, default: []].contains(where: { $0.overlaps(first) }) {
+                    return true
+                }
+                uploadQueue.running[target.number, default: []].append(wanted)
                 return false
             }
             if isShared {
@@ -45,7 +49,7 @@ extension SyncEngine {
         let end = replica.now() + Self.longestDoubt
         while let doubt = replica.doubt(of: number) {
             if Task.isCancelled { throw .interrupted }
-            let isAway = state.withLock { !($0.trouble?.isOfChanges ?? true) || $0.disconnected != nil }
+            let isAway = state.withLock { !($0.storeFailure?.isOfChanges ?? true) || $0.disconnected != nil }
             if isAway || replica.now() > end {
                 // What was made just before the power was cut may be nowhere else.
                 guard doubt.mayBeInStore else { return replica.trust(number) }
@@ -65,7 +69,7 @@ extension SyncEngine {
     private static let longestDoubt = 60.0
 
     /// Seconds that a first read waits for what the store has instead of what was asked for.
-    static let patience = 10.0
+    static let replacementSeconds = 10.0
 
     /// Waits for what the store has instead of a content that it no longer has. Nobody has seen anything of a file of
     /// which nothing was here: its reader gets the newer content (MODEL.md#content, strictVersioning).
@@ -93,13 +97,13 @@ extension SyncEngine {
 
     /// - Parameter end: Until when a newer content is waited for, in seconds since 1970.
     private func fetch(_ range: Range<Int64>, _ target: FetchTarget, until end: Double) async throws(Errno) {
-        ledger.withLock { $0.beginFetch(target.identifier, size: Int64(range.count)) }
+        statistics.withLock { $0.beginFetch(target.identifier, size: Int64(range.count)) }
         defer {
-            ledger.withLock { $0.endFetch(target.identifier, now: replica.now()) }
+            statistics.withLock { $0.endFetch(target.identifier, now: replica.now()) }
             endFetch(range, target.number)
         }
         let sink: PlaceholderSink
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             sink = PlaceholderSink(engine: self, target: target, descriptor: try replica.openForFetch(target))
         } catch {
             throw error.errno
@@ -151,7 +155,7 @@ extension SyncEngine {
     }
 
     private func complete(_ target: FetchTarget) async throws(Errno) {
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             let descriptor = try replica.openForFetch(target)
             defer { close(descriptor) }
             try replica.completeFetch(target, descriptor: descriptor)
@@ -163,25 +167,25 @@ extension SyncEngine {
     }
 
     private func endFetch(_ range: Range<Int64>, _ number: ItemNumber) {
-        let waiters = fetches.withLock { board in
-            board.running[number]?.removeAll { $0 == range }
-            if board.running[number]?.isEmpty == true { board.running[number] = nil }
-            return board.waiters.removeValue(forKey: number) ?? [:]
+        let waiters = fetches.withLock { uploadQueue in
+            uploadQueue.running[number]?.removeAll { $0 == range }
+            if uploadQueue.running[number]?.isEmpty == true { uploadQueue.running[number] = nil }
+            return uploadQueue.waiters.removeValue(forKey: number) ?? [:]
         }
         // Each looks again whether its bytes are here; if not, it fetches them itself.
         for waiter in waiters.values { waiter.continuation.resume(returning: nil) }
     }
 
     private func waitForFetch(of target: FetchTarget, _ range: Range<Int64>) async throws(Errno) {
-        let key = fetches.withLock { board in
-            board.nextWaiter += 1
-            return board.nextWaiter
+        let key = fetches.withLock { uploadQueue in
+            uploadQueue.nextWaiter += 1
+            return uploadQueue.nextWaiter
         }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let isRunning = fetches.withLock { board in
-                    guard board.running[target.number] != nil, !Task.isCancelled else { return false }
-                    board.waiters[target.number, default: [:]][key] = FetchBoard.Waiter(
+                let isRunning = fetches.withLock { uploadQueue in
+                    guard uploadQueue.running[target.number] != nil, !Task.isCancelled else { return false }
+                    uploadQueue.waiters[target.number, default: [:]][key] = FetchTable.Waiter(
                         range: range, continuation: continuation)
                     return true
                 }
@@ -196,11 +200,11 @@ extension SyncEngine {
 
     /// Wakes those whose bytes have come while their fetch goes on.
     func arrived(_ range: Range<Int64>, of target: FetchTarget) {
-        ledger.withLock { $0.fetched(Int64(range.count), of: target.identifier, now: replica.now()) }
-        let served = fetches.withLock { board -> [FetchBoard.Waiter] in
-            guard let waiters = board.waiters[target.number] else { return [] }
+        statistics.withLock { $0.fetched(Int64(range.count), of: target.identifier, now: replica.now()) }
+        let served = fetches.withLock { uploadQueue -> [FetchTable.Waiter] in
+            guard let waiters = uploadQueue.waiters[target.number] else { return [] }
             let ready = waiters.filter { $0.value.range.overlaps(range) || $0.value.range.isEmpty }
-            for key in ready.keys { board.waiters[target.number]?[key] = nil }
+            for key in ready.keys { uploadQueue.waiters[target.number]?[key] = nil }
             return Array(ready.values)
         }
         for waiter in served { waiter.continuation.resume(returning: nil) }

@@ -25,7 +25,7 @@ extension SyncEngine {
 
     private func isKept(_ number: ItemNumber) throws(Errno) -> Bool {
         let target: FetchTarget?
-        do throws(Obstacle) { target = try replica.fetchTarget(number, range: nil) } catch { throw error.errno }
+        do throws(ReplicaError) { target = try replica.fetchTarget(number, range: nil) } catch { throw error.errno }
         guard let target else { return true }
         let missing = target.missing.reduce(0) { $0 + Int64($1.count) }
         let (folders, now, cacheLimit) = (replica.folders, replica.now(), options.cacheLimit)
@@ -38,10 +38,12 @@ extension SyncEngine {
 
     /// Has bytes come into memory and go again.
     private func pass(_ number: ItemNumber, _ wanted: Range<Int64>) async throws(Errno) -> PassingBytes? {
-        let end = replica.now() + Self.patience
+        let end = replica.now() + Self.replacementSeconds
         while true {
             let target: FetchTarget?
-            do throws(Obstacle) { target = try replica.fetchTarget(number, range: wanted) } catch { throw error.errno }
+            do throws(ReplicaError) { target = try replica.fetchTarget(number, range: wanted) } catch {
+                throw error.errno
+            }
             guard let target else { return nil }
             let range = wanted.clamped(to: 0..<target.size)
             let now = replica.now()
@@ -76,10 +78,10 @@ extension SyncEngine {
     private func fetchWindow(at range: Range<Int64>, of target: FetchTarget) async -> PassingFailure? {
         let end = max(range.upperBound, range.lowerBound + min(PassingWindows.size, target.size - range.lowerBound))
         let whole = range.lowerBound..<end
-        ledger.withLock { $0.beginFetch(target.identifier, size: Int64(whole.count)) }
-        defer { ledger.withLock { $0.endFetch(target.identifier, now: replica.now()) } }
+        statistics.withLock { $0.beginFetch(target.identifier, size: Int64(whole.count)) }
+        defer { statistics.withLock { $0.endFetch(target.identifier, now: replica.now()) } }
         let sink = WindowSink(whole) { count in
-            self.ledger.withLock { $0.fetched(count, of: target.identifier, now: self.replica.now()) }
+            self.statistics.withLock { $0.fetched(count, of: target.identifier, now: self.replica.now()) }
         }
         do throws(RemoteStoreError) {
             let version = target.version.isEmpty ? nil : target.version

@@ -35,11 +35,12 @@ public struct AttributeChange: Sendable {
 extension Replica {
     /// chmod, chown, truncate and utimensat(2). None fetches content, but for making a file longer whose content is not
     /// all here.
-    public func setAttributes(_ change: AttributeChange, of number: ItemNumber) throws(Obstacle) -> Entry {
-        try locked(number, cuts: change.size != nil) { (tree) throws(Obstacle) in
+    public func setAttributes(_ change: AttributeChange, of number: ItemNumber) throws(ReplicaError) -> Entry {
+        try withTreeWaking(number, cuts: change.size != nil) { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
             try tree.demandChange(change, of: node)
-            if let size = change.size, size > node.stamp.size, node.kind == .file, node.materialization != .whole {
+            if let size = change.size, size > node.fingerprint.size, node.kind == .file, node.materialization != .whole
+            {
                 throw .needsContent(number)
             }
             if change.size != nil { try tree.demandCertainty(of: node) }
@@ -57,9 +58,9 @@ extension Replica {
                 for name in tree.names(of: node) { name.syncedSize = nil }
             }
             var fields = ItemFields(change)
-            if status.permissions != node.stamp.mode { fields.insert(.mode) }
+            if status.permissions != node.fingerprint.mode { fields.insert(.mode) }
             for name in tree.names(of: node) {
-                name.stamp = Stamp(status)
+                name.fingerprint = FileFingerprint(status)
                 fields.isEmpty ? tree.note(name) : tree.edit(name, fields.intersection(.ofNew(name.kind)))
             }
             return tree.entry(of: node, status)
@@ -115,7 +116,7 @@ extension FileStatus {
 
 extension Tree {
     /// What was cut off need not be fetched any more.
-    fileprivate func shorten(_ node: Node, to size: Int64, _ place: Place) {
+    fileprivate func shorten(_ node: Node, to size: Int64, _ place: BackingPath) {
         guard node.materialization != .whole else { return }
         node.ranges.truncate(to: size)
         if size == 0 { becomeWhole(node, place) }
@@ -123,8 +124,8 @@ extension Tree {
 
     /// All names of the node's file: itself, but for hard links.
     func names(of node: Node) -> [Node] {
-        guard let others = linked[node.shown] else { return [node] }
-        let first = items[node.shown].map { [$0] } ?? []
+        guard let others = linked[node.inodeNumber] else { return [node] }
+        let first = items[node.inodeNumber].map { [$0] } ?? []
         let all = (first + others.nodes).filter { !$0.isDeleted }
         return all.contains { $0 === node } ? all : all + [node]
     }

@@ -4,21 +4,21 @@ internal import SystemPackage
 extension Replica {
     /// Makes a conflict copy a file like others.
     func settleConflict(_ number: ItemNumber) {
-        look { tree in tree.items[number].map(tree.settleConflict) }
+        withTree { tree in tree.items[number].map(tree.settleConflict) }
     }
 
     /// Deletes a file, as a person would.
-    func remove(_ number: ItemNumber) throws(Obstacle) {
-        try takeOut(number) { (tree, node) throws(Obstacle) in
+    func remove(_ number: ItemNumber) throws(ReplicaError) {
+        try takeOut(number) { (tree, node) throws(ReplicaError) in
             try tree.removeBelow(node)
-            tree.bury(node)
+            tree.makeTombstone(node)
         }
     }
 
     /// Renames a conflict copy over its original, whose newer content it becomes. Where the original is gone the copy
     /// keeps its name.
-    func keepConflict(_ number: ItemNumber) throws(Obstacle) {
-        let move = try locked { (tree) throws(Obstacle) -> LocalMove? in
+    func keepConflict(_ number: ItemNumber) throws(ReplicaError) {
+        let move = try withTreeWaking { (tree) throws(ReplicaError) -> LocalMove? in
             guard let node = try tree.find(number), let parent = node.parent else { return nil }
             guard let origin = node.conflict, let original = try tree.find(origin.original), !original.isDeleted,
                 let folder = original.parent, original !== node
@@ -32,7 +32,7 @@ extension Replica {
                 isSeen: parent.lookups > 0 || folder.lookups > 0)
         }
         guard let move else { return }
-        try present(move.call, move.key, isSeen: move.isSeen) { (tree) throws(Obstacle) in
+        try present(move.call, move.key, isSeen: move.isSeen) { (tree) throws(ReplicaError) in
             guard let node = tree.items[number], let from = node.parent, from.number == move.from.number,
                 node.name == move.oldName, let into = tree.items[move.into.number]
             else { throw .errno(.noSuchFileOrDirectory) }

@@ -6,7 +6,7 @@ extension Replica {
     /// mkdir(2).
     public func makeFolder(
         _ name: FileName, in parent: ItemNumber, mode: UInt16, caller: Caller
-    ) throws(Obstacle) -> Entry {
+    ) throws(ReplicaError) -> Entry {
         try create(name, in: parent, .folder, caller) { (folder, masked) throws(Errno) in
             try name.withCString { (text) throws(Errno) in
                 try Errno.check(mkdirat(folder, text, UInt32(masked(mode))))
@@ -17,7 +17,7 @@ extension Replica {
     /// symlink(2).
     public func makeSymlink(
         _ name: FileName, in parent: ItemNumber, target: [UInt8], caller: Caller
-    ) throws(Obstacle) -> Entry {
+    ) throws(ReplicaError) -> Entry {
         try create(name, in: parent, .symlink, caller) { (folder, _) throws(Errno) in
             try name.withCString { (text) throws(Errno) in
                 try FileName(bytes: target).withCString { (target) throws(Errno) in
@@ -30,7 +30,7 @@ extension Replica {
     /// mknod(2): a file, or a device, socket or fifo, which stays local (MODEL.md#decisions).
     public func makeNode(
         _ name: FileName, in parent: ItemNumber, mode: UInt32, device: UInt64, caller: Caller
-    ) throws(Obstacle) -> Entry {
+    ) throws(ReplicaError) -> Entry {
         let type = mode & UInt32(S_IFMT)
         let isFile = type == UInt32(S_IFREG) || type == 0
         return try create(name, in: parent, .file, caller, isSpecial: !isFile) { (folder, masked) throws(Errno) in
@@ -45,10 +45,10 @@ extension Replica {
     /// - Returns: The descriptor is the caller's; ``closed(_:isWriter:)`` is owed.
     public func createFile(
         _ name: FileName, in parent: ItemNumber, mode: UInt16, flags: Int32, caller: Caller
-    ) throws(Obstacle) -> (Entry, OpenFile) {
+    ) throws(ReplicaError) -> (Entry, OpenFile) {
         var descriptor: Int32 = -1
         let isWriter = flags & O_ACCMODE != O_RDONLY
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             let entry = try create(name, in: parent, .file, caller, opening: isWriter) {
                 (folder, masked) throws(Errno) in
                 let kept = flags & Self.keptOfNew
@@ -74,8 +74,8 @@ extension Replica {
     private func create(
         _ name: FileName, in parent: ItemNumber, _ kind: ItemKind, _ caller: Caller, isSpecial: Bool = false,
         opening isWriter: Bool? = nil, _ make: (Int32, (UInt16) -> UInt16) throws(Errno) -> Void
-    ) throws(Obstacle) -> Entry {
-        try locked { (tree) throws(Obstacle) in
+    ) throws(ReplicaError) -> Entry {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(parent)
             try tree.vacant(name, in: folder)
             try tree.demand(.writing, of: folder, else: .permissionDenied)
@@ -86,7 +86,7 @@ extension Replica {
                 return try Ownership.give(name, in: below, to: caller)
             }
             let node = tree.makeNode(in: folder, name: name, kind: kind)
-            node.stamp = Stamp(status)
+            node.fingerprint = FileFingerprint(status)
             if isSpecial { node.flags.insert(.special) }
             node.lacksCapability = true
             node.lookups += 1
@@ -125,7 +125,7 @@ extension Tree {
 enum Ownership {
     /// Makes `name` the caller's, as if the caller had made it, and says what became of it.
     static func give(_ name: FileName, in folder: Int32, to caller: Caller) throws(Errno) -> FileStatus {
-        try Place(folder: folder, name: name).hold { (file) throws(Errno) in
+        try BackingPath(folder: folder, name: name).hold { (file) throws(Errno) in
             try give(file, in: folder, to: caller)
         }
     }

@@ -12,8 +12,8 @@ extension Replica {
     /// - Throws: ENOTTY where the disk has no flags; EOPNOTSUPP for a root that would be frozen.
     public func flags(
         _ request: FlagRequest, _ given: [UInt8], of number: ItemNumber, isRoot: Bool
-    ) throws(Obstacle) -> [UInt8] {
-        try locked { (tree) throws(Obstacle) in
+    ) throws(ReplicaError) -> [UInt8] {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
             if request.isChange { try tree.demandFlags(FileFlags(request, given), of: node) }
             let place = try tree.place(of: node)
@@ -29,7 +29,7 @@ extension Replica {
                 }
             }
             for name in tree.names(of: node) {
-                tree.restamp(name)
+                tree.refreshFingerprint(name)
                 tree.note(name)
             }
             return []
@@ -38,19 +38,19 @@ extension Replica {
 }
 
 extension Tree {
-    fileprivate func demandFlags(_ flags: FileFlags, of node: Node) throws(Obstacle) {
+    fileprivate func demandFlags(_ flags: FileFlags, of node: Node) throws(ReplicaError) {
         try demand(.writing, of: node, else: .notPermitted)
         guard flags.freezes else { return }
         // The root bears the number of each run.
         guard node !== root else { throw .errno(.notSupported) }
         try demandCertainty(of: node)
         guard node.materialization != .whole else { return }
-        throw node.kind == .folder ? .needsListing(node.shown) : .needsContent(node.shown)
+        throw node.kind == .folder ? .needsListing(node.inodeNumber) : .needsContent(node.inodeNumber)
     }
 
     /// Makes sure that another file can take the place of the node's: below an immutable one it can't, and to fetch it first
     /// would be in vain.
-    func demandReplaceable(_ node: Node) throws(Obstacle) {
+    func demandReplaceable(_ node: Node) throws(ReplicaError) {
         let place = try place(of: node)
         let isFrozen = try errnos { () throws(Errno) in
             try place.hold { (file) throws(Errno) in file.flags?.freezes ?? false }
@@ -59,7 +59,7 @@ extension Tree {
     }
 }
 
-extension Place {
+extension BackingPath {
     /// Calls `body` with a descriptor of the node's file or folder that is opened for reading.
     fileprivate func openHeld<Result>(
         _ node: Node, _ body: (Int32) throws(Errno) -> Result

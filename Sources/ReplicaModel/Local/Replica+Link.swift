@@ -3,8 +3,8 @@ internal import SystemPackage
 
 extension Replica {
     /// link(2): another name of a file, an item of its own that shows the same inode number (MODEL.md#decisions).
-    public func link(_ number: ItemNumber, as name: FileName, in parent: ItemNumber) throws(Obstacle) -> Entry {
-        try locked { (tree) throws(Obstacle) in
+    public func link(_ number: ItemNumber, as name: FileName, in parent: ItemNumber) throws(ReplicaError) -> Entry {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             let source = try tree.node(number)
             guard source.kind != .folder else { throw .errno(.notPermitted) }
             guard source.materialization == .whole else { throw .needsContent(number) }
@@ -23,8 +23,8 @@ extension Replica {
             let node = tree.isUnnamed(source) ? source : tree.makeOther(nameOf: source)
             tree.adopt(node, as: name, in: folder)
             let status = try errnos { () throws(Errno) in try FileStatus(name, in: below) }
-            node.stamp = Stamp(status)
-            source.stamp = node.stamp
+            node.fingerprint = FileFingerprint(status)
+            source.fingerprint = node.fingerprint
             source.lookups += 1
             tree.edit(node, ItemFields.ofNew(node.kind))
             return tree.entry(of: source, status)
@@ -37,7 +37,7 @@ extension Tree {
     fileprivate func makeOther(nameOf source: Node) -> Node {
         let node = Node(number: ItemNumber(nextNumber), parent: nil, name: FileName(""), kind: source.kind)
         nextNumber += 1
-        node.shown = source.shown
+        node.inodeNumber = source.inodeNumber
         node.flags.formUnion(source.flags.intersection(.special))
         return node
     }
@@ -46,20 +46,20 @@ extension Tree {
     func separate(_ node: Node) {
         let others = names(of: node).filter { $0 !== node }
         guard let first = others.first else { return }
-        let old = node.shown
+        let old = node.inodeNumber
         linked[old] = nil
         if old == node.number {
-            for other in others { other.shown = first.number }
-            shown[first.number] = first
-        } else if shown[old] === node {
+            for other in others { other.inodeNumber = first.number }
+            nodesByInode[first.number] = first
+        } else if nodesByInode[old] === node {
             // The name that the number comes from is gone.
-            shown[old] = first
+            nodesByInode[old] = first
             handOver(node, to: first)
         }
-        node.shown = node.number
-        shown[node.number] = node
-        for other in others where other.shown != other.number {
-            linked[other.shown, default: LinkedNames()].append(other)
+        node.inodeNumber = node.number
+        nodesByInode[node.number] = node
+        for other in others where other.inodeNumber != other.number {
+            linked[other.inodeNumber, default: LinkedNames()].append(other)
         }
         for other in others { note(other) }
     }

@@ -3,16 +3,16 @@ internal import SystemPackage
 
 extension Replica {
     /// The entry `name` of a folder. Counts as one reference of the kernel, to be given back by ``forget(_:count:)``.
-    public func lookup(_ name: FileName, in parent: ItemNumber) throws(Obstacle) -> Entry {
-        try locked { (tree) throws(Obstacle) in
+    public func lookup(_ name: FileName, in parent: ItemNumber) throws(ReplicaError) -> Entry {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(parent)
             return try tree.refer(to: try tree.existing(name, in: folder))
         }
     }
 
     /// What ``lookup(_:in:)`` says of each of `names`; nil for those that are gone.
-    public func lookup(_ names: ArraySlice<FileName>, in parent: ItemNumber) throws(Obstacle) -> [Entry?] {
-        try locked { (tree) throws(Obstacle) in
+    public func lookup(_ names: ArraySlice<FileName>, in parent: ItemNumber) throws(ReplicaError) -> [Entry?] {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(parent)
             var entries: [Entry?] = []
             entries.reserveCapacity(names.count)
@@ -21,7 +21,7 @@ extension Replica {
                     entries.append(nil)
                     continue
                 }
-                do throws(Obstacle) {
+                do throws(ReplicaError) {
                     entries.append(try tree.refer(to: node))
                 } catch {
                     entries.append(nil)
@@ -35,10 +35,10 @@ extension Replica {
     /// ``lookup(_:in:)`` does.
     /// - Parameter generation: The lower 20 bits of what it was told. An item that it has forgotten takes that on again.
     /// - Throws: ESTALE when there is no such item, or the kernel has it in another generation: with other content.
-    public func lookup(_ number: ItemNumber, generation: UInt32) throws(Obstacle) -> Entry {
-        try locked { (tree) throws(Obstacle) in
+    public func lookup(_ number: ItemNumber, generation: UInt32) throws(ReplicaError) -> Entry {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = try tree.findShown(number), !node.isDeleted else { throw .errno(Errno(rawValue: ESTALE)) }
-            let known = tree.shown[number] ?? node
+            let known = tree.nodesByInode[number] ?? node
             if known.lookups == 0, known.opens == 0 { known.generation = generation }
             guard known.generation & (1 << 20 - 1) == generation else { throw .errno(Errno(rawValue: ESTALE)) }
             return try tree.refer(to: node)
@@ -46,19 +46,21 @@ extension Replica {
     }
 
     /// The folder above an item. Counts as one reference of the kernel.
-    public func lookupParent(of number: ItemNumber) throws(Obstacle) -> Entry {
-        try locked { (tree) throws(Obstacle) in try tree.refer(to: try tree.node(number).parent ?? tree.root) }
+    public func lookupParent(of number: ItemNumber) throws(ReplicaError) -> Entry {
+        try withTreeWaking { (tree) throws(ReplicaError) in
+            try tree.refer(to: try tree.node(number).parent ?? tree.root)
+        }
     }
 
     /// Gives back `count` references of the kernel.
     public func forget(_ number: ItemNumber, count: UInt64) {
-        look { tree in
-            guard let node = tree.shown[number] else { return }
+        withTree { tree in
+            guard let node = tree.nodesByInode[number] else { return }
             node.lookups -= min(count, node.lookups)
             guard node.lookups == 0, node.opens == 0 else { return }
             tree.mayHaveIdle = true
             if node.isDeleted || tree.items[node.number] == nil {
-                tree.shown[number] = nil
+                tree.nodesByInode[number] = nil
                 tree.closeDescriptor(of: node)
             } else if let parent = node.parent {
                 tree.unload(node)
@@ -68,18 +70,18 @@ extension Replica {
     }
 
     /// What stat(2) says of an item.
-    public func attributes(of number: ItemNumber) throws(Obstacle) -> Entry {
-        try locked { (tree) throws(Obstacle) in try tree.entry(of: try tree.node(number)) }
+    public func attributes(of number: ItemNumber) throws(ReplicaError) -> Entry {
+        try withTreeWaking { (tree) throws(ReplicaError) in try tree.entry(of: try tree.node(number)) }
     }
 
     /// The root, as the mount begins with it.
-    public func rootEntry() throws(Obstacle) -> Entry {
+    public func rootEntry() throws(ReplicaError) -> Entry {
         try attributes(of: .root)
     }
 
     /// The entries of a folder at this moment, in no order.
-    public func entries(of number: ItemNumber) throws(Obstacle) -> [FolderEntry] {
-        try locked { (tree) throws(Obstacle) in
+    public func entries(of number: ItemNumber) throws(ReplicaError) -> [FolderEntry] {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(number)
             try tree.demand(.reading, of: folder, else: .permissionDenied)
             folder.usedAt = tree.now()
@@ -88,13 +90,13 @@ extension Replica {
     }
 
     /// The folder above, for `..`; the root is above itself.
-    public func parent(of number: ItemNumber) throws(Obstacle) -> ItemNumber {
-        try locked { (tree) throws(Obstacle) in try tree.node(number).parent?.number ?? .root }
+    public func parent(of number: ItemNumber) throws(ReplicaError) -> ItemNumber {
+        try withTreeWaking { (tree) throws(ReplicaError) in try tree.node(number).parent?.number ?? .root }
     }
 
     /// What a symlink points to.
-    public func target(of number: ItemNumber) throws(Obstacle) -> [UInt8] {
-        try locked { (tree) throws(Obstacle) in
+    public func target(of number: ItemNumber) throws(ReplicaError) -> [UInt8] {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
             guard node.kind == .symlink else { throw .errno(.invalidArgument) }
             let place = try tree.place(of: node)
@@ -114,7 +116,7 @@ public struct FolderEntry: Sendable {
 
     fileprivate init(_ node: Node) {
         name = node.name
-        number = node.shown
+        number = node.inodeNumber
         type = node.flags.contains(.special) ? nil : node.kind
         offset = Int64(truncatingIfNeeded: node.number.rawValue) + 1
     }
@@ -122,10 +124,10 @@ public struct FolderEntry: Sendable {
 
 extension Tree {
     /// The node's entry, with one more reference of the kernel.
-    func refer(to node: Node) throws(Obstacle) -> Entry {
+    func refer(to node: Node) throws(ReplicaError) -> Entry {
         let entry = try entry(of: node)
         // All names of a file are one inode to the kernel, which forgets it by its number.
-        (shown[node.shown] ?? node).lookups += 1
+        (nodesByInode[node.inodeNumber] ?? node).lookups += 1
         return entry
     }
 }

@@ -32,11 +32,11 @@ public enum Presence: Sendable, Hashable {
 extension Replica {
     /// open(2) without `O_CREAT`.
     /// - Returns: ``closed(_:isWriter:)`` is owed for it.
-    /// - Throws: ``Obstacle/needsContent(_:)`` when it is opened for writing, not truncating, and not all is here.
-    public func open(_ number: ItemNumber, flags: Int32) throws(Obstacle) -> OpenFile {
+    /// - Throws: ``ReplicaError/needsContent(_:)`` when it is opened for writing, not truncating, and not all is here.
+    public func open(_ number: ItemNumber, flags: Int32) throws(ReplicaError) -> OpenFile {
         let isWriter = flags & O_ACCMODE != O_RDONLY
         let truncates = flags & O_TRUNC != 0
-        return try locked(number, cuts: truncates) { (tree) throws(Obstacle) in
+        return try withTreeWaking(number, cuts: truncates) { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
             try tree.demandAccess(to: node, flags: flags)
             if !truncates { try tree.demandCertainty(of: node) }
@@ -59,8 +59,8 @@ extension Replica {
             if isWriter, flags & (O_SYNC | O_DSYNC) != 0 { tree.expectSyncedWrites(of: node) }
             return OpenFile(
                 descriptor: descriptor, isWriter: isWriter, generation: node.generation,
-                placeholder: node.materialization == .whole ? nil : node.stamp.inode,
-                hasSetID: node.stamp.mode & FileStatus.setID != 0)
+                placeholder: node.materialization == .whole ? nil : node.fingerprint.inode,
+                hasSetID: node.fingerprint.mode & FileStatus.setID != 0)
         }
     }
 
@@ -69,13 +69,13 @@ extension Replica {
     public func presence(
         of number: ItemNumber, range: Range<Int64>, since generation: UInt32, placeholder: UInt64? = nil
     ) -> Presence {
-        look { tree in
-            guard let node = tree.shown[number] else { return .stale }
+        withTree { tree in
+            guard let node = tree.nodesByInode[number] else { return .stale }
             guard node.generation == generation else { return .stale }
-            guard placeholder == nil || placeholder == node.stamp.inode else { return .exchanged }
+            guard placeholder == nil || placeholder == node.fingerprint.inode else { return .exchanged }
             guard node.materialization != .whole else { return .here }
             guard node.base != nil else { return .stale }
-            let end = min(range.upperBound, node.stamp.size)
+            let end = min(range.upperBound, node.fingerprint.size)
             guard range.lowerBound < end else { return .here }
             return node.ranges.missing(in: range.lowerBound..<end).isEmpty ? .here : .absent
         }
@@ -83,13 +83,13 @@ extension Replica {
 
     /// The version of the store's content that a file is to have; nil when the store has none of it.
     public func contentVersion(of number: ItemNumber) -> String? {
-        look { $0.shown[number]?.base?.version.content }
+        withTree { $0.nodesByInode[number]?.base?.version.content }
     }
 
     /// The other end of an open: when the last writer goes, what it wrote becomes known.
     public func closed(_ number: ItemNumber, isWriter: Bool) {
-        try? locked { (tree) throws(Obstacle) in  // Nothing here throws; the lock's signature does.
-            guard let node = tree.shown[number] else { return }
+        try? withTreeWaking { (tree) throws(ReplicaError) in  // Nothing here throws; the lock's signature does.
+            guard let node = tree.nodesByInode[number] else { return }
             node.opens -= 1
             if isWriter {
                 node.writers -= 1
@@ -97,13 +97,13 @@ extension Replica {
             }
             guard node.opens == 0, node.isDeleted || tree.items[node.number] == nil else { return }
             tree.closeDescriptor(of: node)
-            if node.lookups == 0 { tree.shown[number] = nil }
+            if node.lookups == 0 { tree.nodesByInode[number] = nil }
         }
     }
 
     /// Notes that a file was written through a descriptor that the kernel does not let us see the end of.
     public func settleWriters() {
-        try? locked { (tree) throws(Obstacle) in  // Nothing here throws; the lock's signature does.
+        try? withTreeWaking { (tree) throws(ReplicaError) in  // Nothing here throws; the lock's signature does.
             for node in tree.writing.values { tree.settle(node) }
         }
     }
@@ -112,18 +112,18 @@ extension Replica {
     /// - Throws: ESTALE when something of the content was here meanwhile.
     public func reopen(
         _ number: ItemNumber, since generation: UInt32
-    ) throws(Obstacle) -> (descriptor: Int32, placeholder: UInt64) {
-        try locked { (tree) throws(Obstacle) in
+    ) throws(ReplicaError) -> (descriptor: Int32, placeholder: UInt64) {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
             guard node.generation == generation else { throw .errno(Errno(rawValue: ESTALE)) }
             let place = try tree.place(of: node)
-            return (try errnos { () throws(Errno) in try place.open(O_RDONLY) }, node.stamp.inode)
+            return (try errnos { () throws(Errno) in try place.open(O_RDONLY) }, node.fingerprint.inode)
         }
     }
 
     /// Another descriptor of a file that is open, for calls that the kernel's own passthrough does not serve.
-    public func reopen(_ number: ItemNumber, flags: Int32) throws(Obstacle) -> Int32 {
-        try locked { (tree) throws(Obstacle) in
+    public func reopen(_ number: ItemNumber, flags: Int32) throws(ReplicaError) -> Int32 {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             let place = try tree.place(of: try tree.node(number))
             return try errnos { () throws(Errno) in
                 do throws(Errno) {
@@ -170,12 +170,13 @@ extension Tree {
     /// Finds out whether a file that is or was open for writing has other content than before.
     func settle(_ node: Node) {
         guard writing[node.number] != nil, node.kind == .file, !node.isDeleted, node.parent != nil else { return }
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             let place = try place(of: node)
-            let stamp = Stamp(try errnos { () throws(Errno) in try place.status() })
-            guard stamp.hasOtherContent(than: node.stamp) || stamp.changed != node.stamp.changed else { return }
+            let fingerprint = FileFingerprint(try errnos { () throws(Errno) in try place.status() })
+            guard fingerprint.hasOtherContent(than: node.fingerprint) || fingerprint.changed != node.fingerprint.changed
+            else { return }
             for name in names(of: node) {
-                name.stamp = stamp
+                name.fingerprint = fingerprint
                 edit(name, [.contents, .modificationDate])
             }
         } catch {
@@ -184,7 +185,7 @@ extension Tree {
     }
 
     /// A file that was truncated has nothing left to fetch.
-    func becomeWhole(_ node: Node, _ place: Place) {
+    func becomeWhole(_ node: Node, _ place: BackingPath) {
         guard node.materialization != .whole else { return }
         node.materialization = .whole
         node.ranges = RangeSet64()

@@ -4,27 +4,27 @@ internal import SystemPackage
 
 extension Replica {
     /// unlink(2), or rmdir(2) for `isFolder`.
-    public func remove(_ name: FileName, in parent: ItemNumber, isFolder: Bool) throws(Obstacle) {
-        try locked { (tree) throws(Obstacle) in
+    public func remove(_ name: FileName, in parent: ItemNumber, isFolder: Bool) throws(ReplicaError) {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(parent)
             let node = try tree.existing(name, in: folder)
             guard isFolder == (node.kind == .folder) else {
                 throw .errno(isFolder ? .notDirectory : .isDirectory)
             }
             if isFolder {
-                guard node.materialization == .whole else { throw .needsListing(node.shown) }
+                guard node.materialization == .whole else { throw .needsListing(node.inodeNumber) }
                 try tree.children(of: node)
             }
             try tree.demand(.deleting, of: node, else: .notPermitted)
             try tree.removeBelow(node)
-            tree.bury(node)
+            tree.makeTombstone(node)
         }
     }
 }
 
 extension Tree {
     /// Sees to it that an open file, or a folder that programs may stand in, can be reached after its name is gone.
-    func keepReachable(_ node: Node) throws(Obstacle) {
+    func keepReachable(_ node: Node) throws(ReplicaError) {
         let isUsed = node.kind == .folder ? node.lookups > 0 : node.opens > 0
         guard isUsed, node.descriptor < 0, names(of: node).count == 1 else { return }
         let place = try place(of: node)
@@ -33,7 +33,7 @@ extension Tree {
 
     /// Notes that a node is gone from the tree: nothing is left of it when the store never heard of it, else a
     /// tombstone until the store knows.
-    func bury(_ node: Node) {
+    func makeTombstone(_ node: Node) {
         unlink(node)
         if node.kind == .folder, node.lookups == 0 { closeDescriptor(of: node) }
         guard node.base != nil || node.flags.contains(.createSent), !node.flags.contains(.excluded) else {
@@ -43,7 +43,7 @@ extension Tree {
         node.flags.insert(.deleted)
         node.flags.remove(.writing)
         node.dirty = []
-        forgive(node)
+        clearFailure(node)
         needsListing.remove(node.number)
         touch(node)
         writing[node.number] = nil

@@ -19,11 +19,11 @@ extension Replica {
     /// programs mean it that save by writing beside and renaming (MODEL.md#calls, "safe save").
     public func rename(
         _ name: FileName, in parent: ItemNumber, to newName: FileName, in newParent: ItemNumber, flags: RenameFlags
-    ) throws(Obstacle) {
+    ) throws(ReplicaError) {
         guard flags.isSubset(of: [.noReplace, .exchange]), flags != [.noReplace, .exchange] else {
             throw .errno(.invalidArgument)
         }
-        try locked { (tree) throws(Obstacle) in
+        try withTreeWaking { (tree) throws(ReplicaError) in
             let from = try tree.listed(parent)
             let into = try tree.listed(newParent)
             let node = try tree.existing(name, in: from)
@@ -33,15 +33,15 @@ extension Replica {
             try tree.checkTrash(node, to: newName, in: into)
             if flags.contains(.exchange), let other { try tree.checkTrash(other, to: name, in: from) }
             if let other, other.kind == .folder, !flags.contains(.exchange) {
-                guard other.materialization == .whole else { throw .needsListing(other.shown) }
+                guard other.materialization == .whole else { throw .needsListing(other.inodeNumber) }
                 try tree.children(of: other)
             }
             if let other, other !== node, flags.isEmpty { try tree.keepReachable(other) }
             try tree.renameBelow(name, from, newName, into, flags.rawValue)
             guard node !== other else { return }
             if flags.contains(.exchange), let other {
-                tree.swapPlaces(node, other)
-            } else if let other, node.shown == other.shown {
+                tree.exchangeNames(node, other)
+            } else if let other, node.inodeNumber == other.inodeNumber {
                 return  // Two names of one file: rename(2) does nothing.
             } else {
                 if let other { tree.replace(other, by: node) }
@@ -55,7 +55,7 @@ extension Tree {
     /// Renames in the backing tree.
     func renameBelow(
         _ name: FileName, _ folder: Node, _ newName: FileName, _ newFolder: Node, _ flags: UInt32
-    ) throws(Obstacle) {
+    ) throws(ReplicaError) {
         let from = try descriptor(of: folder)
         let into = try descriptor(of: newFolder)
         try errnos { () throws(Errno) in
@@ -71,11 +71,11 @@ extension Tree {
     func move(_ node: Node, to name: FileName, in folder: Node) {
         setPlace(of: node, name, folder)
         touch(node)
-        forgive(node)
+        clearFailure(node)
         // A store that would not have it may have it here.
         node.flags.subtract([.excluded, .refused, .leaving])
         node.comparePlace()
-        restamp(node)
+        refreshFingerprint(node)
         pendingChanged = true
         note(node)
     }
@@ -90,11 +90,11 @@ extension Tree {
     }
 
     /// Renames a file over another, if there is one, in the tree below and here.
-    func replaceByRename(_ node: Node, _ from: Node, _ newName: FileName, _ into: Node) throws(Obstacle) {
+    func replaceByRename(_ node: Node, _ from: Node, _ newName: FileName, _ into: Node) throws(ReplicaError) {
         try children(of: into)
         let other = into.children?[newName]
         if let other { try keepReachable(other) }
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             // What somebody put there below the mount stays.
             let flags = other == nil ? RenameFlags.noReplace : []
             try renameBelow(node.name, from, newName, into, flags.rawValue)
@@ -106,7 +106,7 @@ extension Tree {
         move(node, to: newName, in: into)
     }
 
-    fileprivate func swapPlaces(_ left: Node, _ right: Node) {
+    fileprivate func exchangeNames(_ left: Node, _ right: Node) {
         guard let leftFolder = left.parent, let rightFolder = right.parent else { return }
         let leftName = left.name
         setPlace(of: left, right.name, rightFolder)
@@ -121,7 +121,7 @@ extension Tree {
     fileprivate func replace(_ old: Node, by new: Node) {
         guard old.kind == .file, new.kind == .file, let heritage = old.base, !old.flags.contains(.excluded),
             new.materialization == .whole
-        else { return bury(old) }
+        else { return makeTombstone(old) }
         untoldChanges += 1
         setBase(nil, of: old)
         let unanswered = (old.sent, old.sentContent)
@@ -135,30 +135,30 @@ extension Tree {
         new.conflict = old.conflict ?? new.conflict
         new.flags.subtract([.createSent, .mayAlreadyExist, .deletionConflicted])
         new.dirty.formUnion(ItemFields.ofNew(new.kind).subtracting(.place))
-        bury(old)
+        makeTombstone(old)
     }
 
     /// Makes a tombstone for what a node was in the store, so that it can become something else.
     @discardableResult
     func leaveTombstone(of node: Node) -> Node {
-        let grave = Node(number: ItemNumber(nextNumber), parent: nil, name: node.name, kind: node.kind)
+        let tombstone = Node(number: ItemNumber(nextNumber), parent: nil, name: node.name, kind: node.kind)
         nextNumber += 1
-        grave.flags = node.flags.intersection(.createSent).union(.deleted)
-        (grave.sent, grave.sentContent) = (node.sent, node.sentContent)
+        tombstone.flags = node.flags.intersection(.createSent).union(.deleted)
+        (tombstone.sent, tombstone.sentContent) = (node.sent, node.sentContent)
         let base = node.base
         setBase(nil, of: node)
-        insert(grave)
-        setBase(base, of: grave)
-        grave.changedAt = now()
-        return grave
+        insert(tombstone)
+        setBase(base, of: tombstone)
+        tombstone.changedAt = now()
+        return tombstone
     }
 
     /// Takes over what the filesystem below says of a node after a change that is no content's.
-    func restamp(_ node: Node) {
-        do throws(Obstacle) {
+    func refreshFingerprint(_ node: Node) {
+        do throws(ReplicaError) {
             let place = try place(of: node)
             let status = try errnos { () throws(Errno) in try place.status() }
-            if !isWritten(node) { node.stamp = Stamp(status) }
+            if !isWritten(node) { node.fingerprint = FileFingerprint(status) }
         } catch {
             // The old stamp stands: the next look finds a difference and sends the content once more.
         }

@@ -10,8 +10,8 @@ extension Replica {
     /// - Throws: EOPNOTSUPP where the disk has no such files.
     public func createUnnamed(
         in parent: ItemNumber, mode: UInt16, flags: Int32, caller: Caller
-    ) throws(Obstacle) -> (Entry, OpenFile) {
-        try locked { (tree) throws(Obstacle) in
+    ) throws(ReplicaError) -> (Entry, OpenFile) {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.folder(parent)
             guard !folder.isDeleted else { throw .errno(.noSuchFileOrDirectory) }
             try tree.demand(.writing, of: folder, else: .permissionDenied)
@@ -21,7 +21,7 @@ extension Replica {
             let descriptor = try errnos { () throws(Errno) in
                 try Errno.check(openat(below, ".", kept | CL_O_TMPFILE | O_CLOEXEC, masked))
             }
-            do throws(Obstacle) {
+            do throws(ReplicaError) {
                 let file = HeldFile(descriptor: descriptor)
                 let (status, held) = try errnos { () throws(Errno) in
                     (try Ownership.give(file, in: below, to: caller, isNamed: false), try file.open(CL_O_PATH))
@@ -45,12 +45,12 @@ extension Tree {
     fileprivate func makeUnnamed(_ status: FileStatus, held: Int32, isWriter: Bool) -> Node {
         let node = Node(number: ItemNumber(nextNumber), parent: nil, name: FileName(""), kind: .file)
         nextNumber += 1
-        node.stamp = Stamp(status)
+        node.fingerprint = FileFingerprint(status)
         node.descriptor = held
         node.lacksCapability = true
         node.lookups = 1
         node.opens = 1
-        shown[node.number] = node
+        nodesByInode[node.number] = node
         if isWriter { addWriter(node) }
         return node
     }

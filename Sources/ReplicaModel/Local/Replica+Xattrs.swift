@@ -49,13 +49,13 @@ extension Replica {
     /// at the first write to each file.
     public func isKnownToLack(_ name: UnsafePointer<CChar>, _ number: ItemNumber) -> Bool {
         guard strcmp(name, OwnXattr.capability) == 0 else { return false }
-        return look { $0.shown[number]?.lacksCapability == true }
+        return withTree { $0.nodesByInode[number]?.lacksCapability == true }
     }
 
     /// getxattr(2).
-    public func xattr(_ name: String, of number: ItemNumber) throws(Obstacle) -> [UInt8] {
+    public func xattr(_ name: String, of number: ItemNumber) throws(ReplicaError) -> [UInt8] {
         guard !OwnXattr.isHidden(name) else { throw .errno(Errno(rawValue: ENODATA)) }
-        return try locked { (tree) throws(Obstacle) in
+        return try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
             let place = try tree.place(of: node)
             do throws(Errno) {
@@ -68,8 +68,8 @@ extension Replica {
     }
 
     /// listxattr(2), without the replica's own.
-    public func xattrNames(of number: ItemNumber) throws(Obstacle) -> [String] {
-        try locked { (tree) throws(Obstacle) in
+    public func xattrNames(of number: ItemNumber) throws(ReplicaError) -> [String] {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             let place = try tree.place(of: try tree.node(number))
             return try errnos { () throws(Errno) in try place.xattrNames() }.filter { !OwnXattr.isHidden($0) }
         }
@@ -81,11 +81,11 @@ extension Replica {
     public func setXattr(
         _ name: String, _ value: UnsafeRawBufferPointer?, flags: Int32, of number: ItemNumber,
         killsSetGroupID: Bool = false
-    ) throws(Obstacle) {
+    ) throws(ReplicaError) {
         guard !OwnXattr.isHidden(name) else { throw .errno(.notPermitted) }
         guard OwnXattr.allows(value, for: name) else { throw .errno(.invalidArgument) }
         let field = OwnXattr.field(of: name)
-        let kind = try locked { (tree) throws(Obstacle) in
+        let kind = try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
             let isShared = field == .extendedAttributes || name == OwnXattr.accessList
             // Tags, favourites and last-used dates are the person's own (MODEL.md#items).
@@ -101,7 +101,7 @@ extension Replica {
             if name == "system.posix_acl_default" { node.hasDefaultACL = nil }
             if name == OwnXattr.capability { node.lacksCapability = false }
             for other in tree.names(of: node) {
-                tree.restamp(other)
+                tree.refreshFingerprint(other)
                 field.map { tree.edit(other, $0) } ?? tree.note(other)
             }
             if name == OwnXattr.accessList { tree.edit(node, .mode) }

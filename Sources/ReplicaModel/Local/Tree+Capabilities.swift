@@ -8,13 +8,13 @@ internal import SystemPackage
 /// suffer is EPERM, as for an immutable file (ioctl_iflags(2)).
 extension Tree {
     /// Refuses what the store does not allow.
-    func demand(_ capability: Capabilities, of node: Node, else errno: Errno) throws(Obstacle) {
+    func demand(_ capability: Capabilities, of node: Node, else errno: Errno) throws(ReplicaError) {
         guard lacks(capability, node) else { return }
         throw .errno(errno)
     }
 
     /// open(2): reading and writing each need their own.
-    func demandAccess(to node: Node, flags: Int32) throws(Obstacle) {
+    func demandAccess(to node: Node, flags: Int32) throws(ReplicaError) {
         if flags & O_ACCMODE != O_WRONLY { try demand(.reading, of: node, else: .permissionDenied) }
         if flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 {
             try demand(.writing, of: node, else: .permissionDenied)
@@ -22,7 +22,7 @@ extension Tree {
     }
 
     /// setattr: owners stay local, and when a file was read is nobody's business.
-    func demandChange(_ change: AttributeChange, of node: Node) throws(Obstacle) {
+    func demandChange(_ change: AttributeChange, of node: Node) throws(ReplicaError) {
         if change.size != nil { try demand(.writing, of: node, else: .permissionDenied) }
         if change.mode != nil || change.modified != nil { try demand(.writing, of: node, else: .notPermitted) }
     }
@@ -30,7 +30,7 @@ extension Tree {
     /// rename(2): what moves, where it goes and what it replaces.
     func demandRename(
         _ node: Node, from: Node, to name: FileName, in into: Node, flags: RenameFlags
-    ) throws(Obstacle) {
+    ) throws(ReplicaError) {
         guard enforcesCapabilities else { return }
         try demandMove(node, from: from, to: name, in: into)
         guard let other = into.children?[name], other !== node else { return }
@@ -40,7 +40,7 @@ extension Tree {
         try demand(isSave ? .writing : .deleting, of: other, else: .notPermitted)
     }
 
-    private func demandMove(_ node: Node, from: Node, to name: FileName, in into: Node) throws(Obstacle) {
+    private func demandMove(_ node: Node, from: Node, to name: FileName, in into: Node) throws(ReplicaError) {
         if from !== into { try demand(.writing, of: into, else: .permissionDenied) }
         // Out of the trash an item may always, and its names there are the file manager's.
         guard !isTrash(from) else { return }

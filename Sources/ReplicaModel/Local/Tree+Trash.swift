@@ -25,7 +25,7 @@ extension Tree {
 
     /// The folder here that is the store's parent of an item. Of what is in the store's trash, the trash that a person
     /// here put it in; nil for what somebody else trashed, which is not shown (docs/decisions/trash.md).
-    func folder(of item: Item, as node: Node?) throws(Obstacle) -> Node? {
+    func folder(of item: Item, as node: Node?) throws(ReplicaError) -> Node? {
         guard item.parent == .trash else { return try find(item.parent) }
         for number in [node?.base?.parent, node?.sent?.parent, node?.parent?.number] {
             guard let number, let folder = try find(number), isTrash(folder) else { continue }
@@ -36,13 +36,13 @@ extension Tree {
 
     /// Refuses what would make a folder of the trash another folder, or another folder one of the trash. Programs then
     /// copy and delete, as from one filesystem to another, which the store can follow.
-    func checkTrash(_ node: Node, to name: FileName, in folder: Node) throws(Obstacle) {
+    func checkTrash(_ node: Node, to name: FileName, in folder: Node) throws(ReplicaError) {
         guard node.kind == .folder, isOfTrash(node) || isTrashName(name, in: folder) else { return }
         throw .errno(.improperLink)
     }
 
     /// The file that says where a trashed item was; nil when there is none.
-    func trashInfo(of name: FileName, in folder: Node) throws(Obstacle) -> Node? {
+    func trashInfo(of name: FileName, in folder: Node) throws(ReplicaError) -> Node? {
         guard isTrash(folder), let home = folder.parent, let infos = try child(TrashName.info, of: home),
             infos.kind == .folder
         else { return nil }
@@ -76,10 +76,11 @@ extension Tree {
 extension Replica {
     /// Has the `.trashinfo` follow an item of the trash that the engine moved: file managers find both by one name.
     func followTrash(_ move: LocalMove) {
-        tidyTrash { () throws(Obstacle) in
-            guard let info = try locked({ (tree) throws(Obstacle) in try tree.moveOfInfo(with: move) }) else { return }
+        tidyTrash { () throws(ReplicaError) in
+            guard let info = try withTreeWaking({ (tree) throws(ReplicaError) in try tree.moveOfInfo(with: move) })
+            else { return }
             guard move.from.number == move.into.number else { return try remove(info.number) }
-            try carryOut(info) { (tree, node, folder) throws(Obstacle) in
+            try carryOut(info) { (tree, node, folder) throws(ReplicaError) in
                 tree.setPlace(of: node, info.newName, folder)
                 tree.note(node)
             }
@@ -89,8 +90,8 @@ extension Replica {
     /// The `.trashinfo` of an item of the trash; nil of anything else.
     func trashInfo(of number: ItemNumber) -> ItemNumber? {
         var info: ItemNumber?
-        tidyTrash { () throws(Obstacle) in
-            info = try locked { (tree) throws(Obstacle) in
+        tidyTrash { () throws(ReplicaError) in
+            info = try withTreeWaking { (tree) throws(ReplicaError) in
                 guard let node = tree.items[number], let folder = node.parent else { return nil }
                 return try tree.trashInfo(of: node.name, in: folder)?.number
             }
@@ -100,11 +101,11 @@ extension Replica {
 
     /// Removes the `.trashinfo` of an item that the engine took from the trash.
     func removeTrashInfo(_ info: ItemNumber) {
-        tidyTrash { () throws(Obstacle) in try remove(info) }
+        tidyTrash { () throws(ReplicaError) in try remove(info) }
     }
 
-    private func tidyTrash(_ body: () throws(Obstacle) -> Void) {
-        do throws(Obstacle) {
+    private func tidyTrash(_ body: () throws(ReplicaError) -> Void) {
+        do throws(ReplicaError) {
             try body()
         } catch {
             // An info that stays behind is of no file, and file managers pass over it.
@@ -114,7 +115,7 @@ extension Replica {
 
 extension Tree {
     /// What has to happen to a `.trashinfo` when its file moves so.
-    fileprivate func moveOfInfo(with move: LocalMove) throws(Obstacle) -> LocalMove? {
+    fileprivate func moveOfInfo(with move: LocalMove) throws(ReplicaError) -> LocalMove? {
         guard let folder = items[move.from.number], let info = try trashInfo(of: move.oldName, in: folder),
             let infos = info.parent
         else { return nil }

@@ -47,7 +47,7 @@ struct AsideRecovery {
         guard let number = UInt64(line.name.description), var row = try ItemRow.of(ItemNumber(number), in: rows),
             !row.flags.contains(.deleted), row.base != nil, row.kind == line.status.kind
         else { return nil }
-        row.stamp = Stamp(line.status)
+        row.fingerprint = FileFingerprint(line.status)
         // What came or went lately the file tells.
         if row.kind == .file, line.isDataless == (row.materialization == .whole) {
             row.materialization = line.isDataless ? .dataless : .whole
@@ -68,13 +68,14 @@ struct AsideRecovery {
     /// The database is older than the tree: the deletion, if it is one, is told again. Where the folder is gone or the
     /// name is taken, the file is kept.
     private func putBack(_ row: ItemRow, from deleted: Int32) throws {
-        guard let folder = try open(row.parent) else { return try folders.keepDeleted(row) }
+        guard let folder = try open(row.parent) else { return try folders.preserveDeleted(row) }
         defer { close(folder) }
         do throws(Errno) {
-            try Place(folder: deleted, name: FileName(row.asideName)).move(to: Place(folder: folder, name: row.name))
+            try BackingPath(folder: deleted, name: FileName(row.asideName)).move(
+                to: BackingPath(folder: folder, name: row.name))
         } catch {
             guard error == .fileExists else { throw error }
-            try folders.keepDeleted(row)
+            try folders.preserveDeleted(row)
         }
     }
 
@@ -84,7 +85,8 @@ struct AsideRecovery {
         guard let identifier = row.base?.identifier, let folder = try open(row.parent) else { return }
         defer { close(folder) }
         // What is not there was removed.
-        guard let status = try? FileStatus(row.name, in: folder), row.stamp.isSameFile(as: Stamp(status)),
+        guard let status = try? FileStatus(row.name, in: folder),
+            row.fingerprint.isSameFile(as: FileFingerprint(status)),
             status.kind == row.kind, try ItemRow.of(ItemNumber(row.number), in: rows) == nil,
             try ItemRow.of(identifier, in: rows) == nil
         else { return }

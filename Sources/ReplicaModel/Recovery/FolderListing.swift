@@ -28,7 +28,7 @@ struct FolderListing {
             guard name.isValid else { continue }
             do throws(Errno) {
                 let status = try FileStatus(name, in: folder)
-                let place = Place(folder: folder, name: name)
+                let place = BackingPath(folder: folder, name: name)
                 lines.append(
                     Line(name: name, status: status, isDataless: status.kind == .file && mark?.isOn(place) == true))
             } catch {
@@ -38,7 +38,7 @@ struct FolderListing {
     }
 }
 
-extension Place {
+extension BackingPath {
     /// Takes a mark away, ours or not.
     func removeMark() throws(Errno) {
         do throws(Errno) { try setXattr(OwnXattr.dataless, nil) } catch {

@@ -28,8 +28,8 @@ extension Tree {
     }
 
     /// Makes sure that programs get a file as it is.
-    func demandCertainty(of node: Node) throws(Obstacle) {
-        if node.isDoubtful { throw .needsContent(node.shown) }
+    func demandCertainty(of node: Node) throws(ReplicaError) {
+        if node.isDoubtful { throw .needsContent(node.inodeNumber) }
     }
 }
 
@@ -39,16 +39,16 @@ extension Replica {
     /// - Returns: Nil when it cannot be told now; else the store's state of the item is to be applied.
     func settleDoubt(
         _ number: ItemNumber, _ item: Item, _ staged: StagedContent?
-    ) throws(Obstacle) -> PlanAfterPowerCut? {
+    ) throws(ReplicaError) -> PlanAfterPowerCut? {
         guard staged == nil || staged?.version == item.version.content, let compared = try compare(number, staged)
         else { return nil }
-        let plan = try locked { (tree) throws(Obstacle) -> PlanAfterPowerCut? in
+        let plan = try withTreeWaking { (tree) throws(ReplicaError) -> PlanAfterPowerCut? in
             guard let node = tree.items[number], var base = node.base, !tree.isWritten(node) else { return nil }
             tree.settle(node)
-            guard node.stamp == compared.stamp else { return nil }
+            guard node.fingerprint == compared.fingerprint else { return nil }
             let plan = planAfterPowerCut(
                 ComparedFile(
-                    likeness: compared.comparison?.likeness ?? .ofSizes(node.stamp.size, item.size),
+                    likeness: compared.comparison?.likeness ?? .ofSizes(node.fingerprint.size, item.size),
                     isDoubtful: node.flags.contains(.doubtful), isEdited: node.dirty.contains(.contents),
                     hasGapHere: compared.comparison?.hasGap.first ?? false,
                     hasGapInStore: compared.comparison?.hasGap.second ?? false,
@@ -74,36 +74,36 @@ extension Replica {
     /// - Returns: Nil when there is nothing to compare by now; a comparison when both have bytes.
     private func compare(
         _ number: ItemNumber, _ staged: StagedContent?
-    ) throws(Obstacle) -> (stamp: Stamp, comparison: Comparison?)? {
-        let opened = try locked { (tree) throws(Obstacle) -> (Int32, Stamp)? in
+    ) throws(ReplicaError) -> (fingerprint: FileFingerprint, comparison: Comparison?)? {
+        let opened = try withTreeWaking { (tree) throws(ReplicaError) -> (Int32, FileFingerprint)? in
             guard let node = tree.items[number], node.materialization == .whole, !node.isDeleted else { return nil }
             let place = try tree.place(of: node)
-            return (try errnos { () throws(Errno) in try place.open(O_RDONLY | CL_O_NOATIME) }, node.stamp)
+            return (try errnos { () throws(Errno) in try place.open(O_RDONLY | CL_O_NOATIME) }, node.fingerprint)
         }
-        guard let (file, stamp) = opened else { return nil }
+        guard let (file, fingerprint) = opened else { return nil }
         defer { Glibc.close(file) }
-        guard let staged else { return (stamp, nil) }
+        guard let staged else { return (fingerprint, nil) }
         let comparison = try errnos { () throws(Errno) in
             let other = try Errno.check(staged.path.withPlatformString { Glibc.open($0, O_RDONLY | O_CLOEXEC) })
             defer { Glibc.close(other) }
             return try Comparison(file, other)
         }
-        return (stamp, comparison)
+        return (fingerprint, comparison)
     }
 
     /// A file that is in doubt; nil when it is not.
     /// - Parameter number: As programs see it.
     func doubt(of number: ItemNumber) -> Doubt? {
-        look { tree in
-            guard let node = tree.shown[number], node.isDoubtful else { return nil }
+        withTree { tree in
+            guard let node = tree.nodesByInode[number], node.isDoubtful else { return nil }
             return Doubt(identifier: node.base?.identifier, mayBeInStore: !node.isNew || node.isUnanswered)
         }
     }
 
     /// Serves a file as it is that the store is not known to have.
     func trust(_ number: ItemNumber) {
-        look { tree in
-            guard let node = tree.shown[number], node.isDoubtful else { return }
+        withTree { tree in
+            guard let node = tree.nodesByInode[number], node.isDoubtful else { return }
             tree.endDoubt(node)
         }
     }

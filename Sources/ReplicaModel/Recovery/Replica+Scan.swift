@@ -5,21 +5,21 @@ extension Replica {
     /// Does nothing after an orderly stop. Blocks its thread for as long as it takes.
     /// - Parameter isStopped: Asked between folders; true ends the scan unfinished.
     public func scan(isStopped: () -> Bool = { false }) throws {
-        guard look({ $0.scan != .none }) else { return }
+        guard withTree({ $0.scan != .none }) else { return }
         var waiting: [ItemNumber] = [.root]
         while let next = waiting.popLast() {
             if isStopped() { return }
             waiting.append(contentsOf: try compare(next))
-            if look({ $0.changed.count > Self.mostUnrecorded }) { try record() }
+            if withTree({ $0.changed.count > Self.mostUnrecorded }) { try record() }
         }
-        look { $0.finishScan() }
+        withTree { $0.finishScan() }
         // What was noted before an unclean stop has told the scan what it can; the store is listed anew. Not a moment
         // later: once the scan is over, what is noted is applied.
         try record { rows in
             try Incoming.removeAll(upTo: .max, from: rows)
             try Meta.scan.write(nil, to: rows)
         }
-        try locked { (tree) throws(Obstacle) in
+        try withTreeWaking { (tree) throws(ReplicaError) in
             tree.scan = .none
             tree.scanned.removeAll()
             tree.pendingChanged = true
@@ -28,9 +28,9 @@ extension Replica {
 
     /// Compares one folder.
     /// - Returns: The folders in it.
-    private func compare(_ number: ItemNumber) throws(Obstacle) -> [ItemNumber] {
-        do throws(Obstacle) {
-            return try locked { (tree) throws(Obstacle) -> [ItemNumber] in
+    private func compare(_ number: ItemNumber) throws(ReplicaError) -> [ItemNumber] {
+        do throws(ReplicaError) {
+            return try withTreeWaking { (tree) throws(ReplicaError) -> [ItemNumber] in
                 guard let folder = try tree.find(number), tree.missing[number] == nil else { return [] }
                 return try tree.children(of: folder).values.filter { $0.kind == .folder }.map(\.number).sorted()
             }
@@ -45,5 +45,5 @@ extension Replica {
     private static let mostUnrecorded = 20_000
 
     /// Whether the tree is still being compared: nothing is sent until it is not.
-    public var isScanning: Bool { look { $0.scan != .none } }
+    public var isScanning: Bool { withTree { $0.scan != .none } }
 }

@@ -48,18 +48,19 @@ extension Replica {
         try database.makeDurable()
         try database.close()
         // A copy of the database from before is recognised by it.
-        try Place(root: look { $0.root.descriptor }).writeEpoch(epoch)
+        try BackingPath(root: withTree { $0.root.descriptor }).writeEpoch(epoch)
     }
 }
 
 extension Tree {
     /// Makes the root known and loads what waits to be sent.
-    fileprivate func start() throws(Obstacle) {
+    fileprivate func start() throws(ReplicaError) {
         if !root.isRecorded {
-            root.stamp = Stamp(try errnos { () throws(Errno) in try FileStatus(descriptor: root.descriptor) })
+            root.fingerprint = FileFingerprint(
+                try errnos { () throws(Errno) in try FileStatus(descriptor: root.descriptor) })
             root.children = [:]
             root.lookups = 1
-            if mark.isOn(Place(root: root.descriptor)) { root.materialization = .dataless }
+            if mark.isOn(BackingPath(root: root.descriptor)) { root.materialization = .dataless }
             setBase(
                 Base(
                     identifier: .root, parent: .root, name: FileName(""),
@@ -82,7 +83,7 @@ extension StateFolders {
     }
 }
 
-extension Place {
+extension BackingPath {
     /// The tree's root, of which `descriptor` is one.
     init(root descriptor: Int32) { self.init(folder: descriptor, name: FileName(".")) }
 
@@ -107,7 +108,7 @@ private struct LastRun {
     var rounds = Rounds()
 
     init(_ database: ReplicaDatabase, root: Int32) throws {
-        let place = Place(root: root)
+        let place = BackingPath(root: root)
         // A tree that was never used has none, or one from outside, which may be any number.
         let inTree = (try? place.xattr(OwnXattr.epoch)).flatMap { UInt64(String(decoding: $0, as: UTF8.self)) }
             .flatMap { $0 < Self.greatestEpoch ? $0 : nil }
@@ -163,7 +164,7 @@ private struct LastRun {
             try Meta.scan.write(scanMode == .none ? nil : String(scanMode.rawValue), to: rows)
             if isFirst { try Meta.importing.write("yes", to: rows) }
         }
-        try Place(root: root).writeEpoch(epoch + 1)
+        try BackingPath(root: root).writeEpoch(epoch + 1)
     }
 
     /// What tells the memory that holds what was written to the tree and is not on its disk yet: this boot, and the mount.

@@ -22,7 +22,7 @@ extension Replica {
     /// - Returns: The round that is over when all is synced; nil when that is known of all rounds.
     func beginSync() throws -> Int64? {
         try record()
-        return look { tree in
+        return withTree { tree in
             if tree.rounds.isBehind {
                 tree.rounds.present += 1
                 tree.rounds.isBehind = false
@@ -38,7 +38,7 @@ extension Replica {
             folders.tree.withPlatformString { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
         defer { Glibc.close(file) }
         try Errno.check(syncfs(file))
-        let isNews = look { tree in
+        let isNews = withTree { tree in
             guard tree.rounds.here < round else { return false }
             tree.rounds.here = round
             return true
@@ -48,7 +48,7 @@ extension Replica {
 
     /// Notes that the store has brought to its disk what it had.
     func noteStoreSynced(_ round: Int64) throws {
-        let isNews = look { tree in
+        let isNews = withTree { tree in
             guard tree.rounds.inStore < round else { return false }
             tree.rounds.inStore = round
             return true
@@ -58,7 +58,7 @@ extension Replica {
 
     /// Whether what is here of an item is known to be on the store's disk.
     func isConfirmed(_ number: ItemNumber) -> Bool {
-        let (last, isHere) = look { ($0.rounds.inStore, $0.items[number]?.materialization != .dataless) }
+        let (last, isHere) = withTree { ($0.rounds.inStore, $0.items[number]?.materialization != .dataless) }
         guard isHere else { return true }
         // Of what cannot be read nothing is known.
         return (try? database.read { try ItemRow.round(of: number, in: $0) <= last }) ?? false
@@ -66,7 +66,7 @@ extension Replica {
 
     /// Whether something is recorded that may not be on the disks.
     var isBehindDisks: Bool {
-        look { $0.rounds.isBehind || $0.rounds.present - 1 > min($0.rounds.here, $0.rounds.inStore) }
+        withTree { $0.rounds.isBehind || $0.rounds.present - 1 > min($0.rounds.here, $0.rounds.inStore) }
     }
 }
 

@@ -17,7 +17,7 @@ extension SyncEngine {
 
     /// The same as far as it goes now.
     func makeDurableIfPossible() async {
-        guard state.withLock({ $0.trouble == nil && $0.disconnected == nil }), !replica.isScanning else { return }
+        guard state.withLock({ $0.storeFailure == nil && $0.disconnected == nil }), !replica.isScanning else { return }
         do {
             try await makeDurable()
         } catch {
@@ -36,7 +36,7 @@ extension SyncEngine {
     /// Has what is recorded brought to the disks, now and then; whoever writes in between does not wait for it.
     func runRounds() async {
         while !Task.isCancelled {
-            let mark = bell.mark
+            let mark = wakeSignal.mark
             var rest = Self.roundInterval
             if replica.isBehindDisks, !replica.isScanning {
                 let begin = replica.now()
@@ -47,7 +47,7 @@ extension SyncEngine {
                 }
                 rest = max(rest, (replica.now() - begin) * Self.mostOfTheTime)
             } else {
-                await bell.wait(since: mark, until: nil, now: replica.now)
+                await wakeSignal.wait(since: mark, until: nil, now: replica.now)
             }
             try? await Task.sleep(for: .seconds(rest))  // Cancelled only at the end.
         }

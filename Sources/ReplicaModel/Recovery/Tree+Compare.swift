@@ -4,7 +4,7 @@ internal import SystemPackage
 /// The backing tree is what the user has; the database is what we know about it. Comparing makes the second follow.
 extension Tree {
     /// Compares a loaded folder with what is below.
-    func compare(_ folder: Node) throws(Obstacle) {
+    func compare(_ folder: Node) throws(ReplicaError) {
         guard folder.materialization == .whole || scan == .afterPowerCut else { return }
         let below = try descriptor(of: folder)
         let listing = try errnos { () throws(Errno) in try FolderListing(of: below, mark: mark) }
@@ -39,17 +39,17 @@ extension Tree {
     }
 
     /// Whether the entry below is the node's file, though perhaps written anew.
-    private func isStill(_ node: Node, _ line: FolderListing.Line) throws(Obstacle) -> Bool {
+    private func isStill(_ node: Node, _ line: FolderListing.Line) throws(ReplicaError) -> Bool {
         guard node.flags.contains(.special) == (line.status.kind == nil) else { return false }
         guard let kind = line.status.kind else { return true }
         guard node.kind == kind else { return false }
-        let stamp = Stamp(line.status)
-        if node.stamp.isSameFile(as: stamp) { return true }
+        let fingerprint = FileFingerprint(line.status)
+        if node.fingerprint.isSameFile(as: fingerprint) { return true }
         // A file written beside and renamed over is the file; a folder is another folder, and so is a file that the
         // store knows as another item.
         guard kind == .file else { return false }
-        let rows = try reading { try ItemRow.withInode(stamp.inode, in: $0) }
-        let others = rows.filter { $0.number != node.number.rawValue && $0.stamp.isSameFile(as: stamp) }
+        let rows = try reading { try ItemRow.withInode(fingerprint.inode, in: $0) }
+        let others = rows.filter { $0.number != node.number.rawValue && $0.fingerprint.isSameFile(as: fingerprint) }
         // A placeholder in a whole file's place is another item's, made while the file gave way.
         if others.isEmpty { return !line.isDataless || node.materialization != .whole }
         return node.materialization == .whole
@@ -59,55 +59,58 @@ extension Tree {
     private func lose(_ node: Node) {
         if let parent = node.parent, parent.children?[node.name] === node { parent.children?[node.name] = nil }
         missing[node.number] = node
-        missingByInode[node.stamp.inode] = node
+        missingByInode[node.fingerprint.inode] = node
     }
 
     private func refresh(_ node: Node, _ line: FolderListing.Line, in folder: Node) {
-        var stamp = Stamp(line.status)
-        let isOtherFile = stamp.inode != node.stamp.inode
+        var fingerprint = FileFingerprint(line.status)
+        let isOtherFile = fingerprint.inode != node.fingerprint.inode
         defer {
-            node.stamp = stamp
+            node.fingerprint = fingerprint
             note(node)
-            let isLinkLost = items[node.shown].map { $0 !== node && $0.stamp.inode != stamp.inode } ?? false
+            let isLinkLost =
+                items[node.inodeNumber].map { $0 !== node && $0.fingerprint.inode != fingerprint.inode } ?? false
             if isOtherFile || isLinkLost { separate(node) }
         }
         guard node.kind == .file, !node.flags.contains(.special) else {
-            if node.kind == .folder { refreshAttributes(node, stamp) }
+            if node.kind == .folder { refreshAttributes(node, fingerprint) }
             return
         }
-        if line.isDataless, isOtherFile, let base = node.base { return standForUnknown(node, base, stamp) }
+        if line.isDataless, isOtherFile, let base = node.base { return standForUnknown(node, base, fingerprint) }
         if scan == .afterPowerCut {
-            stamp = findAfterPowerCut(node, line, in: folder)
+            fingerprint = findAfterPowerCut(node, line, in: folder)
             return
         }
         if line.isDataless {
             guard node.base != nil else { return }
-            refreshAttributes(node, stamp)
+            refreshAttributes(node, fingerprint)
             // What a fetch writes keeps it.
-            if stamp.modified != node.stamp.modified { edit(node, .modificationDate) }
+            if fingerprint.modified != node.fingerprint.modified { edit(node, .modificationDate) }
             if node.materialization == .whole { node.ranges = RangeSet64() }
             if node.ranges.isEmpty { node.materialization = .dataless }
             // Cut before all of it was here: that is an edit, though nothing was written.
-            if stamp.size < (node.base?.size ?? 0) { edit(node, [.contents, .modificationDate]) }
+            if fingerprint.size < (node.base?.size ?? 0) { edit(node, [.contents, .modificationDate]) }
             return
         }
         let wasDataless = node.materialization != .whole
         node.materialization = .whole
         node.ranges = RangeSet64()
         // A fetch leaves size and modification time as they were, and every other change of content does not.
-        if stamp.hasOtherContent(than: node.stamp) || !wasDataless && stamp.changed != node.stamp.changed {
+        if fingerprint.hasOtherContent(than: node.fingerprint)
+            || !wasDataless && fingerprint.changed != node.fingerprint.changed
+        {
             edit(node, ItemFields.ofNew(.file).subtracting(.place))
         } else {
-            refreshAttributes(node, stamp)
+            refreshAttributes(node, fingerprint)
         }
     }
 
     /// A placeholder that was put in the file's place is for a content of the store that the database does not know: it
     /// is made anew when the store says what it has.
-    private func standForUnknown(_ node: Node, _ base: Base, _ stamp: Stamp) {
+    private func standForUnknown(_ node: Node, _ base: Base, _ fingerprint: FileFingerprint) {
         var base = base
         base.version.content = ""
-        base.size = stamp.size
+        base.size = fingerprint.size
         setBase(base, of: node)
         node.materialization = .dataless
         node.ranges = RangeSet64()
@@ -115,40 +118,42 @@ extension Tree {
     }
 
     /// Whether attributes that have no stamp of their own may have changed since the last record.
-    private func refreshAttributes(_ node: Node, _ stamp: Stamp) {
-        if scan == .afterPowerCut, node.flags.contains(.doubtful), stamp.mode != node.stamp.mode {
+    private func refreshAttributes(_ node: Node, _ fingerprint: FileFingerprint) {
+        if scan == .afterPowerCut, node.flags.contains(.doubtful), fingerprint.mode != node.fingerprint.mode {
             return distrustMetadata(of: node)
         }
         // A new entry changes both times of a folder.
-        let mayDiffer = stamp.changed != node.stamp.changed && (node.kind == .file || stamp.changed != stamp.modified)
-        if stamp.mode != node.stamp.mode || mayDiffer && scan == .afterCrash {
+        let mayDiffer =
+            fingerprint.changed != node.fingerprint.changed
+            && (node.kind == .file || fingerprint.changed != fingerprint.modified)
+        if fingerprint.mode != node.fingerprint.mode || mayDiffer && scan == .afterCrash {
             edit(node, [.mode, .untoldByStatus])
         }
     }
 
     /// Finds out which item an entry is that is not known by its name.
-    private func adopt(_ line: FolderListing.Line, in folder: Node) throws(Obstacle) {
+    private func adopt(_ line: FolderListing.Line, in folder: Node) throws(ReplicaError) {
         let kind = line.status.kind
         // At first nothing is known, but the other names of a file.
         let owner = knewNothing && line.status.links < 2 ? nil : try owner(of: line)
         if let owner, missing[owner.number] != nil {
             missing[owner.number] = nil
-            let known = owner.stamp
+            let known = owner.fingerprint
             move(owner, to: line.name, in: folder)
-            owner.stamp = known
+            owner.fingerprint = known
             refresh(owner, line, in: folder)
             return
         }
         if line.isDataless {
             if try regain(line, in: folder) { return }
             // A placeholder that was never recorded: nothing of the user's is in it.
-            strays.insert(Presentations.Key(folder: folder.number, name: line.name))
+            strays.insert(ItemPlace(folder: folder.number, name: line.name))
             let below = try descriptor(of: folder)
             _ = line.name.withCString { unlinkat(below, $0, 0) }
             return
         }
         let node = makeNode(in: folder, name: line.name, kind: kind ?? .file)
-        node.stamp = Stamp(line.status)
+        node.fingerprint = FileFingerprint(line.status)
         if kind == nil { node.flags.insert(.special) }
         if let owner, kind == .file { link(node, to: owner) }
         if line.status.links > 1, kind == .file { linkedBelow[line.status.inode] = node }
@@ -157,23 +162,24 @@ extension Tree {
         if scan == .afterPowerCut { node.flags.insert(.doubtful) }
         edit(node, ItemFields.ofNew(node.kind))
         // What was changed a while before the import has come to rest.
-        if scan == .importing { node.changedAt = min(node.changedAt, Double(node.stamp.changed) / 1e9) }
+        if scan == .importing { node.changedAt = min(node.changedAt, Double(node.fingerprint.changed) / 1e9) }
     }
 
     /// Gives a placeholder back the item that was taken to be what has its name now, as if that had been saved over it:
     /// the item is where its placeholder is, and the other is new.
     /// - Returns: Whether the placeholder is an item's.
-    private func regain(_ line: FolderListing.Line, in folder: Node) throws(Obstacle) -> Bool {
-        let stamp = Stamp(line.status)
-        let rows = try reading { try ItemRow.withInode(stamp.inode, in: $0) }
-        guard let row = rows.first(where: { $0.stamp.isSameFile(as: stamp) && $0.kind == .file }), let base = row.base,
+    private func regain(_ line: FolderListing.Line, in folder: Node) throws(ReplicaError) -> Bool {
+        let fingerprint = FileFingerprint(line.status)
+        let rows = try reading { try ItemRow.withInode(fingerprint.inode, in: $0) }
+        guard let row = rows.first(where: { $0.fingerprint.isSameFile(as: fingerprint) && $0.kind == .file }),
+            let base = row.base,
             let other = items[ItemNumber(row.number)], !other.isDeleted, other.base == base
         else { return false }
         (other.sent, other.sentContent) = (nil, nil)
         setBase(nil, of: other)
         edit(other, ItemFields.ofNew(.file))
         let node = makeNode(in: folder, name: line.name, kind: .file)
-        node.stamp = row.stamp
+        node.fingerprint = row.fingerprint
         node.materialization = row.materialization
         node.ranges = row.ranges
         node.dirty = row.dirty
@@ -190,31 +196,32 @@ extension Tree {
             linkedBelow[line.status.inode] = node
             return
         }
-        if other.shown != node.shown, other.isNew, other.lookups == 0 { link(other, to: node) }
+        if other.inodeNumber != node.inodeNumber, other.isNew, other.lookups == 0 { link(other, to: node) }
     }
 
     func link(_ node: Node, to owner: Node) {
-        if shown[node.shown] === node { shown[node.shown] = nil }
-        node.shown = owner.shown
-        linked[node.shown, default: LinkedNames()].append(node)
+        if nodesByInode[node.inodeNumber] === node { nodesByInode[node.inodeNumber] = nil }
+        node.inodeNumber = owner.inodeNumber
+        linked[node.inodeNumber, default: LinkedNames()].append(node)
     }
 
     /// The item whose file below this was when last looked at.
-    private func owner(of line: FolderListing.Line) throws(Obstacle) -> Node? {
-        let (stamp, kind) = (Stamp(line.status), line.status.kind)
-        if let lost = missingByInode[stamp.inode], lost.stamp.isSameFile(as: stamp), lost.kind == kind,
+    private func owner(of line: FolderListing.Line) throws(ReplicaError) -> Node? {
+        let (fingerprint, kind) = (FileFingerprint(line.status), line.status.kind)
+        if let lost = missingByInode[fingerprint.inode], lost.fingerprint.isSameFile(as: fingerprint),
+            lost.kind == kind,
             missing[lost.number] != nil
         {
             return lost
         }
-        if let other = linkedBelow[stamp.inode], other.stamp.isSameFile(as: stamp) { return other }
-        let rows = try reading { try ItemRow.withInode(stamp.inode, in: $0) }
-        for row in rows where row.stamp.isSameFile(as: stamp) && row.kind == kind {
+        if let other = linkedBelow[fingerprint.inode], other.fingerprint.isSameFile(as: fingerprint) { return other }
+        let rows = try reading { try ItemRow.withInode(fingerprint.inode, in: $0) }
+        for row in rows where row.fingerprint.isSameFile(as: fingerprint) && row.kind == kind {
             if kind == .folder || line.status.links == 1 {
                 if let node = takeOut(row) { return node }
                 continue
             }
-            if let node = try find(ItemNumber(row.number)), node.stamp.isSameFile(as: stamp) { return node }
+            if let node = try find(ItemNumber(row.number)), node.fingerprint.isSameFile(as: fingerprint) { return node }
             if let node = missing[ItemNumber(row.number)] { return node }
         }
         return nil
@@ -227,7 +234,7 @@ extension Tree {
         let node = items[number] ?? row.makeNode(parent: nil)
         if items[number] == nil { insert(node) }
         // Met at its name, it has another file by now.
-        guard !node.isDeleted, node.stamp.isSameFile(as: row.stamp) else { return nil }
+        guard !node.isDeleted, node.fingerprint.isSameFile(as: row.fingerprint) else { return nil }
         lose(node)
         return node
     }

@@ -6,16 +6,18 @@ internal import SystemPackage
 extension Tree {
     /// Compares a file with what was recorded of it.
     /// - Returns: What it is from now on, below.
-    func findAfterPowerCut(_ node: Node, _ line: FolderListing.Line, in folder: Node) -> Stamp {
-        let stamp = Stamp(line.status)
+    func findAfterPowerCut(_ node: Node, _ line: FolderListing.Line, in folder: Node) -> FileFingerprint {
+        let fingerprint = FileFingerprint(line.status)
         // Whoever had it open is gone with the power.
         node.flags.remove(.writing)
         writing[node.number] = nil
         let isDurable = !node.flags.contains(.doubtful)
-        if stamp.mode != node.stamp.mode, isDurable, node.base != nil { edit(node, [.mode, .untoldByStatus]) }
-        if stamp != node.stamp { distrustMetadata(of: node) }
+        if fingerprint.mode != node.fingerprint.mode, isDurable, node.base != nil {
+            edit(node, [.mode, .untoldByStatus])
+        }
+        if fingerprint != node.fingerprint { distrustMetadata(of: node) }
         guard !line.isDataless else { return findPlaceholder(node, line, in: folder) }
-        let found = finding(FileAfterPowerCut(node, stamp, isDurable: isDurable))
+        let found = finding(FileAfterPowerCut(node, fingerprint, isDurable: isDurable))
         node.materialization = .whole
         node.ranges = RangeSet64()
         switch found {
@@ -25,7 +27,7 @@ extension Tree {
             edit(node, ItemFields.ofNew(.file).subtracting(.place))
         case .new:
             node.flags.formUnion([.doubtful, .mayAlreadyExist])
-            if stamp != node.stamp { edit(node, ItemFields.ofNew(.file).subtracting(.place)) }
+            if fingerprint != node.fingerprint { edit(node, ItemFields.ofNew(.file).subtracting(.place)) }
         case .lost:
             if let placeholder = makePlaceholder(of: node, line, in: folder) { return placeholder }
             node.flags.insert(.doubtful)
@@ -34,7 +36,7 @@ extension Tree {
             node.flags.insert(.doubtful)
             if !isEdited { node.dirty.remove(.contents) }
         }
-        return stamp
+        return fingerprint
     }
 
     /// Has the store's attributes taken over, where none were changed here that it does not have: what was sent may be lost
@@ -48,22 +50,22 @@ extension Tree {
     }
 
     /// A placeholder is as it was recorded, whatever the power cut made of it: it stands for what the store has.
-    private func findPlaceholder(_ node: Node, _ line: FolderListing.Line, in folder: Node) -> Stamp {
-        let stamp = Stamp(line.status)
+    private func findPlaceholder(_ node: Node, _ line: FolderListing.Line, in folder: Node) -> FileFingerprint {
+        let fingerprint = FileFingerprint(line.status)
         node.materialization = .dataless
         node.ranges = RangeSet64()
-        guard let base = node.base, node.stamp.isSameFile(as: stamp) else { return stamp }
-        let isCut = node.dirty.contains(.contents) && node.stamp.size == stamp.size
-        guard !isCut, stamp.size != base.size else { return stamp }
-        return makePlaceholder(of: node, line, in: folder) ?? stamp
+        guard let base = node.base, node.fingerprint.isSameFile(as: fingerprint) else { return fingerprint }
+        let isCut = node.dirty.contains(.contents) && node.fingerprint.size == fingerprint.size
+        guard !isCut, fingerprint.size != base.size else { return fingerprint }
+        return makePlaceholder(of: node, line, in: folder) ?? fingerprint
     }
 
     /// Makes a file one that stands for what the store has.
     /// - Returns: Nil when it cannot be one.
-    private func makePlaceholder(of node: Node, _ line: FolderListing.Line, in folder: Node) -> Stamp? {
+    private func makePlaceholder(of node: Node, _ line: FolderListing.Line, in folder: Node) -> FileFingerprint? {
         guard let base = node.base, line.status.links == 1 else { return nil }
-        do throws(Obstacle) {
-            let place = Place(folder: try descriptor(of: folder), name: line.name)
+        do throws(ReplicaError) {
+            let place = BackingPath(folder: try descriptor(of: folder), name: line.name)
             let status = try errnos { () throws(Errno) in
                 try place.setXattr(OwnXattr.dataless, to: mark.value)
                 let file = try place.open(O_WRONLY)
@@ -74,7 +76,7 @@ extension Tree {
             }
             node.materialization = .dataless
             node.dirty.remove(.contents)
-            return Stamp(status)
+            return FileFingerprint(status)
         } catch {
             return nil  // It is compared with what the store has.
         }
@@ -83,14 +85,14 @@ extension Tree {
 
 extension FileAfterPowerCut {
     /// - Parameter stamp: What is below.
-    fileprivate init(_ node: Node, _ stamp: Stamp, isDurable: Bool) {
+    fileprivate init(_ node: Node, _ fingerprint: FileFingerprint, isDurable: Bool) {
         self.isDurable = isDurable
         hasBase = node.base != nil
-        size = stamp.size
+        size = fingerprint.size
         sizeInStore = node.base?.size ?? 0
-        isAsRecorded = node.stamp == stamp
+        isAsRecorded = node.fingerprint == fingerprint
         isEdited = node.dirty.contains(.contents)
         syncedSize = node.syncedSize
-        isFetched = node.materialization != .whole && !stamp.hasOtherContent(than: node.stamp)
+        isFetched = node.materialization != .whole && !fingerprint.hasOtherContent(than: node.fingerprint)
     }
 }

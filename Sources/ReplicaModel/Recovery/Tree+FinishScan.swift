@@ -14,7 +14,7 @@ extension Tree {
             case .takenAway: dropAll(node)
             case .replaced(let other): replace(other, by: node)
             case .renamed(let other): take(other, as: node)
-            case .removed: buryAll(node)
+            case .removed: makeTombstones(node)
             }
         }
         missing.removeAll()
@@ -37,7 +37,7 @@ extension Tree {
     private func explanation(of node: Node) -> Explanation {
         if let other = newName(of: node) { return .renamed(to: other) }
         guard let base = node.base else { return .removed }
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             guard let change = try reading({ try Incoming.of(base.identifier, in: $0) }) else { return .removed }
             // Removed on both sides, if it was: to say so does no harm.
             guard let item = change.item else { return .removed }
@@ -46,10 +46,10 @@ extension Tree {
                 // Where we had it, or sent it, the store says of the past: that took it nowhere.
                 return parent.map { isOurPlace($0, item.filename, of: node) } == true ? .removed : .takenAway
             }
-            if strays.contains(Presentations.Key(folder: parent.number, name: item.filename)) { return .takenAway }
+            if strays.contains(ItemPlace(folder: parent.number, name: item.filename)) { return .takenAway }
             guard node.kind == .file, let other = try child(item.filename, of: parent) else { return .removed }
             // What moves over another name of its file is that name from then on.
-            if other.stamp.isSameFile(as: node.stamp) { return .takenAway }
+            if other.fingerprint.isSameFile(as: node.fingerprint) { return .takenAway }
             guard other.isContent(of: item) else { return .removed }
             return try isLeftBehind(other) ? .replaced(by: other) : .removed
         } catch {
@@ -61,12 +61,14 @@ extension Tree {
     private func newName(of node: Node) -> Node? {
         var others = names(of: node)
         // What was in a folder that is gone was not looked at when its other names were met.
-        if let met = linkedBelow[node.stamp.inode], met.stamp.isSameFile(as: node.stamp) { others += names(of: met) }
+        if let met = linkedBelow[node.fingerprint.inode], met.fingerprint.isSameFile(as: node.fingerprint) {
+            others += names(of: met)
+        }
         return others.first { $0 !== node && missing[$0.number] == nil && $0.parent != nil && $0.isUnknown }
     }
 
     /// Whether nothing in the store stands for the node: it never did, or is said to be gone.
-    private func isLeftBehind(_ node: Node) throws(Obstacle) -> Bool {
+    private func isLeftBehind(_ node: Node) throws(ReplicaError) -> Bool {
         guard let base = node.base else { return node.isUnknown }
         guard let change = try reading({ try Incoming.of(base.identifier, in: $0) }) else { return false }
         return change.item == nil
@@ -87,14 +89,14 @@ extension Tree {
     /// Makes a file that the scan took for another the item that it is.
     private func take(_ other: Node, as node: Node) {
         guard let parent = other.parent else { return }
-        let (name, stamp, materialization) = (other.name, other.stamp, other.materialization)
+        let (name, fingerprint, materialization) = (other.name, other.fingerprint, other.materialization)
         let names = names(of: other).filter { $0 !== other && $0 !== node }
         drop(other)
         missing[node.number] = nil
-        if linkedBelow[stamp.inode] === other { linkedBelow[stamp.inode] = node }
-        if let first = names.first, first.shown != node.shown { link(node, to: first) }
+        if linkedBelow[fingerprint.inode] === other { linkedBelow[fingerprint.inode] = node }
+        if let first = names.first, first.inodeNumber != node.inodeNumber { link(node, to: first) }
         move(node, to: name, in: parent)
-        node.stamp = stamp
+        node.fingerprint = fingerprint
         node.materialization = materialization
         note(node)
     }
@@ -107,7 +109,7 @@ extension Tree {
 
     private func dropEntries(of folder: Node) {
         guard folder.kind == .folder else { return }
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             try children(of: folder)
         } catch {
             // What is known of it is loaded even where it cannot be compared.
@@ -126,18 +128,18 @@ extension Tree {
     }
 
     /// Buries a node and all that was below it.
-    func buryAll(_ node: Node) {
+    func makeTombstones(_ node: Node) {
         if node.kind == .folder {
-            do throws(Obstacle) {
+            do throws(ReplicaError) {
                 let children = try children(of: node)
-                for child in children.values.sorted(by: { $0.number < $1.number }) { buryAll(child) }
+                for child in children.values.sorted(by: { $0.number < $1.number }) { makeTombstones(child) }
             } catch {
                 // Below a folder that cannot be loaded nothing is said to be deleted.
                 return
             }
         }
         if node.kind == .file, let other = newName(of: node) { return take(other, as: node) }
-        bury(node)
+        makeTombstone(node)
     }
 
     /// Absence is never taken for deletion (tenet 2): what power loss took is fetched again.
@@ -145,7 +147,7 @@ extension Tree {
         guard let folder = node.parent, folder.children?[node.name] == nil, node.kind != .symlink else {
             return forgetUntilListed(node)
         }
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             let below = try descriptor(of: folder)
             if node.kind == .folder {
                 dropEntries(of: node)
@@ -154,14 +156,14 @@ extension Tree {
                 }
                 node.children = [:]
             } else {
-                try makePlaceholder(node.name, in: below, size: node.base?.size ?? 0, node.stamp)
+                try makePlaceholder(node.name, in: below, size: node.base?.size ?? 0, node.fingerprint)
             }
             missing[node.number] = nil
             folder.children?[node.name] = node
             node.materialization = .dataless
             node.ranges = RangeSet64()
             node.dirty.remove(.contents)
-            restamp(node)
+            refreshFingerprint(node)
             note(node)
         } catch {
             forgetUntilListed(node)
@@ -183,7 +185,9 @@ extension Tree {
     }
 
     /// Makes a file that stands for content that is not here: marked first, so that its zeros are never served.
-    func makePlaceholder(_ name: FileName, in folder: Int32, size: Int64, _ stamp: Stamp) throws(Obstacle) {
+    func makePlaceholder(_ name: FileName, in folder: Int32, size: Int64, _ fingerprint: FileFingerprint)
+        throws(ReplicaError)
+    {
         try errnos { () throws(Errno) in
             let file = try name.withCString { (text) throws(Errno) in
                 try Errno.check(openat(folder, text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
@@ -192,8 +196,8 @@ extension Tree {
             do throws(Errno) {
                 try Errno.check(fsetxattr(file, OwnXattr.dataless, mark.value, mark.value.count, 0))
                 try Errno.check(ftruncate(file, Int(size)))
-                try Errno.check(fchmod(file, UInt32(stamp.mode == 0 ? 0o644 : stamp.mode)))
-                let time = Timestamp(nanoseconds: stamp.modified).timespec
+                try Errno.check(fchmod(file, UInt32(fingerprint.mode == 0 ? 0o644 : fingerprint.mode)))
+                let time = Timestamp(nanoseconds: fingerprint.modified).timespec
                 try Errno.check(futimens(file, [time, time]))
             } catch {
                 _ = name.withCString { unlinkat(folder, $0, 0) }
@@ -209,7 +213,7 @@ extension Node {
 
     /// Whether its file is as the store's change of `item` would have made it.
     fileprivate func isContent(of item: Item) -> Bool {
-        guard kind == .file, stamp.size == item.size else { return false }
-        return item.metadata.modificationDate.map { $0.nanoseconds == stamp.modified } ?? true
+        guard kind == .file, fingerprint.size == item.size else { return false }
+        return item.metadata.modificationDate.map { $0.nanoseconds == fingerprint.modified } ?? true
     }
 }

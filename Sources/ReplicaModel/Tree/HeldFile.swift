@@ -107,7 +107,7 @@ struct HeldFile {
     }
 }
 
-extension Place {
+extension BackingPath {
     /// Calls `body` with the file that is here now.
     func hold<Result>(_ body: (HeldFile) throws(Errno) -> Result) throws(Errno) -> Result {
         let file = try open(CL_O_PATH)

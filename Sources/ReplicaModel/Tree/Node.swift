@@ -60,7 +60,7 @@ struct NodeFlags: OptionSet {
 }
 
 /// What the filesystem below says of an item when it was last looked at.
-struct Stamp: Hashable {
+struct FileFingerprint: Hashable {
     var inode: UInt64 = 0
     var born: Int64 = 0
     var size: Int64 = 0
@@ -80,11 +80,11 @@ struct Stamp: Hashable {
     }
 
     /// Whether both are of one file, whatever happened to it between.
-    func isSameFile(as other: Stamp) -> Bool { inode == other.inode && born == other.born }
+    func isSameFile(as other: FileFingerprint) -> Bool { inode == other.inode && born == other.born }
     /// Whether the content may differ.
-    func hasOtherContent(than other: Stamp) -> Bool { inode != other.inode || hasOtherBytes(than: other) }
+    func hasOtherContent(than other: FileFingerprint) -> Bool { inode != other.inode || hasOtherBytes(than: other) }
     /// Whether the content differs of what may be a copy: a restored tree has other inodes.
-    func hasOtherBytes(than other: Stamp) -> Bool { size != other.size || modified != other.modified }
+    func hasOtherBytes(than other: FileFingerprint) -> Bool { size != other.size || modified != other.modified }
 }
 
 /// Where an item was when it was sent, and what the template was called: the same at every attempt (statements 71 to
@@ -112,7 +112,9 @@ struct SentContent: Hashable {
     }
 
     /// Whether a file still has this content.
-    func isContent(of stamp: Stamp) -> Bool { stamp.size == size && stamp.modified == modified }
+    func isContent(of fingerprint: FileFingerprint) -> Bool {
+        fingerprint.size == size && fingerprint.modified == modified
+    }
 }
 
 /// Where the local side of a conflict comes from.
@@ -142,7 +144,7 @@ final class Node {
     var parent: Node?
     var name: FileName
     var base: Base?
-    var stamp = Stamp()
+    var fingerprint = FileFingerprint()
     let kind: ItemKind
     var materialization = Materialization.whole
     var pin = Pin.inherited
@@ -150,7 +152,7 @@ final class Node {
     /// What the store does not know yet.
     var dirty: ItemFields = []
     /// What few items have at a time; nil when it would be empty.
-    private var rarities: Rarities?
+    private var rareFields: RareFields?
 
     // What follows is only in memory.
 
@@ -193,46 +195,46 @@ final class Node {
     }
 
     /// The inode number that programs see: ``number``, but for the later names of a hard-linked file.
-    var shown: ItemNumber {
-        get { rarities?.shown ?? number }
-        set { setRarity(\.shown, newValue == number ? nil : newValue) }
+    var inodeNumber: ItemNumber {
+        get { rareFields?.inodeNumber ?? number }
+        set { setRareField(\.inodeNumber, newValue == number ? nil : newValue) }
     }
     /// The ranges that are here, of a partial file.
     var ranges: RangeSet64 {
-        get { rarities?.ranges ?? RangeSet64() }
-        set { setRarity(\.ranges, newValue.isEmpty ? nil : newValue) }
+        get { rareFields?.ranges ?? RangeSet64() }
+        set { setRareField(\.ranges, newValue.isEmpty ? nil : newValue) }
     }
     var failure: Failure? {
-        get { rarities?.failure }
-        set { setRarity(\.failure, newValue) }
+        get { rareFields?.failure }
+        set { setRareField(\.failure, newValue) }
     }
     /// Where a createItem whose answer is unknown was to make it.
     var sent: SentPlace? {
-        get { rarities?.sent }
-        set { setRarity(\.sent, newValue) }
+        get { rareFields?.sent }
+        set { setRareField(\.sent, newValue) }
     }
     /// What a conflict copy is a copy of.
     var conflict: ConflictOrigin? {
-        get { rarities?.conflict }
-        set { setRarity(\.conflict, newValue) }
+        get { rareFields?.conflict }
+        set { setRareField(\.conflict, newValue) }
     }
     /// The content of a call whose answer is unknown.
     var sentContent: SentContent? {
-        get { rarities?.sentContent }
-        set { setRarity(\.sentContent, newValue) }
+        get { rareFields?.sentContent }
+        set { setRareField(\.sentContent, newValue) }
     }
 
     /// What a program has synced of an edit that the store does not have, in bytes: the database says so durably.
     var syncedSize: Int64? {
-        get { rarities?.syncedSize }
-        set { setRarity(\.syncedSize, newValue) }
+        get { rareFields?.syncedSize }
+        set { setRareField(\.syncedSize, newValue) }
     }
 
-    private func setRarity<Value>(_ field: ReferenceWritableKeyPath<Rarities, Value?>, _ value: Value?) {
-        guard value != nil || rarities != nil else { return }
-        let rarities = self.rarities ?? Rarities()
-        rarities[keyPath: field] = value
-        self.rarities = rarities.isEmpty ? nil : rarities
+    private func setRareField<Value>(_ field: ReferenceWritableKeyPath<RareFields, Value?>, _ value: Value?) {
+        guard value != nil || rareFields != nil else { return }
+        let rareFields = self.rareFields ?? RareFields()
+        rareFields[keyPath: field] = value
+        self.rareFields = rareFields.isEmpty ? nil : rareFields
     }
 
     /// Whether its content is to be compared with the store's before it is served, and before it is sent if the store is
@@ -280,17 +282,17 @@ final class Node {
 }
 
 /// See ``Node``.
-private final class Rarities {
+private final class RareFields {
     var failure: Failure?
     var sent: SentPlace?
     var conflict: ConflictOrigin?
     var sentContent: SentContent?
-    var shown: ItemNumber?
+    var inodeNumber: ItemNumber?
     var ranges: RangeSet64?
     var syncedSize: Int64?
 
     var isEmpty: Bool {
-        failure == nil && sent == nil && conflict == nil && sentContent == nil && shown == nil && ranges == nil
+        failure == nil && sent == nil && conflict == nil && sentContent == nil && inodeNumber == nil && ranges == nil
             && syncedSize == nil
     }
 }

@@ -37,10 +37,10 @@ public final class Replica: Sendable {
     }
 
     /// Runs `body` with the tree, alone, and wakes the engine when that left something to send.
-    func locked<Result>(_ body: (Tree) throws(Obstacle) -> Result) throws(Obstacle) -> Result {
+    func withTreeWaking<Result>(_ body: (Tree) throws(ReplicaError) -> Result) throws(ReplicaError) -> Result {
         var isNews = false
         defer { if isNews { wake() } }
-        return try tree.withLock { (tree) throws(Obstacle) in
+        return try tree.withLock { (tree) throws(ReplicaError) in
             defer {
                 isNews = tree.pendingChanged
                 tree.pendingChanged = false
@@ -49,24 +49,24 @@ public final class Replica: Sendable {
         }
     }
 
-    /// As ``locked(_:)``; what cuts a file has it while no fetched bytes are put into it.
+    /// As ``withTreeWaking(_:)``; what cuts a file has it while no fetched bytes are put into it.
     /// - Parameter number: The file as programs see it.
-    func locked<Result>(
-        _ number: ItemNumber, cuts: Bool, _ body: (Tree) throws(Obstacle) -> Result
-    ) throws(Obstacle) -> Result {
-        guard cuts else { return try locked(body) }
-        return try fillLocks.withLock(number) { () throws(Obstacle) in try locked(body) }
+    func withTreeWaking<Result>(
+        _ number: ItemNumber, cuts: Bool, _ body: (Tree) throws(ReplicaError) -> Result
+    ) throws(ReplicaError) -> Result {
+        guard cuts else { return try withTreeWaking(body) }
+        return try fillLocks.withLock(number) { () throws(ReplicaError) in try withTreeWaking(body) }
     }
 
     /// Runs `body` with the tree, alone; for what can't fail.
-    func look<Result>(_ body: (Tree) -> Result) -> Result {
+    func withTree<Result>(_ body: (Tree) -> Result) -> Result {
         tree.withLock { body($0) }
     }
 }
 
 extension Tree {
     /// A folder whose listing is here, its entries loaded.
-    func listed(_ number: ItemNumber) throws(Obstacle) -> Node {
+    func listed(_ number: ItemNumber) throws(ReplicaError) -> Node {
         let folder = try folder(number)
         guard folder.materialization == .whole else { throw .needsListing(number) }
         try children(of: folder)
@@ -74,14 +74,14 @@ extension Tree {
     }
 
     /// The entry `name` of a listed folder.
-    func existing(_ name: FileName, in folder: Node) throws(Obstacle) -> Node {
+    func existing(_ name: FileName, in folder: Node) throws(ReplicaError) -> Node {
         guard name.bytes.count <= 255 else { throw .errno(.fileNameTooLong) }
         guard let node = folder.children?[name] else { throw .errno(.noSuchFileOrDirectory) }
         return node
     }
 
     /// Makes sure that `folder` has no entry `name` and can have one.
-    func vacant(_ name: FileName, in folder: Node) throws(Obstacle) {
+    func vacant(_ name: FileName, in folder: Node) throws(ReplicaError) {
         guard name.bytes.count <= 255 else { throw .errno(.fileNameTooLong) }
         guard folder.children?[name] == nil else { throw .errno(.fileExists) }
         guard !folder.isDeleted else { throw .errno(.noSuchFileOrDirectory) }

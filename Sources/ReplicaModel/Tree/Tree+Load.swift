@@ -3,17 +3,17 @@ internal import SystemPackage
 
 extension Tree {
     /// The entry `name` of `folder`, loaded.
-    func child(_ name: FileName, of folder: Node) throws(Obstacle) -> Node? {
+    func child(_ name: FileName, of folder: Node) throws(ReplicaError) -> Node? {
         try children(of: folder)[name]
     }
 
     /// The entries of a folder, all loaded; compared with the backing tree first when a scan is due.
     @discardableResult
-    func children(of folder: Node) throws(Obstacle) -> NodeTable<FileName> {
+    func children(of folder: Node) throws(ReplicaError) -> NodeTable<FileName> {
         if let children = folder.children, scan == .none || scanned.contains(folder.number) { return children }
         if folder.children == nil { try load(folder) }
         if scan != .none, !isAway(folder), scanned.insert(folder.number).inserted {
-            do throws(Obstacle) {
+            do throws(ReplicaError) {
                 try compare(folder)
             } catch {
                 // It is compared where it turns up, or not at all.
@@ -34,7 +34,7 @@ extension Tree {
         return false
     }
 
-    private func load(_ folder: Node) throws(Obstacle) {
+    private func load(_ folder: Node) throws(ReplicaError) {
         let rows = try reading { try ItemRow.children(of: folder.number, in: $0) }
         folder.children = [:]
         for row in rows where row.number != folder.number.rawValue {
@@ -46,7 +46,7 @@ extension Tree {
     }
 
     /// The node of this number, its folders loaded with it; nil when there is none.
-    func find(_ number: ItemNumber) throws(Obstacle) -> Node? {
+    func find(_ number: ItemNumber) throws(ReplicaError) -> Node? {
         if let node = items[number] { return node }
         guard !holdsAll, !removed.contains(number), let row = try reading({ try ItemRow.of(number, in: $0) }) else {
             return nil
@@ -55,19 +55,21 @@ extension Tree {
     }
 
     /// The node of a file or folder that programs see by this inode number; nil when there is none.
-    func findShown(_ number: ItemNumber) throws(Obstacle) -> Node? {
-        if let node = shown[number] { return node }
-        if let node = try find(number), node.shown == number { return node }
+    func findShown(_ number: ItemNumber) throws(ReplicaError) -> Node? {
+        if let node = nodesByInode[number] { return node }
+        if let node = try find(number), node.inodeNumber == number { return node }
         guard !holdsAll else { return nil }
         // The name that gave the number is gone, others of the file are left.
-        for row in try reading({ try ItemRow.withOther(shown: number, in: $0) }) {
-            if let node = try find(ItemNumber(row.number)), node.shown == number { return shown[number] ?? node }
+        for row in try reading({ try ItemRow.withOther(inodeNumber: number, in: $0) }) {
+            if let node = try find(ItemNumber(row.number)), node.inodeNumber == number {
+                return nodesByInode[number] ?? node
+            }
         }
         return nil
     }
 
     /// The node that the store calls `identifier`; nil when there is none.
-    func find(_ identifier: ItemIdentifier) throws(Obstacle) -> Node? {
+    func find(_ identifier: ItemIdentifier) throws(ReplicaError) -> Node? {
         if identifier == .root { return root }
         if let node = byIdentifier[identifier] { return node }
         guard !holdsAll, let row = try reading({ try ItemRow.of(identifier, in: $0) }) else { return nil }
@@ -75,7 +77,7 @@ extension Tree {
         return node?.base?.isIdentified(by: identifier) == true ? node : nil
     }
 
-    private func find(_ row: ItemRow) throws(Obstacle) -> Node? {
+    private func find(_ row: ItemRow) throws(ReplicaError) -> Node? {
         let number = ItemNumber(row.number)
         if let node = items[number] { return node }
         guard !removed.contains(number) else { return nil }
@@ -90,10 +92,10 @@ extension Tree {
     }
 
     /// Loads everything that waits to be sent, and what was open for writing.
-    func loadPending() throws(Obstacle) {
+    func loadPending() throws(ReplicaError) {
         let rows = try reading { try ItemRow.pending(in: $0) }
         for row in rows {
-            do throws(Obstacle) {
+            do throws(ReplicaError) {
                 _ = try find(row)
             } catch {
                 // Its folder is elsewhere by now: the scan finds both there.
@@ -103,7 +105,7 @@ extension Tree {
     }
 
     /// Reads the database; what goes wrong there is EIO to the caller, or ENOSPC.
-    func reading<Result>(_ body: (Rows) throws -> Result) throws(Obstacle) -> Result {
+    func reading<Result>(_ body: (Rows) throws -> Result) throws(ReplicaError) -> Result {
         do {
             return try database.read(body)
         } catch {
@@ -118,8 +120,8 @@ extension Tree {
         if !children.isEmpty { holdsAll = false }
         for node in children.values {
             items[node.number] = nil
-            shown[node.shown] = nil
-            linked[node.shown] = nil
+            nodesByInode[node.inodeNumber] = nil
+            linked[node.inodeNumber] = nil
             if let base = node.base { byIdentifier[base.identifier] = nil }
             if node.descriptor >= 0 { closeDescriptor(of: node) }
         }
@@ -147,6 +149,6 @@ extension Tree {
     private func isIdle(_ node: Node) -> Bool {
         node.lookups == 0 && node.opens == 0 && node.writers == 0 && !node.isPending && node.failure == nil
             && (node.children?.isEmpty ?? true) && writing[node.number] == nil && missing[node.number] == nil
-            && node.shown == node.number && linked[node.shown] == nil
+            && node.inodeNumber == node.number && linked[node.inodeNumber] == nil
     }
 }

@@ -11,7 +11,7 @@ final class Tree {
     /// All loaded nodes, tombstones with them.
     var items: NodeTable<ItemNumber> = [:]
     /// A node for each inode number that the kernel may name.
-    var shown: [ItemNumber: Node] = [:]
+    var nodesByInode: [ItemNumber: Node] = [:]
     /// The nodes of hard-linked files that share an inode number, but for the one that gave it.
     var linked: [ItemNumber: LinkedNames] = [:]
     var byIdentifier: NodeTable<ItemIdentifier> = [:]
@@ -26,10 +26,10 @@ final class Tree {
     /// What the engine has to look at.
     var pending: [ItemNumber: Node] = [:]
     /// Pending items by the place that the store still has them at, though they left it here.
-    var departed: [Presentations.Key: ItemNumber] = [:]
+    var departed: [ItemPlace: ItemNumber] = [:]
     var departedFrom: [ItemNumber: Departures] = [:]
     /// Items by the place that they were sent to, as long as the store has not answered.
-    private var unanswered: [Presentations.Key: ItemNumber] = [:]
+    private var unanswered: [ItemPlace: ItemNumber] = [:]
     var answers = AnswerLog()
     /// What the daemon's own requests at the mount will stand for.
     var presentations = Presentations()
@@ -43,7 +43,7 @@ final class Tree {
     /// Files with several names that a scan met, by inode number below.
     var linkedBelow: [UInt64: Node] = [:]
     /// Where a scan took away placeholders that nobody had recorded.
-    var strays: Set<Presentations.Key> = []
+    var strays: Set<ItemPlace> = []
     /// What our placeholders bear.
     let mark: DatalessMark
     /// How folders are looked at when they are loaded.
@@ -116,12 +116,12 @@ final class Tree {
     // MARK: Nodes
 
     /// The loaded node that the kernel calls `number`.
-    func node(_ number: ItemNumber) throws(Obstacle) -> Node {
-        guard let node = shown[number] else { throw .errno(Errno(rawValue: ESTALE)) }
+    func node(_ number: ItemNumber) throws(ReplicaError) -> Node {
+        guard let node = nodesByInode[number] else { throw .errno(Errno(rawValue: ESTALE)) }
         return node
     }
 
-    func folder(_ number: ItemNumber) throws(Obstacle) -> Node {
+    func folder(_ number: ItemNumber) throws(ReplicaError) -> Node {
         let node = try node(number)
         guard node.kind == .folder else { throw .errno(.notDirectory) }
         return node
@@ -142,8 +142,10 @@ final class Tree {
         mayHaveIdle = true
         items[node.number] = node
         if !node.isDeleted {
-            if shown[node.shown] == nil || node.shown == node.number { shown[node.shown] = node }
-            if node.shown != node.number { linked[node.shown, default: LinkedNames()].append(node) }
+            if nodesByInode[node.inodeNumber] == nil || node.inodeNumber == node.number {
+                nodesByInode[node.inodeNumber] = node
+            }
+            if node.inodeNumber != node.number { linked[node.inodeNumber, default: LinkedNames()].append(node) }
         }
         if let base = node.base { byIdentifier[base.identifier] = node }
         if node.isPending {
@@ -175,7 +177,7 @@ final class Tree {
 
     /// The item that a call of ours, which the store has not answered, may have put at this place.
     func unansweredItem(at name: FileName, in folder: Node) -> Node? {
-        let key = Presentations.Key(folder: folder.number, name: name)
+        let key = ItemPlace(folder: folder.number, name: name)
         guard let number = unanswered[key] else { return nil }
         if let node = items[number], isUnanswered(node, at: key) { return node }
         unanswered[key] = nil
@@ -191,20 +193,20 @@ final class Tree {
         }
     }
 
-    private func isUnanswered(_ node: Node, at key: Presentations.Key) -> Bool {
+    private func isUnanswered(_ node: Node, at key: ItemPlace) -> Bool {
         guard node.isUnanswered || node.isInFlight, let sent = node.sent else { return false }
         return sent.parent == key.folder && sent.name == key.name
     }
 
     private func noteDeparture(_ node: Node) {
         if let sent = node.sent {
-            unanswered[Presentations.Key(folder: sent.parent, name: sent.name)] = node.number
+            unanswered[ItemPlace(folder: sent.parent, name: sent.name)] = node.number
             if node.parent?.number != sent.parent {
                 departedFrom[sent.parent, default: Departures()].insert(node.number)
             }
         }
         guard let place = node.placeInStore, node.isDeleted || !node.dirty.isDisjoint(with: .place) else { return }
-        departed[Presentations.Key(folder: place.parent, name: place.name)] = node.number
+        departed[ItemPlace(folder: place.parent, name: place.name)] = node.number
         departedFrom[place.parent, default: Departures()].insert(node.number)
     }
 
@@ -215,7 +217,7 @@ final class Tree {
         node.dirty.formUnion(fields)
         if node.isInFlight { node.dirtySinceSent.formUnion(fields) }
         touch(node)
-        forgive(node)
+        clearFailure(node)
         node.flags.subtract([.excluded, .refused])
         pendingChanged = true
         note(node)
@@ -232,7 +234,7 @@ final class Tree {
     }
 
     /// An edit, or the store's newer state, ends the wait after a failure.
-    func forgive(_ node: Node) {
+    func clearFailure(_ node: Node) {
         stuck.remove(node.number)
         guard node.failure != nil else { return }
         node.failure = nil
@@ -270,19 +272,19 @@ final class Tree {
         if let parent = node.parent, parent.children?[node.name] === node { parent.children?[node.name] = nil }
         node.parent = nil
         missing[node.number] = nil
-        linked[node.shown]?.remove(node)
-        if linked[node.shown]?.isEmpty == true { linked[node.shown] = nil }
-        guard shown[node.shown] === node else { return }
-        if let other = linked[node.shown]?.first ?? items[node.shown].flatMap({ $0 === node ? nil : $0 }) {
-            shown[node.shown] = other
+        linked[node.inodeNumber]?.remove(node)
+        if linked[node.inodeNumber]?.isEmpty == true { linked[node.inodeNumber] = nil }
+        guard nodesByInode[node.inodeNumber] === node else { return }
+        if let other = linked[node.inodeNumber]?.first ?? items[node.inodeNumber].flatMap({ $0 === node ? nil : $0 }) {
+            nodesByInode[node.inodeNumber] = other
             handOver(node, to: other)
         } else if node.lookups == 0 && node.opens == 0 {
-            shown[node.shown] = nil
+            nodesByInode[node.inodeNumber] = nil
         }
     }
 
     /// Whether somebody has the node's file open for writing, under whichever name.
-    func isWritten(_ node: Node) -> Bool { (shown[node.shown] ?? node).writers > 0 }
+    func isWritten(_ node: Node) -> Bool { (nodesByInode[node.inodeNumber] ?? node).writers > 0 }
 
     /// Moves what the kernel holds of a file to another of its names.
     func handOver(_ node: Node, to other: Node) {
@@ -300,7 +302,7 @@ final class Tree {
     // MARK: Descriptors
 
     /// An `O_PATH` descriptor of a folder; valid until the lock is given back.
-    func descriptor(of folder: Node) throws(Obstacle) -> Int32 {
+    func descriptor(of folder: Node) throws(ReplicaError) -> Int32 {
         if folder.descriptor >= 0 { return folder.descriptor }
         guard let parent = folder.parent else { throw .errno(.noSuchFileOrDirectory) }
         let above = try descriptor(of: parent)

@@ -26,7 +26,7 @@ struct Outgoing: Sendable {
     var isPassing = false
     /// An open file with the content, the engine's to close; nil when no content is sent.
     var source: Int32?
-    var stamp = Stamp()
+    var fingerprint = FileFingerprint()
 }
 
 /// What the engine may do about an item now.

@@ -13,7 +13,7 @@ extension Replica {
     /// What became pending or was edited since the last call. What was just edited need not be looked at before its time.
     /// - Parameter settle: For how long an edit rests before it is sent, in seconds.
     func takeNews(settle: Double) -> News {
-        look { tree in
+        withTree { tree in
             defer { tree.news.removeAll(keepingCapacity: true) }
             var news = News()
             let now = tree.now()
@@ -30,8 +30,8 @@ extension Replica {
 
     /// Begins to move an item that is in another's way, and itself in a ring of such, to a passing name in the store.
     /// - Returns: Nil when nobody wants the item's place.
-    func beginDisplacing(_ number: ItemNumber) throws(Obstacle) -> Outgoing? {
-        try locked { (tree) throws(Obstacle) in
+    func beginDisplacing(_ number: ItemNumber) throws(ReplicaError) -> Outgoing? {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = tree.pending[number], let base = node.base, !node.isInFlight, !node.isUnanswered,
                 !tree.isStuck(node), let folder = try tree.find(base.parent), !folder.isDeleted,
                 let other = try tree.child(base.name, of: folder), other !== node
@@ -51,8 +51,8 @@ extension Replica {
     }
 
     /// Begins to send an item when it can be sent now: it is busy then until ``finish(_:_:)`` or ``fail(_:_:)``.
-    func begin(_ number: ItemNumber, settle: Double) throws(Obstacle) -> Step {
-        try locked { (tree) throws(Obstacle) in
+    func beginCall(_ number: ItemNumber, settle: Double) throws(ReplicaError) -> Step {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = tree.pending[number] else { return .wait(.nothing) }
             tree.settle(node)
             if let step = try tree.withdraw(node) { return step }
@@ -74,13 +74,13 @@ extension Replica {
             }
             // What is not here is never sent as if it were.
             if node.kind == .file, node.materialization != .whole { fields.remove(.contents) }
-            return try self.begin(node, call, fields, in: tree)
+            return try self.beginCall(node, call, fields, in: tree)
         }
     }
 
-    private func begin(
+    private func beginCall(
         _ node: Node, _ call: Outgoing.Call, _ fields: ItemFields, in tree: Tree
-    ) throws(Obstacle) -> Step {
+    ) throws(ReplicaError) -> Step {
         // What is asked for was made where it was sent to, wherever it went here since.
         let sentParent = node.base == nil && node.flags.contains(.createSent) ? node.sent?.parent : nil
         var outgoing = Outgoing(
@@ -90,13 +90,15 @@ extension Replica {
         outgoing.isOfKnownItem = storeIdentifier(of: node) != nil
         outgoing.isRepeated = node.failure != nil
         // What is gone here has nothing else to be recognised by in a store that cannot mark symlinks.
-        if node.isDeleted { outgoing.template.metadata.modificationDate = Timestamp(nanoseconds: node.stamp.modified) }
+        if node.isDeleted {
+            outgoing.template.metadata.modificationDate = Timestamp(nanoseconds: node.fingerprint.modified)
+        }
         if !node.isDeleted, node.parent != nil {
             let place = try tree.place(of: node)
             try errnos { () throws(Errno) in
                 try place.hold { (file) throws(Errno) in
                     let status = try file.status()
-                    outgoing.stamp = Stamp(status)
+                    outgoing.fingerprint = FileFingerprint(status)
                     outgoing.template.metadata = try file.metadata(
                         fields, node.kind, status, tree.privileges)
                     if fields.contains(.contents), node.kind == .file {
@@ -114,7 +116,7 @@ extension Replica {
         if outgoing.source != nil || outgoing.keepsContent && node.holdsKnownContent {
             // Also of a change of metadata: the store may know the content by another version after it.
             node.sentContent = SentContent(
-                size: outgoing.stamp.size, modified: outgoing.stamp.modified, parent: outgoing.parent,
+                size: outgoing.fingerprint.size, modified: outgoing.fingerprint.modified, parent: outgoing.parent,
                 name: outgoing.template.filename)
             tree.note(node)
         }
@@ -126,9 +128,9 @@ extension Replica {
         return .send(outgoing)
     }
 
-    private func template(of node: Node, in tree: Tree) throws(Obstacle) -> ItemTemplate {
+    private func template(of node: Node, in tree: Tree) throws(ReplicaError) -> ItemTemplate {
         let sent = node.isNew && node.flags.contains(.createSent) ? node.sent : nil
-        let parent = try sent.map { (sent) throws(Obstacle) in try tree.find(sent.parent) } ?? node.parent
+        let parent = try sent.map { (sent) throws(ReplicaError) in try tree.find(sent.parent) } ?? node.parent
         return ItemTemplate(
             identifier: storeIdentifier(of: node) ?? node.sent?.template ?? freshTemplateIdentifier(in: tree),
             parent: parent.flatMap(tree.identifier(ofFolder:)) ?? .root, filename: sent?.name ?? node.name,

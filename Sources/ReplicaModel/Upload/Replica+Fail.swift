@@ -1,7 +1,7 @@
 internal import SystemPackage
 
 /// What follows from an error of the store, beside that the item is not in step.
-enum Aftermath: Sendable, Hashable {
+enum FailureOutcome: Sendable, Hashable {
     case nothing
     /// This state of an item is to be applied: it explains the error.
     case apply(Item)
@@ -16,20 +16,22 @@ enum Aftermath: Sendable, Hashable {
 extension Replica {
     /// Records that a call failed (MODEL.md#errors).
     /// - Parameter backoff: Seconds until the item is tried again, where trying again can help.
-    func fail(_ outgoing: Outgoing, _ error: RemoteStoreError, backoff: (Int) -> Double) throws(Obstacle) -> Aftermath {
+    func fail(_ outgoing: Outgoing, _ error: RemoteStoreError, backoff: (Int) -> Double) throws(ReplicaError)
+        -> FailureOutcome
+    {
         if case .filenameCollision(let other) = error {
             if let other, isMatch(outgoing, other) {
-                return try finish(outgoing, StoreResult(item: other)).map(Aftermath.apply) ?? .nothing
+                return try finish(outgoing, StoreResult(item: other)).map(FailureOutcome.apply) ?? .nothing
             }
             if let other, try isSameFolder(outgoing, other) {
                 var met = outgoing
                 met.call = .create(.mayAlreadyExist)
-                return try finish(met, StoreResult(item: other)).map(Aftermath.apply) ?? .nothing
+                return try finish(met, StoreResult(item: other)).map(FailureOutcome.apply) ?? .nothing
             }
             if let other, try meetDoubtful(outgoing, other) { return .apply(other) }
             return try collide(outgoing, with: other, backoff: backoff)
         }
-        return try locked { (tree) throws(Obstacle) in
+        return try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = tree.items[outgoing.number] else { return .nothing }
             tree.endFlight(node)
             if error.refusal.isCertain { tree.forgetSent(outgoing, of: node) }
@@ -46,11 +48,11 @@ extension Replica {
                 // Not again before the store's state is applied.
                 tree.fail(node, code: error.code, error.message, retryAt: tree.now() + backoff(1))
                 guard let base = node.base else { return .nothing }
-                return current.map(Aftermath.apply) ?? .ask(base.identifier)
+                return current.map(FailureOutcome.apply) ?? .ask(base.identifier)
             case .deletionRejected(let current):
                 guard let base = node.base else { return .nothing }
                 try tree.giveUpDeletion(node)
-                return current.map(Aftermath.apply) ?? .ask(base.identifier)
+                return current.map(FailureOutcome.apply) ?? .ask(base.identifier)
             case .directoryNotEmpty:
                 guard let base = node.base else { return .nothing }
                 try tree.giveUpDeletion(node)
@@ -72,7 +74,7 @@ extension Replica {
 
     /// Whether a reimported file without its content met the store's file of its name: it is that one.
     private func isMatch(_ outgoing: Outgoing, _ other: Item) -> Bool {
-        look { tree in
+        withTree { tree in
             guard let node = tree.items[outgoing.number], node.flags.contains(.reimport) else { return false }
             return outgoing.isCreate && node.kind == .file && node.materialization != .whole && other.kind == .file
                 && outgoing.isSentToPlace(of: other)
@@ -80,18 +82,18 @@ extension Replica {
     }
 
     /// Whether a folder met the store's of its name, which nothing is known of here: made on both sides, they are one.
-    private func isSameFolder(_ outgoing: Outgoing, _ other: Item) throws(Obstacle) -> Bool {
+    private func isSameFolder(_ outgoing: Outgoing, _ other: Item) throws(ReplicaError) -> Bool {
         guard outgoing.isCreate, outgoing.template.kind == .folder, other.kind == .folder,
             outgoing.isSentToPlace(of: other)
         else { return false }
-        return try locked { (tree) throws(Obstacle) in try tree.find(other.identifier) == nil }
+        return try withTreeWaking { (tree) throws(ReplicaError) in try tree.find(other.identifier) == nil }
     }
 
     /// Takes the store's file of a name for the one here that the database had no time to learn of before the power was cut:
     /// both are compared then.
-    private func meetDoubtful(_ outgoing: Outgoing, _ other: Item) throws(Obstacle) -> Bool {
+    private func meetDoubtful(_ outgoing: Outgoing, _ other: Item) throws(ReplicaError) -> Bool {
         guard outgoing.isCreate, other.kind == .file, outgoing.isSentToPlace(of: other) else { return false }
-        return try locked { (tree) throws(Obstacle) in
+        return try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = tree.items[outgoing.number], node.flags.contains(.doubtful), !node.isDeleted,
                 node.kind == .file, node.base == nil, try tree.find(other.identifier) == nil
             else { return false }
@@ -112,8 +114,8 @@ extension Replica {
     /// elsewhere.
     private func collide(
         _ outgoing: Outgoing, with other: Item?, backoff: (Int) -> Double
-    ) throws(Obstacle) -> Aftermath {
-        let isStillThere = try locked { (tree) throws(Obstacle) -> Bool in
+    ) throws(ReplicaError) -> FailureOutcome {
+        let isStillThere = try withTreeWaking { (tree) throws(ReplicaError) -> Bool in
             guard let node = tree.items[outgoing.number] else { return false }
             tree.endFlight(node)
             node.flags.subtract([.createSent, .mayAlreadyExist])
@@ -136,7 +138,7 @@ extension Replica {
             return !node.isDeleted && node.name == outgoing.template.filename
         }
         if isStillThere { try bounce(outgoing.number) }
-        return other.map(Aftermath.apply) ?? .nothing
+        return other.map(FailureOutcome.apply) ?? .nothing
     }
 }
 
@@ -164,7 +166,7 @@ extension Tree {
     }
 
     /// Has an item appear again that the store keeps: its folder is listed, should the question for it fail.
-    fileprivate func giveUpDeletion(_ node: Node) throws(Obstacle) {
+    fileprivate func giveUpDeletion(_ node: Node) throws(ReplicaError) {
         guard let base = node.base else { return }
         drop(node)
         if let folder = try find(base.parent), !folder.isDeleted { askAgain(for: folder) }
@@ -180,7 +182,7 @@ extension Tree {
     /// The store has no item of this identifier: the item sent, or the folder it was to be in.
     fileprivate func missing(
         _ identifier: ItemIdentifier, for node: Node, _ outgoing: Outgoing
-    ) throws(Obstacle) -> Aftermath {
+    ) throws(ReplicaError) -> FailureOutcome {
         if node.isDeleted {
             // Where only its folder is missing the item may be elsewhere.
             if node.isNew || node.base?.identifier == identifier { drop(node) }

@@ -3,21 +3,22 @@ internal import SystemPackage
 extension Replica {
     /// Records the store's answer to a create or a modify.
     /// - Returns: A state of an item to apply next: the store's own where it differs from what was sent.
-    func finish(_ outgoing: Outgoing, _ result: StoreResult) throws(Obstacle) -> Item? {
-        let first = try locked { (tree) throws(Obstacle) in try tree.finish(outgoing, result) }
+    func finish(_ outgoing: Outgoing, _ result: StoreResult) throws(ReplicaError) -> Item? {
+        let first = try withTreeWaking { (tree) throws(ReplicaError) in try tree.finish(outgoing, result) }
         guard case .twin(let twin) = first else { return try finished(first) }
         _ = try removeTree(twin)
-        return try finished(try locked { (tree) throws(Obstacle) in try tree.finish(outgoing, result, hadTwin: true) })
+        return try finished(
+            try withTreeWaking { (tree) throws(ReplicaError) in try tree.finish(outgoing, result, hadTwin: true) })
     }
 
-    private func finished(_ outcome: Finished) throws(Obstacle) -> Item? {
+    private func finished(_ outcome: Finished) throws(ReplicaError) -> Item? {
         guard case .item(let next, let replaced) = outcome else { return nil }
         if let replaced { try noteDeletion(of: replaced) }
         return next
     }
 
     /// Has what the store replaced by another removed, like after a deletion in the store.
-    private func noteDeletion(of identifier: ItemIdentifier) throws(Obstacle) {
+    private func noteDeletion(of identifier: ItemIdentifier) throws(ReplicaError) {
         do throws(RemoteStoreError) {
             try noteIncoming([Incoming(identifier: identifier, item: nil, asked: answers)], anchor: nil)
         } catch {
@@ -27,9 +28,9 @@ extension Replica {
     }
 
     /// Records the answer to the question whether an earlier call arrived.
-    func finishResolving(_ outgoing: Outgoing, _ item: Item?) throws(Obstacle) -> Item? {
+    func finishResolving(_ outgoing: Outgoing, _ item: Item?) throws(ReplicaError) -> Item? {
         if let item, outgoing.isOfKnownItem {
-            return try locked { (tree) throws(Obstacle) in
+            return try withTreeWaking { (tree) throws(ReplicaError) in
                 guard let node = tree.items[outgoing.number] else { return nil }
                 tree.endFlight(node)
                 guard node.base?.identifier == item.identifier else { return nil }
@@ -44,7 +45,7 @@ extension Replica {
             asCreated.fields = []
             return try finish(asCreated, StoreResult(item: item, stillPending: []))
         }
-        look { tree in
+        withTree { tree in
             guard let node = tree.items[outgoing.number] else { return }
             tree.endFlight(node)
             node.flags.remove(.createSent)
@@ -56,7 +57,7 @@ extension Replica {
 
     /// Records that the store has deleted an item.
     func finishDeletion(_ outgoing: Outgoing) {
-        look { tree in
+        withTree { tree in
             guard let node = tree.items[outgoing.number] else { return }
             tree.endFlight(node)
             guard node.isDeleted else {

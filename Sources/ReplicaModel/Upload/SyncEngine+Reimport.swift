@@ -26,7 +26,7 @@ extension SyncEngine {
     func gatherReimport(_ number: ItemNumber) {
         defer {
             state.withLock { $0.reimports -= 1 }
-            bell.ring()
+            wakeSignal.signal()
         }
         while replica.isScanning {
             guard !isStopping.withLock({ $0 }) else { return }
@@ -35,7 +35,7 @@ extension SyncEngine {
         var open = [number]
         while let next = open.popLast() {
             guard !isStopping.withLock({ $0 }) else { return }
-            do throws(Obstacle) {
+            do throws(ReplicaError) {
                 open.append(contentsOf: try replica.reimport(next, isFirst: next == number))
             } catch {
                 log.warning("a folder cannot be reimported", metadata: ["item": "\(next)", "errno": "\(error.errno)"])
@@ -63,8 +63,8 @@ extension Replica {
 
     /// Marks an item, if it is the first, and its entries.
     /// - Returns: The folders among the entries.
-    fileprivate func reimport(_ number: ItemNumber, isFirst: Bool) throws(Obstacle) -> [ItemNumber] {
-        try locked { (tree) throws(Obstacle) in
+    fileprivate func reimport(_ number: ItemNumber, isFirst: Bool) throws(ReplicaError) -> [ItemNumber] {
+        try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = try tree.find(number), !node.isDeleted else { return [] }
             if isFirst { tree.reimport(node) }
             guard node.kind == .folder, node.materialization == .whole else { return [] }

@@ -9,25 +9,25 @@ extension SyncEngine {
         guard let next, next <= now else { return next }
         let failed = replica.failedItems()
         let (limit, isHurried) = state.withLock { state in
-            guard !failed.isEmpty || state.trouble != nil || !state.postponed.isEmpty else {
+            guard !failed.isEmpty || state.storeFailure != nil || !state.postponed.isEmpty else {
                 state.retrial.rest(at: now)
                 return (0, false)
             }
             let limit = state.retrial.begin(at: now)
-            state.trouble?.retryAt = now
+            state.storeFailure?.retryAt = now
             return (limit, state.postponed.hurry(atMost: limit, at: now))
         }
-        if isHurried { bell.ring() }
+        if isHurried { wakeSignal.signal() }
         let numbers = Set(itemsToRetry(failed, atMost: limit))
-        let forgiven = replica.forgive { numbers.contains($1.number) }
-        board.withLock { $0.add(forgiven) }
+        let cleared = replica.clearFailure { numbers.contains($1.number) }
+        uploadQueue.withLock { $0.add(cleared) }
         return state.withLock { $0.retrial.next(isAwaited: $0.waiters > 0) }
     }
 
     /// Runs `body`, which waits for the store: what failed is tried again more often meanwhile.
     func awaited<Value>(_ body: () async throws -> Value) async throws -> Value {
         state.withLock { $0.waiters += 1 }
-        bell.ring()
+        wakeSignal.signal()
         defer { state.withLock { $0.waiters -= 1 } }
         return try await body()
     }
@@ -36,7 +36,7 @@ extension SyncEngine {
 extension Replica {
     /// The items whose last try failed and whose next is not under way.
     fileprivate func failedItems() -> [FailedItem] {
-        look { tree in
+        withTree { tree in
             let now = tree.now()
             return tree.pending.values.compactMap { node in
                 guard let failure = node.failure, !node.isInFlight, failure.retryAt.map({ $0 > now }) ?? true else {

@@ -20,70 +20,70 @@ extension SyncEngine {
         if replica.events.isHeard {
             for number in news.due + news.later.map(\.0) { replica.post(.localChange, number) }
         }
-        board.withLock { board in
-            board.add(news.due)
-            for (number, time) in news.later { board.wait(number, until: time) }
-            board.addDue(at: now)
+        uploadQueue.withLock { uploadQueue in
+            uploadQueue.add(news.due)
+            for (number, time) in news.later { uploadQueue.wait(number, until: time) }
+            uploadQueue.addDue(at: now)
         }
         if let time = heldBack() { return time.isFinite ? time : nil }
         guard !options.isSequential else {
             await work()
-            return board.withLock { $0.nextAlarm }
+            return uploadQueue.withLock { $0.nextAlarm }
         }
         let limit = max(1, store.properties.concurrency)
-        while board.withLock({ $0.takeWorker(limit, now: replica.now()) }) {
+        while uploadQueue.withLock({ $0.takeWorker(limit, now: replica.now()) }) {
             Task(executorPreference: store.executor) {
                 await self.work()
-                self.board.withLock { $0.workers -= 1 }
-                self.bell.ring()
+                self.uploadQueue.withLock { $0.workers -= 1 }
+                self.wakeSignal.signal()
             }
         }
         // An import of what the store had already, or of nothing, leaves nothing to send.
-        if board.withLock({ $0.workers == 0 }) { await finishImport() }
-        return board.withLock { $0.nextLook(limit) }
+        if uploadQueue.withLock({ $0.workers == 0 }) { await finishImport() }
+        return uploadQueue.withLock { $0.nextLook(limit) }
     }
 
     /// Makes calls as long as there are any to make.
     private func work() async {
         BackgroundPriority.take()
         var begin = replica.now()
-        while heldBack() == nil, let calls = gather() {
+        while heldBack() == nil, let calls = nextBatch() {
             for call in calls {
                 BackgroundPriority.take()
-                await perform(call)
+                await uploadOrAbandon(call)
             }
             await giveWay(since: begin)
             begin = replica.now()
         }
         await fetchFirst()
         await finishImport()
-        if replica.look({ $0.pending.isEmpty }) { ledger.withLock { $0.endSending() } }
+        if replica.withTree({ $0.pending.isEmpty }) { statistics.withLock { $0.endSending() } }
     }
 
     /// Lets programs go first that change one thing after the other: calls take processor time and the tree's lock.
     private func giveWay(since begin: Double) async {
         guard !options.isSequential else { return }
         let rest = restBetweenCalls(
-            after: replica.now() - begin, workers: board.withLock { $0.workers }, sinceEdit: replica.sinceEdit)
+            after: replica.now() - begin, workers: uploadQueue.withLock { $0.workers }, sinceEdit: replica.sinceEdit)
         if rest > 0 { try? await Task.sleep(for: .seconds(rest)) }  // Cancelled only at the end.
     }
 
     /// Brings what has to be here before items can be sent, and has them looked at again.
     private func fetchFirst() async {
-        let fetches = board.withLock { board in
-            defer { board.fetchesFirst = [] }
-            return board.fetchesFirst
+        let fetches = uploadQueue.withLock { uploadQueue in
+            defer { uploadQueue.fetchesFirst = [] }
+            return uploadQueue.fetchesFirst
         }
         for (item, absent) in fetches {
             do throws(Errno) {
                 for number in absent {
-                    let isFolder = replica.look { $0.items[number]?.kind == .folder }
+                    let isFolder = replica.withTree { $0.items[number]?.kind == .folder }
                     isFolder ? try await list(number) : try await hydrate(number, range: nil)
                 }
-                board.withLock { $0.add(CollectionOfOne(item)) }
-                bell.ring()
+                uploadQueue.withLock { $0.add(CollectionOfOne(item)) }
+                wakeSignal.signal()
             } catch {
-                board.withLock { $0.wait(item, until: replica.now() + 5) }
+                uploadQueue.withLock { $0.wait(item, until: replica.now() + 5) }
             }
         }
     }
@@ -92,8 +92,8 @@ extension SyncEngine {
     private func heldBack() -> Double? {
         state.withLock { state in
             if state.disconnected != nil { return .infinity }
-            guard let trouble = state.trouble else { return nil }
-            let time = trouble.retryAt ?? .infinity
+            guard let storeFailure = state.storeFailure else { return nil }
+            let time = storeFailure.retryAt ?? .infinity
             return time > replica.now() ? time : nil
         }
     }
@@ -103,10 +103,10 @@ extension SyncEngine {
     private static let mostBytes: Int64 = 4 << 20
 
     /// Begins some calls, and has them recorded before they are made (statement 73).
-    private func gather() -> [Outgoing]? {
-        board.withLock { $0.beginChoosing() }
+    private func nextBatch() -> [Outgoing]? {
+        uploadQueue.withLock { $0.beginChoosing() }
         let calls = choose()
-        board.withLock { $0.endChoosing(calls?.count ?? 0) }
+        uploadQueue.withLock { $0.endChoosing(calls?.count ?? 0) }
         return calls
     }
 
@@ -114,13 +114,13 @@ extension SyncEngine {
         var calls: [Outgoing] = []
         var bytes: Int64 = 0
         while calls.count < Self.mostCalls, bytes < Self.mostBytes {
-            guard let number = board.withLock({ $0.pop() }) else { break }
-            guard let call = begin(number) else { continue }
+            guard let number = uploadQueue.withLock({ $0.pop() }) else { break }
+            guard let call = beginCall(number) else { continue }
             calls.append(call)
-            if call.source != nil { bytes = bytes.saturatingAdd(call.stamp.size) }
+            if call.source != nil { bytes = bytes.saturatingAdd(call.fingerprint.size) }
         }
         if calls.isEmpty {
-            for number in board.withLock({ $0.runDry() }) where calls.isEmpty {
+            for number in uploadQueue.withLock({ $0.runDry() }) where calls.isEmpty {
                 if let call = displace(number) { calls.append(call) }
             }
         }
@@ -139,41 +139,42 @@ extension SyncEngine {
         return calls
     }
 
-    private func begin(_ number: ItemNumber) -> Outgoing? {
-        do throws(Obstacle) {
-            switch try replica.begin(number, settle: options.settle) {
+    private func beginCall(_ number: ItemNumber) -> Outgoing? {
+        do throws(ReplicaError) {
+            switch try replica.beginCall(number, settle: options.settle) {
             case .send(let outgoing): return outgoing
-            case .wait(.waits(let blocker)): board.withLock { $0.wait(number, for: blocker) }
-            case .wait(.later(let time)): if time.isFinite { board.withLock { $0.wait(number, until: time) } }
-            case .wait(.busy): board.withLock { $0.wait(number, until: replica.now() + max(options.settle, 0.05)) }
+            case .wait(.waits(let blocker)): uploadQueue.withLock { $0.wait(number, for: blocker) }
+            case .wait(.later(let time)): if time.isFinite { uploadQueue.withLock { $0.wait(number, until: time) } }
+            case .wait(.busy):
+                uploadQueue.withLock { $0.wait(number, until: replica.now() + max(options.settle, 0.05)) }
             case .wait: break
-            case .fetch(let absent): board.withLock { $0.fetchesFirst.append((number, absent)) }
+            case .fetch(let absent): uploadQueue.withLock { $0.fetchesFirst.append((number, absent)) }
             }
         } catch {
             log.warning("an item cannot be read", metadata: ["item": "\(number)", "errno": "\(error.errno)"])
-            board.withLock { $0.wait(number, until: replica.now() + 5) }
+            uploadQueue.withLock { $0.wait(number, until: replica.now() + 5) }
         }
         return nil
     }
 
     private func displace(_ number: ItemNumber) -> Outgoing? {
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             return try replica.beginDisplacing(number)
         } catch {
             return nil  // It changed meanwhile; the next look decides anew.
         }
     }
 
-    private func perform(_ call: Outgoing) async {
+    private func uploadOrAbandon(_ call: Outgoing) async {
         if heldBack() == nil {
-            await carry(call)
+            await upload(call)
         } else {
             call.source.map { _ = close($0) }
             replica.abandon(call)
         }
-        board.withLock { board in
-            board.inFlight -= 1
-            board.ended(call.number, now: replica.now())
+        uploadQueue.withLock { uploadQueue in
+            uploadQueue.inFlight -= 1
+            uploadQueue.ended(call.number, now: replica.now())
         }
     }
 }

@@ -10,18 +10,18 @@ extension SyncEngine {
         defer { close(source) }
         let copy: Int32
         do throws(Errno) {
-            copy = try snapshots.make(of: source, size: call.stamp.size)
+            copy = try snapshots.make(of: source, size: call.fingerprint.size)
         } catch {
             guard error == .noSpace else { throw .itemUnavailable("its content cannot be read: \(error)") }
             noteFullDisk()
             return nil
         }
-        guard let now = status(source), Stamp(now) == call.stamp else {
-            snapshots.release(copy, size: call.stamp.size)
+        guard let now = status(source), FileFingerprint(now) == call.fingerprint else {
+            snapshots.release(copy, size: call.fingerprint.size)
             return nil
         }
         guard status(copy)?.size == now.size else {
-            snapshots.release(copy, size: call.stamp.size)
+            snapshots.release(copy, size: call.fingerprint.size)
             throw .itemUnavailable("its content cannot be read: it ends before its size")
         }
         let number = call.number
@@ -42,7 +42,7 @@ extension SyncEngine {
 
     func noteFullDisk() {
         state.withLock { state in
-            state.trouble = Failure(
+            state.storeFailure = Failure(
                 code: "noSpace", message: "no space left where the domain keeps its state", attempts: 1,
                 retryAt: replica.now() + 5)
         }

@@ -15,8 +15,8 @@ extension Tree {
     }
 
     /// Takes the store's answer to a create or a modify into the node that was sent.
-    func finish(_ outgoing: Outgoing, _ result: StoreResult, hadTwin: Bool = false) throws(Obstacle) -> Finished {
-        let holder = try result.item.flatMap { (item) throws(Obstacle) in try find(item.identifier) }
+    func finish(_ outgoing: Outgoing, _ result: StoreResult, hadTwin: Bool = false) throws(ReplicaError) -> Finished {
+        let holder = try result.item.flatMap { (item) throws(ReplicaError) in try find(item.identifier) }
         if !hadTwin, let holder, isTwin(holder, of: outgoing.number) { return .twin(holder.number) }
         guard let node = items[outgoing.number] else { return .item(nil) }
         endFlight(node)
@@ -107,7 +107,7 @@ extension Tree {
     }
 
     /// Sees that the store's present place or content is what was sent in a call whose answer was lost.
-    func recognise(_ item: Item, as node: Node) throws(Obstacle) {
+    func recognise(_ item: Item, as node: Node) throws(ReplicaError) {
         if let sent = node.sent, node.base != nil, item.filename == sent.name,
             try folder(of: item, as: node)?.number == sent.parent
         {
@@ -130,7 +130,7 @@ extension Tree {
     /// The content that was sent has arrived: it is not sent again when the file still has it.
     func dropSentContent(of node: Node) {
         settle(node)
-        guard !isWritten(node), node.sentContent?.isContent(of: node.stamp) == true else { return }
+        guard !isWritten(node), node.sentContent?.isContent(of: node.fingerprint) == true else { return }
         node.dirty.remove(.contents)
     }
 
@@ -141,18 +141,18 @@ extension Tree {
     }
 
     /// Has the tombstone of what a node was take the answer to its call.
-    func handOver(_ item: Item, _ outgoing: Outgoing) throws(Obstacle) {
+    func handOver(_ item: Item, _ outgoing: Outgoing) throws(ReplicaError) {
         let known = try find(outgoing.template.identifier)
-        let grave = known ?? pending.values.first { $0.sent?.template == outgoing.template.identifier }
-        guard let grave, grave.isDeleted else { return }
-        let place = grave.placeInStore
+        let tombstone = known ?? pending.values.first { $0.sent?.template == outgoing.template.identifier }
+        guard let tombstone, tombstone.isDeleted else { return }
+        let place = tombstone.placeInStore
         var base = Base(item, parent: place?.parent ?? .root)
         if let place { base.name = place.name }
-        setBase(base, of: grave)
+        setBase(base, of: tombstone)
         answers.note(item.identifier)
-        grave.flags.remove(.createSent)
-        (grave.sent, grave.sentContent) = (nil, nil)
-        note(grave)
+        tombstone.flags.remove(.createSent)
+        (tombstone.sent, tombstone.sentContent) = (nil, nil)
+        note(tombstone)
     }
 
     /// Makes `item` what the node was last in step with, at the place that was sent: what the store made otherwise
@@ -189,7 +189,7 @@ extension Tree {
     /// Whether the file has the store's metadata, as far as `fields` says.
     private func shows(_ metadata: ItemMetadata, _ fields: ItemFields, _ node: Node) -> Bool {
         guard node.kind != .symlink, !node.isDeleted else { return true }
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             let place = try place(of: node)
             let own = try errnos { () throws(Errno) in
                 try place.hold { (file) throws(Errno) in
@@ -223,7 +223,7 @@ extension Tree {
     }
 
     /// What stayed local because its folder did is sent now that the store has the folder.
-    func includeChildren(of folder: Node) throws(Obstacle) {
+    func includeChildren(of folder: Node) throws(ReplicaError) {
         for child in try children(of: folder).values where child.isLocalOnly {
             edit(child, ItemFields.ofNew(child.kind))
         }

@@ -3,7 +3,7 @@ internal import SystemPackage
 extension Tree {
     /// What decides whether a node can be sent.
     /// - Parameter settle: For how long an edit rests before it is sent, in seconds.
-    func pendingView(of node: Node, settle: Double) throws(Obstacle) -> PendingView {
+    func pendingView(of node: Node, settle: Double) throws(ReplicaError) -> PendingView {
         let change = node.localChange
         let isMove = !node.dirty.isDisjoint(with: .place) || change == .created
         return PendingView(
@@ -50,10 +50,10 @@ extension Tree {
     }
 
     /// Who still has the node's place in the store, or may have it.
-    private func occupant(of node: Node) throws(Obstacle) -> ItemNumber? {
+    private func occupant(of node: Node) throws(ReplicaError) -> ItemNumber? {
         guard let parent = node.parent else { return nil }
         if let other = unansweredItem(at: node.name, in: parent), other !== node { return other.number }
-        return departed[Presentations.Key(folder: parent.number, name: node.name)].flatMap { number in
+        return departed[ItemPlace(folder: parent.number, name: node.name)].flatMap { number in
             guard number != node.number, let place = pending[number]?.placeInStore,
                 place.parent == parent.number, place.name == node.name
             else { return nil }
@@ -62,7 +62,7 @@ extension Tree {
     }
 
     /// A deleted or moved item that the store still has in the folder, or has by now.
-    private func remainingChild(of folder: Node) throws(Obstacle) -> ItemNumber? {
+    private func remainingChild(of folder: Node) throws(ReplicaError) -> ItemNumber? {
         while let number = departedFrom[folder.number]?.last {
             if let other = pending[number], other.mayBe(in: folder) { return number }
             departedFrom[folder.number]?.removeLast()
@@ -89,7 +89,7 @@ extension Node {
 extension Replica {
     /// Whether the store has yet to say what became of a call that nobody waits for any more, and can be asked.
     var hasUnansweredCalls: Bool {
-        look { tree in
+        withTree { tree in
             tree.pending.values.contains { node in
                 // What one item alone is refused does not hold up the others; its place is kept for it.
                 node.isUnanswered && !node.isRefusedAlone && (!node.isInFlight || node.isResolving)

@@ -6,7 +6,7 @@ extension Tree {
     /// Keeps an item out of the store that does not belong there. One that is there already comes here whole first, with
     /// all that is in it, and is then deleted there (MODEL.md#errors, excludedFromSync).
     /// - Returns: What to do instead of sending it; nil for what goes to the store.
-    func withdraw(_ node: Node) throws(Obstacle) -> Step? {
+    func withdraw(_ node: Node) throws(ReplicaError) -> Step? {
         // What became of an unanswered call is asked first.
         guard !node.isDeleted, staysHere(node), !node.isUnanswered else { return nil }
         guard node.base != nil else {
@@ -37,7 +37,7 @@ extension Tree {
 
     /// Gathers what is not here of an item and all below it.
     /// - Returns: False while a call for any of them is under way.
-    private func gatherAbsent(_ node: Node, into absent: inout [ItemNumber]) throws(Obstacle) -> Bool {
+    private func gatherAbsent(_ node: Node, into absent: inout [ItemNumber]) throws(ReplicaError) -> Bool {
         guard !node.isInFlight else { return false }
         if node.materialization != .whole { absent.append(node.number) }
         guard node.kind == .folder, node.materialization == .whole else { return true }
@@ -50,35 +50,35 @@ extension Tree {
 
     /// Makes an item and all below it local: a tombstone for each has it deleted in the store, what is in a folder
     /// before the folder.
-    private func leaveStore(_ node: Node) throws(Obstacle) {
+    private func leaveStore(_ node: Node) throws(ReplicaError) {
         if node.base != nil {
-            let grave = leaveTombstone(of: node)
-            regather(from: node.number, to: grave.number)
+            let tombstone = leaveTombstone(of: node)
+            regather(from: node.number, to: tombstone.number)
             for child in try entries(of: node) where child.base?.parent == node.number {
-                child.base?.parent = grave.number
+                child.base?.parent = tombstone.number
             }
             node.dirty.formUnion(ItemFields.ofNew(node.kind))
             node.flags.subtract([.mayAlreadyExist, .deletionConflicted, .reimport, .needsListing])
             needsListing.remove(node.number)
             (node.sent, node.sentContent) = (nil, nil)
-            forgive(node)
+            clearFailure(node)
         }
         if !node.flags.contains(.createSent) { keepHere(node) }
         for child in try entries(of: node) { try leaveStore(child) }
     }
 
-    private func entries(of node: Node) throws(Obstacle) -> [Node] {
+    private func entries(of node: Node) throws(ReplicaError) -> [Node] {
         guard node.kind == .folder else { return [] }
         return try children(of: node).values.sorted { $0.number < $1.number }
     }
 
     /// What left a folder here and is still in it in the store is now in the folder's tombstone: that goes last.
-    private func regather(from folder: ItemNumber, to grave: ItemNumber) {
+    private func regather(from folder: ItemNumber, to tombstone: ItemNumber) {
         while let number = departedFrom[folder]?.last {
             departedFrom[folder]?.removeLast()
             guard let other = pending[number] else { continue }
-            if other.base?.parent == folder { other.base?.parent = grave }
-            if other.sent?.parent == folder { other.sent?.parent = grave }
+            if other.base?.parent == folder { other.base?.parent = tombstone }
+            if other.sent?.parent == folder { other.sent?.parent = tombstone }
             note(other)
         }
     }

@@ -49,25 +49,25 @@ public struct StoreSubject: Sendable {
     public let store: any RemoteStore
     public let other: any OtherClient
     /// How long the store may take to notice what the other client did.
-    public let patience: Duration
+    public let limit: Duration
     private let open: @Sendable () async throws -> any RemoteStore
 
     /// A store and its other client.
     /// - Parameter open: Opens the store on its storage: once now, and again for the promises that want to know what it
     ///   kept.
     public init(
-        other: any OtherClient, patience: Duration = .seconds(30),
+        other: any OtherClient, limit: Duration = .seconds(30),
         open: @escaping @Sendable () async throws -> any RemoteStore
     ) async throws {
         store = try await open()
         self.other = other
-        self.patience = patience
+        self.limit = limit
         self.open = open
     }
 
     /// The same storage with the store opened again, as after a restart.
     func reopened() async throws -> StoreSubject {
-        try await StoreSubject(other: other, patience: patience, open: open)
+        try await StoreSubject(other: other, limit: limit, open: open)
     }
 }
 

@@ -16,11 +16,11 @@ extension StoreSubject {
         throw BrokenPromise("\(deed) should have failed")
     }
 
-    /// Asks again and again until the answer is yes, or patience ends.
+    /// Asks again and again until the answer is yes, or the limit is reached.
     func wait(for goal: String, _ isReached: () async throws -> Bool) async throws {
-        let end = ContinuousClock.now + patience
+        let end = ContinuousClock.now + limit
         while !(try await isReached()) {
-            if ContinuousClock.now > end { throw BrokenPromise("\(goal): not within \(patience)") }
+            if ContinuousClock.now > end { throw BrokenPromise("\(goal): not within \(limit)") }
             try await Task.sleep(for: .milliseconds(10))
         }
     }

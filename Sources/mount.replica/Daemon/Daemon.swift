@@ -32,7 +32,7 @@ final class Daemon: Sendable {
         domainOptions.minimumFree = recorded.cacheMinFree.map { Int64(clamping: $0) }
         domainOptions.enforcesCapabilities = recorded.enforcesCapabilities
         domainOptions.trustsSetID = recorded.trustsSetID
-        domain = try Succession.whenFree(location) {
+        domain = try DaemonHandover.whenFree(location) {
             try Domain.open(StateFolders(root: location.state), store: store, options: domainOptions, log: log)
         }
     }

@@ -17,11 +17,11 @@ enum Launch {
         limitHeaps()
         var logger = Logger(label: "replica") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = plan.isVerbose ? .debug : .warning
-        let making = Making()
+        let creation = DomainCreation()
         do {
             if case .remove(let keep) = plan.task { try remove(plan, keep, background) }
             let note = WiderStore.note(plan)
-            let (daemon, server) = try bringUp(plan, making, logger)
+            let (daemon, server) = try bringUp(plan, creation, logger)
             if let note { StandardError.say(note) }
             TerminationSignals.handle { _ in daemon.finish() }
             background.isReady(
@@ -33,27 +33,28 @@ enum Launch {
             daemon.runUntilEnd { server.stop() }
             exit(0)
         } catch {
-            background.failed(making.takenBack(after: error))
+            background.failed(creation.takenBack(after: error))
         }
     }
 
     /// Makes the domain where it is new, opens, serves and mounts it, and begins to exchange changes: last, for what was
     /// exchanged can't be taken back.
-    static func bringUp(_ plan: DaemonPlan, _ making: Making, _ log: Logger) throws -> (Daemon, ControlServer) {
+    static func bringUp(_ plan: DaemonPlan, _ creation: DomainCreation, _ log: Logger) throws -> (Daemon, ControlServer)
+    {
         if case .mount(let path) = plan.task { try Mountpoint.refuseOccupied(path) }
-        let (location, store) = try prepare(plan, making)
-        let daemon = try making.run(.openDomain) {
+        let (location, store) = try prepare(plan, creation)
+        let daemon = try creation.run(.openDomain) {
             try Daemon(location, plan.options, store: store, log: log)
         } undo: {
             $0.close()
         }
-        let server = try making.run(.listen) {
+        let server = try creation.run(.listen) {
             try ControlServer(state: location.state, service: ControlService(daemon))
         } undo: {
             $0.stop()
         }
         if case .mount(let path) = plan.task {
-            try making.run(.mount) {
+            try creation.run(.mount) {
                 try daemon.mount(at: path, plan.options, isOnlyReason: true)
             } undo: {
                 try daemon.endMount()
@@ -70,7 +71,7 @@ enum Launch {
         }
         try MountsBelow.refuse(location.state)
         let folders = StateFolders(root: location.state)
-        let removal = try Succession.whenFree(location) {
+        let removal = try DaemonHandover.whenFree(location) {
             try folders.remove(keep: RemovalKeep(keep), name: location.name.text)
         }
         Daemon.removeLinks(to: location.name)
@@ -81,7 +82,9 @@ enum Launch {
     }
 
     /// Finds or makes the domain.
-    private static func prepare(_ plan: DaemonPlan, _ making: Making) throws -> (DomainLocation, any RemoteStore) {
+    private static func prepare(_ plan: DaemonPlan, _ creation: DomainCreation) throws -> (
+        DomainLocation, any RemoteStore
+    ) {
         switch plan.selection {
         case .existing(let location):
             return (location, StoreFactory.reopen(try StoreURL(location.record.store)))
@@ -92,7 +95,7 @@ enum Launch {
             return try NewDomain(
                 name: name, storeURL: store, options: plan.options, directory: directory, mountpoint: mountpoint,
                 directories: plan.directories, root: root
-            ).make(making)
+            ).make(creation)
         }
     }
 

@@ -90,13 +90,13 @@ final class LiveMount: Sendable {
     }
 
     /// Blocks until the mount is gone; one that is not in the tree any more is cut off from those who use it after
-    /// ``patience``.
+    /// ``graceSeconds``.
     func waitForEnd() {
-        while !ended.wait(seconds: Self.patience) {
+        while !ended.wait(seconds: Self.graceSeconds) {
             if !isMounted { session.end() }
         }
     }
 
     /// For how many seconds those who use a mount that is gone from the tree may go on, when its end is waited for.
-    private static let patience = 2.0
+    private static let graceSeconds = 2.0
 }

@@ -19,29 +19,29 @@ struct NewDomain {
 
     /// Checks everything, then makes it. Where the usual place is on another filesystem than the directory, the state
     /// goes beside that, with a link at the usual place.
-    func make(_ making: Making) throws -> (DomainLocation, any RemoteStore) {
+    func make(_ creation: DomainCreation) throws -> (DomainLocation, any RemoteStore) {
         let usual = options.state ?? root.root.appending(name.text)
         if let directory {
             try importable(directory) { () throws(Errno) in try StateFolders.checkImportable(directory) }
         }
         try checkPlaces(state: usual)
-        let store = try openStore(making)
+        let store = try openStore(creation)
         if let directory {
             try importable(directory) { () throws(Errno) in
                 try StateFolders.checkImportable(directory, into: store.properties)
             }
         }
-        let done = making.count
+        let done = creation.count
         do {
-            return (try make(in: usual, making), store)
+            return (try make(in: usual, creation), store)
         } catch is LiesElsewhere {
             guard let directory, options.state == nil else {
                 throw ControlFailure(.cannotImport, "\(usual) lies on another filesystem than the directory")
             }
-            try making.takeBack(to: done)
+            try creation.takeBack(to: done)
             let beside = directory.removingLastComponent().appending(".\(name.text).replica")
             try checkPlaces(state: beside)
-            return (try make(in: beside, making), store)
+            return (try make(in: beside, creation), store)
         }
     }
 
@@ -59,9 +59,9 @@ struct NewDomain {
         if let refusal = places.refusal { throw refusal }
     }
 
-    private func openStore(_ making: Making) throws -> any RemoteStore {
+    private func openStore(_ creation: DomainCreation) throws -> any RemoteStore {
         if options.createsStore, try StoreFactory.isMissing(storeURL) {
-            try making.run(.makeStore) {
+            try creation.run(.makeStore) {
                 try StoreFactory.make(storeURL, mode: 0o700)
             } undo: {
                 try StoreFactory.takeBack(storeURL)
@@ -70,14 +70,14 @@ struct NewDomain {
         return try StoreFactory.openNew(storeURL)
     }
 
-    private func make(in state: FilePath, _ making: Making) throws -> DomainLocation {
+    private func make(in state: FilePath, _ creation: DomainCreation) throws -> DomainLocation {
         let folders = StateFolders(root: state)
         let record = DomainRecord(name: name, store: storeURL, options: options.domain.texts)
-        let maker = StateMaker(folders: folders, making: making)
+        let maker = StateMaker(folders: folders, creation: creation)
         try maker.makeFolders()
         try maker.write(record)
         if state.removingLastComponent() != root.root { try maker.link(at: root.root.appending(name.text)) }
-        try making.run(.makeTree) {
+        try creation.run(.makeTree) {
             try makeTree(folders)
         } undo: {
             try takeBackTree(folders)

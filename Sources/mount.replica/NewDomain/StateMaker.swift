@@ -6,12 +6,12 @@ import SystemPackage
 /// Makes what is in a new domain's state but the tree, step by step.
 struct StateMaker {
     let folders: StateFolders
-    let making: Making
+    let creation: DomainCreation
 
     func makeFolders() throws {
         try makeFolders(above: folders.root)
         try said {
-            try making.run(.makeFolders) {
+            try creation.run(.makeFolders) {
                 try folders.makeNew()
             } undo: {
                 try folders.takeBack()
@@ -25,7 +25,7 @@ struct StateMaker {
                 folders.settings, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
                 permissions: .ownerReadWrite)
             // It goes with its folder.
-            try making.run(.writeRecord) {
+            try creation.run(.writeRecord) {
                 try file.closeAfter {
                     _ = try file.writeAll(try record.json())
                     guard fsync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
@@ -38,7 +38,7 @@ struct StateMaker {
     /// The entry where domains are, for a state that lies elsewhere.
     func link(at entry: FilePath) throws {
         try makeFolders(above: entry)
-        try making.run(.makeLink) {
+        try creation.run(.makeLink) {
             guard symlink(folders.root.string, entry.string) == 0 else {
                 throw ControlFailure(.failed, "\(entry) can't be made: \(Errno(rawValue: errno))")
             }
@@ -58,7 +58,7 @@ struct StateMaker {
             return try makeFolders(above: path)
         }
         // Another domain may have come into it meanwhile.
-        try making.run(.makeFolders) {
+        try creation.run(.makeFolders) {
         } undo: {
             rmdir(folder.string)
         }

@@ -8,7 +8,7 @@ enum DomainReport {
     /// Asks the daemon; without one the domain is `stopped` and has no counts.
     /// - Throws: `timedOut` where it does not answer.
     static func status(of domain: DomainLocation) throws -> DomainStatus {
-        let answer = try DaemonProbe.ask(domain, .status, seconds: DaemonProbe.longPatience)
+        let answer = try DaemonProbe.ask(domain, .status, seconds: DaemonProbe.statusSeconds)
         if case .domain(let status)? = answer { return status }
         return DomainStatus(
             name: domain.name.text, store: domain.record.store, directory: ControlFilePath(domain.state),
@@ -18,11 +18,11 @@ enum DomainReport {
     /// The same for many at once. Who says nothing of itself soon is not waited for, unless it is the only one.
     static func statuses(of domains: [DomainLocation]) -> [Result<DomainStatus, any Error>] {
         if domains.count == 1 { return domains.map { domain in Result { try status(of: domain) } } }
-        let hellos = Survey.ask(domains, seconds: DaemonProbe.patience + 1) {
-            _ = try DaemonProbe.ask($0, .hello, seconds: DaemonProbe.patience)
+        let hellos = Survey.ask(domains, seconds: DaemonProbe.helloSeconds + 1) {
+            _ = try DaemonProbe.ask($0, .hello, seconds: DaemonProbe.helloSeconds)
         }
         let answering = zip(domains, hellos).filter { if case .success = $1 { true } else { false } }.map(\.0)
-        var statuses = Survey.ask(answering, seconds: DaemonProbe.longPatience + 1) { try status(of: $0) }[...]
+        var statuses = Survey.ask(answering, seconds: DaemonProbe.statusSeconds + 1) { try status(of: $0) }[...]
         return hellos.map { hello in
             switch hello {
             case .success: statuses.popFirst() ?? .failure(ControlFailure(.timedOut, DaemonProbe.silence))

@@ -13,18 +13,18 @@ enum Daemon {
 /// Asks who is there, for lists and for finding the domain of a path.
 enum DaemonProbe {
     /// Seconds until a daemon that says nothing of itself counts as hung, so that nobody waits for it who does not mean it.
-    static let patience = 2.0
+    static let helloSeconds = 2.0
     /// The same for one that is meant.
-    static let patienceForOne = 10.0
+    static let oneAnswerSeconds = 10.0
     /// Seconds for what a daemon has to count first.
-    static let longPatience = 30.0
+    static let statusSeconds = 30.0
     static let silence = "its daemon does not answer"
 
     /// The daemon of the domain that is meant, or nil where none runs.
     /// - Throws: `timedOut` where it does not answer.
     static func hello(_ domain: DomainLocation) throws -> DaemonStatus? {
         do {
-            return try ask(domain, .hello, seconds: patienceForOne).flatMap { answer in
+            return try ask(domain, .hello, seconds: oneAnswerSeconds).flatMap { answer in
                 if case .daemon(let status) = answer { status } else { nil }
             }
         } catch let failure as ControlFailure where failure.code == .timedOut {
@@ -34,7 +34,7 @@ enum DaemonProbe {
 
     /// The daemons of these domains; nil where none runs, and where one does not answer, which is said.
     static func hellos(_ domains: [DomainLocation]) -> [DaemonStatus?] {
-        let answers = Survey.ask(domains, seconds: patience + 1) { try ask($0, .hello, seconds: patience) }
+        let answers = Survey.ask(domains, seconds: helloSeconds + 1) { try ask($0, .hello, seconds: helloSeconds) }
         return zip(domains, answers).map { domain, answer in
             switch answer {
             case .success(.daemon(let status)): return status

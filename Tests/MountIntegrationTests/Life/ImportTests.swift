@@ -1,6 +1,6 @@
 import Testing
 
-/// Making a domain of a directory: done at once, or refused with nothing changed.
+/// DomainCreation a domain of a directory: done at once, or refused with nothing changed.
 @Suite struct ImportTests {
     @Test func importedMountedUnmountedAndMountedAgain() async throws {
         try await Trial.run { trial in

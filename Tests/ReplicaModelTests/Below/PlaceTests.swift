@@ -50,7 +50,7 @@ import Testing
         while moved < 2_000 || other.made < 2_000 {
             close(openat(folder, "from", O_WRONLY | O_CREAT, 0o600))
             do throws(Errno) {
-                try Place(folder: folder, name: from).move(to: Place(folder: folder, name: to))
+                try BackingPath(folder: folder, name: from).move(to: BackingPath(folder: folder, name: to))
                 moved += 1
                 unlinkat(folder, "taken", 0)
             } catch {
@@ -67,7 +67,7 @@ import Testing
         defer { close(folder) }
         for text in ["one", "two"] {
             try Data(text.utf8).write(to: URL(filePath: scratch.path.appending("f").string))
-            try scratch.state.keep(Place(folder: folder, name: FileName("f")), of: 7, FileName("name"))
+            try scratch.state.keep(BackingPath(folder: folder, name: FileName("f")), of: 7, FileName("name"))
         }
         let kept = scratch.state.kept
         #expect(try String(contentsOfFile: kept.appending("7 name").string, encoding: .utf8) == "one")

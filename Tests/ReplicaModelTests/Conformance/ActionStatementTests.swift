@@ -130,7 +130,7 @@ import Testing
         cleared.take(bench.store.calls(of: .modifyItem).first?.fields ?? [], from: .cleared)
         #expect(cleared != set)
         #expect(bench.store.item(at: "x")?.metadata == cleared)
-        #expect(throws: Obstacle.errno(Errno(rawValue: ENODATA))) {
+        #expect(throws: ReplicaError.errno(Errno(rawValue: ENODATA))) {
             try bench.replica.xattr(attribute, of: try bench.number("y"))
         }
     }
@@ -140,7 +140,7 @@ import Testing
         let bench = try Bench()
         try bench.write("one", to: "x")
         for value in ["", "soon", "1.5"] {
-            #expect(throws: Obstacle.errno(.invalidArgument)) { try bench.setXattr(attribute, value, of: "x") }
+            #expect(throws: ReplicaError.errno(.invalidArgument)) { try bench.setXattr(attribute, value, of: "x") }
         }
     }
 }

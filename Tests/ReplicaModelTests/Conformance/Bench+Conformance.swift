@@ -15,14 +15,15 @@ extension Bench {
     }
 
     /// The calls of a domain, over the bench's replica and engine.
-    var domain: Domain { Domain(replica: replica, engine: engine, store: remote, bell: bell, lock: -1) }
+    var domain: Domain { Domain(replica: replica, engine: engine, store: remote, wakeSignal: wakeSignal, lock: -1) }
 
     /// An engine of other options over the bench's replica.
     func engine(_ change: (inout DomainOptions) -> Void) -> SyncEngine {
         var options = options
         change(&options)
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        return SyncEngine(replica: replica, store: remote, options: options, bell: bell, log: log, random: { 0.5 })
+        return SyncEngine(
+            replica: replica, store: remote, options: options, wakeSignal: wakeSignal, log: log, random: { 0.5 })
     }
 
     static func names(_ path: String) -> [FileName] { path.split(separator: "/").map { FileName(String($0)) } }

@@ -94,7 +94,7 @@ import Testing
         }
         bench.pass(2)
         let identifiers = try made.compactMap { number -> ItemIdentifier? in
-            guard case .send(let call) = try bench.replica.begin(number, settle: 1) else { return nil }
+            guard case .send(let call) = try bench.replica.beginCall(number, settle: 1) else { return nil }
             return call.template.identifier
         }
         #expect(identifiers.count == 1_000)

@@ -83,7 +83,7 @@ import Testing
         let listing = Task { try await engine.list(folder) }
         // Everything else goes on meanwhile.
         var looks = 0
-        while bench.replica.look({ $0.items[folder]?.materialization == .dataless }) {
+        while bench.replica.withTree({ $0.items[folder]?.materialization == .dataless }) {
             #expect(try bench.replica.lookup(FileName("x"), in: .root).status.size == 4)
             looks += 1
             try await Task.sleep(for: .milliseconds(5))
@@ -100,8 +100,8 @@ import Testing
         bench.store.write("theirs", to: "x")
         try await bench.settle()
         let number = try bench.number("x")
-        #expect(throws: Obstacle.needsContent(number)) { try bench.replica.open(number, flags: O_RDWR) }
-        #expect(throws: Obstacle.needsContent(number)) { try bench.setAttributes(of: "x") { $0.size = 100 } }
+        #expect(throws: ReplicaError.needsContent(number)) { try bench.replica.open(number, flags: O_RDWR) }
+        #expect(throws: ReplicaError.needsContent(number)) { try bench.setAttributes(of: "x") { $0.size = 100 } }
         // A file is cut where it is; what is left of it comes before it is sent.
         try bench.setAttributes(of: "x") { $0.size = 3 }
         #expect(bench.store.calls(of: .fetchContents).isEmpty)

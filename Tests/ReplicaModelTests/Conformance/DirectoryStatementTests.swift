@@ -154,7 +154,7 @@ import Testing
         try await bench.settle()
         bench.store.allow([.reading], of: "x")
         try await bench.settle()
-        #expect(throws: Obstacle.errno(.permissionDenied)) { try bench.write("two", to: "x") }
+        #expect(throws: ReplicaError.errno(.permissionDenied)) { try bench.write("two", to: "x") }
         // access(2) looks at the mode.
         #expect(try bench.replica.attributes(of: try bench.number("x")).status.permissions == 0o444)
         #expect(try await bench.read("x") == "one")
@@ -166,7 +166,7 @@ import Testing
         try await bench.settle()
         bench.store.allow([.reading], of: "a")
         try await bench.settle()
-        #expect(throws: Obstacle.errno(.permissionDenied)) { try bench.makeFolder("a/b") }
+        #expect(throws: ReplicaError.errno(.permissionDenied)) { try bench.makeFolder("a/b") }
         bench.store.allow([.reading, .writing], of: "a")
         try await bench.settle()
         try bench.makeFolder("a/b")

@@ -283,7 +283,7 @@ import Testing
         }
         #expect(!isOver)
         try await bench.until("the cut") { isCut.withLock { $0 } }
-        #expect(throws: Obstacle.errno(.resourceTemporarilyUnavailable)) {
+        #expect(throws: ReplicaError.errno(.resourceTemporarilyUnavailable)) {
             try replica.fill(1000..<2000, of: target, to: file) { Issue.record("written after the cut") }
         }
     }

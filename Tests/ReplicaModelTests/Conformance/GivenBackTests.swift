@@ -21,8 +21,8 @@ import Testing
 
     /// What the kernel knows keeps its number, and what comes back then gets another.
     private func forgetAll(_ bench: Bench) {
-        let known = bench.replica.look { tree in
-            tree.items.values.filter { $0 !== tree.root && $0.lookups > 0 }.map { ($0.shown, $0.lookups) }
+        let known = bench.replica.withTree { tree in
+            tree.items.values.filter { $0 !== tree.root && $0.lookups > 0 }.map { ($0.inodeNumber, $0.lookups) }
         }
         for (number, count) in known { bench.replica.forget(number, count: UInt64(count)) }
     }

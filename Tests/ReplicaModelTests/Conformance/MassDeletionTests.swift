@@ -213,7 +213,7 @@ import Testing
         delete(10..<140, bench)
         try await bench.exchange()
         #expect(try bench.domain.report().state == .held)
-        #expect(bench.replica.look { $0.root.children?[FileName("f3")]?.materialization } == .dataless)
+        #expect(bench.replica.withTree { $0.root.children?[FileName("f3")]?.materialization } == .dataless)
         #expect(bench.store.calls(of: .modifyItem).isEmpty && bench.store.calls(of: .createItem).isEmpty)
     }
 

@@ -35,7 +35,7 @@ import Testing
         bench.store.fail(.enumerateItems, with: error)
         let number = try bench.number("d")
         await #expect(throws: Errno(rawValue: errno)) { try await bench.engine.list(number) }
-        #expect(throws: Obstacle.needsListing(number)) { try bench.replica.entries(of: number) }
+        #expect(throws: ReplicaError.needsListing(number)) { try bench.replica.entries(of: number) }
         #expect(try await bench.read("d/x") == "theirs")
     }
 

@@ -91,7 +91,7 @@ import Testing
         let bench = try await bench(without: deed.missing, of: deed.path)
         let before = try FileManager.default.subpathsOfDirectory(atPath: bench.folders.tree.string)
         if let errno = deed.errno {
-            #expect(throws: Obstacle.errno(errno)) { try deed.act(bench) }
+            #expect(throws: ReplicaError.errno(errno)) { try deed.act(bench) }
             #expect(try FileManager.default.subpathsOfDirectory(atPath: bench.folders.tree.string) == before)
             try await bench.settle()
             #expect(bench.store.calls(of: .modifyItem).isEmpty && bench.store.calls(of: .createItem).isEmpty)

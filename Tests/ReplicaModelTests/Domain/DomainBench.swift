@@ -75,7 +75,7 @@ final class DomainBench: Sendable {
 
     /// What may explain why something did not happen.
     private var state: String {
-        let pending = replica.look { tree in
+        let pending = replica.withTree { tree in
             tree.pending.values.map {
                 "\($0.number) \($0.name) dirty \($0.dirty.rawValue) flags \($0.flags.rawValue) busy \($0.isInFlight) "
                     + String(describing: $0.failure)
@@ -102,14 +102,14 @@ final class DomainBench: Sendable {
         let names = Self.names(path)
         let held = try await domain.hold(names.dropLast(), listing: true)
         defer { domain.release(held) }
-        return try body(held.shown, names.last ?? FileName(""))
+        return try body(held.inodeNumber, names.last ?? FileName(""))
     }
 
     /// Runs `body` with the inode number of the item at a path.
     func withItem<Value>(_ path: String, _ body: (ItemNumber) async throws -> Value) async throws -> Value {
         let held = try await domain.hold(Self.names(path), listing: true)
         defer { domain.release(held) }
-        return try await body(held.shown)
+        return try await body(held.inodeNumber)
     }
 
     func write(_ text: String, to path: String) async throws {
@@ -148,7 +148,7 @@ final class DomainBench: Sendable {
         let into = try await domain.hold(names.dropLast(), listing: true)
         defer { domain.release(into) }
         try await inFolder(of: path) { folder, name in
-            try replica.rename(name, in: folder, to: names.last ?? name, in: into.shown, flags: [])
+            try replica.rename(name, in: folder, to: names.last ?? name, in: into.inodeNumber, flags: [])
         }
     }
 

@@ -115,7 +115,7 @@ import Testing
             defer { close(file) }
             _ = try bench.replica.fill(0..<1000, of: fetch, to: file) {}
             #expect(try await bench.domain.evict(Self.names("f"), isStrict: true).items == 1)
-            #expect(throws: Obstacle.errno(Errno(rawValue: 116))) {
+            #expect(throws: ReplicaError.errno(Errno(rawValue: 116))) {
                 try bench.replica.fill(1000..<2000, of: fetch, to: file) {}
             }
             #expect(try await bench.item("f").bytesHere == 0)

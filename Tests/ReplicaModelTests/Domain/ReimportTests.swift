@@ -49,7 +49,7 @@ import Testing
             bench.store.reassignIdentifiers()
             try await reimport("d", bench)
             #expect(try await bench.item("d/one").identifier != former)
-            let isForgotten = bench.replica.look { $0.byIdentifier[former] == nil }
+            let isForgotten = bench.replica.withTree { $0.byIdentifier[former] == nil }
             #expect(isForgotten)
         }
     }
@@ -229,16 +229,16 @@ import Testing
         bench.engine.gatherReimport(.root)
         await bench.engine.finishImport()
         #expect(ends() == before)
-        bench.engine.board.withLock { $0.inFlight = 1 }
-        let marked = bench.replica.look { tree in
+        bench.engine.uploadQueue.withLock { $0.inFlight = 1 }
+        let marked = bench.replica.withTree { tree in
             let marked = tree.pending.values.filter { $0.flags.contains(.importing) }
             for node in marked { node.flags.remove(.importing) }
             return marked.map(\.number)
         }
         await bench.engine.finishImport()
         #expect(ends() == before)
-        bench.engine.board.withLock { $0.inFlight = 0 }
-        bench.replica.look { tree in for number in marked { tree.items[number]?.flags.insert(.importing) } }
+        bench.engine.uploadQueue.withLock { $0.inFlight = 0 }
+        bench.replica.withTree { tree in for number in marked { tree.items[number]?.flags.insert(.importing) } }
         try await bench.settle()
         #expect(ends() == before + 1)
         await bench.engine.finishImport()

@@ -83,7 +83,7 @@ import Testing
         #expect(try await trashed(bench) == [FileName("x")])
         #expect(bench.store.entries.keys.sorted() == ["d"])
         #expect(bench.store.calls(of: .createItem).isEmpty)
-        #expect(throws: Obstacle.errno(.improperLink)) { try bench.rename(".Trash", to: "other") }
+        #expect(throws: ReplicaError.errno(.improperLink)) { try bench.rename(".Trash", to: "other") }
     }
 
     @Test func whatTheStoreNeverHadIsTrashedHereAlone() async throws {
@@ -191,7 +191,7 @@ import Testing
         for (from, into) in [
             (".Trash-1000", "other"), (".Trash-1000/files", "files"), ("d", ".Trash-7"), ("d", ".Trash-1000/expunged"),
         ] {
-            #expect(throws: Obstacle.errno(.improperLink)) { try bench.rename(from, to: into) }
+            #expect(throws: ReplicaError.errno(.improperLink)) { try bench.rename(from, to: into) }
         }
         // A folder that the store has under such a name is none of ours.
         bench.store.write("theirs", to: ".Trash-1000/files/y")

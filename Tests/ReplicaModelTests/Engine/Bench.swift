@@ -16,7 +16,7 @@ final class Bench {
     let clock = Locked(1_000_000.0, rank: .innermost)
     private(set) var replica: Replica
     private(set) var engine: SyncEngine
-    let bell = Bell()
+    let wakeSignal = WakeSignal()
     let options: DomainOptions
     private let reading: SnapshotFiles.Read?
 
@@ -35,17 +35,17 @@ final class Bench {
         options.isSequential = true
         options.enforcesCapabilities = enforcing
         self.options = options
-        (replica, engine) = try Self.open(folder.state, self.remote, options, clock, bell, reading)
+        (replica, engine) = try Self.open(folder.state, self.remote, options, clock, wakeSignal, reading)
         if scanning { try replica.scan() }
     }
 
     private static func open(
         _ folders: StateFolders, _ store: any RemoteStore, _ options: DomainOptions, _ clock: Locked<Double>,
-        _ bell: Bell, _ reading: SnapshotFiles.Read?
+        _ wakeSignal: WakeSignal, _ reading: SnapshotFiles.Read?
     ) throws -> (Replica, SyncEngine) {
-        let replica = try Replica.open(folders, now: { clock.withLock { $0 } }, wake: { bell.ring() })
+        let replica = try Replica.open(folders, now: { clock.withLock { $0 } }, wake: { wakeSignal.signal() })
         let engine = SyncEngine(
-            replica: replica, store: store, options: options, bell: bell,
+            replica: replica, store: store, options: options, wakeSignal: wakeSignal,
             log: Logger(label: "test") { _ in
                 SwiftLogNoOpLogHandler()
             }, snapshots: reading.map { SnapshotFiles(in: folders.staging, read: $0) }, random: { 0.5 })
@@ -55,14 +55,14 @@ final class Bench {
 
     /// Ends the replica without a word, as a crash does, and opens it anew.
     func crash(scanning: Bool = true) throws {
-        (replica, engine) = try Self.open(folders, remote, options, clock, bell, reading)
+        (replica, engine) = try Self.open(folders, remote, options, clock, wakeSignal, reading)
         if scanning { try replica.scan() }
     }
 
     /// Stops in good order and starts again.
     func restart() throws {
         try replica.close()
-        (replica, engine) = try Self.open(folders, remote, options, clock, bell, reading)
+        (replica, engine) = try Self.open(folders, remote, options, clock, wakeSignal, reading)
         try replica.scan()
     }
 
@@ -79,7 +79,7 @@ final class Bench {
             if engine.isQuiet() { return }
         }
         struct NeverQuiet: Error, CustomStringConvertible { var description: String }
-        let pending = replica.look { tree in
+        let pending = replica.withTree { tree in
             tree.pending.values.map {
                 "\($0.number) \($0.name) \($0.dirty.rawValue) \($0.flags.rawValue) \(String(describing: $0.failure))"
             }
@@ -158,7 +158,7 @@ final class Bench {
         while true {
             do {
                 return try number(path)
-            } catch Obstacle.needsListing(let folder) {
+            } catch ReplicaError.needsListing(let folder) {
                 try await engine.list(folder)
             }
         }
@@ -173,10 +173,10 @@ final class Bench {
                 switch entry.type {
                 case .folder:
                     found[here + "/"] = .some(nil)
-                    do { try walk(entry.number, here + "/") } catch Obstacle.needsListing {}
+                    do { try walk(entry.number, here + "/") } catch ReplicaError.needsListing {}
                 case .symlink: found[here] = String(decoding: try replica.target(of: entry.number), as: UTF8.self)
                 default:
-                    let isWhole = replica.look { $0.shown[entry.number]?.materialization == .whole }
+                    let isWhole = replica.withTree { $0.nodesByInode[entry.number]?.materialization == .whole }
                     found[here] =
                         isWhole ? try? String(contentsOfFile: folders.tree.string + "/" + here, encoding: .utf8) : nil
                 }

@@ -157,11 +157,11 @@ import Testing
         for folder in ["a", "a/b"] { try bench.makeFolder(folder) }
         for index in 0..<20 { try bench.write("\(index)", to: "a/b/f\(index)") }
         try await bench.settle()
-        bench.replica.look { tree in
+        bench.replica.withTree { tree in
             for node in tree.items.values where node !== tree.root { node.lookups = 0 }
             tree.unloadIdle(limit: 1000)
         }
-        #expect(bench.replica.look { $0.items.count } < 5)
+        #expect(bench.replica.withTree { $0.items.count } < 5)
         #expect(try bench.tree()["a/b/f7"] == "7")
         try bench.write("new", to: "a/b/f7")
         bench.store.write("theirs", to: "a/b/f8")
@@ -178,12 +178,12 @@ import Testing
         bench.store.expireAnchors()
         try bench.restart()
         try await bench.settle()
-        #expect(bench.replica.look { $0.items.count } == 1)
+        #expect(bench.replica.withTree { $0.items.count } == 1)
         bench.store.write("theirs", to: "a/b/f8")
         bench.store.expireAnchors()
         try bench.restart()
         try await bench.settle()
-        #expect(bench.replica.look { $0.items.count } > 1)
+        #expect(bench.replica.withTree { $0.items.count } > 1)
         #expect(try bench.tree()["a/b/f8"] == "theirs")
     }
 }

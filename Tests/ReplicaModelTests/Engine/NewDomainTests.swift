@@ -16,9 +16,9 @@ import Testing
 
     @Test func aLookWaitsForTheFirstListing() async throws {
         let bench = try bench()
-        #expect(throws: Obstacle.needsListing(.root)) { try bench.number("f") }
-        #expect(throws: Obstacle.needsListing(.root)) { try bench.replica.entries(of: .root) }
-        #expect(throws: Obstacle.needsListing(.root)) { try bench.makeFolder("d") }
+        #expect(throws: ReplicaError.needsListing(.root)) { try bench.number("f") }
+        #expect(throws: ReplicaError.needsListing(.root)) { try bench.replica.entries(of: .root) }
+        #expect(throws: ReplicaError.needsListing(.root)) { try bench.makeFolder("d") }
         #expect(try await bench.read("f") == "theirs")
         #expect(try bench.tree().keys.sorted() == ["d/", "f"])
         try await bench.settle()
@@ -45,8 +45,8 @@ import Testing
         let bench = try bench()
         bench.store.fail(.enumerateItems, with: .notAuthenticated)
         await bench.engine.receive()
-        #expect(bench.engine.state.withLock { $0.trouble?.code } == RemoteStoreError.notAuthenticated.code)
-        #expect(throws: Obstacle.needsListing(.root)) { try bench.replica.entries(of: .root) }
+        #expect(bench.engine.state.withLock { $0.storeFailure?.code } == RemoteStoreError.notAuthenticated.code)
+        #expect(throws: ReplicaError.needsListing(.root)) { try bench.replica.entries(of: .root) }
         bench.store.fail(.enumerateItems, with: .serverUnreachable)
         await #expect(throws: Errno(rawValue: EHOSTUNREACH)) { try await bench.engine.list(.root) }
         // As soon as the store answers.
@@ -60,10 +60,10 @@ import Testing
         let leftover = bench.folders.tree.string + "/f"
         close(open(leftover, O_WRONLY | O_CREAT, 0o644))
         #expect(truncate(leftover, 6) == 0)
-        let place = Place(folder: AT_FDCWD, name: FileName(leftover), isOrphan: true)
-        try place.setXattr(OwnXattr.dataless, to: bench.replica.look { $0.mark.value })
+        let place = BackingPath(folder: AT_FDCWD, name: FileName(leftover), isOrphan: true)
+        try place.setXattr(OwnXattr.dataless, to: bench.replica.withTree { $0.mark.value })
         try bench.crash()
-        #expect(throws: Obstacle.needsListing(.root)) { try bench.number("f") }
+        #expect(throws: ReplicaError.needsListing(.root)) { try bench.number("f") }
         try await bench.settle()
         #expect(try await bench.read("f") == "theirs")
         #expect(try bench.tree().keys.sorted() == ["d/", "f"])

@@ -140,7 +140,7 @@ import Testing
     /// With the database of before, or with none, the item is known by its name; so it is where nobody looked before.
     @Test(arguments: [true, false]) func whatNobodyKnowsGetsItsName(isListed: Bool) async throws {
         let bench = try Bench()
-        let name = bench.replica.look { $0.passing.of(ItemNumber(7), FileName("a.txt"), attempt: 2, $0.bounced) }
+        let name = bench.replica.withTree { $0.passing.of(ItemNumber(7), FileName("a.txt"), attempt: 2, $0.bounced) }
         for folder in ["d", "e"] { bench.store.makeFolder(folder) }
         bench.store.write("one", to: "d/" + name.description)
         bench.store.write("two", to: "e/" + name.description)
@@ -202,7 +202,7 @@ extension Bench {
     fileprivate func passingNames() throws -> [String] {
         try ["a", "b"].map { path in
             let number = try number(path)
-            return try replica.locked { (tree) throws(Obstacle) in
+            return try replica.withTreeWaking { (tree) throws(ReplicaError) in
                 tree.passingName(of: tree.items[number]!, in: tree.root).description
             }
         }

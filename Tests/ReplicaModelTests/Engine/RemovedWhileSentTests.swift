@@ -35,7 +35,7 @@ import Testing
         #expect(bench.store.calls(of: .itemCreated).count == 0)
         #expect(bench.store.calls(of: .createItem).count == 1)
         #expect(bench.store.entries.count == 1)
-        #expect(bench.replica.look { $0.pending.isEmpty })
+        #expect(bench.replica.withTree { $0.pending.isEmpty })
     }
 
     @Test func whatWasWrittenMeanwhileIsSentWithoutAQuestion() async throws {

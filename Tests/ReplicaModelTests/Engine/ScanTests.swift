@@ -9,9 +9,9 @@ import Testing
 @Suite struct ScanTests {
     /// Has the tree look like another than the database is of.
     private func exchangeTree(of bench: Bench) {
-        let root = bench.replica.look { $0.root.descriptor }
+        let root = bench.replica.withTree { $0.root.descriptor }
         #expect(throws: Never.self) {
-            try Place(folder: root, name: FileName(".")).setXattr(OwnXattr.epoch, to: Array("77".utf8))
+            try BackingPath(folder: root, name: FileName(".")).setXattr(OwnXattr.epoch, to: Array("77".utf8))
         }
     }
 
@@ -42,8 +42,8 @@ import Testing
         exchangeTree(of: bench)
         #expect(truncate(bench.folders.tree.string + "/doc", 0) == 0)
         try bench.crash()
-        let place = Place(folder: bench.replica.look { $0.root.descriptor }, name: FileName("doc"))
-        #expect(bench.replica.look { $0.mark }.isOn(place))
+        let place = BackingPath(folder: bench.replica.withTree { $0.root.descriptor }, name: FileName("doc"))
+        #expect(bench.replica.withTree { $0.mark }.isOn(place))
         try bench.crash()
         try await bench.settle()
         #expect(bench.store.text(at: "doc") == "precious")

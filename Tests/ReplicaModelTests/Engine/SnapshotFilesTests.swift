@@ -105,13 +105,13 @@ import Testing
 
     /// A disk that fails is the trouble of that file, said and tried again, and over when the disk is well.
     @Test(arguments: [EIO, 0])
-    func whatCannotBeReadIsTriedAgain(_ trouble: Int32) async throws {
+    func whatCannotBeReadIsTriedAgain(_ storeFailure: Int32) async throws {
         let isSick = Locked(true)
         let bench = try Bench(reading: { file, buffer, offset in
             let count = pread(file, buffer.baseAddress, buffer.count, Int(offset))
             guard isSick.withLock({ $0 }), buffer.count == 4 else { return count }
-            errno = trouble
-            return trouble == 0 ? 0 : -1
+            errno = storeFailure
+            return storeFailure == 0 ? 0 : -1
         })
         try bench.write("sick", to: "x")
         try bench.write("well and whole", to: "y")
@@ -119,14 +119,14 @@ import Testing
             bench.pass(400)
             _ = await bench.engine.send()
         }
-        let failure = try #require(bench.replica.look { $0.byName("x")?.failure })
+        let failure = try #require(bench.replica.withTree { $0.byName("x")?.failure })
         #expect(failure.code == "itemUnavailable" && failure.attempts == 3 && failure.retryAt != nil)
         #expect(failure.message.hasPrefix("its content cannot be read"))
         #expect(bench.store.entries.keys.sorted() == ["y"])
         isSick.withLock { $0 = false }
         try await bench.settle()
         #expect(bench.store.text(at: "x") == "sick")
-        #expect(bench.replica.look { $0.byName("x")?.failure } == nil)
+        #expect(bench.replica.withTree { $0.byName("x")?.failure } == nil)
     }
 }
 

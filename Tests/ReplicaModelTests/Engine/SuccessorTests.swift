@@ -22,7 +22,7 @@ import Testing
         let moved = bench.store.move("beside", to: "x")
         try await bench.settle()
         #expect(try bench.number("x") == number)
-        #expect(bench.replica.look { $0.byIdentifier[moved.identifier]?.number } == number)
+        #expect(bench.replica.withTree { $0.byIdentifier[moved.identifier]?.number } == number)
         // What was here still is.
         #expect(try await bench.report("x").materialization == (isWhole ? .whole : .dataless))
         #expect(try await bench.read("x") == "newer")

@@ -82,7 +82,7 @@ import Testing
         #expect(try bench.tree()["x"] == "old")
         #expect(try await bench.report("x").error?.code == "malformedAnswer")
         // The others go on.
-        #expect(bench.engine.state.withLock { $0.trouble } == nil)
+        #expect(bench.engine.state.withLock { $0.storeFailure } == nil)
         try bench.write("here", to: "z")
         try await bench.send()
         #expect(store.memory.text(at: "z") == "here")

@@ -118,7 +118,7 @@ private struct Trial {
             try await bench.receive()
             try await bench.send()
         }
-        #expect(bench.engine.state.withLock { $0.trouble } == nil)
+        #expect(bench.engine.state.withLock { $0.storeFailure } == nil)
         #expect(store.memory.entries.values.contains { $0.content == Array("mine".utf8) })
         #expect(try bench.domain.report().errors > 0)
     }

@@ -10,7 +10,7 @@ import Testing
         let database = try ReplicaDatabase(path: folder.path.appending("items.db").string)
         for number: UInt64 in 2...4 {
             let node = Node(number: ItemNumber(number), parent: nil, name: FileName("f"), kind: .file)
-            node.stamp.size = .max
+            node.fingerprint.size = .max
             try database.write { try ItemRow(node).write(to: $0, round: 0) }
         }
         #expect(try database.read { try Counts.read(from: $0).bytes } == .max)

@@ -21,7 +21,7 @@ import Testing
         do {
             // The memory store tells of changes at once, so a short wait is enough to be sure.
             let opened = Locked(0)
-            let subject = try await StoreSubject(other: MemoryClient(store), patience: .milliseconds(50)) {
+            let subject = try await StoreSubject(other: MemoryClient(store), limit: .milliseconds(50)) {
                 let isAgain = opened.withLock { count in
                     count += 1
                     return count > 1

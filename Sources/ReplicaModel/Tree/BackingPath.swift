@@ -3,7 +3,7 @@ internal import Glibc
 internal import SystemPackage
 
 /// Where system calls find an item's file: a name in a folder, or the descriptor of what lost its name.
-struct Place {
+struct BackingPath {
     /// An `O_PATH` descriptor, valid under the lock.
     var folder: Int32
     var name: FileName
@@ -40,17 +40,17 @@ struct Place {
 
 extension Tree {
     /// Where the node's file is.
-    func place(of node: Node) throws(Obstacle) -> Place {
-        if node === root { return Place(folder: root.descriptor, name: FileName(".")) }
+    func place(of node: Node) throws(ReplicaError) -> BackingPath {
+        if node === root { return BackingPath(folder: root.descriptor, name: FileName(".")) }
         guard let parent = node.parent, !node.isDeleted else {
             guard node.descriptor >= 0 else { throw .errno(Errno(rawValue: ESTALE)) }
-            return Place(folder: AT_FDCWD, name: FileName("/proc/self/fd/\(node.descriptor)"), isOrphan: true)
+            return BackingPath(folder: AT_FDCWD, name: FileName("/proc/self/fd/\(node.descriptor)"), isOrphan: true)
         }
-        return Place(folder: try descriptor(of: parent), name: node.name)
+        return BackingPath(folder: try descriptor(of: parent), name: node.name)
     }
 
     /// What stat(2) says of the node, and what the kernel may do with it.
-    func entry(of node: Node) throws(Obstacle) -> Entry {
+    func entry(of node: Node) throws(ReplicaError) -> Entry {
         let place = try place(of: node)
         let status = try errnos { () throws(Errno) in
             let status = try place.status()
@@ -64,25 +64,26 @@ extension Tree {
     /// Whoever still has a file open from before the import, or writes below the mount, is noticed at the next look.
     private func noticeForeignWrite(_ node: Node, _ status: FileStatus) {
         guard node.kind == .file, node.writers == 0, node.materialization == .whole, scan == .none,
-            Stamp(status).hasOtherBytes(than: node.stamp)
+            FileFingerprint(status).hasOtherBytes(than: node.fingerprint)
         else { return }
         for name in names(of: node) {
-            name.stamp = Stamp(status)
+            name.fingerprint = FileFingerprint(status)
             edit(name, [.contents, .modificationDate])
         }
     }
 
     func entry(of node: Node, _ status: FileStatus) -> Entry {
         var status = status
-        status.inode = node.shown.rawValue
+        status.inode = node.inodeNumber.rawValue
         // Bytes that are just coming change the placeholder's own.
         if node.kind == .file, node.materialization != .whole {
-            status.modified = Timestamp(nanoseconds: node.stamp.modified)
+            status.modified = Timestamp(nanoseconds: node.fingerprint.modified)
         }
         maskMode(&status, of: node)
         // All names of a file are one inode to the kernel; its state is with the one that it asks for.
-        let known = shown[node.shown] ?? node
-        return Entry(number: node.shown, generation: known.generation, status: status, isSteady: known.writers == 0)
+        let known = nodesByInode[node.inodeNumber] ?? node
+        return Entry(
+            number: node.inodeNumber, generation: known.generation, status: status, isSteady: known.writers == 0)
     }
 
     /// The path below the root, for people and for calls through the mount.
@@ -105,9 +106,9 @@ extension Node {
     }
 }
 
-/// Turns the errno of a system call into an obstacle.
+/// Turns the errno of a system call into a replica error.
 @discardableResult
-func errnos<Result>(_ body: () throws(Errno) -> Result) throws(Obstacle) -> Result {
+func errnos<Result>(_ body: () throws(Errno) -> Result) throws(ReplicaError) -> Result {
     do throws(Errno) {
         return try body()
     } catch {

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "ring_watch.h"
+#include "ring_idle_class.h"
 #include "clock.h"
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@ enum {
     /// that would stop the ring's thread, and it takes another switch to go on.
     MANY = 8, SHARE = 8,
     /// Ticks without a request after which it sleeps.
-    PATIENCE = 50,
+    QUIET_TICKS = 50,
     /// One in so many requests looks whether it sleeps.
     ASK_EVERY = 64,
 };
@@ -34,7 +34,7 @@ static bool set_policy(pid_t thread, int policy) {
     return sched_setscheduler(thread, policy, &priority) == 0;
 }
 
-void watch_settle(void) { set_policy(0, SCHED_BATCH); }
+void idle_class_settle(void) { set_policy(0, SCHED_BATCH); }
 
 /// The start of a file on a thread of ours. False when it can't be read.
 static bool read_about(pid_t thread, const char *name, char text[256]) {
@@ -61,38 +61,38 @@ static bool wants_processor(pid_t thread) {
     return !name_end || strncmp(name_end, ") R", 3) == 0;
 }
 
-static void yield(struct watched *watched, bool yields) {
-    if (set_policy(watched->thread, yields ? SCHED_IDLE : SCHED_BATCH)) watched->yields = yields;
+static void yield(struct ring_load *load, bool yields) {
+    if (set_policy(load->thread, yields ? SCHED_IDLE : SCHED_BATCH)) load->yields = yields;
 }
 
 /// Whether others keep the thread from its processor; `served` requests were served since the last look.
-static bool is_kept_waiting(struct watched *watched, unsigned served) {
-    uint64_t before = watched->delay;
-    if (!read_delay(watched->thread, &watched->delay)) return true;
+static bool is_kept_waiting(struct ring_load *load, unsigned served) {
+    uint64_t before = load->delay;
+    if (!read_delay(load->thread, &load->delay)) return true;
     if (served > 0) {
-        watched->waits = false;
-        return watched->delay - before > TICK / 2;
+        load->waits = false;
+        return load->delay - before > TICK / 2;
     }
     // It may just have been woken: only the second time in a row it is kept waiting.
-    bool waited = watched->waits;
-    watched->waits = wants_processor(watched->thread);
-    return waited && watched->waits;
+    bool waited = load->waits;
+    load->waits = wants_processor(load->thread);
+    return waited && load->waits;
 }
 
-static void begin_to_yield(struct watched *watched, uint64_t time) {
+static void begin_to_yield(struct ring_load *load, uint64_t time) {
     // Without a figure for it, it could not be told whether others are in the way.
-    if (!read_delay(watched->thread, &watched->delay) || watched->delay == 0) return;
-    watched->waits = false;
-    watched->since = time;
-    yield(watched, true);
+    if (!read_delay(load->thread, &load->delay) || load->delay == 0) return;
+    load->waits = false;
+    load->since = time;
+    yield(load, true);
 }
 
-static void hold(struct watched *watched, uint64_t time) {
-    bool is_soon = time - watched->since < SOON;
-    if (!is_soon || watched->hold == 0) watched->hold = SHORTEST_HOLD;
-    else if (watched->hold < LONGEST_HOLD) watched->hold *= 2;
-    watched->hold_until = time + watched->hold;
-    yield(watched, false);
+static void hold(struct ring_load *load, uint64_t time) {
+    bool is_soon = time - load->since < SOON;
+    if (!is_soon || load->hold == 0) load->hold = SHORTEST_HOLD;
+    else if (load->hold < LONGEST_HOLD) load->hold *= 2;
+    load->hold_until = time + load->hold;
+    yield(load, false);
 }
 
 static unsigned since_last_look(atomic_uint *counter, unsigned *seen) {
@@ -102,60 +102,60 @@ static unsigned since_last_look(atomic_uint *counter, unsigned *seen) {
 }
 
 /// True when requests came since the last look.
-static bool look(struct watched *watched, uint64_t time) {
-    unsigned served = since_last_look(&watched->served, &watched->served_seen);
-    unsigned handed_on = since_last_look(&watched->handed_on, &watched->handed_on_seen);
+static bool look(struct ring_load *load, uint64_t time) {
+    unsigned served = since_last_look(&load->served, &load->served_seen);
+    unsigned handed_on = since_last_look(&load->handed_on, &load->handed_on_seen);
     if (handed_on * SHARE > served) {
-        if (watched->yields) yield(watched, false);
-    } else if (watched->yields) {
-        if (is_kept_waiting(watched, served)) hold(watched, time);
-    } else if (served >= MANY && time >= watched->hold_until) {
-        begin_to_yield(watched, time);
+        if (load->yields) yield(load, false);
+    } else if (load->yields) {
+        if (is_kept_waiting(load, served)) hold(load, time);
+    } else if (served >= MANY && time >= load->hold_until) {
+        begin_to_yield(load, time);
     }
     return served + handed_on > 0;
 }
 
-static void watch_while_busy(struct watch *watch) {
-    for (int quiet = 0; quiet < PATIENCE && !atomic_load(&watch->stopping); quiet++) {
+static void watch_while_busy(struct idle_class *idle_class) {
+    for (int quiet = 0; quiet < QUIET_TICKS && !atomic_load(&idle_class->stopping); quiet++) {
         struct timespec tick = {.tv_nsec = TICK};
         nanosleep(&tick, NULL);
         uint64_t time = clock_now();
-        for (unsigned index = 0; index < watch->count; index++)
-            if (look(watch->watched[index], time)) quiet = 0;
+        for (unsigned index = 0; index < idle_class->count; index++)
+            if (look(idle_class->load[index], time)) quiet = 0;
     }
-    for (unsigned index = 0; index < watch->count; index++)
-        if (watch->watched[index]->yields) yield(watch->watched[index], false);
+    for (unsigned index = 0; index < idle_class->count; index++)
+        if (idle_class->load[index]->yields) yield(idle_class->load[index], false);
 }
 
 static void *work(void *argument) {
-    struct watch *watch = argument;
+    struct idle_class *idle_class = argument;
     // Whoever may not take it back must not begin with it: without CAP_SYS_NICE, that is.
     if (!set_policy(0, SCHED_IDLE) || !set_policy(0, SCHED_OTHER)) return NULL;
-    while (!atomic_load(&watch->stopping)) {
-        atomic_store(&watch->asleep, true);
-        while (sem_wait(&watch->asked) != 0) {}
-        watch_while_busy(watch);
+    while (!atomic_load(&idle_class->stopping)) {
+        atomic_store(&idle_class->asleep, true);
+        while (sem_wait(&idle_class->asked) != 0) {}
+        watch_while_busy(idle_class);
     }
     return NULL;
 }
 
-void watch_start(struct watch *watch, struct watched **watched, unsigned count) {
-    watch->watched = watched;
-    watch->count = count;
-    sem_init(&watch->asked, 0, 0);
-    watch->is_started = pthread_create(&watch->thread, NULL, work, watch) == 0;
+void idle_class_start(struct idle_class *idle_class, struct ring_load **load, unsigned count) {
+    idle_class->load = load;
+    idle_class->count = count;
+    sem_init(&idle_class->asked, 0, 0);
+    idle_class->is_started = pthread_create(&idle_class->thread, NULL, work, idle_class) == 0;
 }
 
-void watch_stop(struct watch *watch) {
-    if (!watch->is_started) return;
-    atomic_store(&watch->stopping, true);
-    sem_post(&watch->asked);
-    pthread_join(watch->thread, NULL);
-    sem_destroy(&watch->asked);
+void idle_class_stop(struct idle_class *idle_class) {
+    if (!idle_class->is_started) return;
+    atomic_store(&idle_class->stopping, true);
+    sem_post(&idle_class->asked);
+    pthread_join(idle_class->thread, NULL);
+    sem_destroy(&idle_class->asked);
 }
 
-void watch_count(struct watch *watch, struct watched *watched, bool is_handed_on) {
-    atomic_uint *counter = is_handed_on ? &watched->handed_on : &watched->served;
+void idle_class_count(struct idle_class *idle_class, struct ring_load *load, bool is_handed_on) {
+    atomic_uint *counter = is_handed_on ? &load->handed_on : &load->served;
     unsigned before = atomic_fetch_add_explicit(counter, 1, memory_order_release);
-    if (before % ASK_EVERY == 0 && atomic_exchange(&watch->asleep, false)) sem_post(&watch->asked);
+    if (before % ASK_EVERY == 0 && atomic_exchange(&idle_class->asleep, false)) sem_post(&idle_class->asked);
 }

@@ -3,12 +3,12 @@ internal import SystemPackage
 
 extension SyncEngine {
     /// Brings what is pinned and not here, also what comes to a pinned folder later.
-    func runKeeping() async {
+    func runPinning() async {
         while !Task.isCancelled {
-            let mark = bell.mark
-            let isDone = await keep()
+            let mark = wakeSignal.mark
+            let isDone = await fetchPinned()
             let next = isDone ? nil : replica.now() + Self.retryInterval
-            await bell.wait(since: mark, until: next, now: replica.now)
+            await wakeSignal.wait(since: mark, until: next, now: replica.now)
             try? await Task.sleep(for: .milliseconds(20))  // Cancelled at the end.
         }
     }
@@ -19,16 +19,16 @@ extension SyncEngine {
     private static let mostAtOnce = 4
 
     /// - Returns: Whether nothing is left to bring, as far as can be told now.
-    func keep() async -> Bool {
-        let isPossible = state.withLock { $0.disconnected == nil && $0.trouble?.isOfChanges ?? true }
-        guard isPossible, !replica.isScanning else { return replica.look { $0.wanted.isEmpty } }
+    func fetchPinned() async -> Bool {
+        let isPossible = state.withLock { $0.disconnected == nil && $0.storeFailure?.isOfChanges ?? true }
+        guard isPossible, !replica.isScanning else { return replica.withTree { $0.wanted.isEmpty } }
         return await withTaskGroup(of: ItemNumber?.self) { group in
             var running = 0
             var failed: Set<ItemNumber> = []
             while !Task.isCancelled {
                 while running < Self.mostAtOnce, let number = nextWanted() {
                     running += 1
-                    group.addTask { await self.bring(number) ? nil : number }
+                    group.addTask { await self.fetch(number) ? nil : number }
                 }
                 guard running > 0, let outcome = await group.next() else { break }
                 running -= 1
@@ -49,15 +49,15 @@ extension SyncEngine {
     }
 
     /// - Returns: False when it is to be tried again.
-    private func bring(_ number: ItemNumber) async -> Bool {
+    private func fetch(_ number: ItemNumber) async -> Bool {
         do throws(Errno) {
             let held: HeldItem?
-            do throws(Obstacle) { held = try replica.hold(number) } catch { throw error.errno }
+            do throws(ReplicaError) { held = try replica.hold(number) } catch { throw error.errno }
             guard let held else { return true }
-            defer { replica.forget(held.shown, count: 1) }
+            defer { replica.forget(held.inodeNumber, count: 1) }
             switch replica.wantedKind(of: held.number) {
-            case .folder: try await list(held.shown)
-            case .file: try await hydrate(held.shown, range: nil)
+            case .folder: try await list(held.inodeNumber)
+            case .file: try await hydrate(held.inodeNumber, range: nil)
             case .symlink, nil: break
             }
             return true

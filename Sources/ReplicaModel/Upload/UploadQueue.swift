@@ -1,7 +1,7 @@
 internal import HeapModule
 
 /// Which pending items are looked at next. Each is in one place at a time, so draining is linear.
-struct SendBoard {
+struct UploadQueue {
     private struct Alarm: Comparable {
         var time: Double
         var number: ItemNumber
@@ -43,7 +43,7 @@ struct SendBoard {
     /// Whether one more task may make calls, and has calls to make: there are many, or those under way take long.
     mutating func takeWorker(_ limit: Int, now: Double = 0) -> Bool {
         let hasWork = next < queue.count || (inFlight == 0 && workers == 0 && !waiting.isEmpty)
-        let isUrgent = queue.count - next > workers * 4 || now - movedAt >= Self.patience
+        let isUrgent = queue.count - next > workers * 4 || now - movedAt >= Self.soloSeconds
         guard workers < limit, hasWork, isUrgent || workers == 0 else { return false }
         workers += 1
         movedAt = now
@@ -51,12 +51,12 @@ struct SendBoard {
     }
 
     /// Seconds that a call may take before others go beside it.
-    private static let patience = 0.1
+    private static let soloSeconds = 0.1
 
-    /// When the board is to be looked at again without news, in seconds since 1970.
+    /// When the queue is to be looked at again without news, in seconds since 1970.
     func nextLook(_ limit: Int) -> Double? {
         guard next < queue.count, workers < limit else { return nextAlarm }
-        return min(nextAlarm ?? .infinity, movedAt + Self.patience)
+        return min(nextAlarm ?? .infinity, movedAt + Self.soloSeconds)
     }
 
     private static let many = 4096

@@ -1,17 +1,17 @@
 // The threads beside a ring that serve what may wait: the ring's own thread goes on taking requests meanwhile.
-#ifndef CFUSE_RING_TEAM_H
-#define CFUSE_RING_TEAM_H
-#include "pace.h"
+#ifndef CFUSE_RING_WORKERS_H
+#define CFUSE_RING_WORKERS_H
+#include "sync_latency.h"
 #include <pthread.h>
 #include <stdbool.h>
 
 struct service;
 struct ring_entry;
 
-struct team {
+struct workers {
     struct service *service;
     unsigned max_threads;
-    struct pace pace;
+    struct sync_latency sync_latency;
     pthread_mutex_t lock;
     pthread_cond_t work, gone;
     // Under the lock:
@@ -20,15 +20,15 @@ struct team {
     bool stopping;
 };
 
-void team_init(struct team *team, struct service *service, unsigned max_threads);
+void workers_init(struct workers *workers, struct service *service, unsigned max_threads);
 /// Whether a request may take so long that others should not wait for it.
-bool team_is_needed(struct team *team, const struct wire_in_header *request);
+bool workers_is_needed(struct workers *workers, const struct wire_in_header *request);
 /// Has a request served by one of the threads. False when there is none and none to be had.
-bool team_take(struct team *team, struct ring_entry *entry);
+bool workers_take(struct workers *workers, struct ring_entry *entry);
 /// Serves a request on the calling thread.
-void team_serve(struct team *team, struct ring_entry *entry);
+void workers_serve(struct workers *workers, struct ring_entry *entry);
 /// Waits until all is served and the threads are gone.
-void team_stop(struct team *team);
-void team_destroy(struct team *team);
+void workers_stop(struct workers *workers);
+void workers_destroy(struct workers *workers);
 
 #endif

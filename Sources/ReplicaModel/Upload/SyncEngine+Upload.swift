@@ -4,7 +4,7 @@ internal import SystemPackage
 
 extension SyncEngine {
     /// Makes one call of the store and records what came of it.
-    func carry(_ call: Outgoing) async {
+    func upload(_ call: Outgoing) async {
         do throws(RemoteStoreError) {
             let contents = try await snapshot(call)
             defer { contents.map { snapshots.release($0.file.rawValue, size: $0.size) } }
@@ -13,25 +13,25 @@ extension SyncEngine {
             case .create(let options):
                 let result = try await store.createItem(
                     basedOn: call.template, fields: call.fields, contents: contents, options: options)
-                try take(try recorded { () throws(Obstacle) in try replica.finish(call, result) })
+                try take(try recorded { () throws(ReplicaError) in try replica.finish(call, result) })
             case .modify(let base):
                 let result = try await store.modifyItem(
                     call.template, base: base, changedFields: call.fields, contents: contents)
-                try take(try recorded { () throws(Obstacle) in try replica.finish(call, result) })
+                try take(try recorded { () throws(ReplicaError) in try replica.finish(call, result) })
             case .resolve:
                 let item =
                     call.isOfKnownItem
                     ? try await store.item(call.template.identifier)
                     : try await store.itemCreated(from: call.template)
-                try take(try recorded { () throws(Obstacle) in try replica.finishResolving(call, item) })
+                try take(try recorded { () throws(ReplicaError) in try replica.finishResolving(call, item) })
             case .delete(let base):
                 try await store.deleteItem(call.template.identifier, base: base)
                 replica.finishDeletion(call)
             }
             noteSent(call)
-            replica.keepRefused(call.number)
+            replica.preserveRefused(call.number)
             if call.isRepeated { state.withLock { $0.retrial.help() } }
-            clearTrouble()
+            clearStoreFailure()
         } catch {
             await failed(call, error)
         }
@@ -39,8 +39,8 @@ extension SyncEngine {
     }
 
     private func noteSent(_ call: Outgoing) {
-        let bytes = call.source == nil ? 0 : call.stamp.size
-        ledger.withLock { $0.sent(bytes: bytes, now: replica.now()) }
+        let bytes = call.source == nil ? 0 : call.fingerprint.size
+        statistics.withLock { $0.sent(bytes: bytes, now: replica.now()) }
         replica.post(.uploaded, call.number)
     }
 
@@ -49,12 +49,12 @@ extension SyncEngine {
         guard let item else { return }
         let change = Incoming(identifier: item.identifier, item: item, asked: replica.answers)
         try replica.noteIncoming([change], anchor: nil)
-        bell.ring()
+        wakeSignal.signal()
     }
 
     /// What goes wrong below while an answer is recorded is a passing failure of this side.
-    private func recorded<Value>(_ body: () throws(Obstacle) -> Value) throws(RemoteStoreError) -> Value {
-        do throws(Obstacle) {
+    private func recorded<Value>(_ body: () throws(ReplicaError) -> Value) throws(RemoteStoreError) -> Value {
+        do throws(ReplicaError) {
             return try body()
         } catch {
             throw .cannotSynchronize("the tree cannot be changed: \(error.errno)")
@@ -63,18 +63,18 @@ extension SyncEngine {
 
     private func failed(_ call: Outgoing, _ error: RemoteStoreError) async {
         log.info("not sent", metadata: ["item": "\(call.number)", "error": "\(error.code)"])
-        do throws(Obstacle) {
+        do throws(ReplicaError) {
             let jitter = random()
-            let aftermath = try replica.fail(call, error) { Backoff.delay(attempts: $0, jitter: jitter) }
+            let outcome = try replica.fail(call, error) { Backoff.delay(attempts: $0, jitter: jitter) }
             // A collision or a conflict is dealt with; what is left to say of it is what came of it.
             if replica.hasFailed(call.number) { replica.post(.error, call.number, detail: error.message) }
-            switch aftermath {
+            switch outcome {
             case .nothing: break
-            case .holdBack: noteTrouble(error)
+            case .holdBack: noteStoreFailure(error)
             case .apply(let item): note(item.identifier, item, asked: replica.answers)
             case .deleted(let identifier):
                 guard !suspect(identifier) else { break }
-                board.withLock { $0.wait(call.number, until: replica.now() + Self.suspicion) }
+                uploadQueue.withLock { $0.wait(call.number, until: replica.now() + Self.suspicion) }
             case .ask(let identifier): await ask(identifier)
             }
         } catch {
@@ -86,9 +86,9 @@ extension SyncEngine {
         do throws(RemoteStoreError) {
             try replica.noteIncoming([Incoming(identifier: identifier, item: item, asked: asked)], anchor: nil)
         } catch {
-            noteTrouble(error)
+            noteStoreFailure(error)
         }
-        bell.ring()
+        wakeSignal.signal()
     }
 
     /// A call did not find its item: its file may have been written anew under its name. The feed says so, or says
@@ -104,7 +104,7 @@ extension SyncEngine {
             state.isPullWanted = true
             return false
         }
-        if isGone { note(identifier, nil, asked: replica.answers) } else { bell.ring() }
+        if isGone { note(identifier, nil, asked: replica.answers) } else { wakeSignal.signal() }
         return isGone
     }
 
@@ -125,7 +125,7 @@ extension SyncEngine {
                 return false
             }
             guard case .noSuchItem(identifier) = error else {
-                noteTrouble(error)
+                noteStoreFailure(error)
                 state.withLock { $0.isPullWanted = true }
                 return false
             }
@@ -137,42 +137,46 @@ extension SyncEngine {
     // MARK: Trouble of the whole domain
 
     /// Holds everything back for a while.
-    func noteTrouble(_ error: RemoteStoreError) {
+    func noteStoreFailure(_ error: RemoteStoreError) {
         let jitter = random()
         state.withLock { state in
-            let attempts = (state.trouble?.attempts ?? 0) + 1
+            let attempts = (state.storeFailure?.attempts ?? 0) + 1
             let delay = Backoff.delay(attempts: attempts, jitter: jitter, isAwaited: state.waiters > 0)
             let retryAt = replica.now() + delay
-            state.trouble = Failure(code: error.code, message: error.message, attempts: attempts, retryAt: retryAt)
+            state.storeFailure = Failure(code: error.code, message: error.message, attempts: attempts, retryAt: retryAt)
         }
     }
 
     /// The store did what it was asked: what was held back goes on at once.
-    func clearTrouble() {
+    func clearStoreFailure() {
         let wasTroubled = state.withLock { state in
-            defer { state.trouble = nil }
-            return state.trouble != nil
+            defer { state.storeFailure = nil }
+            return state.storeFailure != nil
         }
         if wasTroubled { retryAll() }
     }
 
     /// The store could be read. That ends no trouble that stops its changes, unless there are none to make.
     func clearTroubleByReading() {
-        if let trouble = state.withLock({ $0.trouble }), trouble.isOfChanges, replica.isStopped(by: trouble) { return }
-        clearTrouble()
+        if let storeFailure = state.withLock({ $0.storeFailure }), storeFailure.isOfChanges,
+            replica.isStopped(by: storeFailure)
+        {
+            return
+        }
+        clearStoreFailure()
     }
 
     /// Tries everything again that waits after a failure.
     func retryAll() {
-        let numbers = replica.forgiveFailures()
-        board.withLock { $0.add(numbers) }
-        bell.ring()
+        let numbers = replica.clearFailures()
+        uploadQueue.withLock { $0.add(numbers) }
+        wakeSignal.signal()
     }
 }
 
 extension Replica {
     /// Whether anything waits for the end of trouble of the whole domain.
-    fileprivate func isStopped(by trouble: Failure) -> Bool {
-        look { $0.pending.values.contains { $0.failure.map { $0.code == trouble.code } ?? true } }
+    fileprivate func isStopped(by storeFailure: Failure) -> Bool {
+        withTree { $0.pending.values.contains { $0.failure.map { $0.code == storeFailure.code } ?? true } }
     }
 }

@@ -1,5 +1,5 @@
 /// How much was carried since there was last nothing to carry (MODEL.md#content, globalProgress).
-struct Ledger {
+struct TransferStatistics {
     struct Fetch {
         var done: Int64 = 0
         var size: Int64 = 0

@@ -4,9 +4,9 @@ import ReplicaModel
 import SystemPackage
 
 /// Follows a daemon that is ending, so that `umount` and `mount` may come one right after the other.
-enum Succession {
+enum DaemonHandover {
     /// How long an ending daemon is waited for: it finishes its calls and records what it knows.
-    private static let patience = Duration.seconds(10)
+    private static let limit = Duration.seconds(10)
     /// Microseconds between two attempts.
     private static let pause: UInt32 = 20_000
 
@@ -14,7 +14,7 @@ enum Succession {
     /// - Throws: `busy` when another daemon goes on serving it, else what stands for what `body` throws, with the place of
     ///   the domain's state.
     static func whenFree<Value>(_ location: DomainLocation, _ body: () throws -> Value) throws -> Value {
-        let end = ContinuousClock.now + patience
+        let end = ContinuousClock.now + limit
         while true {
             do { return try body() } catch Errno.resourceBusy {
                 guard ContinuousClock.now < end, !isMounted(location) else {

@@ -3,7 +3,7 @@
 /// It takes moments, unless a folder's lock is held in the kernel by a request that waits for the store: then the thread
 /// sleeps there in one and the same sleep. A thread that runs, that waits for a processor or for a request to be answered
 /// is only slow, and giving it up would lose what the call is made for.
-struct Patience {
+struct WaitLimit {
     /// Nobody is given up before, in seconds.
     static let least = 2.0
     /// What makes a sleep a long one, in seconds.

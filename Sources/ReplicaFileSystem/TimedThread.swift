@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 /// Work on a thread of its own that somebody waits for, but not for ever.
-final class Errand: @unchecked Sendable {  // The mutex guards the state.
+final class TimedThread: @unchecked Sendable {  // The mutex guards the state.
     /// How long somebody who waits sleeps before the thread is looked at, in nanoseconds.
     private static let pause = 250_000_000
 
@@ -64,10 +64,10 @@ final class Errand: @unchecked Sendable {  // The mutex guards the state.
         return true
     }
 
-    /// Waits for the result; false when ``Patience`` is at an end before.
+    /// Waits for the result; false when ``WaitLimit`` is at an end before.
     /// - Parameter givingUp: Called before the work can learn that nobody waits.
     func wait(givingUp: () -> Void) -> Bool {
-        var patience = Patience()
+        var limit = WaitLimit()
         var next = timespec()
         clock_gettime(CLOCK_MONOTONIC, &next)
         let start = next.seconds
@@ -79,7 +79,7 @@ final class Errand: @unchecked Sendable {  // The mutex guards the state.
             while case .running = state, pthread_cond_timedwait(condition, mutex, &next) != ETIMEDOUT {}
             guard case .running = state else { continue }
             clock_gettime(CLOCK_MONOTONIC, &next)
-            guard patience.isOver(after: next.seconds - start, thread.flatMap(ThreadSleep.init)) else { continue }
+            guard limit.isOver(after: next.seconds - start, thread.flatMap(ThreadSleep.init)) else { continue }
             givingUp()
             state = .givenUp
             return false

@@ -8,7 +8,7 @@ import Testing
 @testable import mount_replica
 
 /// A domain is made as a whole or not at all, whichever step fails.
-@Suite struct MakingTests {
+@Suite struct DomainCreationTests {
     private struct Interrupted: Error {}
 
     /// Inode, type, mode, size, times and attributes of all there is, without what a rename changes.
@@ -19,17 +19,17 @@ import Testing
         return result.output
     }
 
-    private static func bringUp(_ words: [String], in folder: TemporaryFolder, _ making: Making) throws {
+    private static func bringUp(_ words: [String], in folder: TemporaryFolder, _ creation: DomainCreation) throws {
         let plan = try #require(
             try DaemonPlan(try Invocation(words), in: [DomainDirectory(root: folder.path.appending("data/replica"))]))
         var log = Logger(label: "replica")
         log.logLevel = .critical
         do {
-            let (daemon, server) = try Launch.bringUp(plan, making, log)
+            let (daemon, server) = try Launch.bringUp(plan, creation, log)
             daemon.finish()
             daemon.runUntilEnd { server.stop() }
         } catch {
-            throw making.takenBack(after: error)
+            throw creation.takenBack(after: error)
         }
     }
 
@@ -43,8 +43,8 @@ import Testing
         return source
     }
 
-    @Test(arguments: [false, true], Making.Step.allCases)
-    func whateverFailsAllIsAsItWas(imports: Bool, failing: Making.Step) async throws {
+    @Test(arguments: [false, true], DomainCreation.Step.allCases)
+    func whateverFailsAllIsAsItWas(imports: Bool, failing: DomainCreation.Step) async throws {
         guard failing != .mount || geteuid() == 0 else { return }
         let folder = try TemporaryFolder()
         let source = try await Self.makeFiles(in: folder)
@@ -54,12 +54,12 @@ import Testing
         if imports { options += ",import=\(source)" }
         let words = ["d", mountpoint.string, "-o", options]
         let before = try await Self.picture(folder.path)
-        let done = Locked<[Making.Step]>([])
+        let done = Locked<[DomainCreation.Step]>([])
         let failure = await #expect(throws: ControlFailure.self) {
             try await onThread {
                 try Self.bringUp(
                     words, in: folder,
-                    Making {
+                    DomainCreation {
                         step in
                         done.withLock { $0.append(step) }
                         if step == failing { throw Interrupted() }
@@ -73,7 +73,7 @@ import Testing
         #expect(Self.withoutTimes(after, of: [".", "./data"]) == Self.withoutTimes(before, of: [".", "./data"]))
         #expect(try FileManager.default.contentsOfDirectory(atPath: data.string) == [])
         // Nothing stands in the way of the next attempt.
-        try await onThread { try Self.bringUp(words, in: folder, Making()) }
+        try await onThread { try Self.bringUp(words, in: folder, DomainCreation()) }
         let tree = folder.path.appending("far/state/tree")
         #expect(
             FileManager.default.contents(atPath: tree.appending("one").string) == (imports ? Data("one".utf8) : nil))
@@ -97,7 +97,7 @@ import Testing
             try await onThread {
                 try Self.bringUp(
                     words, in: folder,
-                    Making { step in
+                    DomainCreation { step in
                         guard step == .listen else { return }
                         // Somebody takes the name meanwhile.
                         #expect(mkdir(source.string, 0o755) == 0)

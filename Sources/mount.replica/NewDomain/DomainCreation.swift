@@ -1,7 +1,7 @@
 import ReplicaControl
 
 /// What is done one after the other to make a domain, so that it can be taken back: all of it or nothing.
-final class Making {
+final class DomainCreation {
     /// The things done, in their order.
     enum Step: CaseIterable {
         case makeStore, makeFolders, writeRecord, makeLink, makeTree, openDomain, listen, mount

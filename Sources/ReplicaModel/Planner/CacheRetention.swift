@@ -2,7 +2,7 @@ internal import SystemPackage
 
 /// Whether content that a program reads is kept here or only passes through memory. A disk that is filled with what is only
 /// read has no room left for what is written.
-struct Keeping {
+struct CacheRetention {
     /// Bytes that may still be written to the disk.
     var free: Int64
     /// The most bytes of content kept here; nil for no limit.
@@ -26,15 +26,17 @@ struct FreeSpace {
     private var askedAt = -Double.infinity
 
     /// Seconds that an answer counts.
-    static let patience = 1.0
+    static let validSeconds = 1.0
 
-    /// As ``Keeping/isKept(size:missing:)``, with the last answer less what was to be kept since; nothing is refused by it.
+    /// As ``CacheRetention/isKept(size:missing:)``, with the last answer less what was to be kept since; nothing is refused by it.
     mutating func isKept(
         size: Int64, missing: Int64, cacheLimit: Int64?, now: Double, ask: () throws(Errno) -> Int64
     ) throws(Errno) -> Bool {
-        func isKept() -> Bool { Keeping(free: bytes, cacheLimit: cacheLimit).isKept(size: size, missing: missing) }
+        func isKept() -> Bool {
+            CacheRetention(free: bytes, cacheLimit: cacheLimit).isKept(size: size, missing: missing)
+        }
         // A clock that was set back counts no more.
-        let isKnown = askedAt <= now && now < askedAt + Self.patience
+        let isKnown = askedAt <= now && now < askedAt + Self.validSeconds
         if !isKnown || !isKept() { (bytes, askedAt) = (try ask(), now) }
         guard isKept() else { return false }
         bytes -= missing

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "slices.h"
+#include "sched_slice.h"
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -19,7 +19,7 @@ struct scheduling {
 
 // A program waits for each answer, and it takes some microseconds: who asks for little at a time is let in sooner
 // when the processors are busy. Where the kernel doesn't know it, nothing is lost.
-void ask_for_short_slices(pid_t thread) {
+void request_short_slice(pid_t thread) {
     enum { RESET_ON_FORK = 1 };
     struct scheduling wanted = {
         .size = sizeof wanted, .policy = SCHED_OTHER, .flags = RESET_ON_FORK,

@@ -5,7 +5,7 @@ internal import SystemPackage
 extension Replica {
     /// Ends a call that was not made: nothing of it can have arrived, so that the store is not asked for it.
     func abandon(_ outgoing: Outgoing) {
-        look { tree in
+        withTree { tree in
             guard let node = tree.items[outgoing.number] else { return }
             tree.endFlight(node)
             node.changedAt = tree.now()
@@ -14,8 +14,8 @@ extension Replica {
     }
 
     /// Lets everything that waits after a failure be tried again.
-    func forgiveFailures() -> [ItemNumber] {
-        look { tree in
+    func clearFailures() -> [ItemNumber] {
+        withTree { tree in
             var numbers: [ItemNumber] = []
             for node in tree.pending.values.sorted(by: { $0.number < $1.number }) where node.failure != nil {
                 node.failure?.retryAt = 0
@@ -26,17 +26,17 @@ extension Replica {
     }
 
     /// Takes what the store refused out of the tree, into `kept/` (MODEL.md#deletion): nil answers delete, bytes never.
-    func keepRefused(_ number: ItemNumber) {
-        let mayGo = look { tree in
+    func preserveRefused(_ number: ItemNumber) {
+        let mayGo = withTree { tree in
             guard let node = tree.items[number], node.flags.contains(.refused) else { return false }
             return node.kind != .folder || node.children?.isEmpty == true
         }
         guard mayGo else { return }
         let folders = self.folders
-        do throws(Obstacle) {
-            try takeOut(number) { (tree, node) throws(Obstacle) in
-                try tree.moveToKept(node, folders)
-                tree.bury(node)
+        do throws(ReplicaError) {
+            try takeOut(number) { (tree, node) throws(ReplicaError) in
+                try tree.moveToPreserved(node, folders)
+                tree.makeTombstone(node)
             }
         } catch {
             // It stays where it is, local: nothing is lost.
@@ -46,7 +46,7 @@ extension Replica {
 
 extension Tree {
     /// Moves a node's file into `kept/`, under its name and number; a placeholder has nothing to keep.
-    fileprivate func moveToKept(_ node: Node, _ folders: StateFolders) throws(Obstacle) {
+    fileprivate func moveToPreserved(_ node: Node, _ folders: StateFolders) throws(ReplicaError) {
         let place = try place(of: node)
         try errnos { () throws(Errno) in
             guard node.materialization == .dataless else {

@@ -4,8 +4,8 @@ import Testing
 @testable import ReplicaModel
 
 /// Which content that a program reads is kept here.
-@Suite struct KeepingTests {
-    private static let reserve = Keeping.reserve
+@Suite struct CacheRetentionTests {
+    private static let reserve = CacheRetention.reserve
 
     @Test(
         arguments: [
@@ -15,7 +15,7 @@ import Testing
             (1, 1, reserve, 0, false),
         ] as [(Int64, Int64, Int64, Int64?, Bool)])
     func whatFitsIsKept(size: Int64, missing: Int64, free: Int64, cacheLimit: Int64?, isKept: Bool) {
-        #expect(Keeping(free: free, cacheLimit: cacheLimit).isKept(size: size, missing: missing) == isKept)
+        #expect(CacheRetention(free: free, cacheLimit: cacheLimit).isKept(size: size, missing: missing) == isKept)
     }
 
     @Test func roomIsAskedForOnceInAWhile() throws {
@@ -68,7 +68,7 @@ import Testing
         var passing = PassingWindows()
         for number in 1...20 { passing.take(window(UInt64(number), at: 0, usedAt: Double(number))) }
         #expect(passing.windows.map(\.number.rawValue) == Array(13...20))
-        passing.dropIdle(now: 20 + PassingWindows.patience - 0.5)
+        passing.dropIdle(now: 20 + PassingWindows.idleSeconds - 0.5)
         #expect(passing.windows.map(\.number.rawValue) == [20])
         // A clock that was set back keeps nothing for ever.
         passing.dropIdle(now: -1000)

@@ -1,7 +1,7 @@
 public import SystemPackage
 
 /// Why an operation on the replica did not happen.
-public enum Obstacle: Error, Hashable, Sendable {
+public enum ReplicaError: Error, Hashable, Sendable {
     /// As the system call said.
     case errno(Errno)
     /// The folder's listing is not here: have ``Domain/list(_:)`` bring it, then ask again.
@@ -13,7 +13,7 @@ public enum Obstacle: Error, Hashable, Sendable {
     public var errno: Errno {
         switch self {
         case .errno(let errno): errno
-        case .needsListing, .needsContent: Errno(rawValue: 113)  // EHOSTUNREACH
+        case .needsListing, .needsContent: .noRouteToHost
         }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import ReplicaFileSystem
 
 /// How long the engine waits for its own call at the mount.
-@Suite struct PatienceTests {
+@Suite struct WaitLimitTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
         /// When the thread is looked at, and in which sleep it is then.
@@ -27,10 +27,10 @@ import Testing
     ]
 
     @Test(arguments: rows) func onlyAHeldThreadIsGivenUp(_ row: Row) {
-        var patience = Patience()
+        var limit = WaitLimit()
         var end: Int?
         for (index, (time, sleep)) in row.looks.enumerated() where end == nil {
-            if patience.isOver(after: time, sleep.map(ThreadSleep.init(count:))) { end = index }
+            if limit.isOver(after: time, sleep.map(ThreadSleep.init(count:))) { end = index }
         }
         #expect(end == row.end)
     }
@@ -50,12 +50,12 @@ import Testing
     /// A call that takes longer than usual on a machine with much to do.
     @Test func aSlowThreadIsWaitedFor() async throws {
         let result = try await onThread {
-            let errand = Errand()
-            let isStarted = errand.start {
+            let thread = TimedThread()
+            let isStarted = thread.start {
                 for _ in 0..<30 { usleep(100_000) }
-                _ = errand.finish(true)
+                _ = thread.finish(true)
             }
-            return isStarted && errand.wait(givingUp: {})
+            return isStarted && thread.wait(givingUp: {})
         }
         #expect(result)
     }

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Wakes whoever waits for news. Ringing costs little and may be done from any thread.
-final class Bell: Sendable {
+final class WakeSignal: Sendable {
     private struct State {
         var count: UInt64 = 0
         var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
@@ -12,7 +12,7 @@ final class Bell: Sendable {
     /// How often it rang.
     var mark: UInt64 { state.withLock { $0.count } }
 
-    func ring() {
+    func signal() {
         let waiting = state.withLock { state in
             state.count += 1
             defer { state.waiting.removeAll() }
@@ -21,14 +21,14 @@ final class Bell: Sendable {
         for one in waiting { one.resume() }
     }
 
-    /// Returns when the bell rang after `mark`, when the time has come, or when the task is cancelled.
+    /// Returns when the signal came after `mark`, when the time has come, or when the task is cancelled.
     func wait(since mark: UInt64, until time: Double?, now: @escaping @Sendable () -> Double) async {
         let alarm = time.map { time in
             Task {
                 let seconds = min(max(0, time - now()), 3600)
-                // Cancelled when the bell rang first.
+                // Cancelled when the signal came first.
                 try? await Task.sleep(for: .seconds(seconds))
-                if !Task.isCancelled { self.ring() }
+                if !Task.isCancelled { self.signal() }
             }
         }
         defer { alarm?.cancel() }
@@ -43,7 +43,7 @@ final class Bell: Sendable {
                 if isLate { continuation.resume() }
             }
         } onCancel: {
-            ring()
+            signal()
         }
     }
 }

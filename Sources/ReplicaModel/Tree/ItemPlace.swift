@@ -1,0 +1,5 @@
+/// Where an item is: a name in a folder.
+struct ItemPlace: Hashable {
+    var folder: ItemNumber
+    var name: FileName
+}
