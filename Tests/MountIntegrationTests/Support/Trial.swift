@@ -82,6 +82,7 @@ struct Trial: Sendable {
             grep -h inotify /proc/$(daemon)/fdinfo/* >"\(place)/${HERE##*/}/inotify"
             find "$MNT" -ls >"\(place)/${HERE##*/}/mount"
             cp -a --one-file-system data store "\(place)/${HERE##*/}/"
+            for disk in *.cut; do [ ! -e "$disk" ] || cp --sparse=always "$disk" "\(place)/${HERE##*/}/"; done
             echo "kept in \(place)/${HERE##*/}"
             """
         print((try? await attempt(kept).output) ?? "nothing could be kept")
