@@ -136,15 +136,15 @@ private struct LastRun {
         templatePrefix = recorded == inTree ? prefix ?? fresh : fresh
         switch (recorded, inTree) {
         case (nil, _): scanMode = .importing
-        case (let recorded, let inTree) where recorded != inTree: scanMode = .afterPowerCut
+        case (let recorded, let inTree) where recorded != inTree: scanMode = .afterExchange
         case _ where boot == memory: scanMode = state == "clean" ? .none : .afterCrash
         default: scanMode = state == "clean" && !isUndurable ? .none : .afterPowerCut
         }
         // Templates of the last run that the database has not kept are not given to others.
-        if scanMode == .afterPowerCut { templatePrefix = fresh }
+        if scanMode.isCareful { templatePrefix = fresh }
         (rounds.here, rounds.inStore) = (here, inStore)
         rounds.present = Int64(truncatingIfNeeded: (epoch + 1) & 0x7F_FFFF_FFFF) << 24 | 1
-        isAnew = scanMode == .afterPowerCut
+        isAnew = scanMode.isCareful
         // What a comparison was careful about it still is when it begins again.
         scanMode = max(scanMode, scan ?? .none)
     }

@@ -5,7 +5,7 @@ internal import SystemPackage
 extension Tree {
     /// Compares a loaded folder with what is below.
     func compare(_ folder: Node) throws(ReplicaError) {
-        guard folder.materialization == .whole || scan == .afterPowerCut else { return }
+        guard folder.materialization == .whole || scan.isCareful else { return }
         let below = try descriptor(of: folder)
         let listing = try errnos { () throws(Errno) in try FolderListing(of: below, mark: mark) }
         if folder.materialization != .whole {
@@ -77,7 +77,7 @@ extension Tree {
             return
         }
         if line.isDataless, isOtherFile, let base = node.base { return standForUnknown(node, base, fingerprint) }
-        if scan == .afterPowerCut {
+        if scan.isCareful {
             fingerprint = findAfterPowerCut(node, line, in: folder)
             return
         }
@@ -119,7 +119,7 @@ extension Tree {
 
     /// Whether attributes that have no stamp of their own may have changed since the last record.
     private func refreshAttributes(_ node: Node, _ fingerprint: FileFingerprint) {
-        if scan == .afterPowerCut, node.flags.contains(.doubtful), fingerprint.mode != node.fingerprint.mode {
+        if scan.isCareful, node.flags.contains(.doubtful), fingerprint.mode != node.fingerprint.mode {
             return distrustMetadata(of: node)
         }
         // A new entry changes both times of a folder.
@@ -159,7 +159,7 @@ extension Tree {
         if line.status.links > 1, kind == .file { linkedBelow[line.status.inode] = node }
         if scan != .afterCrash { node.flags.insert(.mayAlreadyExist) }
         if scan == .importing { node.flags.insert(.importing) }
-        if scan == .afterPowerCut { node.flags.insert(.doubtful) }
+        if scan.isCareful { node.flags.insert(.doubtful) }
         edit(node, ItemFields.ofNew(node.kind))
         // What was changed a while before the import has come to rest.
         if scan == .importing { node.changedAt = min(node.changedAt, Double(node.fingerprint.changed) / 1e9) }

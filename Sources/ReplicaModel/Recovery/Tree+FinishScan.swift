@@ -8,7 +8,8 @@ extension Tree {
         for node in missing.values.sorted(by: { (depth($0), $0.number) < (depth($1), $1.number) })
         where missing[node.number] != nil {
             switch explanation(of: node) {
-            case _ where scan == .afterPowerCut:
+            case _ where scan.isCareful:
+                if settleRenamedOver(node) { continue }
                 // What the store may have of it, it lists.
                 node.base == nil ? forgetUntilListed(node) : bringBack(node)
             case .takenAway: dropAll(node)

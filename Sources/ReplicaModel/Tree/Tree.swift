@@ -345,8 +345,12 @@ enum ScanMode: Int, Comparable {
     case afterCrash
     /// Nothing was known before: what is in the tree may be in the store already.
     case importing
-    /// Power failed, or the tree or the database was exchanged: what is gone from the tree is brought back.
+    /// Power failed: what is gone from the tree is brought back.
     case afterPowerCut
+    /// The tree or the database was exchanged: also what is known of the disk says nothing of this tree.
+    case afterExchange
 
+    /// Whether what is gone may be lost.
+    var isCareful: Bool { self >= .afterPowerCut }
     static func < (one: ScanMode, other: ScanMode) -> Bool { one.rawValue < other.rawValue }
 }

@@ -59,6 +59,18 @@ final class Bench {
         if scanning { try replica.scan() }
     }
 
+    /// Has the tree be another than the database is of.
+    func exchangeTree() throws {
+        let root = replica.withTree { $0.root.descriptor }
+        try BackingPath(folder: root, name: FileName(".")).setXattr(OwnXattr.epoch, to: Array("77".utf8))
+    }
+
+    /// Crashes, and starts in another boot.
+    func cutPower() throws {
+        try replica.database.write { try Meta.boot.write("another", to: $0) }
+        try crash()
+    }
+
     /// Stops in good order and starts again.
     func restart() throws {
         try replica.close()

@@ -7,14 +7,6 @@ import Testing
 
 /// The comparison of tree and database at a start.
 @Suite struct ScanTests {
-    /// Has the tree look like another than the database is of.
-    private func exchangeTree(of bench: Bench) {
-        let root = bench.replica.withTree { $0.root.descriptor }
-        #expect(throws: Never.self) {
-            try BackingPath(folder: root, name: FileName(".")).setXattr(OwnXattr.epoch, to: Array("77".utf8))
-        }
-    }
-
     /// Absence is no deletion after a power cut (tenet 2), however often the daemon is killed while it compares.
     @Test func aCarefulComparisonThatIsBrokenOffStaysCareful() async throws {
         let bench = try Bench()
@@ -22,7 +14,7 @@ import Testing
         try bench.write("text", to: "d/x")
         try bench.write("text", to: "y")
         try await bench.settle()
-        exchangeTree(of: bench)
+        try bench.exchangeTree()
         #expect(unlink(bench.folders.tree.string + "/d/x") == 0)
         #expect(unlink(bench.folders.tree.string + "/y") == 0)
         try bench.crash(scanning: false)
@@ -39,7 +31,7 @@ import Testing
         let bench = try Bench()
         try bench.write("precious", to: "doc")
         try await bench.settle()
-        exchangeTree(of: bench)
+        try bench.exchangeTree()
         #expect(truncate(bench.folders.tree.string + "/doc", 0) == 0)
         try bench.crash()
         let place = BackingPath(folder: bench.replica.withTree { $0.root.descriptor }, name: FileName("doc"))

@@ -168,8 +168,22 @@ struct CutJudge {
 
     private func text(_ content: [UInt8]) -> String {
         let hash = content.reduce(into: UInt32(5381)) { $0 = $0 &* 33 &+ UInt32($1) }
-        let end = content.count - content.reversed().prefix { $0 == 0 }.count
-        return "\(content.count) bytes #\(hash % 10000)" + (end < content.count ? " (zeros from \(end) on)" : "")
+        let zeros = zeros(in: content).map { $0.upperBound < content.count ? "\($0)" : "from \($0.lowerBound) on" }
+        return "\(content.count) bytes #\(hash % 10000)"
+            + (zeros.isEmpty ? "" : " (zeros \(zeros.joined(separator: ", ")))")
+    }
+
+    private func zeros(in content: [UInt8]) -> [Range<Int>] {
+        var (runs, start): ([Range<Int>], Int?) = ([], nil)
+        for index in 0...content.count {
+            if index < content.count, content[index] == 0 {
+                start = start ?? index
+            } else if let begin = start {
+                runs.append(begin..<index)
+                start = nil
+            }
+        }
+        return runs
     }
 
     private func text(_ attributes: CutRecord.Attributes) -> String {

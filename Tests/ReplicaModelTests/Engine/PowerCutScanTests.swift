@@ -1,0 +1,67 @@
+import Glibc
+import ReplicaTestSupport
+import Testing
+
+@testable import ReplicaModel
+
+/// What a comparison makes of names after a power cut.
+@Suite struct PowerCutScanTests {
+    /// Two files that the store has.
+    private func makeBench() async throws -> Bench {
+        let bench = try Bench()
+        try bench.makeFolder("d")
+        try bench.write("moved", to: "d/f")
+        try bench.write("replaced", to: "g")
+        try await bench.settle()
+        return bench
+    }
+
+    /// One gets the other's name, and the database is not told.
+    private func renameOver(in bench: Bench) {
+        let tree = bench.folders.tree.string
+        #expect(rename(tree + "/d/f", tree + "/g") == 0)
+    }
+
+    /// Both were on the disk before: the rename came after that, and is what somebody did here.
+    @Test func aRenameOverAFileThatTheDatabaseMissedIsOne() async throws {
+        let bench = try await makeBench()
+        try await bench.engine.makeDurable()
+        renameOver(in: bench)
+        try bench.cutPower()
+        try await bench.settle()
+        #expect(try bench.tree() == ["d/": nil, "g": "moved"])
+        #expect(bench.store.entries.keys.sorted() == ["d", "g"])
+        #expect(bench.store.text(at: "g") == "moved")
+    }
+
+    /// Another's file that is new here, in the name of one that was on the disk, is what somebody did as well.
+    @Test func aSymlinkInAFilesPlaceIsOne() async throws {
+        let bench = try await makeBench()
+        try await bench.engine.makeDurable()
+        #expect(unlink(bench.folders.tree.string + "/g") == 0)
+        #expect(symlink("target", bench.folders.tree.string + "/g") == 0)
+        try bench.cutPower()
+        try await bench.settle()
+        #expect(try bench.tree() == ["d/": nil, "d/f": "moved", "g": "target"])
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/f", "g"])
+        #expect(bench.store.item(at: "g")?.kind == .symlink)
+    }
+
+    /// The tree may be older than the database: nothing is taken from the store for it, and nothing gets another name.
+    @Test(arguments: [false, true])
+    func whatMayBeOlderThanTheDatabaseComesUndone(_ isExchanged: Bool) async throws {
+        let bench = try await makeBench()
+        if isExchanged {
+            try await bench.engine.makeDurable()
+            try bench.exchangeTree()
+        }
+        renameOver(in: bench)
+        try isExchanged ? bench.crash() : bench.cutPower()
+        try await bench.settle()
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/f", "g"])
+        #expect(bench.store.text(at: "d/f") == "moved" && bench.store.text(at: "g") == "replaced")
+        #expect(try await bench.read("d/f") == "moved")
+        #expect(try await bench.read("g") == "replaced")
+        #expect(bench.store.calls(of: .deleteItem).isEmpty)
+    }
+}
