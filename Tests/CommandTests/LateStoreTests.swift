@@ -2,6 +2,7 @@ import Glibc
 import ReplicaModel
 import ReplicaTestSupport
 import Synchronization
+import SystemPackage
 import Testing
 
 @testable import mount_replica
@@ -11,7 +12,7 @@ import Testing
     /// Both loops of the engine may be the first to need it.
     @Test func callsAtOnceMeetInOneStore() async throws {
         let openings = Atomic(0)
-        let store = LateStore(properties: StoreProperties()) {
+        let store = LateStore(known: StoreProperties()) {
             // Until both are here, or one alone for long.
             let count = openings.add(1, ordering: .relaxed).newValue
             if count == 1 { waitUntil { openings.load(ordering: .relaxed) == 2 } }
@@ -22,6 +23,55 @@ import Testing
         _ = try await (one, other)
         let names = try await store.enumerateItems(in: .root, from: nil).items.map(\.filename.description)
         #expect(names.sorted() == ["one", "other"])
+    }
+
+    @Test func untilItIsReachedItIsWhatItWas() async throws {
+        var (known, own) = (StoreProperties(), StoreProperties())
+        known.isCaseSensitive = false
+        own.keepsSymlinks = false
+        let isThere = Atomic(false)
+        let told = Locked<[StoreProperties]>([])
+        let found = own
+        let store = LateStore(known: known) { properties in
+            told.withLock { $0.append(properties) }
+        } opening: { () throws(RemoteStoreError) in
+            guard isThere.load(ordering: .relaxed) else { throw .serverUnreachable }
+            let store = MemoryStore()
+            store.properties = found
+            return store
+        }
+        await #expect(throws: RemoteStoreError.serverUnreachable) { try await store.item(.root) }
+        #expect(store.properties == known)
+        isThere.store(true, ordering: .relaxed)
+        for _ in 0..<2 { _ = try await store.item(.root) }
+        #expect(store.properties == own)
+        #expect(told.withLock { $0 } == [own])
+    }
+
+    @Test func whatItIsIsKeptWithTheDomain() throws {
+        let state = FilePath("/var/tmp/replica-known-\(getpid())-\(UInt64.random(in: 0 ... .max))")
+        try #require(mkdir(state.string, 0o700) == 0)
+        defer {
+            unlink(state.appending("store.json").string)
+            rmdir(state.string)
+        }
+        #expect(KnownProperties.read(state: state) == nil)
+        var properties = StoreProperties()
+        properties.fields = [.contents, .place]
+        properties.longestName = 100
+        for _ in 0..<2 {
+            try KnownProperties.write(properties, state: state)
+            #expect(KnownProperties.read(state: state) == properties)
+            properties.isCaseSensitive = false
+        }
+        for wrong in [0, 129] {
+            properties.concurrency = wrong
+            try KnownProperties.write(properties, state: state)
+            #expect(KnownProperties.read(state: state) == nil)
+        }
+        let file = try FileDescriptor.open(state.appending("store.json"), .writeOnly, options: .truncate)
+        try file.close()
+        #expect(KnownProperties.read(state: state) == nil)
     }
 
     private func make(_ name: String, in store: LateStore) async throws -> StoreResult {

@@ -32,6 +32,7 @@ extension SyncEngine {
             let isAll = try await pullChanges()
             state.withLock { $0.lastAsked = asked }
             clearTroubleByReading()
+            takeProperties()
             state.withLock { state in
                 state.feedTrouble = nil
                 state.takesOtherStore = false

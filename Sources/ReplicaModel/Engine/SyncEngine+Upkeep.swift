@@ -38,10 +38,8 @@ extension SyncEngine {
     /// Takes over what a person said in an earlier run.
     func restore() {
         replica.recallPins()
+        takeProperties()
         replica.withTree { tree in
-            tree.keepsTrash = store.properties.keepsTrash
-            tree.isCaseSensitive = store.properties.isCaseSensitive
-            tree.bounced = BouncedName(longest: store.properties.longestName)
             tree.enforcesCapabilities = options.enforcesCapabilities
             tree.privileges = options.privileges
         }
@@ -53,6 +51,16 @@ extension SyncEngine {
             state.isImporting = isImporting
             state.window = window
             state.heldDeletions = held
+        }
+    }
+
+    /// Takes over what the store says of itself: it may be another thing once it is reached.
+    func takeProperties() {
+        let properties = store.properties
+        replica.withTree { tree in
+            tree.keepsTrash = properties.keepsTrash
+            tree.isCaseSensitive = properties.isCaseSensitive
+            tree.bounced = BouncedName(longest: properties.longestName)
         }
     }
 

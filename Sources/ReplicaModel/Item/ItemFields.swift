@@ -1,6 +1,6 @@
 /// The parts of an item that a change names; the bits are those of `NSFileProviderItemFields` (MODEL.md#items)
 /// that mean something here: no program can set a creation date on Linux.
-public struct ItemFields: OptionSet, Hashable, Sendable {
+public struct ItemFields: OptionSet, Hashable, Codable, Sendable {
     public let rawValue: UInt32
 
     public init(rawValue: UInt32) {

@@ -5,7 +5,7 @@
 /// and never deletes on doubt: it answers with an error, and the engine decides. `ReplicaTestSupport.StorePromises`
 /// holds a store to all of this.
 public protocol RemoteStore: Sendable {
-    /// What the store can keep and do; constant while it is in use.
+    /// What the store can keep and do; constant from its first answer on. Before that it may be what was known of it.
     var properties: StoreProperties { get }
 
     /// The threads that its calls block; nil, as by default, for calls that block none. The engine sends from there, so that

@@ -1,5 +1,5 @@
 /// What a store can keep and do. What it cannot keep stays local.
-public struct StoreProperties: Sendable, Hashable {
+public struct StoreProperties: Sendable, Hashable, Codable {
     /// The fields it keeps; `contents` and `place` always.
     public var fields: ItemFields
     public var keepsSymlinks: Bool

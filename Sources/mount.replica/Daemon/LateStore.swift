@@ -2,16 +2,25 @@ import ReplicaModel
 
 /// A store that is opened when it can be: a domain mounts at once, whether its store is there or not.
 final class LateStore: RemoteStore {
+    private let known: StoreProperties
+    private let reached: @Sendable (StoreProperties) -> Void
     private let opening: @Sendable () throws(RemoteStoreError) -> any RemoteStore
     private let opened: Locked<(any RemoteStore)?>
     private let listeners = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    let properties: StoreProperties
+
+    /// The store's own once it is open; until then what was known of it.
+    var properties: StoreProperties { opened.withLock { $0 }?.properties ?? known }
 
     /// - Parameters:
-    ///   - properties: Those of the store; they are asked for before it is open.
+    ///   - known: What the store said of itself when it was open last.
+    ///   - reached: Told what it says of itself, once, when it is open.
     ///   - opening: Opens it; called again at later calls until it succeeds.
-    init(properties: StoreProperties, opening: @escaping @Sendable () throws(RemoteStoreError) -> any RemoteStore) {
-        self.properties = properties
+    init(
+        known: StoreProperties, reached: @escaping @Sendable (StoreProperties) -> Void = { _ in },
+        opening: @escaping @Sendable () throws(RemoteStoreError) -> any RemoteStore
+    ) {
+        self.known = known
+        self.reached = reached
         self.opening = opening
         opened = Locked(nil)
     }
@@ -31,6 +40,7 @@ final class LateStore: RemoteStore {
             return (opened ?? fresh, opened == nil)
         }
         if isFirst {
+            reached(store.properties)
             Task { [listeners] in
                 for await _ in store.signals() { listeners.continuation.yield() }
                 listeners.continuation.finish()

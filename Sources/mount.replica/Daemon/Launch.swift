@@ -42,7 +42,7 @@ enum Launch {
     static func bringUp(_ plan: DaemonPlan, _ creation: DomainCreation, _ log: Logger) throws -> (Daemon, ControlServer)
     {
         if case .mount(let path) = plan.task { try Mountpoint.refuseOccupied(path) }
-        let (location, store) = try prepare(plan, creation)
+        let (location, store) = try prepare(plan, creation, log)
         let daemon = try creation.run(.openDomain) {
             try Daemon(location, plan.options, store: store, log: log)
         } undo: {
@@ -60,6 +60,7 @@ enum Launch {
                 try daemon.endMount()
             }
         }
+        if case .new = plan.selection { StoreFactory.remember(store.properties, state: location.state, log) }
         daemon.domain.start()
         return (daemon, server)
     }
@@ -82,12 +83,12 @@ enum Launch {
     }
 
     /// Finds or makes the domain.
-    private static func prepare(_ plan: DaemonPlan, _ creation: DomainCreation) throws -> (
+    private static func prepare(_ plan: DaemonPlan, _ creation: DomainCreation, _ log: Logger) throws -> (
         DomainLocation, any RemoteStore
     ) {
         switch plan.selection {
         case .existing(let location):
-            return (location, StoreFactory.reopen(try StoreURL(location.record.store)))
+            return (location, StoreFactory.reopen(try StoreURL(location.record.store), state: location.state, log))
         case .new(let name, let store, let root):
             var (directory, mountpoint) = (plan.options.importDirectory, FilePath?.none)
             if case .importDirectory(let path) = plan.task { directory = path }

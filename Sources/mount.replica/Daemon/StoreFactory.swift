@@ -1,5 +1,6 @@
 import DirectoryStore
 import Glibc
+import Logging
 import ReplicaControl
 import ReplicaModel
 import SystemPackage
@@ -54,10 +55,24 @@ enum StoreFactory {
         if let error = result.withLock({ $0 }) { throw error }
     }
 
-    /// The store of a domain that was there before: it may be away for now.
-    static func reopen(_ url: StoreURL) -> any RemoteStore {
-        LateStore(properties: StoreProperties()) { () throws(RemoteStoreError) in
+    /// The store of a domain that was there before: it may be away for now. Until it is reached it is taken for what it
+    /// was when it was reached last.
+    static func reopen(_ url: StoreURL, state: FilePath, _ log: Logger) -> any RemoteStore {
+        let known = KnownProperties.read(state: state)
+        return LateStore(known: known ?? StoreProperties()) { found in
+            if found != known { remember(found, state: state, log) }
+        } opening: { () throws(RemoteStoreError) in
             try DirectoryStore(path: try path(url))
+        }
+    }
+
+    /// Notes in the domain's state what its store is. A disk that can't take it is no reason to stop: it is written the next
+    /// time.
+    static func remember(_ properties: StoreProperties, state: FilePath, _ log: Logger) {
+        do {
+            try KnownProperties.write(properties, state: state)
+        } catch {
+            log.warning("what the store keeps cannot be noted", metadata: ["error": "\(error)"])
         }
     }
 

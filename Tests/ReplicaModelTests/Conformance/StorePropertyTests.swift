@@ -35,6 +35,20 @@ import Testing
         #expect(error.message == "the store takes no name of more than 100 bytes")
     }
 
+    /// A store that was away may say another thing of itself once it is there.
+    @Test func whatItSaysOnceItIsReachedCounts() async throws {
+        let store = MemoryStore()
+        let bench = try Bench(store: store)
+        try await bench.settle()
+        store.properties.isCaseSensitive = false
+        store.properties.longestName = 100
+        bench.engine.askNow()
+        try await bench.settle()
+        #expect(bench.replica.withTree { $0.isCaseSensitive } == false)
+        let long = FileName(String(repeating: "n", count: 200))
+        #expect(bench.replica.withTree { $0.bounced.free(besides: long) { _ in false } }.bytes.count == 100)
+    }
+
     /// The name that gives way is one that the store can tell from all others at once.
     @Test func aNameThatGivesWayIsAnotherInAnyCase() async throws {
         let store = MemoryStore()

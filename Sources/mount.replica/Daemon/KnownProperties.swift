@@ -1,0 +1,43 @@
+import Foundation
+import Glibc
+import ReplicaControl
+import ReplicaModel
+import SystemPackage
+
+/// What a domain's store said of itself when it was reached last: `STATE/store.json`. A store that is away is taken for
+/// that until it says otherwise; without the file, or with one that is no longer understood, for one that keeps everything.
+enum KnownProperties {
+    private static let name: FilePath.Component = "store.json"
+
+    /// What the domain's state says; nil where that can't be used.
+    static func read(state: FilePath) -> StoreProperties? {
+        do {
+            guard let bytes = try FileBytes.readIfPresent(state.appending(name)) else { return nil }
+            let found = try JSONDecoder().decode(StoreProperties.self, from: Data(bytes))
+            return found.canBe ? found : nil
+        } catch {
+            return nil  // The store says it again once it is reached.
+        }
+    }
+
+    /// Writes it into the domain's state: after a power cut it is there, or what was known before.
+    /// - Throws: An `Errno`, or what can't be encoded.
+    static func write(_ properties: StoreProperties, state: FilePath) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        let bytes = Array(try encoder.encode(properties)) + [UInt8(ascii: "\n")]
+        let fresh = state.appending("store.json.new")
+        let file = try FileDescriptor.open(
+            fresh, .writeOnly, options: [.create, .truncate, .closeOnExec, .noFollow], permissions: .ownerReadWrite)
+        try file.closeAfter {
+            _ = try file.writeAll(bytes)
+            guard fsync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
+        }
+        guard rename(fresh.string, state.appending(name).string) == 0 else { throw Errno(rawValue: errno) }
+    }
+}
+
+extension StoreProperties {
+    /// Whether a store can be so.
+    fileprivate var canBe: Bool { (1...255).contains(longestName) && (1...128).contains(concurrency) }
+}
