@@ -55,6 +55,11 @@ extension Replica {
         try database.read { try Int64.fetchOne($0, sql: "SELECT max(sequence) FROM incoming") ?? 0 }
     }
 
+    /// Whether a change of the item is still to be applied.
+    func isNoted(_ identifier: ItemIdentifier) throws -> Bool {
+        try database.read { try Incoming.contains(identifier, in: $0) }
+    }
+
     func incoming(after sequence: Int64, limit: Int) throws -> [(Int64, Incoming)] {
         try database.read { try Incoming.read(after: sequence, limit: limit, from: $0) }
     }

@@ -2,27 +2,23 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// Newer content on its way in: a file in staging that goes with the value unless it took its place in the tree.
-struct Staged {
-    var content: StagedContent
-    var descriptor: Int32
-
+extension StagedContent {
+    /// Removes the file, unless it took its place in the tree.
     func discard() {
-        close(descriptor)
-        _ = content.path.withPlatformString { unlink($0) }
+        _ = path.withPlatformString { unlink($0) }
     }
 }
 
 extension SyncEngine {
     /// Fetches the whole content of an item into staging.
     /// - Throws: ``RemoteStoreError/malformedAnswer(_:)`` for what is not all of this item's content.
-    func stage(_ item: Item) async throws(RemoteStoreError) -> Staged {
+    func stage(_ item: Item) async throws(RemoteStoreError) -> StagedContent {
         let name = "fetch-" + String(state.withLock { $0.nextStaged() })
         let path = replica.folders.staging.appending(name)
         let descriptor = path.withPlatformString { open($0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
         guard descriptor >= 0 else { throw .cannotSynchronize("no file can be made in staging: \(Errno.last)") }
-        let staged = Staged(
-            content: StagedContent(path: path, version: item.version.content), descriptor: descriptor)
+        defer { close(descriptor) }
+        let staged = StagedContent(path: path, version: item.version.content)
         do throws(RemoteStoreError) {
             let identifier = item.identifier
             let sink = StagingSink(descriptor: descriptor, size: item.size) { [statistics, replica] count in

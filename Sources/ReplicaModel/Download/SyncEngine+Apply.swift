@@ -26,6 +26,7 @@ extension SyncEngine {
                 isForced = true
             }
         }
+        discardUnwanted()
         // A person's word ends with what it was about.
         if state.withLock({ $0.window?.word == .approved }) { _ = judgeDeletions() }
     }
@@ -101,8 +102,8 @@ extension SyncEngine {
                 state.withLock { _ = $0.refused.insert(name) }
                 log.warning("a name of the store cannot stand here", metadata: ["name": "\(name)"])
                 return true
-            case .needsContent(let number):
-                if let item = change.item { return await fetchUpdate(of: number, item) }
+            case .needsContent:
+                if let item = change.item { return await applyContent(of: item) }
                 return true
             case .needsListing(let number):
                 do throws(Errno) {
@@ -113,14 +114,20 @@ extension SyncEngine {
                 return false
             }
         } catch {
-            if error.errno == .noSpace { noteFullDisk() }
-            if error.errno.isOfItem {
-                postpone(change.identifier, .itemUnavailable(error.errno.hindrance))
-            } else {
+            if !putOff(change.identifier, error) {
                 log.warning("a change cannot be applied", metadata: ["errno": "\(error.errno)"])
             }
             return false
         }
+    }
+
+    /// Leaves a change for later that the local disk refuses.
+    /// - Returns: Whether the error is of this item.
+    func putOff(_ identifier: ItemIdentifier, _ error: ReplicaError) -> Bool {
+        if error.errno == .noSpace { noteFullDisk() }
+        guard error.errno.isOfItem else { return false }
+        postpone(identifier, .itemUnavailable(error.errno.hindrance))
+        return true
     }
 
     /// Leaves a change of the store for later: the other items go on.
@@ -139,46 +146,6 @@ extension SyncEngine {
         guard replica.events.isHeard, change.item != nil else { return }
         let number = replica.withTree { $0.byIdentifier[change.identifier]?.number }
         if let number { replica.post(.remoteChange, number) }
-    }
-
-    /// Fetches the newer content of a whole file beside the old one, which stands until it is all here.
-    private func fetchUpdate(of number: ItemNumber, _ item: Item) async -> Bool {
-        guard !options.isSequential else { return await fetchAndApply(item) }
-        let isNew = state.withLock { $0.updating.insert(item.identifier).inserted }
-        guard isNew else { return false }
-        Task {
-            let isDone = await self.fetchAndApply(item)
-            self.state.withLock { _ = $0.updating.remove(item.identifier) }
-            if isDone { self.wakeSignal.signal() }
-        }
-        return false
-    }
-
-    private func fetchAndApply(_ item: Item) async -> Bool {
-        do throws(RemoteStoreError) {
-            let staged = try await stage(item)
-            defer { staged.discard() }
-            do throws(ReplicaError) {
-                guard try replica.apply(item, staged: staged.content) == .done else { return false }
-                state.withLock { $0.postponed.remove(item.identifier) }
-                return true
-            } catch {
-                if error.errno == .noSpace { noteFullDisk() }
-                if error.errno.isOfItem {
-                    postpone(item.identifier, .itemUnavailable(error.errno.hindrance))
-                }
-                return false
-            }
-        } catch {
-            if error == .versionNoLongerAvailable || error == .noSuchItem(item.identifier) {
-                await ask(item.identifier)
-            } else if error.refusal.reach == .item {
-                postpone(item.identifier, error)
-            } else {
-                noteStoreFailure(error)
-            }
-            return false
-        }
     }
 
     /// Lists the folders again that the store may have more in than we know.

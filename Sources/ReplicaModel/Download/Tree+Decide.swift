@@ -47,6 +47,8 @@ extension Tree {
         }
         if case .update(let fields) = plan.down, fields.contains(.contents), node.kind == .file,
             node.materialization == .whole, item.size > 0, staged == nil,
+            // Of an empty file nothing was kept here.
+            node.fingerprint.size > 0 || plan.keepsCopy,
             !plan.keepsCopy || node.fingerprint.size == item.size  // Both may have written the same.
         {
             if !plan.keepsCopy { try demandReplaceable(node) }

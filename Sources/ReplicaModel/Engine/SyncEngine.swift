@@ -157,6 +157,8 @@ struct EngineState {
     var reimports = 0
     /// Whole files whose newer content is on its way.
     var updating: Set<ItemIdentifier> = []
+    /// Newer content that is here and not in its place yet.
+    var staged: [ItemIdentifier: StagedContent] = [:]
     private var lastStaged = 0
 
     /// How many items are asked for again that cannot be what they are said to be.

@@ -49,6 +49,49 @@ import Testing
         #expect(try bench.tree() == ["x": "newer"])
     }
 
+    /// What is fetched is of the file, wherever it is when it has come.
+    @Test func contentThatWasOnItsWayMovesNothingBack() async throws {
+        let bench = try await Self.bench()
+        for name in ["x", "beside"] { _ = try await bench.read(name) }
+        let engine = bench.engine { $0.isSequential = false }
+        let barrier = Barrier()
+        bench.store.hold(.fetchContents, at: barrier)
+        bench.store.write("newest", to: "beside")
+        try await bench.until("the content is asked for") {
+            await engine.receive()
+            return engine.state.withLock { !$0.updating.isEmpty }
+        }
+        bench.store.move("beside", to: "x")
+        try await bench.until("it has moved") {
+            engine.askNow()
+            await engine.receive()
+            return try bench.tree().keys.sorted() == ["x"]
+        }
+        barrier.lift()
+        try await bench.until("the content is here") { engine.state.withLock { $0.updating.isEmpty } }
+        #expect(try bench.tree().keys.sorted() == ["x"])
+        await engine.receive()
+        #expect(try bench.tree() == ["x": "newest"])
+        #expect(bench.store.calls(of: .fetchContents).count == 3)
+    }
+
+    /// Nobody asked for what others write into a file that was empty.
+    @Test func whatWasEmptyIsNotFetched() async throws {
+        let bench = try Bench()
+        bench.store.write("old", to: "x")
+        bench.store.write("", to: "beside")
+        try await bench.settle()
+        let number = try bench.number("x")
+        bench.store.write("newer", to: "beside")
+        try await bench.settle()
+        #expect(try await bench.report("beside").materialization == .dataless)
+        bench.store.move("beside", to: "x")
+        try await bench.settle()
+        #expect(bench.store.calls(of: .fetchContents).isEmpty)
+        #expect(try bench.number("x") == number)
+        #expect(try await bench.read("x") == "newer")
+    }
+
     @Test func anEditOfWhatMovesIsSentForIt() async throws {
         let bench = try await Self.bench()
         try bench.write("edited", to: "beside")

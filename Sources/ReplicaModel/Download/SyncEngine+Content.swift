@@ -1,0 +1,67 @@
+internal import SystemPackage
+
+extension SyncEngine {
+    /// Gives a whole file its newer content, which is fetched beside the old one. That stands until all is here.
+    ///
+    /// Content comes while other changes are applied, and those may say that the item is elsewhere by then, or that
+    /// another file has its identifier. So what came waits in staging for the change that is noted when it is here.
+    /// - Returns: Whether the change is dealt with.
+    func applyContent(of item: Item) async -> Bool {
+        if let staged = state.withLock({ $0.staged.removeValue(forKey: item.identifier) }) {
+            if staged.version == item.version.content { return apply(item, staged) }
+            staged.discard()
+        }
+        guard !options.isSequential else {
+            guard let staged = await fetchUpdate(of: item) else { return false }
+            return apply(item, staged)
+        }
+        let isNew = state.withLock { $0.updating.insert(item.identifier).inserted }
+        guard isNew else { return false }
+        Task {
+            let staged = await self.fetchUpdate(of: item)
+            self.state.withLock { state in
+                state.updating.remove(item.identifier)
+                state.staged[item.identifier] = staged
+            }
+            if staged != nil { self.wakeSignal.signal() }
+        }
+        return false
+    }
+
+    /// Removes what was fetched for changes that are no longer to be made.
+    func discardUnwanted() {
+        for identifier in state.withLock({ Array($0.staged.keys) }) {
+            // A database that cannot be read may have the change.
+            guard let isNoted = try? replica.isNoted(identifier), !isNoted else { continue }
+            state.withLock { $0.staged.removeValue(forKey: identifier) }?.discard()
+        }
+    }
+
+    private func apply(_ item: Item, _ staged: StagedContent) -> Bool {
+        defer { staged.discard() }
+        do throws(ReplicaError) {
+            guard try replica.apply(item, staged: staged) == .done else { return false }
+            state.withLock { $0.postponed.remove(item.identifier) }
+            return true
+        } catch {
+            _ = putOff(item.identifier, error)
+            return false
+        }
+    }
+
+    /// - Returns: Nil when the content could not be had; what comes of that is noted.
+    private func fetchUpdate(of item: Item) async -> StagedContent? {
+        do throws(RemoteStoreError) {
+            return try await stage(item)
+        } catch {
+            if error == .versionNoLongerAvailable || error == .noSuchItem(item.identifier) {
+                await ask(item.identifier)
+            } else if error.refusal.reach == .item {
+                postpone(item.identifier, error)
+            } else {
+                noteStoreFailure(error)
+            }
+            return nil
+        }
+    }
+}
