@@ -168,10 +168,8 @@ import Testing
             try await bench.settle()
             try await bench.domain.pin(DomainBench.names("f0"))
             for number in 1..<10 { _ = try await bench.read("f\(number)") }
-            try await bench.until("the cache within its limit") {
-                await bench.domain.engine.trimCache()
-                return try bench.domain.report().bytesHere <= 50_000
-            }
+            // The upkeep's own trimming; another one beside it would count the same bytes twice.
+            try await bench.until("the cache within its limit") { try bench.domain.report().bytesHere <= 50_000 }
             try await bench.until("the pinned file here") { try await bench.item("f0").materialization == .whole }
             #expect(try await bench.item("f9").materialization == .whole)
             #expect(try await bench.item("f1").materialization == .dataless)
@@ -188,10 +186,7 @@ import Testing
             try await bench.domain.pin(DomainBench.names("kept"))
             try await bench.until("the pinned file") { try await bench.item("kept").materialization == .whole }
             _ = try await bench.read("old")
-            try await bench.until("room on the disk") {
-                await bench.domain.engine.trimCache()
-                return try await bench.item("old").materialization == .dataless
-            }
+            try await bench.until("room on the disk") { try await bench.item("old").materialization == .dataless }
             #expect(try await bench.item("kept").materialization == .whole)
         }
     }
