@@ -14,7 +14,7 @@ import ReplicaControl
         }
         switch invocation {
         case .help: print(Invocation.helpText)
-        case .version: print("mount.replica 0.1")
+        case .version: print("mount.replica \(programVersion)")
         default: run(invocation, isStarted: isStarted)
         }
     }

@@ -11,7 +11,7 @@ struct Replica: ParsableCommand {
             A domain is a directory tree that is kept in a store. An item is named by its path in the mount, or by \
             NAME:PATH whether the domain is mounted or not. docs/CONTROL.md has the exit codes.
             """,
-        version: "0.1",
+        version: programVersion,
         groupedSubcommands: [
             CommandGroup(name: "Domains", subcommands: [Import.self, Add.self, List.self, Remove.self]),
             CommandGroup(name: "Mounting", subcommands: [Mount.self, Unmount.self]),
