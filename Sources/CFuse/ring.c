@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 // The kernel gives a request to the ring of the processor that asks, whose thread is bound to it: nobody is woken on
-// another one, which costs more than all else (docs/decisions/performance.md). The thread serves at once what is
+// another one, which costs more than all else (docs/PERFORMANCE.md). The thread serves at once what is
 // answered at once, and leaves all else to its workers, whose threads it starts and which so are bound as it is.
 
 /// The entries of a queue that wait for requests at any time. A request that finds none waits until another is answered.

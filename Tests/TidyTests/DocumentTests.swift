@@ -22,7 +22,8 @@ import Testing
     }()
 
     @Test(arguments: [
-        "docs/SEMANTICS.md", "docs/CONFORMANCE.md", "docs/ARCHITECTURE.md", "docs/CONTROL.md", "README.md",
+        "docs/SEMANTICS.md", "docs/CONFORMANCE.md", "docs/ARCHITECTURE.md", "docs/CONTROL.md",
+        "docs/TROUBLESHOOTING.md", "README.md",
     ])
     func testsThatAreNamedExist(path: String) {
         guard let text = SourceTree.document(path) else { return }
@@ -54,6 +55,23 @@ import Testing
             }
         }
         #expect(found > 60)
+    }
+
+    /// Each first cell of TROUBLESHOOTING.md is said by us, word for word, or by the C library.
+    @Test func messagesOfTroubleshootingAreOurs() throws {
+        let text = try #require(SourceTree.document("docs/TROUBLESHOOTING.md"))
+        let system: Set = [
+            "Transport endpoint is not connected", "No route to host", "Network is down", "Stale file handle",
+        ]
+        let said = SourceTree.swift.filter(\.isInSources).flatMap(\.lines).joined(separator: "\n")
+        var found = 0
+        for line in text.components(separatedBy: "\n") {
+            guard let match = line.firstMatch(of: #/^\| `([^`]+)` \|/#) else { continue }
+            let message = String(match.1)
+            found += 1
+            #expect(system.contains(message) || said.contains(message), "nobody says: \(message)")
+        }
+        #expect(found > 25)
     }
 
     @Test func everySectionOfSemanticsNamesATest() {
