@@ -10,6 +10,7 @@ import Testing
     @Test(
         arguments: [
             (["pin", "photos:a/b"], .pin(path: path("a/b")), "photos:a/b is pinned"),
+            (["pin", "photos:a", "--wait"], .pin(path: path("a"), wait: true), "photos:a is pinned and here"),
             (["unpin", "photos:a"], .unpin(path: path("a")), "photos:a is not pinned"),
             (["resend", "photos:a"], .resend(path: path("a"), fields: nil), "photos:a is sent again"),
             (

@@ -44,6 +44,36 @@ import Testing
         #expect(options.domain.credentials == secret)
     }
 
+    @Test func importWaitsForTheStoreWhenThatIsAsked() async throws {
+        for isAway in [false, true] {
+            // The daemon that the import leaves is in this process.
+            let state = try folder.makeFolder("replica/new\(isAway)")
+            let script = """
+                mkdir -m 700 '\(state)/tree'; chmod 700 '\(state)'
+                cat '\(folder.path)/record' >'\(state)/domain.json'; \(Self.answer)
+                """
+            let name = try DomainName("new\(isAway)")
+            let record = DomainRecord(name: name, store: try StoreURL("file:///s"))
+            try folder.write(String(decoding: try record.json(), as: UTF8.self), to: "record")
+            let service = ScriptedService { request, _ in
+                if isAway { throw ControlFailure(.offline, "the store can't be reached") }
+                return .done
+            }
+            let server = try ControlServer(state: state, service: service)
+            let result = try await replica(
+                "import", "new\(isAway)", "/tmp", "--store", "file:///s", "--wait", mount: script)
+            #expect(service.requests == [.wait(path: .root)])
+            if isAway {
+                let line = "replica: newtrue is imported, but the store can't be reached"
+                #expect(result.isOneClearLine(code: ExitReason.offline.rawValue, containing: line), "\(result)")
+            } else {
+                let line = "newfalse is imported and in the store; 'replica mount newfalse DIR' mounts it\n"
+                #expect(result.code == 0 && result.output == line, "\(result)")
+            }
+            try await onThread { server.stop() }
+        }
+    }
+
     @Test func addCallsIt() async throws {
         let result = try await replica("add", "new", "--store", "file:///s", "--create", "--json", mount: Self.answer)
         #expect(result.output == #"{"daemon":{"name":"new","pid":7,"protocol":1}}"# + "\n", "\(result)")

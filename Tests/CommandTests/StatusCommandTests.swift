@@ -136,7 +136,6 @@ import Testing
         let text = try await Programs.replica("pending", "--since", "7.8", in: domain.folder)
         #expect(
             text.output == """
-                1 of 2 items, 3 B of 4 B, 5 B/s, 1 s left
                 + a/ü b  [content]  no (serverUnreachable)
                 - a/\u{FFFD}
                 - (gone)  x
@@ -217,7 +216,6 @@ import Testing
         let result = try await Programs.replica("watch", in: domain.folder)
         #expect(
             result.output == """
-                1 of 2 items, 3 B of 4 B, 5 B/s, 1 s left
                 a/ü b  [content]  no (serverUnreachable)
                 - a/\u{FFFD}
                 - (gone)  x

@@ -29,8 +29,9 @@ public enum ControlRequest: Codable, Equatable, Sendable {
     /// Evicts what is below a folder and forgets the listings of folders in which nothing is left here.
     /// Events: `progress`. Answer: `evicted`.
     case forget(path: ControlPath)
-    /// Keeps the content here always, and that of what is below. Answer: `done`, when this is in force.
-    case pin(path: ControlPath)
+    /// Keeps the content here always, and that of what is below. Answer: `done`, when this is in force; with `wait` when the
+    /// bytes are here. Events: `progress`.
+    case pin(path: ControlPath, wait: Bool? = nil)
     /// Undoes `pin`. Answer: `done`.
     case unpin(path: ControlPath)
     /// Sends an item and what is below it to the store again as createItem(mayAlreadyExist). Answer: `done` at once.
@@ -68,7 +69,7 @@ extension ControlRequest {
     public var path: ControlPath? {
         switch self {
         case .item(let path), .resolve(let path, _), .download(let path, _, _, _), .evict(let path, _),
-            .forget(let path), .pin(let path), .unpin(let path), .reimport(let path), .resend(let path, _),
+            .forget(let path), .pin(let path, _), .unpin(let path), .reimport(let path), .resend(let path, _),
             .wait(let path):
             path
         case .retry(let path): path

@@ -111,13 +111,15 @@ public struct TransferProgress: Codable, Equatable, Sendable {
     public var bytesPerSecond: Double
     /// Mean over the last seconds.
     public var itemsPerSecond: Double
-    /// Nil where it can't be told yet.
+    /// Nil where it can't be told.
     public var secondsLeft: Double?
+    /// True while the totals are only what was found yet; else left out.
+    public var counting: Bool?
 
     /// Counts so far; rates are 0 until there are some.
     public init(
         itemsDone: Int, itemsTotal: Int, bytesDone: Int64, bytesTotal: Int64, bytesPerSecond: Double = 0,
-        itemsPerSecond: Double = 0, secondsLeft: Double? = nil
+        itemsPerSecond: Double = 0, secondsLeft: Double? = nil, counting: Bool? = nil
     ) {
         self.itemsDone = itemsDone
         self.itemsTotal = itemsTotal
@@ -126,5 +128,6 @@ public struct TransferProgress: Codable, Equatable, Sendable {
         self.bytesPerSecond = bytesPerSecond
         self.itemsPerSecond = itemsPerSecond
         self.secondsLeft = secondsLeft
+        self.counting = counting
     }
 }

@@ -9,14 +9,19 @@ struct FileBelow: Sendable {
 extension Domain {
     /// The item itself where it is no folder, else what is no folder below it, of listed folders, in the order of
     /// their paths.
-    func files(at number: ItemNumber, _ path: [FileName]) throws(Errno) -> [FileBelow] {
+    /// - Parameter work: Told of each.
+    func files(at number: ItemNumber, _ path: [FileName], _ work: Work) throws(Errno) -> [FileBelow] {
+        defer { work.endCounting() }
         guard replica.withTree({ $0.items[number]?.kind }) == .folder else {
+            work.find(items: 1)
             return [FileBelow(number: number, path: path)]
         }
         var found: [FileBelow] = []
         var folders = [FileBelow(number: number, path: path)]
         while let folder = folders.popLast() {
-            for child in try children(of: folder.number) {
+            let children = try children(of: folder.number)
+            work.find(items: children.count { $0.kind != .folder })
+            for child in children {
                 let below = FileBelow(number: child.number, path: folder.path + [child.name])
                 if child.kind == .folder { folders.append(below) } else { found.append(below) }
             }

@@ -10,7 +10,7 @@ public struct Download: Sendable {
     }
     /// Files and folders that are here.
     public var items = 0
-    /// What could not be brought, in the order of their paths.
+    /// What could not be brought: folders that could not be listed, then the others, each in the order of their paths.
     public var failed: [Failure] = []
 }
 
@@ -20,20 +20,27 @@ extension Domain {
     /// - Parameters:
     ///   - range: In bytes, cut to the file's size; nil for all. Ignored for a folder.
     ///   - waits: Whether to return when it is here; else as soon as it is under way.
+    ///   - work: Told how far it has come.
     /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` and ``hydrate(_:range:)`` throw.
-    public func download(_ path: [FileName], range: Range<Int64>? = nil, waits: Bool) async throws(Errno) {
+    public func download(
+        _ path: [FileName], range: Range<Int64>? = nil, waits: Bool, work: Work = Work()
+    ) async throws(Errno) {
         let held = try await hold(path, listing: true)
         guard waits else {
             return try begin(held) { (domain) async throws(Errno) in try await domain.bring(held, range) }
         }
         defer { release(held) }
-        try await bring(held, range)
+        let missing = replica.withTree { $0.items[held.number]?.missingBytes } ?? 0
+        let bytes = min(missing, range.map { Int64($0.count) } ?? .max)
+        work.find(items: 1, bytes: bytes)
+        work.endCounting()
+        try await bring(held, range, work, bytes)
     }
 
     /// Brings everything below a folder, listings and contents. One item that can't be had doesn't stop the others.
     /// - Parameters:
     ///   - waits: Whether to return when all is here; else as soon as it is under way, and what fails is an event.
-    ///   - work: Told how far it has come; its totals grow as folders are listed.
+    ///   - work: Told how far it has come; all is listed and counted before the first content is fetched.
     /// - Throws: ENOENT; ENOTDIR; ENETDOWN when the domain is disconnected; EINTR when cancelled.
     public func downloadAll(
         below path: [FileName], waits: Bool, work: Work = Work()
@@ -41,13 +48,13 @@ extension Domain {
         let held = try await hold(path, listing: true)
         guard waits else {
             try begin(held) { (domain) async throws(Errno) in
-                let done = try await domain.bringAll(FileBelow(number: held.number, path: path), work)
+                let done = try await domain.bringAll(at: path, isPinnedOnly: false, work)
                 if let first = done.failed.first { throw first.errno }
             }
             return Download()
         }
         defer { release(held) }
-        return try await bringAll(FileBelow(number: held.number, path: path), work)
+        return try await bringAll(at: path, isPinnedOnly: false, work)
     }
 
     /// Does the work in a task of its own that holds the item.
@@ -70,6 +77,19 @@ extension Domain {
         }
     }
 
+    /// - Parameter bytes: How many of it are not here.
+    func bring(
+        _ held: HeldItem, _ range: Range<Int64>?, _ work: Work, _ bytes: Int64
+    ) async throws(Errno) {
+        defer { work.finishItem(bytes: bytes) }
+        if let identifier = replica.withTree({ $0.items[held.number]?.base?.identifier }) {
+            work.begin(bytes: bytes) { [statistics = engine.statistics] in
+                statistics.withLock { $0.fetches[identifier]?.done ?? 0 }
+            }
+        }
+        try await bring(held, range)
+    }
+
     private func bring(_ held: HeldItem, _ range: Range<Int64>?) async throws(Errno) {
         let kind = replica.withTree { $0.items[held.number]?.kind }
         switch kind {
@@ -78,34 +98,5 @@ extension Domain {
         case .symlink: break
         case nil: throw .noSuchFileOrDirectory
         }
-    }
-
-    /// Folder by folder: its listing, then the contents in it, then what is below.
-    private func bringAll(_ top: FileBelow, _ work: Work) async throws(Errno) -> Download {
-        var result = Download()
-        var waiting = [top]
-        work.begin(items: 1)
-        while let item = waiting.popLast() {
-            do throws(Errno) {
-                let held = try await hold(item.path, listing: true)
-                defer { release(held) }
-                try await bring(held, nil)
-                if replica.withTree({ $0.items[held.number]?.kind }) == .folder {
-                    let found = try children(of: held.number)
-                    work.begin(items: found.count)
-                    waiting += found.reversed().map { FileBelow(number: $0.number, path: item.path + [$0.name]) }
-                }
-                result.items += 1
-            } catch {
-                try engine.checkConnected()
-                if Task.isCancelled { throw .interrupted }
-                // What was removed meanwhile is nothing to bring.
-                if error != .noSuchFileOrDirectory || item.path == top.path {
-                    result.failed.append(Download.Failure(path: item.path, errno: error))
-                }
-            }
-            work.finishItem()
-        }
-        return result
     }
 }

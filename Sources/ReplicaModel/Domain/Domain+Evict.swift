@@ -51,8 +51,7 @@ extension Domain {
     private func evict(
         _ held: HeldItem, _ path: [FileName], isStrict: Bool, _ work: Work
     ) throws(Errno) -> Eviction {
-        let files = try files(at: held.number, path)
-        work.begin(items: files.count)
+        let files = try files(at: held.number, path, work)
         var result = Eviction()
         if isStrict, let refusal = firstRefusal(of: files) {
             result.refused.append(refusal)

@@ -47,7 +47,7 @@ extension Domain {
     func withTransfer(_ report: ItemReport) -> ItemReport {
         var report = report
         let number = report.number
-        if let upload = engine.state.withLock({ $0.uploads[number] }) {
+        if let upload = engine.statistics.withLock({ $0.uploads[number] }) {
             report.transfer = ItemTransfer(isUpload: true, done: upload.done, size: upload.size)
         } else if let identifier = report.identifier,
             let fetch = engine.statistics.withLock({ $0.fetches[identifier] })

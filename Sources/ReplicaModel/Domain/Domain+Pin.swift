@@ -6,6 +6,14 @@ extension Domain {
     /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` throws; EIO when the database can't be written.
     public func pin(_ path: [FileName]) async throws(Errno) { try await setPin(true, path) }
 
+    /// The same, and returns when all that is pinned by it is here. One item that can't be had doesn't stop the others.
+    /// - Parameter work: Told how far it has come.
+    /// - Throws: As ``pin(_:)``; ENETDOWN when the domain is disconnected; EINTR when cancelled: it is in force then too.
+    public func pinAndBring(_ path: [FileName], work: Work = Work()) async throws(Errno) -> Download {
+        try await pin(path)
+        return try await bringAll(at: path, isPinnedOnly: true, work)
+    }
+
     /// Undoes ``pin(_:)`` for an item and what is below it, also inside of a pinned folder. In force when this returns.
     public func unpin(_ path: [FileName]) async throws(Errno) { try await setPin(false, path) }
 

@@ -17,7 +17,7 @@ extension Domain {
             errors: counts.errors + refused,
             conflicts: counts.conflicts, items: counts.items, bytes: counts.bytes, bytesHere: counts.here,
             localOnly: counts.localOnly,
-            uploads: isAway ? nil : engine.uploads(pending: pending, unsentBytes: counts.unsentBytes),
+            uploads: isAway ? nil : engine.uploads(unsentBytes: counts.unsentBytes),
             downloads: engine.downloads())
     }
 }
@@ -50,19 +50,31 @@ extension SyncEngine {
         return (isSyncing ? .syncing : .idle, nil)
     }
 
-    func uploads(pending: Int, unsentBytes: Int64) -> TransferReport? {
+    /// - Parameter unsentBytes: As it was recorded: of many items nobody counts it anew.
+    func uploads(unsentBytes: Int64) -> TransferReport? {
         let now = replica.now()
-        let underway = state.withLock { $0.uploads.values.reduce(Int64(0)) { $0.saturatingAdd($1.done) } }
-        return statistics.withLock { statistics in
-            guard pending > 0 else { return nil }
-            let rate = statistics.sending.rate(now: now)
-            let done = statistics.sentBytes.saturatingAdd(underway)
-            return TransferReport(
-                itemsDone: statistics.sentItems, itemsTotal: statistics.sentItems + pending, bytesDone: done,
-                bytesTotal: max(done, statistics.sentBytes.saturatingAdd(unsentBytes)), itemsPerSecond: rate.items,
-                bytesPerSecond: rate.bytes)
+        // Both at one moment: what becomes sent ceases to be pending, and is to count once.
+        return replica.withTree { tree in
+            statistics.withLock { statistics in
+                guard !tree.pending.isEmpty else { return nil }
+                let twice = statistics.answered.filter { tree.pending[$0.key] != nil }
+                let unsent =
+                    tree.pending.count <= Self.few
+                    ? tree.unsentBytes(but: twice)
+                    : max(0, unsentBytes - twice.values.reduce(0) { $0.saturatingAdd($1) })
+                let done = statistics.sentBytes.saturatingAdd(statistics.uploading())
+                let rate = statistics.sending.rate(now: now)
+                return TransferReport(
+                    itemsDone: statistics.sentItems,
+                    itemsTotal: statistics.sentItems + tree.pending.count - twice.count, bytesDone: done,
+                    bytesTotal: max(done, statistics.sentBytes.saturatingAdd(unsent)), itemsPerSecond: rate.items,
+                    bytesPerSecond: rate.bytes, seconds: rate.seconds)
+            }
         }
     }
+
+    /// How many items are looked at for a report.
+    private static let few = 1000
 
     func downloads() -> TransferReport? {
         let now = replica.now()
@@ -76,8 +88,28 @@ extension SyncEngine {
                 itemsDone: statistics.fetchedItems, itemsTotal: statistics.fetchedItems + statistics.fetches.count,
                 bytesDone: statistics.fetchedBytes.saturatingAdd(running.done),
                 bytesTotal: statistics.fetchedBytes.saturatingAdd(running.size),
-                itemsPerSecond: rate.items, bytesPerSecond: rate.bytes)
+                itemsPerSecond: rate.items, bytesPerSecond: rate.bytes, seconds: rate.seconds)
         }
+    }
+}
+
+extension Tree {
+    /// Bytes of the contents that are still to be sent.
+    fileprivate func unsentBytes(but others: [ItemNumber: Int64]) -> Int64 {
+        pending.values.reduce(0) { others[$1.number] == nil ? $0.saturatingAdd($1.unsentBytes) : $0 }
+    }
+}
+
+extension Node {
+    /// Bytes of a file's content that are not here.
+    var missingBytes: Int64 {
+        kind == .file && materialization != .whole ? max(0, fingerprint.size - ranges.count) : 0
+    }
+
+    /// Bytes of its content when that is still to be sent, else 0.
+    var unsentBytes: Int64 {
+        let isSent = flags.isDisjoint(with: [.deleted, .excluded, .special, .refused])
+        return kind == .file && dirty.contains(.contents) && isSent ? fingerprint.size : 0
     }
 }
 

@@ -6,35 +6,39 @@ extension Domain {
     /// power cut would lose none of it.
     /// What is written meanwhile is not waited for, but for an item that was already waiting to be sent. As long as the
     /// store is away, or an item waits for a person, it waits on, and what failed is tried again every ten seconds or sooner.
+    /// - Parameter work: Told how far it has come; what the store turns out to have had adds to it.
     /// - Throws: `CancellationError` when the waiting task is cancelled; what the database,
     ///   the disk or the store says.
-    public func waitForStabilization() async throws { try await engine.awaited { try await becomeStable() } }
+    public func waitForStabilization(work: Work = Work()) async throws {
+        try await engine.awaited { try await becomeStable(work) }
+    }
 
-    private func becomeStable() async throws {
+    private func becomeStable(_ work: Work) async throws {
         let firstPull = engine.askForPull()
         // What the store had may make more to send, like a conflict's copy: another round then.
         for _ in 0..<4 {
-            try await poll { !replica.isScanning }
+            try await awaitScan(work)
             let isQuiet = try await drain(
-                replica.unsent { _, _ in true }, isQuiet: { engine.isQuiet(after: firstPull) })
+                replica.unsent { _, _ in true }, work, isQuiet: { engine.isQuiet(after: firstPull) })
             if isQuiet { return try await engine.makeDurable() }
             let pull = engine.askForPull()
             try await poll { engine.state.withLock { $0.pullsDone >= pull } }
             let last = try replica.database.read { rows in
                 try Int64.fetchOne(rows, sql: "SELECT max(sequence) FROM incoming") ?? 0
             }
-            try await poll { try isApplied(upTo: last) || engine.isQuiet(after: firstPull) }
+            try await awaitApplied(upTo: last, work) { engine.isQuiet(after: firstPull) }
             if engine.isQuiet(after: firstPull) { return try await engine.makeDurable() }
         }
         try await engine.makeDurable()
     }
 
     /// Waits until the store has all that was changed at an item or below it before, but for what was moved there.
+    /// - Parameter work: Told how far it has come.
     /// - Throws: ENOENT; ENOTDIR; ``ItemError`` when the store will not have one of the items; `CancellationError`.
-    public func waitForChanges(below path: [FileName]) async throws {
+    public func waitForChanges(below path: [FileName], work: Work = Work()) async throws {
         let held = try await hold(path, listing: false)
         defer { release(held) }
-        try await poll { !replica.isScanning }
+        try await awaitScan(work)
         replica.settleWriters()
         let waiting = replica.unsent { tree, node in
             guard let above = tree.items[held.number] else { return false }
@@ -42,20 +46,25 @@ extension Domain {
             guard let base = node.base else { return node.isInside(above) }
             return tree.items[base.parent]?.isInside(above) ?? false
         }
-        _ = try await engine.awaited { try await drain(waiting, isQuiet: { false }, failsWhenParked: true) }
+        _ = try await engine.awaited { try await drain(waiting, work, isQuiet: { false }, failsWhenParked: true) }
     }
 
     /// Waits until none of these items is pending, or `isQuiet`.
     /// - Returns: Whether it was quiet.
     private func drain(
-        _ items: Set<ItemNumber>, isQuiet: () -> Bool, failsWhenParked: Bool = false
+        _ items: [ItemNumber: Int64], _ work: Work, isQuiet: () -> Bool, failsWhenParked: Bool = false
     ) async throws -> Bool {
         var left = items
+        work.find(items: items.count, bytes: items.values.reduce(0) { $0.saturatingAdd($1) })
+        work.endCounting()
         while true {
             if isQuiet() { return true }
-            left = replica.withTree { tree in left.filter { tree.pending[$0] != nil } }
+            left = replica.withTree { tree in left.filter { tree.pending[$0.key] != nil } }
+            let bytes = left.values.reduce(Int64(0)) { $0.saturatingAdd($1) }
+            let sent = engine.statistics.withLock { $0.uploading { left[$0] != nil } }
+            work.setLeft(items: left.count, bytes: max(0, bytes - sent))
             if left.isEmpty { return false }
-            if failsWhenParked, let error = replica.parkedError(among: left) { throw error }
+            if failsWhenParked, let error = replica.parkedError(among: left.keys) { throw error }
             try await Task.sleep(for: .milliseconds(left.count > 1000 ? 200 : 20))
         }
     }
@@ -66,6 +75,35 @@ extension Domain {
             && replica.database.read { rows in
                 try Int64.fetchOne(rows, sql: "SELECT min(sequence) FROM incoming") ?? .max
             } > last
+    }
+
+    /// Waits for the comparison of tree and database. What it finds is to be sent.
+    private func awaitScan(_ work: Work) async throws {
+        let found = work.counts.itemsTotal
+        try await poll {
+            guard replica.isScanning else { return true }
+            work.setFound(items: found + replica.withTree { $0.pending.count }, bytes: work.counts.bytesTotal)
+            return false
+        }
+        work.setFound(items: found, bytes: work.counts.bytesTotal)
+    }
+
+    /// Waits until the changes that came with these numbers are applied, or `isQuiet`.
+    private func awaitApplied(upTo last: Int64, _ work: Work, isQuiet: () -> Bool) async throws {
+        func count() throws -> Int {
+            try replica.database.read { rows in
+                try Int.fetchOne(rows, sql: "SELECT count(*) FROM incoming WHERE sequence <= ?", arguments: [last]) ?? 0
+            }
+        }
+        work.find(items: try count())
+        var looks = 0
+        try await poll {
+            looks += 1
+            // Counting costs more than looking for the first.
+            if looks % 25 == 0 { work.setLeft(items: try count(), bytes: 0) }
+            return try isApplied(upTo: last) || isQuiet()
+        }
+        work.setLeft(items: 0, bytes: 0)
     }
 
     private func poll(_ isTrue: () throws -> Bool) async throws {
@@ -93,13 +131,14 @@ extension SyncEngine {
 
 extension Replica {
     /// The pending items that `isMeant`.
-    fileprivate func unsent(_ isMeant: (Tree, Node) -> Bool) -> Set<ItemNumber> {
+    /// - Returns: How many bytes of content are to be sent of each.
+    fileprivate func unsent(_ isMeant: (Tree, Node) -> Bool) -> [ItemNumber: Int64] {
         settleWriters()
-        return withTree { tree in Set(tree.pending.values.filter { isMeant(tree, $0) }.map(\.number)) }
+        return withTree { tree in tree.pending.filter { isMeant(tree, $0.value) }.mapValues(\.unsentBytes) }
     }
 
     /// The error of an item that waits for a person.
-    fileprivate func parkedError(among numbers: Set<ItemNumber>) -> ItemError? {
+    fileprivate func parkedError(among numbers: some Sequence<ItemNumber>) -> ItemError? {
         withTree { tree in
             for number in numbers {
                 guard let failure = tree.pending[number]?.failure, failure.retryAt == nil else { continue }

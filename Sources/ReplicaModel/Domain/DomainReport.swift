@@ -40,7 +40,8 @@ public struct DomainReport: Sendable, Hashable {
     public var downloads: TransferReport?
 }
 
-/// How far all transfers of one direction have come, since there was last none (MODEL.md#content, globalProgress).
+/// How far something has come: all transfers of one direction, since there was last none (MODEL.md#content, globalProgress),
+/// or what a person asked for (``Work``).
 public struct TransferReport: Sendable, Hashable {
     public var itemsDone: Int
     public var itemsTotal: Int
@@ -50,15 +51,26 @@ public struct TransferReport: Sendable, Hashable {
     public var itemsPerSecond: Double
     /// Mean over the last seconds.
     public var bytesPerSecond: Double
+    /// Seconds that the speeds are a mean over.
+    public var seconds = 0.0
+    /// Whether the totals are only what was found yet.
+    public var isCounting = false
 
-    /// Seconds until the end at this speed, or nil when it can't be told.
+    /// Seconds until the end at this speed; nil when it means nothing: while it is counted, after less than three seconds,
+    /// and where it would be days.
     public var secondsLeft: Double? {
-        let times = [
-            (Double(bytesTotal - bytesDone), bytesPerSecond), (Double(itemsTotal - itemsDone), itemsPerSecond),
-        ].filter { $0.0 > 0 }.map { $0.1 > 0 ? $0.0 / $0.1 : .infinity }
-        guard let longest = times.max(), longest.isFinite else { return nil }
+        guard !isCounting, seconds >= Self.shortestMean else { return nil }
+        let bytesLeft = Double(bytesTotal) - Double(bytesDone)
+        let itemsLeft = Double(itemsTotal) - Double(itemsDone)
+        // A large file is no item for long: then its bytes tell, and the other way round.
+        if bytesLeft > 0, bytesPerSecond <= 0 { return nil }
+        let times = [(bytesLeft, bytesPerSecond), (itemsLeft, itemsPerSecond)].filter { $0.0 > 0 && $0.1 > 0 }
+        guard let longest = times.map({ $0.0 / $0.1 }).max(), longest <= Self.longestEstimate else { return nil }
         return longest
     }
+
+    private static let shortestMean = 3.0
+    private static let longestEstimate = 48.0 * 3600
 
     /// Both together.
     public static func + (left: TransferReport, right: TransferReport) -> TransferReport {
@@ -67,6 +79,7 @@ public struct TransferReport: Sendable, Hashable {
             bytesDone: left.bytesDone.saturatingAdd(right.bytesDone),
             bytesTotal: left.bytesTotal.saturatingAdd(right.bytesTotal),
             itemsPerSecond: left.itemsPerSecond + right.itemsPerSecond,
-            bytesPerSecond: left.bytesPerSecond + right.bytesPerSecond)
+            bytesPerSecond: left.bytesPerSecond + right.bytesPerSecond, seconds: min(left.seconds, right.seconds),
+            isCounting: left.isCounting || right.isCounting)
     }
 }

@@ -149,8 +149,6 @@ struct EngineState {
     var waiters = 0
     /// Names of the store that cannot stand here, and other changes that could not be applied.
     var refused: Set<String> = []
-    /// Bytes of the calls under way: done and all.
-    var uploads: [ItemNumber: (done: Int64, size: Int64)] = [:]
     /// Whether the end of an import is still to be told.
     var isImporting = false
     /// Reimports whose items are still being gathered.

@@ -1,24 +1,61 @@
 /// How much was carried since there was last nothing to carry (MODEL.md#content, globalProgress).
 struct TransferStatistics {
+    struct Upload {
+        var done: Int64 = 0
+        var size: Int64 = 0
+    }
     struct Fetch {
         var done: Int64 = 0
         var size: Int64 = 0
         var calls = 0
     }
     /// What was sent.
-    var sentItems = 0
-    var sentBytes: Int64 = 0
-    var sending = Meter()
+    private(set) var sentItems = 0
+    private(set) var sentBytes: Int64 = 0
+    private(set) var sending = Meter()
+    /// Contents on their way.
+    private(set) var uploads: [ItemNumber: Upload] = [:]
+    /// What the store has answered and counts as sent, with its bytes, until the replica has taken the answer in: so long it
+    /// may be pending as well.
+    private(set) var answered: [ItemNumber: Int64] = [:]
     /// What was fetched, but for the fetches under way.
     private(set) var fetchedItems = 0
     private(set) var fetchedBytes: Int64 = 0
     private(set) var fetches: [ItemIdentifier: Fetch] = [:]
     private(set) var fetching = Meter()
 
-    mutating func sent(bytes: Int64, now: Double) {
+    /// Bytes that the store has taken of the uploads under way.
+    func uploading(where isMeant: (ItemNumber) -> Bool = { _ in true }) -> Int64 {
+        uploads.reduce(0) { isMeant($1.key) ? $0.saturatingAdd($1.value.done) : $0 }
+    }
+
+    mutating func beginUpload(_ item: ItemNumber, size: Int64) { uploads[item] = Upload(size: size) }
+
+    /// - Parameter done: Bytes from the beginning.
+    mutating func uploaded(_ done: Int64, of item: ItemNumber, now: Double) {
+        guard let before = uploads[item]?.done else { return }
+        uploads[item]?.done = done
+        if done > before { sending.add(items: 0, bytes: done - before, now: now) }
+    }
+
+    /// The store has answered a call; ``endCall(_:isTakenIn:)`` follows.
+    mutating func answer(_ item: ItemNumber, bytes: Int64, now: Double) {
+        let before = uploads.removeValue(forKey: item)?.done ?? 0
+        answered[item] = bytes
         sentItems += 1
         sentBytes = sentBytes.saturatingAdd(bytes)
-        sending.add(items: 1, bytes: bytes, now: now)
+        sending.add(items: 1, bytes: max(0, bytes - before), now: now)
+    }
+
+    /// - Parameter isTakenIn: Whether the replica has the answer; else the call is to be made again.
+    mutating func endCall(_ item: ItemNumber, isTakenIn: Bool) {
+        guard let bytes = answered.removeValue(forKey: item) else {
+            uploads[item] = nil
+            return
+        }
+        guard !isTakenIn else { return }
+        sentItems = max(0, sentItems - 1)
+        sentBytes = max(0, sentBytes - bytes)
     }
 
     mutating func endSending() { (sentItems, sentBytes) = (0, 0) }
@@ -47,37 +84,5 @@ struct TransferStatistics {
         fetchedItems += 1
         fetchedBytes = fetchedBytes.saturatingAdd(fetch.done)
         fetching.add(items: 1, bytes: 0, now: now)
-    }
-}
-
-/// The mean speed over the last seconds.
-struct Meter {
-    private struct Second {
-        var time: Int64
-        var items: Int
-        var bytes: Int64
-    }
-    private var seconds: [Second] = []
-
-    /// Seconds that the mean is over.
-    private static let window: Int64 = 10
-
-    mutating func add(items: Int, bytes: Int64, now: Double) {
-        let time = Int64(now)
-        if seconds.last?.time != time { seconds.append(Second(time: time, items: 0, bytes: 0)) }
-        seconds[seconds.count - 1].items += items
-        let last = seconds.count - 1
-        seconds[last].bytes = seconds[last].bytes.saturatingAdd(bytes)
-        if seconds.count > Self.window { seconds.removeFirst(seconds.count - Int(Self.window)) }
-    }
-
-    /// Items and bytes a second.
-    func rate(now: Double) -> (items: Double, bytes: Double) {
-        let recent = seconds.filter { $0.time > Int64(now) - Self.window }
-        guard let first = recent.first else { return (0, 0) }
-        let span = max(1, now - Double(first.time))
-        return (
-            Double(recent.reduce(0) { $0 + $1.items }) / span, recent.reduce(0) { $0 + Double($1.bytes) } / span
-        )
     }
 }

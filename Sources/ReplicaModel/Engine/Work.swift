@@ -1,25 +1,104 @@
-/// How far something that a person asked for has come: counted by who does it, read by who shows it. Any thread.
+internal import Glibc
+
+/// How far something that a person asked for has come: counted by who does it, read by one who shows it. Any thread.
 public final class Work: Sendable {
     /// Counts so far.
-    public struct Counts: Sendable, Equatable {
-        public var done = 0
-        /// What is known to be done in all; it may grow while folders are listed.
-        public var total = 0
+    public struct Counts: Sendable, Hashable {
+        public var items = 0
+        /// What is to be done in all, as far as it was found.
+        public var itemsTotal = 0
+        public var bytes: Int64 = 0
+        public var bytesTotal: Int64 = 0
+        /// Whether more may be found.
+        public var isCounting = true
     }
-    private let state = Locked(Counts())
+    private struct State {
+        var counts = Counts()
+        /// What is done of the bytes of an item that is not done, which has so many.
+        var underway: (bytes: @Sendable () -> Int64, most: Int64)?
+        var reported = Counts()
+        var meter = Meter()
+    }
+    private let state = Locked(State())
+    private let now: @Sendable () -> Double
 
-    public init() {}
+    /// - Parameter now: Seconds of a clock that runs evenly; for tests.
+    public init(now: @escaping @Sendable () -> Double = Work.clock) { self.now = now }
 
-    /// Items done until now, and in all.
-    public var items: Counts { state.withLock { $0 } }
+    /// Counts until now, of whole items.
+    public var counts: Counts { state.withLock { $0.counts } }
 
-    /// Adds to what is to be done.
-    func begin(items: Int) {
-        state.withLock { $0.total += items }
+    /// How far it is now, with the mean speeds of the last seconds in which this was asked; nil while nothing was found.
+    public func report() -> TransferReport? {
+        let (counted, underway) = state.withLock { ($0.counts, $0.underway) }
+        var counts = counted
+        // Asked for outside of the lock: it takes others.
+        if let underway { counts.bytes = counts.bytes.saturatingAdd(min(max(0, underway.bytes()), underway.most)) }
+        return state.withLock { state in
+            let last = state.reported
+            if counts.items > last.items || counts.bytes > last.bytes || last == Counts() {
+                let bytes = max(0, counts.bytes - last.bytes)
+                state.meter.add(items: max(0, counts.items - last.items), bytes: bytes, now: now())
+            }
+            state.reported = counts
+            return counts.itemsTotal > 0 ? TransferReport(counts, state.meter.rate(now: now())) : nil
+        }
     }
 
-    /// One item more is done.
-    func finishItem() {
-        state.withLock { $0.done += 1 }
+    /// More is to be done.
+    func find(items: Int, bytes: Int64 = 0) {
+        state.withLock { state in
+            state.counts.itemsTotal += items
+            state.counts.bytesTotal = state.counts.bytesTotal.saturatingAdd(bytes)
+        }
+    }
+
+    /// So much is to be done in all, as far as it was found.
+    func setFound(items: Int, bytes: Int64) {
+        state.withLock { ($0.counts.itemsTotal, $0.counts.bytesTotal) = (items, bytes) }
+    }
+
+    /// All that is to be done was found.
+    func endCounting() { state.withLock { $0.counts.isCounting = false } }
+
+    /// Begins with an item.
+    /// - Parameters:
+    ///   - most: Its bytes.
+    ///   - bytes: Tells how many of them are done.
+    func begin(bytes most: Int64, _ bytes: @escaping @Sendable () -> Int64) {
+        state.withLock { $0.underway = (bytes, most) }
+    }
+
+    /// One item more is done, with all its bytes.
+    func finishItem(bytes: Int64 = 0) {
+        state.withLock { state in
+            state.underway = nil
+            state.counts.items += 1
+            state.counts.bytes = state.counts.bytes.saturatingAdd(bytes)
+        }
+    }
+
+    /// So much of what was found is not done.
+    func setLeft(items: Int, bytes: Int64) {
+        state.withLock { state in
+            state.counts.items = max(0, state.counts.itemsTotal - items)
+            state.counts.bytes = max(0, state.counts.bytesTotal - bytes)
+        }
+    }
+
+    /// Seconds since the machine was started.
+    public static let clock: @Sendable () -> Double = {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
+
+extension TransferReport {
+    init(_ counts: Work.Counts, _ rate: Meter.Rate) {
+        self.init(
+            itemsDone: counts.items, itemsTotal: counts.itemsTotal, bytesDone: counts.bytes,
+            bytesTotal: counts.bytesTotal, itemsPerSecond: rate.items, bytesPerSecond: rate.bytes,
+            seconds: rate.seconds, isCounting: counts.isCounting)
     }
 }

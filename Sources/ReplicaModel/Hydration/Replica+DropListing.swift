@@ -6,6 +6,10 @@ struct ListedChild {
     var number: ItemNumber
     var name: FileName
     var kind: ItemKind
+    /// Bytes of its content that are not here.
+    var missing: Int64
+    /// Whether it is not to be kept here though its folder is.
+    var isUnpinned: Bool
 }
 
 extension Replica {
@@ -16,7 +20,9 @@ extension Replica {
                 return nil
             }
             return try tree.children(of: folder).values.sorted { $0.name < $1.name }.map {
-                ListedChild(number: $0.number, name: $0.name, kind: $0.kind)
+                ListedChild(
+                    number: $0.number, name: $0.name, kind: $0.kind, missing: $0.missingBytes,
+                    isUnpinned: $0.pin == .unpinned)
             }
         }
     }

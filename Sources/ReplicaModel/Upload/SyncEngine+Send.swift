@@ -57,7 +57,7 @@ extension SyncEngine {
         }
         await fetchFirst()
         await finishImport()
-        if replica.withTree({ $0.pending.isEmpty }) { statistics.withLock { $0.endSending() } }
+        replica.withTree { tree in if tree.pending.isEmpty { statistics.withLock { $0.endSending() } } }
     }
 
     /// Lets programs go first that change one thing after the other: calls take processor time and the tree's lock.

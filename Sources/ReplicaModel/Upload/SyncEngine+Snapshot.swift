@@ -26,9 +26,9 @@ extension SyncEngine {
         }
         let number = call.number
         let size = now.size
-        state.withLock { $0.uploads[number] = (0, size) }
-        return ItemContents(file: FileDescriptor(rawValue: copy), size: size) { [state] done in
-            state.withLock { $0.uploads[number]?.done = done }
+        statistics.withLock { $0.beginUpload(number, size: size) }
+        return ItemContents(file: FileDescriptor(rawValue: copy), size: size) { [statistics, replica] done in
+            statistics.withLock { $0.uploaded(done, of: number, now: replica.now()) }
         }
     }
 

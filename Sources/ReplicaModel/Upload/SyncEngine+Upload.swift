@@ -5,6 +5,8 @@ internal import SystemPackage
 extension SyncEngine {
     /// Makes one call of the store and records what came of it.
     func upload(_ call: Outgoing) async {
+        var isTakenIn = false
+        defer { statistics.withLock { $0.endCall(call.number, isTakenIn: isTakenIn) } }
         do throws(RemoteStoreError) {
             let contents = try await snapshot(call)
             defer { contents.map { snapshots.release($0.file.rawValue, size: $0.size) } }
@@ -13,35 +15,39 @@ extension SyncEngine {
             case .create(let options):
                 let result = try await store.createItem(
                     basedOn: call.template, fields: call.fields, contents: contents, options: options)
+                noteAnswer(call)
                 try take(try recorded { () throws(ReplicaError) in try replica.finish(call, result) })
             case .modify(let base):
                 let result = try await store.modifyItem(
                     call.template, base: base, changedFields: call.fields, contents: contents)
+                noteAnswer(call)
                 try take(try recorded { () throws(ReplicaError) in try replica.finish(call, result) })
             case .resolve:
                 let item =
                     call.isOfKnownItem
                     ? try await store.item(call.template.identifier)
                     : try await store.itemCreated(from: call.template)
+                noteAnswer(call)
                 try take(try recorded { () throws(ReplicaError) in try replica.finishResolving(call, item) })
             case .delete(let base):
                 try await store.deleteItem(call.template.identifier, base: base)
+                noteAnswer(call)
                 replica.finishDeletion(call)
             }
-            noteSent(call)
+            isTakenIn = true
+            replica.post(.uploaded, call.number)
             replica.preserveRefused(call.number)
             if call.isRepeated { state.withLock { $0.retrial.help() } }
             clearStoreFailure()
         } catch {
             await failed(call, error)
         }
-        state.withLock { $0.uploads[call.number] = nil }
     }
 
-    private func noteSent(_ call: Outgoing) {
+    /// Before the replica takes it in: what is not pending any more counts as sent.
+    private func noteAnswer(_ call: Outgoing) {
         let bytes = call.source == nil ? 0 : call.fingerprint.size
-        statistics.withLock { $0.sent(bytes: bytes, now: replica.now()) }
-        replica.post(.uploaded, call.number)
+        statistics.withLock { $0.answer(call.number, bytes: bytes, now: replica.now()) }
     }
 
     /// Has the store's own state of an item applied where it differs from what was sent.

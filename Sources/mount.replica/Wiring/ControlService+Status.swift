@@ -26,28 +26,18 @@ extension ControlService {
         return status
     }
 
-    /// Sends how far the transfers are, every half second, while `body` runs.
-    func withProgress<Value: Sendable>(
-        _ events: EventSink, _ body: @escaping @Sendable () async throws -> Value
+    /// Runs `body`, and sends how far its work is every half second until it ends.
+    func working<Value: Sendable>(
+        _ events: EventSink, _ body: @escaping @Sendable (Work) async throws -> Value
     ) async throws -> Value {
-        try await reporting {
-            try await self.sendProgress(events)
-        } during: {
-            try await body()
-        }
-    }
-
-    /// Runs `body`, and `report` every half second until it ends.
-    private func reporting<Value: Sendable>(
-        _ report: @escaping @Sendable () async throws -> Void,
-        during body: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        try await withThrowingTaskGroup(of: Value?.self) { group in
-            group.addTask { try await body() }
+        let work = Work()
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await body(work) }
             group.addTask {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: .milliseconds(500))  // Cancelled when the body has ended.
-                    if !Task.isCancelled { try await report() }
+                    guard !Task.isCancelled, let report = work.report() else { continue }
+                    try await events.send(.progress(TransferProgress(report)))
                 }
                 return nil
             }
@@ -59,22 +49,7 @@ extension ControlService {
         }
     }
 
-    /// Like ``withProgress(_:_:)``, for what counts itself.
-    func working<Value: Sendable>(
-        _ events: EventSink, _ body: @escaping @Sendable (Work) async throws -> Value
-    ) async throws -> Value {
-        let work = Work()
-        let begin = ContinuousClock.now
-        return try await reporting {
-            let seconds = (ContinuousClock.now - begin) / .seconds(1)
-            if let progress = TransferProgress(work.items, after: seconds) {
-                try await events.send(.progress(progress))
-            }
-        } during: {
-            try await body(work)
-        }
-    }
-
+    /// Sends how far the transfers are, if there are any.
     private func sendProgress(_ events: EventSink) async throws {
         if let progress = TransferProgress(try domain.report()) { try await events.send(.progress(progress)) }
     }
@@ -122,21 +97,15 @@ extension TransferProgress {
     init?(_ report: DomainReport) {
         let transfers = [report.uploads, report.downloads].compactMap(\.self)
         guard let first = transfers.first else { return nil }
-        let all = transfers.dropFirst().reduce(first, +)
-        self.init(
-            itemsDone: all.itemsDone, itemsTotal: all.itemsTotal, bytesDone: all.bytesDone, bytesTotal: all.bytesTotal,
-            bytesPerSecond: all.bytesPerSecond, itemsPerSecond: all.itemsPerSecond, secondsLeft: all.secondsLeft)
+        self.init(transfers.dropFirst().reduce(first, +))
     }
-}
 
-extension TransferProgress {
-    /// Items alone; nil while nothing is known of them.
-    init?(_ items: Work.Counts, after seconds: Double) {
-        guard items.total > 0, seconds > 0 else { return nil }
-        let rate = Double(items.done) / seconds
+    init(_ report: TransferReport) {
         self.init(
-            itemsDone: items.done, itemsTotal: items.total, bytesDone: 0, bytesTotal: 0, itemsPerSecond: rate,
-            secondsLeft: items.done > 0 ? Double(items.total - items.done) / rate : nil)
+            itemsDone: report.itemsDone, itemsTotal: report.itemsTotal, bytesDone: report.bytesDone,
+            bytesTotal: report.bytesTotal, bytesPerSecond: report.bytesPerSecond,
+            itemsPerSecond: report.itemsPerSecond, secondsLeft: report.secondsLeft,
+            counting: report.isCounting ? true : nil)
     }
 }
 

@@ -31,7 +31,7 @@ struct ControlService: DomainService {
             try await daemon.mount(at: path.path, options: options)
             return .done
         case .unmount(let flush):
-            if flush { try await withProgress(events) { try await domain.waitForStabilization() } }
+            if flush { try await working(events) { try await domain.waitForStabilization(work: $0) } }
             try await daemon.unmount()
             return .done
         case .remove(let keep): return .removed(try await daemon.remove(keep: keep))
@@ -73,7 +73,10 @@ struct ControlService: DomainService {
         case .forget(let path):
             let names = try path.fileNames()
             return try await working(events) { .evicted(EvictionResult(try await domain.forget(names, work: $0))) }
-        case .pin(let path): try await domain.pin(path.fileNames())
+        case .pin(let path, true?):
+            let names = try path.fileNames()
+            try say(try await working(events) { try await domain.pinAndBring(names, work: $0) })
+        case .pin(let path, _): try await domain.pin(path.fileNames())
         case .unpin(let path): try await domain.unpin(path.fileNames())
         case .reimport(let path): try await domain.reimport(below: path.fileNames())
         case .resend(let path, let fields): try await resend(path.fileNames(), fields)
@@ -90,11 +93,11 @@ struct ControlService: DomainService {
             try domain.disconnect(reason: reason, isTemporary: isTemporary ?? false)
         case .wait(let path):
             let names = try path.fileNames()
-            try await withProgress(events) {
+            try await working(events) {
                 if names.isEmpty {
-                    try await domain.waitForStabilization()
+                    try await domain.waitForStabilization(work: $0)
                 } else {
-                    try await domain.waitForChanges(below: names)
+                    try await domain.waitForChanges(below: names, work: $0)
                 }
             }
         case .retry(nil): domain.retry()
@@ -140,11 +143,15 @@ struct ControlService: DomainService {
         _ path: [FileName], _ range: Range<Int64>?, _ waits: Bool, _ events: EventSink
     ) async throws {
         guard waits else { return try await domain.download(path, range: range, waits: false) }
-        try await withProgress(events) { try await domain.download(path, range: range, waits: true) }
+        try await working(events) { try await domain.download(path, range: range, waits: true, work: $0) }
     }
 
     private func downloadAll(_ path: [FileName], _ waits: Bool, _ events: EventSink) async throws {
-        let done = try await working(events) { try await domain.downloadAll(below: path, waits: waits, work: $0) }
+        try say(try await working(events) { try await domain.downloadAll(below: path, waits: waits, work: $0) })
+    }
+
+    /// - Throws: What could not be brought.
+    private func say(_ done: Download) throws {
         guard let first = done.failed.first else { return }
         let others = done.failed.count > 1 ? ", and \(done.failed.count - 1) more" : ""
         let why = FailureText(request: .item(path: ControlPath(first.path)), domain: daemon.location.name)

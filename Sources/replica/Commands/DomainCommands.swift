@@ -50,6 +50,8 @@ struct Import: ParsableCommand {
     @Argument(help: "The directory. Afterwards its contents are in the domain only.")
     var directory: String
     @OptionGroup var domain: NewDomainOptions
+    @Flag(help: "Return when the store has all of it, not when it is on its way.")
+    var wait = false
     @OptionGroup var output: OutputOptions
 
     func run() throws {
@@ -60,8 +62,21 @@ struct Import: ParsableCommand {
             throw ControlFailure(.cannotImport, error.message)
         }
         let answer = try MountProgram.command([Array("--import".utf8), Array(name.text.utf8), path] + arguments)
-        try output.show(
-            answer, ["\(name) is imported and replicates in the background; 'replica mount \(name) DIR' mounts it"])
+        let next = "'replica mount \(name) DIR' mounts it"
+        guard wait else {
+            return try output.show(answer, ["\(name) is imported and replicates in the background; \(next)"])
+        }
+        try waitForStore(name)
+        try output.show(answer, ["\(name) is imported and in the store; \(next)"])
+    }
+
+    private func waitForStore(_ name: DomainName) throws {
+        do {
+            let client = try Daemon.connectOrStart(Domains().named(name.text))
+            _ = try client.request(.wait(path: .root), onEvent: output.event)
+        } catch let failure as ControlFailure {
+            throw ControlFailure(failure.code, "\(name) is imported, but \(failure.message)")
+        }
     }
 }
 

@@ -85,11 +85,13 @@ struct Forget: ParsableCommand {
 struct Pin: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Keep content here always, and what is below it.")
     @OptionGroup var item: ItemArgument
+    @Flag(help: "Return when the bytes are here, not when they are on their way.")
+    var wait = false
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        _ = try item.request { .pin(path: $0) }
-        try output.done("\(item.path) is pinned")
+        _ = try item.request(onEvent: output.event) { .pin(path: $0, wait: wait ? true : nil) }
+        try output.done(wait ? "\(item.path) is pinned and here" : "\(item.path) is pinned")
     }
 }
 

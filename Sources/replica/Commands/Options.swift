@@ -17,10 +17,10 @@ struct OutputOptions: ParsableArguments {
         try show(ControlAnswer.done, [line])
     }
 
-    /// Prints progress on the way.
+    /// Prints what comes on the way; progress for people on standard error.
     func event(_ event: ControlEvent) throws {
         if json { return try Output.json(event) }
-        if case .progress(let progress) = event { return ProgressLine.show(Format.progress(progress)) }
+        if case .progress(let progress) = event { return ProgressLine.show(progress) }
         ProgressLine.end()
         EventText.lines(event).forEach(Output.line)
     }

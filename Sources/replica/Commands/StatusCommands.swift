@@ -112,9 +112,7 @@ struct Wait: ParsableCommand {
     func run() throws {
         let (target, _) = try Target.domainOrItem(target)
         let client = try Daemon.connectOrStart(target.domain)
-        _ = try client.request(.wait(path: target.path), timeout: timeout) { event in
-            if output.json { try output.event(event) }
-        }
+        _ = try client.request(.wait(path: target.path), timeout: timeout, onEvent: output.event)
         try output.done("\(self.target) is stable")
     }
 }

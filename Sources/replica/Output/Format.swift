@@ -18,9 +18,9 @@ enum Format {
     /// `42 s`, `3 min`, `5 h`.
     static func seconds(_ seconds: Double) -> String {
         switch seconds {
-        case ..<90: "\(Int(seconds.rounded(.up))) s"
-        case ..<5400: "\(Int((seconds / 60).rounded())) min"
-        default: "\(Int((seconds / 3600).rounded())) h"
+        case ..<90: "\(whole(seconds.rounded(.up))) s"
+        case ..<5400: "\(whole((seconds / 60).rounded())) min"
+        default: "\(whole((seconds / 3600).rounded())) h"
         }
     }
 
@@ -29,14 +29,36 @@ enum Format {
         "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
 
-    /// `12 of 300 items, 1.0 MiB of 2.0 GiB, 3.0 MiB/s, 11 min left`.
+    /// `12 of 300 items, 1.0 MiB of 2.0 GiB, 4 items/s, 3.0 MiB/s, 11 min left`; `1200 items found` while they are counted.
     static func progress(_ progress: TransferProgress) -> String {
+        progressParts(progress).joined(separator: ", ")
+    }
+
+    /// What matters most is first.
+    static func progressParts(_ progress: TransferProgress) -> [String] {
+        let hasBytes = progress.bytesTotal > 0
+        if progress.counting == true {
+            return ["\(count(progress.itemsTotal, "item")) found"] + (hasBytes ? [bytes(progress.bytesTotal)] : [])
+        }
         var parts = ["\(progress.itemsDone) of \(count(progress.itemsTotal, "item"))"]
-        if progress.bytesTotal > 0 { parts.append("\(bytes(progress.bytesDone)) of \(bytes(progress.bytesTotal))") }
-        if progress.bytesPerSecond > 0 { parts.append("\(bytes(Int64(progress.bytesPerSecond)))/s") }
-        if progress.itemsPerSecond > 0 { parts.append(String(format: "%.0f items/s", progress.itemsPerSecond)) }
+        if hasBytes { parts.append("\(bytes(progress.bytesDone)) of \(bytes(progress.bytesTotal))") }
+        if let items = rate(progress.itemsPerSecond) { parts.append("\(items) items/s") }
+        let speed = whole(progress.bytesPerSecond)
+        if hasBytes, speed > 0 { parts.append("\(bytes(speed))/s") }
         if let left = progress.secondsLeft { parts.append("\(seconds(left)) left") }
-        return parts.joined(separator: ", ")
+        return parts
+    }
+
+    /// `12`, `0.4`; nil for what is next to nothing.
+    private static func rate(_ perSecond: Double) -> String? {
+        guard perSecond >= 0.05 else { return nil }
+        let text = String(format: perSecond < 9.95 ? "%.1f" : "%.0f", perSecond)
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+
+    /// Without a fraction; what has no room is the nearest that has.
+    private static func whole(_ value: Double) -> Int64 {
+        Int64(exactly: value.rounded(.down)) ?? (value > 0 ? .max : 0)
     }
 
     /// A path with control characters shown as `?`, for a terminal obeys them.

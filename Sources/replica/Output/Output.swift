@@ -19,20 +19,15 @@ enum Output {
         write(bytes + [UInt8(ascii: "\n")], to: 1)
     }
 
-    /// Text on standard output, without an end of line.
-    static func raw(_ text: String) {
-        write(Array(text.utf8), to: 1)
+    /// Text on standard error, without an end of line.
+    static func error(_ text: String) {
+        write(Array(text.utf8), to: 2)
     }
 
     /// `replica: MESSAGE` on standard error, in one line whatever is in it.
     static func complain(_ message: String) {
-        ProgressLine.end()
+        ProgressLine.fail()
         write(Array("replica: \(Format.path(Array(message.utf8)))\n".utf8), to: 2)
-    }
-
-    /// A question on standard error, with its answer behind it.
-    static func prompt(_ question: String) {
-        write(Array(question.utf8), to: 2)
     }
 
     /// Writes all of it; a reader that went away ends the program as it does any other (SIGPIPE).

@@ -1,28 +1,30 @@
+import Foundation
 import Glibc
+import ReplicaControl
 
-/// Progress: on a terminal one line that is written again and again, elsewhere a line each time.
+/// Shows progress on standard error. Standard output is for results alone.
 enum ProgressLine {
-    /// Set while the terminal's line shows progress. One thread writes.
-    nonisolated(unsafe) private static var isShown = false
+    // One thread writes.
+    nonisolated(unsafe) private static var display = ProgressDisplay(isTerminal: isatty(2) == 1)
 
     /// Shows how far it is now.
-    static func show(_ text: String) {
-        guard isatty(1) == 1 else { return Output.line(text) }
-        Output.raw("\r\u{1B}[K" + text.prefix(columns() - 1))
-        isShown = true
+    static func show(_ progress: TransferProgress) {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        Output.error(display.show(progress, columns: columns(), now: Double(time.tv_sec)))
     }
 
-    /// Clears the line before something else is written.
-    static func end() {
-        guard isShown else { return }
-        Output.raw("\r\u{1B}[K")
-        isShown = false
-    }
+    /// Clears the line before a result is written.
+    static func end() { Output.error(display.end(keepsLine: false)) }
+
+    /// Finishes the line before an error is written: it says how far it came.
+    static func fail() { Output.error(display.end(keepsLine: true)) }
 
     /// The terminal's width; a longer line would not be written over.
     private static func columns() -> Int {
         var size = winsize()
-        guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 10 else { return 80 }
-        return Int(size.ws_col)
+        if ioctl(2, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { return Int(size.ws_col) }
+        let said = ProcessInfo.processInfo.environment["COLUMNS"].flatMap { Int($0) }
+        return said.flatMap { $0 > 0 ? $0 : nil } ?? 80
     }
 }

@@ -22,7 +22,7 @@ struct RemovalQuestion {
     func ask() throws(ControlFailure) {
         if domains.isEmpty { return }
         guard isatty(0) == 1, isatty(2) == 1 else { throw ControlFailure(.usage, "this would \(words); --yes does it") }
-        Output.prompt("\(words)? [y/N] ")
+        Output.error("\(words)? [y/N] ")
         let answer = (readLine() ?? "").lowercased()
         guard answer == "y" || answer == "yes" else { throw ControlFailure(.interrupted, "nothing was removed") }
     }

@@ -13,7 +13,7 @@ import Testing
         let seen = Locked<[String]>([])
         let engine = bench.engine
         let look: @Sendable () -> Void = {
-            let upload = engine.state.withLock { $0.uploads.values.first }
+            let upload = engine.statistics.withLock { $0.uploads.values.first }
             seen.withLock { $0.append(upload.map { "\($0.done)/\($0.size)" } ?? "none") }
         }
         script.onCreate { (call) async throws(RemoteStoreError) in
@@ -45,7 +45,7 @@ import Testing
         // A store that goes on telling is not heard.
         late.withLock { $0 }?(6)
         #expect(try await bench.report("x").transfer == nil)
-        #expect(bench.engine.state.withLock { $0.uploads.isEmpty })
+        #expect(bench.engine.statistics.withLock { $0.uploads.isEmpty })
     }
 
     @Test func statement68_onlyAnImportMayMeetItems() async throws {

@@ -65,6 +65,37 @@ import Testing
         }
     }
 
+    @Test func whoWaitsIsToldHowFarItIs() async throws {
+        try await DomainBench.run { bench in
+            try await bench.settle()
+            let (gate, others) = (Gate(), Gate())
+            bench.store.setHooks(before: { call throws(RemoteStoreError) in
+                guard let name = call.template?.filename else { return }
+                try await (name == FileName("slow") ? gate : others).pass()
+            })
+            try await bench.write("of slow", to: "slow")
+            // Those that are begun together are made one after the other.
+            try await bench.until("it is under way") { !bench.store.calls(of: .createItem).isEmpty }
+            for name in ["a", "b"] { try await bench.write("of \(name)", to: name) }
+            let domain = bench.domain
+            let (all, one) = (Work(), Work())
+            let waits = [
+                Task { try await domain.waitForStabilization(work: all) },
+                Task { try await domain.waitForChanges(below: Self.names("slow"), work: one) },
+            ]
+            try await bench.until("all is counted") { all.counts.itemsTotal == 3 && one.counts.itemsTotal == 1 }
+            #expect(all.counts.items == 0 && all.counts.bytesTotal == 15 && !all.counts.isCounting)
+            others.open()
+            try await bench.until("all but one is sent") { all.counts.items == 2 }
+            // The store has taken the bytes of the one that is under way.
+            #expect(all.counts == Work.Counts(items: 2, itemsTotal: 3, bytes: 15, bytesTotal: 15, isCounting: false))
+            #expect(one.counts == Work.Counts(items: 0, itemsTotal: 1, bytes: 7, bytesTotal: 7, isCounting: false))
+            gate.open()
+            for wait in waits { try await wait.value }
+            #expect(one.counts.items == 1 && one.counts.bytes == 7)
+        }
+    }
+
     /// The store's answer about its changes comes long after everything was sent.
     @Test func statement26_theStoresSideIsWaitedForWhenOursIsDone() async throws {
         try await DomainBench.run { bench in

@@ -43,13 +43,48 @@ import Testing
         try await DomainBench.run(store: store) { bench in
             try await bench.settle()
             let work = Work()
+            let atFirstFetch = Locked<Work.Counts?>(nil)
+            store.setHooks(before: { call throws(RemoteStoreError) in
+                guard call.method == .fetchContents else { return }
+                let counts = work.counts
+                atFirstFetch.withLock { $0 = $0 ?? counts }
+            })
             let done = try await bench.domain.downloadAll(below: Self.names("d"), waits: true, work: work)
             #expect(done.items == 6 && done.failed.isEmpty)
-            #expect(work.items == Work.Counts(done: 6, total: 6))
+            // The totals are right before anything is fetched: the folders are listed first.
+            let first = Work.Counts(items: 3, itemsTotal: 6, bytes: 0, bytesTotal: 12, isCounting: false)
+            #expect(atFirstFetch.withLock { $0 } == first)
+            #expect(
+                work.counts == Work.Counts(items: 6, itemsTotal: 6, bytes: 12, bytesTotal: 12, isCounting: false))
             for name in ["d/one", "d/e/two", "d/e/f/three"] {
                 #expect(try await bench.item(name).materialization == .whole)
             }
             #expect(try await bench.item("other").materialization == .dataless)
+        }
+    }
+
+    @Test func whatIsOnItsWayCounts() async throws {
+        let store = MemoryStore()
+        store.write([UInt8](repeating: 7, count: 1 << 20), to: "f")
+        try await DomainBench.run(store: store) { bench in
+            try await bench.settle()
+            let gate = Gate()
+            let work = Work()
+            store.setHooks(before: { call throws(RemoteStoreError) in
+                if call.method == .fetchContents { try await gate.pass() }
+            })
+            let domain = bench.domain
+            let download = Task { try await domain.download(Self.names("f"), waits: true, work: work) }
+            try await bench.until("it is on its way") { try domain.report().downloads != nil }
+            let identifier = try #require(try await bench.item("f").identifier)
+            let now = bench.replica.now()
+            domain.engine.statistics.withLock { $0.fetched(1000, of: identifier, now: now) }
+            let report = try #require(work.report())
+            #expect(report.itemsDone == 0 && report.itemsTotal == 1 && report.bytesTotal == 1 << 20)
+            #expect(report.bytesDone == 1000 && !report.isCounting)
+            gate.open()
+            try await download.value
+            #expect(work.report()?.bytesDone == 1 << 20)
         }
     }
 

@@ -113,7 +113,7 @@ import Testing
             let work = Work()
             let done = try await bench.domain.evict(DomainBench.names("d"), isStrict: false, work: work)
             #expect(done.items == 2 && done.refused == [])
-            #expect(work.items == Work.Counts(done: 2, total: 2))
+            #expect(work.counts == Work.Counts(items: 2, itemsTotal: 2, isCounting: false))
             try bench.domain.disconnect(reason: "test")
             for folder in ["d", "d/e"] { #expect(try await bench.item(folder).materialization == .whole) }
             #expect(try await bench.item("d/e/two").materialization == .dataless)

@@ -28,6 +28,33 @@ import Testing
         }
     }
 
+    @Test func whoWaitsHasAllThatIsPinned() async throws {
+        let store = MemoryStore()
+        for (name, text) in [("d/one", "1"), ("d/e/two", "22"), ("d/not/three", "333"), ("d/fails", "4444")] {
+            store.write(text, to: name)
+        }
+        try await DomainBench.run(store: store) { bench in
+            try await bench.settle()
+            try await bench.domain.download(DomainBench.names("d"), waits: true)
+            // Nothing is brought before there is something that is not to be.
+            try bench.domain.disconnect(reason: "test")
+            try await bench.domain.pin(DomainBench.names("d"))
+            try await bench.domain.unpin(DomainBench.names("d/not"))
+            try bench.domain.connect()
+            let refused = try await bench.item("d/fails").identifier
+            store.setHooks(before: { call throws(RemoteStoreError) in
+                if call.method == .fetchContents, call.identifier == refused { throw .cannotSynchronize("test") }
+            })
+            let work = Work()
+            let done = try await bench.domain.pinAndBring(DomainBench.names("d"), work: work)
+            #expect(try await bench.item("d").isPinned)
+            #expect(done.failed.map { DomainBench.text($0.path) } == ["d/fails"])
+            for name in ["d/one", "d/e/two"] { #expect(try await isHere(name, bench)) }
+            #expect(try await bench.item("d/not").materialization == .dataless)
+            #expect(work.counts.items == 5 && work.counts.itemsTotal == 5 && !work.counts.isCounting)
+        }
+    }
+
     @Test func whatComesLaterToAPinnedFolderIsFetched() async throws {
         let store = MemoryStore()
         store.makeFolder("d")
