@@ -30,6 +30,7 @@ import Testing
             // A speed is of what is shown.
             (progress((3, 9), itemRate: 2, byteRate: 1000), 80, "3 of 9 items, 2 items/s"),
             (progress((0, 1), (10, 20), byteRate: 5), 80, "0 of 1 item, 10 B of 20 B, 5 B/s"),
+            (progress((3, 9), (20, 20), itemRate: 2, byteRate: 5), 80, "3 of 9 items, 20 B of 20 B, 2 items/s"),
             (progress((3, 9), itemRate: 0.4), 80, "3 of 9 items, 0.4 items/s"),
             (progress((3, 9), itemRate: 0.01), 80, "3 of 9 items"),
             (progress((3, 9), itemRate: 1234.5), 80, "3 of 9 items, 1234 items/s"),

@@ -44,7 +44,7 @@ enum Format {
         if hasBytes { parts.append("\(bytes(progress.bytesDone)) of \(bytes(progress.bytesTotal))") }
         if let items = rate(progress.itemsPerSecond) { parts.append("\(items) items/s") }
         let speed = whole(progress.bytesPerSecond)
-        if hasBytes, speed > 0 { parts.append("\(bytes(speed))/s") }
+        if hasBytes, speed > 0, progress.bytesDone < progress.bytesTotal { parts.append("\(bytes(speed))/s") }
         if let left = progress.secondsLeft { parts.append("\(seconds(left)) left") }
         return parts
     }

@@ -104,6 +104,26 @@ import Testing
         }
     }
 
+    /// Between the store's answer and its record an item is sent, and still pending.
+    @Test func whatIsAnsweredCountsOnce() async throws {
+        try await DomainBench.run { bench in
+            let gate = Gate()
+            bench.store.setHooks(before: { call throws(RemoteStoreError) in
+                if call.template?.filename == FileName("f") { try await gate.pass() }
+            })
+            try await bench.write("12345", to: "f")
+            try await bench.until("it is under way") { !bench.store.calls(of: .createItem).isEmpty }
+            let before = try #require(try bench.domain.report().uploads)
+            #expect(before.itemsDone == 0 && before.itemsTotal == 1 && before.bytesTotal == 5)
+            let (number, now) = (try await bench.item("f").number, bench.replica.now())
+            bench.domain.engine.statistics.withLock { $0.answer(number, bytes: 5, now: now) }
+            let after = try #require(try bench.domain.report().uploads)
+            #expect(after.itemsDone == 1 && after.itemsTotal == 1 && after.bytesTotal == 5 && after.bytesDone == 5)
+            gate.open()
+            try await bench.settle()
+        }
+    }
+
     @Test func anItemSaysWhatIsKnownOfIt() async throws {
         try await DomainBench.run { bench in
             try await bench.makeFolder("d")
