@@ -21,6 +21,8 @@ struct Script {
     }
     var faults: [Fault] = []
     var alarms: [Alarm] = []
+    /// How many more calls about an item are refused.
+    var refusals: [ItemIdentifier: Int] = [:]
     /// Orders the next batches of changes; nil leaves them as they are.
     var shuffle: SeededRandom?
     /// How many calls came in this step.
@@ -38,6 +40,13 @@ struct Script {
             return nil
         }
         return due
+    }
+
+    /// Whether the store refuses a call about one item.
+    mutating func refuses(_ identifier: ItemIdentifier?) -> Bool {
+        guard let identifier, let left = refusals[identifier] else { return false }
+        refusals[identifier] = left > 1 ? left - 1 : nil
+        return true
     }
 
     /// The error that a call gets, if one is due.

@@ -35,6 +35,7 @@ final class SimulatedStore: RemoteStore {
 
     private func strike(_ call: StoreCall, _ moment: FaultyStore.Moment) async throws(RemoteStoreError) {
         if isDead.withLock({ $0 }) { throw .cancelled }
+        world.checkStill()
         guard world.isInTime() else {
             die()
             await world.freeze()
@@ -50,6 +51,10 @@ final class SimulatedStore: RemoteStore {
                 await world.freeze()
                 throw .cancelled
             }
+        }
+        if moment == .before, world.script.withLock({ $0.refuses(call.identifier) }) {
+            world.say("    refused \(Describe.call(call))")
+            throw .itemUnavailable("refused")
         }
         if let error = world.script.withLock({ $0.fault(of: call.method, at: moment) }) {
             if error == .excludedFromSync { world.rules.noteExclusion() }

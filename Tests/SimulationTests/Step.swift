@@ -9,8 +9,12 @@ enum Step: Sendable, Hashable {
     case receive
     case send
     case record
-    /// The clock goes on by so many seconds.
+    /// So many seconds pass.
     case pass(Int)
+    /// Somebody sets the wall clock by so many seconds: no time passes.
+    case setClock(Int)
+    /// Calls about an item that the store has are refused, so many.
+    case refuse(Int, times: Int)
     /// A call of the store after so many of its kind fails.
     case fault(StoreCall.Method, FaultyStore.Moment, RemoteStoreError, spared: Int)
     /// The daemon dies at the store call after so many.
@@ -34,6 +38,13 @@ enum Step: Sendable, Hashable {
     case batchSize(Int)
     /// The next batches come in another order, and some twice.
     case shuffleBatches(UInt64)
+    /// A person lets held deletions go on, or has the store get again what it deleted.
+    case approve
+    case giveAgain
+    case pin(Int)
+    case unpin(Int)
+    /// What is pinned is brought.
+    case keep
 }
 
 /// What a program does in the mount.
@@ -71,6 +82,8 @@ enum RemoteStep: Sendable, Hashable {
     case delete(Int)
     case changeMode(Int, UInt16)
     case setXattr(Int, Content)
+    /// All go but one of six.
+    case deleteMost(Int)
 }
 
 /// Bytes that occur nowhere else.

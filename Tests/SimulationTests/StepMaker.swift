@@ -2,7 +2,7 @@ import ReplicaModel
 import ReplicaTestSupport
 
 /// What may happen in a world.
-enum Profile: Int, CaseIterable, Sendable {
+enum Profile: Sendable {
     /// Nobody else uses the store: whatever fails and crashes, the tree stays exactly as the user made it.
     case alone
     /// Another client works in the store.
@@ -11,6 +11,12 @@ enum Profile: Int, CaseIterable, Sendable {
     case hostile
     /// The same as shared, and older databases come back.
     case restored
+    /// The same as shared, where the store deletes much and a few deletions open a window, with pins, refusals of single
+    /// items, and a clock that is set.
+    case guarded
+
+    /// Those that the seeds take turns in.
+    static let common: [Profile] = [.alone, .shared, .hostile, .restored]
 
     var hasOtherClient: Bool { self != .alone }
 }
@@ -29,7 +35,8 @@ struct StepMaker {
     mutating func steps(_ count: Int) -> [Step] { (0..<count).map { _ in step() } }
 
     private mutating func step() -> Step {
-        switch random.below(100) {
+        if profile == .guarded, random.chance(25) { return guarded() }
+        return switch random.below(100) {
         case 0..<40: .local(local())
         case 40..<56: profile.hasOtherClient ? .remote(remote()) : .local(local())
         case 56..<66: .receive
@@ -37,6 +44,20 @@ struct StepMaker {
         case 76..<79: .pass(random.one(of: [1, 3, 60, 400]))
         case 79..<92: storeFailure()
         default: upkeep()
+        }
+    }
+
+    private mutating func guarded() -> Step {
+        switch random.below(100) {
+        case 0..<30: .remote(.deleteMost(random.below(12)))
+        case 30..<42: .approve
+        case 42..<52: .giveAgain
+        case 52..<62: .pin(pick())
+        case 62..<68: .unpin(pick())
+        case 68..<78: .keep
+        case 78..<88: .refuse(pick(), times: 1 + random.below(6))
+        case 88..<94: .pass(random.one(of: [1, 5, 61, 3601]))
+        default: .setClock(random.one(of: [-1, 30, -4000, 900_000, -100_000_000, 100_000_000]))
         }
     }
 

@@ -25,11 +25,13 @@ extension World {
     static let caller = Caller(user: geteuid(), group: getegid())
 
     /// What is listed here, by path; sorted, so that a pick is always the same.
-    func seen(_ machine: Machine) -> [Seen] {
+    func seen(_ machine: Machine) -> [Seen] { seen(machine.replica) }
+
+    func seen(_ replica: Replica) -> [Seen] {
         var found: [Seen] = []
         func walk(_ folder: ItemNumber, _ path: String) {
             // What is not listed yet holds nothing to see.
-            guard let entries = try? machine.replica.entries(of: folder) else { return }
+            guard let entries = try? replica.entries(of: folder) else { return }
             for entry in entries.sorted(by: { $0.name < $1.name }) {
                 let here = path + entry.name.description
                 found.append(

@@ -38,6 +38,13 @@ extension World {
             rules.settle(remoteLoss(at: path))
             store.delete(path)
             say("  remote: delete \(path)")
+        case .deleteMost(let number):
+            for (index, path) in paths.enumerated() where (index + number) % 6 != 0 {
+                guard store.item(at: path) != nil else { continue }
+                rules.settle(remoteLoss(at: path))
+                store.delete(path)
+                say("  remote: delete \(path)")
+            }
         case .changeMode(let item, let mode):
             guard let path = pick(item, [.file, .folder]) else { return }
             store.update(path) { $0.mode = mode | 0o700 }

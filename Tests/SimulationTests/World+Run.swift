@@ -26,17 +26,23 @@ extension World {
         case .remote(let step): perform(step)
         case .receive:
             say("  receive")
-            try await live { machine in
-                machine.engine.askNow()
-                await machine.engine.receive()
+            let before = knownHere()
+            try await unmoved {
+                try await self.live { machine in
+                    machine.engine.askNow()
+                    await machine.engine.receive()
+                }
             }
+            checkGuard(before)
         case .send:
             say("  send")
             pass(2)
-            try await live { machine in _ = await machine.engine.send() }
+            try await unmoved { try await self.live { machine in _ = await machine.engine.send() } }
         case .record: try machine.replica.record()
         case .pass(let seconds): pass(Double(seconds))
-        case .fault, .dieAtCall, .localDuringCall, .remoteDuringCall, .batchSize, .shuffleBatches, .expireAnchors:
+        case .setClock(let seconds): clockSet.withLock { $0 += Double(seconds) }
+        case .fault, .dieAtCall, .localDuringCall, .remoteDuringCall, .batchSize, .shuffleBatches, .expireAnchors,
+            .refuse:
             prepare(step)
         case .crash: try crash()
         case .crashAfterApplying: try await crashAfterApplying()
@@ -48,6 +54,7 @@ extension World {
             try copies.make("old")
         case .oldDatabase: try startOverCopy()
         case .evict, .fetch, .list: try await upkeep(step)
+        case .approve, .giveAgain, .pin, .unpin, .keep: try await person(step)
         }
         for violation in rules.violations { throw Violation(description: violation) }
     }
@@ -66,6 +73,11 @@ extension World {
         case .expireAnchors:
             store.expireAnchors()
             say("  anchors expire")
+        case .refuse(let item, let times):
+            let all = store.entries.values.map(\.item.identifier).sorted { $0.rawValue < $1.rawValue }
+            guard !all.isEmpty else { return }
+            script.withLock { $0.refusals[all[item % all.count]] = times }
+            say("  \(all[item % all.count]) is refused \(times) times")
         default: break
         }
     }

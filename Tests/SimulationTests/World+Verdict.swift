@@ -16,6 +16,7 @@ extension World {
         if profile == .alone { try checkKept(meant) }
         try await fetchAll()
         try await settle()
+        if profile == .guarded { try await closeWindow() }
         try check(profile)
     }
 
@@ -30,11 +31,14 @@ extension World {
         for round in 0..<30 {
             script.withLock { $0.calls = 0 }
             pass(400)
+            try decide(round)
             if round % 3 == 0 { machine.engine.retryAll() }
-            try await live { machine in
-                machine.engine.askNow()
-                await machine.engine.receive()
-                _ = await machine.engine.send()
+            try await unmoved {
+                try await self.live { machine in
+                    machine.engine.askNow()
+                    await machine.engine.receive()
+                    _ = await machine.engine.send()
+                }
             }
             for violation in rules.violations { throw Violation(description: violation) }
             try machine.replica.record()

@@ -12,9 +12,23 @@ import SystemPackage
 // The flow of steps is one; only the pieces in `Locked` are touched from within calls, so sharing is right.
 final class World: @unchecked Sendable {
     let store = MemoryStore()
+    /// Seconds that passed.
     let clock = Locked(1_000_000.0, rank: .innermost)
+    /// What the wall clock tells beside that: somebody sets it now and then.
+    let clockSet = Locked(2_000_000_000.0, rank: .innermost)
     let script = Locked(Script())
     let rules: RuleBook
+    let profile: Profile
+    /// Of how many deletions a window is opened, where the guard is looked at.
+    static let mostDeletions = 2
+    /// Whether a person let anything be deleted.
+    var hasApproved = false
+    /// Whether the person would rather have the store get again what it deleted.
+    let isSaving: Bool
+    /// Whether programs look at everything as soon as the daemon lives again.
+    let looksEarly: Bool
+    /// What is in the tree while nobody changes it; nil while somebody may.
+    let still = Locked<[String: Disk.Entry]?>(nil)
     let folder: FilePath
     let folders: StateFolders
     private(set) var machine: Machine!
@@ -31,6 +45,9 @@ final class World: @unchecked Sendable {
         store.tellsOwnChanges = seed % 2 == 0
         store.hasOneVersion = seed % 3 == 0
         rules = RuleBook(mayForget: profile == .restored)
+        self.profile = profile
+        isSaving = seed % 5 < 2
+        looksEarly = seed % 7 < 3
         folder = try Self.temporaryFolder()
         folders = StateFolders(root: folder.appending("state"))
         try folders.makeDomain()

@@ -41,10 +41,10 @@ extension DeletionCounts {
             WHERE folder.number = item.baseParent))
         """
 
-    /// The items that deletions name, with the reimported and the deleted left out.
+    /// The items that deletions name, with the reimported and the deleted left out, and what the store is asked for first.
     private static let named = """
         incoming JOIN item ON item.identifier = incoming.identifier
-        WHERE incoming.item IS NULL AND item.flags & 2049 = 0
+        WHERE incoming.item IS NULL AND incoming.asked >= 0 AND item.flags & 2049 = 0
         """
 
     /// All that the deletions take, with what is in folders.
@@ -73,7 +73,8 @@ extension DeletionCounts {
         counts.items = try Counts.read(from: rows).items
         let range = try Row.fetchOne(
             rows,
-            sql: "SELECT min(sequence) AS oldest, max(sequence) AS newest FROM incoming WHERE item IS NULL")
+            sql: "SELECT min(sequence) AS oldest, max(sequence) AS newest FROM incoming"
+                + " WHERE item IS NULL AND asked >= 0")
         (counts.oldest, counts.newest) = (range?["oldest"] ?? 0, range?["newest"] ?? 0)
         counts.aside = try AsideRows.count(in: rows)
         // What the store has again, under its identifier or in its place, is not gone.

@@ -88,7 +88,8 @@ struct ItemRow {
     }
 
     /// A node of this row; its parent is the caller's to give.
-    func makeNode(parent: Node?) -> Node {
+    /// - Parameter now: What an earlier run noted of a later time is of a clock that was set back since.
+    func makeNode(parent: Node?, now: Double) -> Node {
         let node = Node(number: ItemNumber(number), parent: parent, name: name, kind: kind)
         node.inodeNumber = ItemNumber(inodeNumber)
         node.fingerprint = fingerprint
@@ -96,9 +97,10 @@ struct ItemRow {
         node.pin = pin
         node.flags = flags
         node.dirty = dirty
-        node.usedAt = usedAt
+        node.usedAt = min(usedAt, now)
         node.base = base
         node.failure = failure
+        node.failure?.retryAt = failure?.retryAt.map { Backoff.bounded($0, now: now) }
         node.sent = sent
         node.conflict = conflict
         node.sentContent = sentContent

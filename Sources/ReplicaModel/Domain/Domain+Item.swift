@@ -43,9 +43,11 @@ extension Domain {
         return found.map(withTransfer)
     }
 
-    /// Adds what is under way.
+    /// Adds what is under way, and tells by the wall clock when it is tried again.
     func withTransfer(_ report: ItemReport) -> ItemReport {
         var report = report
+        let retryAt = report.error?.retryAt.map(replica.wallTime)
+        report.error?.retryAt = retryAt
         let number = report.number
         if let upload = engine.statistics.withLock({ $0.uploads[number] }) {
             report.transfer = ItemTransfer(isUpload: true, done: upload.done, size: upload.size)

@@ -35,7 +35,7 @@ public final class Domain: Sendable {
         let lock = try folders.lockForServing()
         do {
             let wakeSignal = WakeSignal()
-            let replica = try Replica.open(folders, now: Self.now, wake: { wakeSignal.signal() })
+            let replica = try Replica.open(folders, wake: { wakeSignal.signal() })
             let engine = SyncEngine(replica: replica, store: store, options: options, wakeSignal: wakeSignal, log: log)
             engine.restore()
             return Domain(replica: replica, engine: engine, store: store, wakeSignal: wakeSignal, lock: lock)
@@ -43,12 +43,6 @@ public final class Domain: Sendable {
             close(lock)
             throw error
         }
-    }
-
-    private static func now() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     /// Begins to scan where that is due, to record and to exchange changes with the store.

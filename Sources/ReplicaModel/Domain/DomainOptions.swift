@@ -18,6 +18,8 @@ public struct DomainOptions: Sendable, Hashable {
 
     /// Whether calls are made one after the other, for a simulator that decides what happens when.
     var isSequential = false
+    /// ``MassDeletionGuard/mostDeletions``, which simulated domains are too small for.
+    var mostDeletions = MassDeletionGuard.mostDeletions
 
     public init() {}
 }

@@ -41,13 +41,13 @@ extension Replica {
     func post(_ kind: DomainEvent.Kind, _ number: ItemNumber, detail: String? = nil) {
         guard events.isHeard else { return }
         let path = withTree { tree in (tree.items[number] ?? tree.nodesByInode[number]).map(tree.formerPath(of:)) }
-        events.post(DomainEvent(kind, path: path, detail: detail, seconds: now()))
+        events.post(DomainEvent(kind, path: path, detail: detail, seconds: clock.wall()))
     }
 
     /// Posts an event about the domain.
     func post(_ kind: DomainEvent.Kind, path: [FileName]? = nil, detail: String? = nil) {
         guard events.isHeard else { return }
-        events.post(DomainEvent(kind, path: path, detail: detail, seconds: now()))
+        events.post(DomainEvent(kind, path: path, detail: detail, seconds: clock.wall()))
     }
 }
 

@@ -37,6 +37,6 @@ extension SyncEngine {
             guard state.storeFailure != nil || failures.count > 0 else { return state.feedTrouble?.retryAt }
             return [own, state.retrial.next(isAwaited: state.waiters > 0)].compactMap(\.self).min()
         }
-        return time.map { Timestamp(secondsSince1970: max($0, replica.now())) }
+        return time.map { replica.clock.wallTime(of: max($0, replica.now())) }
     }
 }

@@ -64,8 +64,7 @@ extension StateFolders {
 
     /// Brings the database up to the tree and moves what is to be kept.
     private func preserve(_ keep: RemovalKeep, in target: FilePath) throws -> Int {
-        let now: @Sendable () -> Double = { Date().timeIntervalSince1970 }
-        let replica = try Replica.open(self, now: now, wake: {})
+        let replica = try Replica.open(self, wake: {})
         try replica.scan()
         replica.settleWriters()
         try replica.record()

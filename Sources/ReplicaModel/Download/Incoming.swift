@@ -9,6 +9,11 @@ struct Incoming {
     /// ``AnswerLog/count`` when the store was asked for this: what was answered since may be newer. 0 once the database
     /// knows that something was.
     var asked: UInt64
+    /// Whether the store did not say what became of the item, and is to be asked again. Nothing is deleted by that.
+    var isQuestion = false
+
+    /// What the database has for ``asked`` of a question.
+    static let question: Int64 = -1
 
     /// Notes a batch and the anchor after it, in one transaction with `rows`.
     static func write(_ batch: [Incoming], anchor: SyncAnchor?, to rows: Rows) throws {
@@ -20,16 +25,26 @@ struct Incoming {
                 VALUES (?, ?, ?, ?, ?, ?)
                 """)
         for change in batch {
+            if change.item == nil, !change.isQuestion, try renote(change, in: rows) { continue }
             sequence += 1
             let text = try change.item.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
             try statement.execute(arguments: [
-                change.identifier.rawValue, sequence, text, Int64(bitPattern: change.asked),
+                change.identifier.rawValue, sequence, text,
+                change.isQuestion ? question : Int64(bitPattern: change.asked),
                 change.item?.parent.rawValue, (change.item?.filename).map { Data($0.bytes) },
             ])
         }
         if let anchor {
             try Meta.anchor.write(Data(anchor.bytes).base64EncodedString(), to: rows)
         }
+    }
+
+    /// A deletion that is told again stays the one that it was: a person may have said that it may go.
+    private static func renote(_ change: Incoming, in rows: Rows) throws -> Bool {
+        let statement = try rows.cachedStatement(
+            sql: "UPDATE incoming SET asked = ? WHERE identifier = ? AND item IS NULL AND asked >= 0")
+        try statement.execute(arguments: [Int64(bitPattern: change.asked), change.identifier.rawValue])
+        return rows.changesCount > 0
     }
 
     /// Up to `limit` changes after `sequence`, oldest first.
@@ -43,15 +58,17 @@ struct Incoming {
             let item = try text.map { try decoder.decode(Item.self, from: Data($0.utf8)) }
             let asked: Int64 = row["asked"]
             let change = Incoming(
-                identifier: ItemIdentifier(row["identifier"]), item: item, asked: UInt64(bitPattern: asked))
+                identifier: ItemIdentifier(row["identifier"]), item: item, asked: UInt64(bitPattern: max(0, asked)),
+                isQuestion: asked == question)
             return (row["sequence"], change)
         }
     }
 
-    /// The change noted for an item.
+    /// The change noted for an item, which no question is.
     static func of(_ identifier: ItemIdentifier, in rows: Rows) throws -> Incoming? {
         let found = try Row.fetchOne(
-            rows, sql: "SELECT item FROM incoming WHERE identifier = ?", arguments: [identifier.rawValue])
+            rows, sql: "SELECT item FROM incoming WHERE identifier = ? AND asked >= 0",
+            arguments: [identifier.rawValue])
         guard let found else { return nil }
         let text: String? = found["item"]
         let item = try text.map { try JSONDecoder().decode(Item.self, from: Data($0.utf8)) }
@@ -71,7 +88,7 @@ struct Incoming {
     /// Notes that a call about an item was answered: what was asked for before may be of the past.
     static func noteAnswer(about identifier: ItemIdentifier, _ count: UInt64, in rows: Rows) throws {
         let statement = try rows.cachedStatement(
-            sql: "UPDATE incoming SET asked = 0 WHERE identifier = ? AND asked < ?")
+            sql: "UPDATE incoming SET asked = 0 WHERE identifier = ? AND asked BETWEEN 0 AND ? - 1")
         try statement.execute(arguments: [identifier.rawValue, Int64(clamping: count)])
     }
 

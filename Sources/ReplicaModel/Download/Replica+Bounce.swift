@@ -26,11 +26,11 @@ extension Replica {
     /// Leaves the local bytes of a conflict under a name of their own, as an item the store does not know yet
     /// (MODEL.md#conflicts).
     func makeConflictCopy(of number: ItemNumber) throws(ReplicaError) {
-        let (host, day) = (Self.host, Self.day(now()))
+        let (host, day) = (Self.host, Self.day(clock.wall()))
         try rename(number) { (tree, node) throws(ReplicaError) in
             guard let folder = node.parent else { throw .errno(.noSuchFileOrDirectory) }
             let name = tree.bounced.conflict(of: node.name, host: host, day: day) { tree.isTaken($0, in: folder) }
-            node.conflict = node.base.map { ConflictOrigin(original: $0.identifier, date: tree.now()) }
+            node.conflict = node.base.map { ConflictOrigin(original: $0.identifier, date: clock.wall()) }
             tree.setBase(nil, of: node)
             (node.sent, node.sentContent) = (nil, nil)
             node.flags.insert(.conflict)

@@ -5,7 +5,8 @@ extension Replica {
     /// Whether the store deleted anything that is still to be applied.
     func hasDeletions() throws -> Bool {
         try database.read {
-            try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT 1 FROM incoming WHERE item IS NULL)") ?? false
+            try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT 1 FROM incoming WHERE item IS NULL AND asked >= 0)")
+                ?? false
         }
     }
 
@@ -32,7 +33,10 @@ extension Replica {
             let window =
                 (try? JSONDecoder().decode(DeletionWindow.self, from: Data(text.utf8))) ?? .unreadable(now: now())
             let isHeld = window.word == .held
-            return (window, isHeld ? try DeletionCounts.read(firstLater: window.firstLater, from: rows).noted : 0)
+            return (
+                window.resumed(at: now()),
+                isHeld ? try DeletionCounts.read(firstLater: window.firstLater, from: rows).noted : 0
+            )
         }
         return found ?? (nil, 0)
     }

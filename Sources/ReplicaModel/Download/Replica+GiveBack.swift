@@ -103,7 +103,7 @@ extension Tree {
         }
         row.name = name
         row.endUnsent()
-        let node = row.makeNode(parent: folder)
+        let node = row.makeNode(parent: folder, now: now())
         node.base?.parent = folder.number
         node.base?.name = name
         if node.kind == .folder { node.children = [:] }

@@ -46,7 +46,8 @@ extension Tree {
         switch item.kind {
         case .file:
             var fingerprint = FileFingerprint()
-            fingerprint.modified = (item.metadata.modificationDate ?? Timestamp(secondsSince1970: now())).nanoseconds
+            fingerprint.modified =
+                (item.metadata.modificationDate ?? Timestamp(secondsSince1970: clock.wall())).nanoseconds
             fingerprint.mode = item.metadata.mode ?? 0o644
             try makeFile(filename, in: folder, size: item.size, fingerprint)
         case .folder:

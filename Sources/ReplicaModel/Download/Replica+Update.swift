@@ -131,7 +131,7 @@ extension Tree {
         let former = try place(of: node)
         let old = try errnos { () throws(Errno) in try former.status() }
         var fingerprint = FileFingerprint(old)
-        fingerprint.modified = (item.metadata.modificationDate ?? Timestamp(secondsSince1970: now())).nanoseconds
+        fingerprint.modified = (item.metadata.modificationDate ?? Timestamp(secondsSince1970: clock.wall())).nanoseconds
         // Other bytes than those that somebody here gave the rights to.
         fingerprint.mode = item.metadata.mode ?? privileges.replicated(fingerprint.mode)
         let staging = try errnos { () throws(Errno) in try folders.openStaging() }

@@ -59,12 +59,14 @@ extension SyncEngine {
                 guard let end = changes.last?.0 else { break }
                 var done: [(Int64, ItemIdentifier)] = []
                 for (sequence, change) in changes {
-                    if change.item == nil, !leave.allows(change.identifier, sequence) {
+                    if change.item == nil, !change.isQuestion, !leave.allows(change.identifier, sequence) {
                         withheld += 1
-                    } else if await apply(change, isForced: isForced, leave) {
-                        done.append((sequence, change.identifier))
-                    } else {
-                        deferred += 1
+                        continue
+                    }
+                    switch await apply(change, isForced: isForced, leave) {
+                    case .applied: done.append((sequence, change.identifier))
+                    case .asked: applied += 1
+                    case .left: deferred += 1
                     }
                 }
                 try replica.noteApplied(done)
@@ -78,10 +80,22 @@ extension SyncEngine {
         return (applied, deferred, withheld)
     }
 
-    /// - Returns: Whether the change is dealt with.
-    private func apply(_ change: Incoming, isForced: Bool, _ leave: DeletionLeave) async -> Bool {
+    /// What became of a change that was noted.
+    private enum Outcome {
+        case applied
+        /// The store said what the item is now: that is noted in the change's place.
+        case asked
+        case left
+    }
+
+    private func askAgain(about identifier: ItemIdentifier) async -> Outcome {
+        await ask(identifier) ? .asked : .left
+    }
+
+    private func apply(_ change: Incoming, isForced: Bool, _ leave: DeletionLeave) async -> Outcome {
         let isDue = state.withLock { $0.postponed.isDue(change.identifier, at: replica.now()) }
-        guard isDue else { return false }
+        guard isDue else { return .left }
+        if change.isQuestion { return await askAgain(about: change.identifier) }
         do throws(ReplicaError) {
             let outcome: Applied
             if let item = change.item {
@@ -94,30 +108,30 @@ extension SyncEngine {
             case .done:
                 state.withLock { $0.postponed.remove(change.identifier) }
                 tell(change)
-                return true
-            case .deferred: return false
-            case .stale: return await ask(change.identifier)
+                return .applied
+            case .deferred: return .left
+            case .stale: return await askAgain(about: change.identifier)
             case .refused(let name):
                 let name = FileName(name).shortened
                 state.withLock { _ = $0.refused.insert(name) }
                 log.warning("a name of the store cannot stand here", metadata: ["name": "\(name)"])
-                return true
+                return .applied
             case .needsContent:
-                if let item = change.item { return await applyContent(of: item) }
-                return true
+                guard let item = change.item, await !applyContent(of: item) else { return .applied }
+                return .left
             case .needsListing(let number):
                 do throws(Errno) {
                     try await list(number)
                 } catch {
                     log.info("a folder cannot be listed", metadata: ["item": "\(number)", "errno": "\(error)"])
                 }
-                return false
+                return .left
             }
         } catch {
             if !putOff(change.identifier, error) {
                 log.warning("a change cannot be applied", metadata: ["errno": "\(error.errno)"])
             }
-            return false
+            return .left
         }
     }
 

@@ -46,7 +46,7 @@ extension SyncEngine {
         let known = state.withLock { $0.window }
         guard try known != nil || replica.hasDeletions() else { return nil }
         let (counts, nextNumber, replaced) = try replica.countDeletions(firstLater: known?.firstLater)
-        if known == nil, counts.noted == 0 || counts.items <= MassDeletionGuard.mostDeletions { return nil }
+        if known == nil, counts.noted == 0 || counts.items <= options.mostDeletions { return nil }
         let now = replica.now()
         var window =
             known
@@ -59,7 +59,7 @@ extension SyncEngine {
         if window.word == .held, isApproved { window.word = .approved }
         window.observe(counts, now: now)
         if window != known { try keep(window) }
-        return (window, MassDeletionGuard.verdict(window, counts, now: now), replaced)
+        return (window, MassDeletionGuard.verdict(window, counts, now: now, most: options.mostDeletions), replaced)
     }
 
     private func carryOut(_ verdict: DeletionVerdict, _ window: DeletionWindow) throws -> DeletionLeave.Word {

@@ -146,13 +146,15 @@ extension SyncEngine {
             missing.append(contentsOf: known.missing)
         }
         let arrived = Set(changes.map(\.identifier))
+        var unanswered: [Incoming] = []
         for identifier in missing where !arrived.contains(identifier) {
             let item: Item?
             do throws(RemoteStoreError) {
                 item = try await whereabouts(of: identifier)
             } catch {
-                // Nobody said that it is gone.
+                // Nobody said that it is gone: it is asked for again, in another run if need be.
                 guard error.isOfOneItem else { throw error }
+                unanswered.append(Incoming(identifier: identifier, item: nil, asked: 0, isQuestion: true))
                 postpone(identifier, error)
                 continue
             }
@@ -160,7 +162,7 @@ extension SyncEngine {
         }
         var arrivals: Arrivals = [:]
         try replica.recognizeSuccessors(in: &changes, &arrivals)
-        try replica.noteIncoming(changes, anchor: anchor, replacing: noted)
+        try replica.noteIncoming(changes + unanswered, anchor: anchor, replacing: noted)
     }
 
     /// A domain begins with the listing of its root, if nobody looked before.

@@ -66,20 +66,21 @@ struct EvictionCandidate {
 }
 
 extension Replica {
-    /// Files with content that the store has too, least recently used first.
-    fileprivate func evictionCandidates(
+    /// Files with content that the store has too, least recently used first. What was used later than now was used before
+    /// this run, by a clock that was set back since: nothing tells when.
+    func evictionCandidates(
         after last: (usedAt: Double, number: Int64)
     ) throws -> [EvictionCandidate] {
         try database.read { rows in
             let found = try Row.fetchAll(
                 rows,
                 sql: """
-                    SELECT number, usedAt FROM item
+                    SELECT number, iif(usedAt > ?, 0, usedAt) AS used FROM item
                     WHERE kind = 0 AND here > 0 AND dirty = 0 AND flags & 2867 = 0 AND identifier IS NOT NULL
-                        AND (usedAt, number) > (?, ?)
-                    ORDER BY usedAt, number LIMIT 256
-                    """, arguments: [last.usedAt, last.number])
-            return found.map { EvictionCandidate(number: $0["number"], usedAt: $0["usedAt"]) }
+                        AND (used, number) > (?, ?)
+                    ORDER BY used, number LIMIT 256
+                    """, arguments: [now(), last.usedAt, last.number])
+            return found.map { EvictionCandidate(number: $0["number"], usedAt: $0["used"]) }
         }
     }
 }

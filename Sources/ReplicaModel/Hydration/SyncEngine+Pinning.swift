@@ -25,8 +25,9 @@ extension SyncEngine {
         return await withTaskGroup(of: ItemNumber?.self) { group in
             var running = 0
             var failed: Set<ItemNumber> = []
+            let most = options.isSequential ? 1 : Self.mostAtOnce
             while !Task.isCancelled {
-                while running < Self.mostAtOnce, let number = nextWanted() {
+                while running < most, let number = nextWanted() {
                     running += 1
                     group.addTask { await self.fetch(number) ? nil : number }
                 }

@@ -24,6 +24,9 @@ public struct Timestamp: Hashable, Sendable, Codable, Comparable {
         nanoseconds = Int64(exactly: scaled.rounded(.towardZero)) ?? (scaled < 0 ? .min : .max)
     }
 
+    /// As a clock counts that has no better parts than some hundred nanoseconds.
+    var secondsSince1970: Double { Double(nanoseconds) / Double(Self.second) }
+
     private static let second: Int64 = 1_000_000_000
 
     /// Whole seconds, rounded down.

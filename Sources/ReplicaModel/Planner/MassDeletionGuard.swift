@@ -27,6 +27,14 @@ struct DeletionWindow: Hashable, Sendable, Codable {
         DeletionWindow(items: 0, firstLater: .max, openedAt: now, changedAt: now, word: .held)
     }
 
+    /// The window in another run, in which the clock may tell another time: what was waited for is waited for anew.
+    func resumed(at now: Double) -> DeletionWindow {
+        var window = self
+        (window.openedAt, window.changedAt) = (now, now)
+        window.notedSince = notedSince.map { _ in now }
+        return window
+    }
+
     /// Takes in what is noted now.
     mutating func observe(_ counts: DeletionCounts, now: Double) {
         guard word != .approved else { return }
@@ -84,7 +92,12 @@ enum MassDeletionGuard {
     /// How long it lasts at most.
     static let longestWindow = 3600.0
 
-    static func verdict(_ window: DeletionWindow, _ counts: DeletionCounts, now: Double) -> DeletionVerdict {
+    /// - Parameter most: So many may always go.
+    static func verdict(
+        _ window: DeletionWindow, _ counts: DeletionCounts, now: Double, most: Int = mostDeletions
+    ) -> DeletionVerdict {
+        func isTooMuch(_ deletions: Int, of items: Int) -> Bool { deletions > most && deletions > items / 2 }
+
         switch window.word {
         case .approved: return counts.noted > 0 && counts.oldest <= window.newest ? .apply : .close
         case .held: return counts.noted > 0 || counts.aside > 0 ? .hold : .close
@@ -98,10 +111,6 @@ enum MassDeletionGuard {
         }
         let end = min(window.changedAt + quiet, since + longestWait)
         return isWithin(since, now, end) ? .wait(until: end) : .apply
-    }
-
-    private static func isTooMuch(_ deletions: Int, of items: Int) -> Bool {
-        deletions > mostDeletions && deletions > items / 2
     }
 
     /// Whether a time that began has not ended. A clock that was set back ends it.

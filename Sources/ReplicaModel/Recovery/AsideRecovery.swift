@@ -92,6 +92,11 @@ struct AsideRecovery {
         else { return }
         var row = row
         row.endUnsent()
+        // That it was moved is no edit.
+        let fingerprint = FileFingerprint(status)
+        if !fingerprint.hasOtherContent(than: row.fingerprint), fingerprint.mode == row.fingerprint.mode {
+            row.fingerprint = fingerprint
+        }
         try row.write(to: rows, round: round)
         try Incoming.write([Incoming(identifier: identifier, item: nil, asked: 1)], anchor: nil, to: rows)
     }

@@ -7,7 +7,7 @@ extension Replica {
     /// Opens the replica in `folders`, whose tree is there; what the last run left open is found by ``scan(isStopped:)``.
     /// - Throws: An errno of the tree, or the database's error.
     static func open(
-        _ folders: StateFolders, now: @escaping @Sendable () -> Double, wake: @escaping @Sendable () -> Void
+        _ folders: StateFolders, clock: RunClock = RunClock(), wake: @escaping @Sendable () -> Void
     ) throws -> Replica {
         try folders.make()
         try folders.emptyStaging()
@@ -19,7 +19,7 @@ extension Replica {
         let tree = Tree(
             root: root, rootRow: try database.read { try ItemRow.of(ItemNumber.root, in: $0) },
             nextNumber: last.nextNumber,
-            database: database, mark: try folders.loadMark(), now: now)
+            database: database, mark: try folders.loadMark(), clock: clock)
         tree.scan = last.scanMode
         tree.rounds = last.rounds
         (tree.knewNothing, tree.holdsAll) = (last.isFirst, last.isFirst)
@@ -32,7 +32,8 @@ extension Replica {
         }
         try tree.start()
         return Replica(
-            folders: folders, tree: tree, database: database, templatePrefix: last.templatePrefix, now: now, wake: wake)
+            folders: folders, tree: tree, database: database, templatePrefix: last.templatePrefix,
+            clock: clock, wake: wake)
     }
 
     /// Records everything and notes that the stop was orderly. Nothing may be called after it.

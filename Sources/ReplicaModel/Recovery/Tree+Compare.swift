@@ -231,7 +231,7 @@ extension Tree {
     private func takeOut(_ row: ItemRow) -> Node? {
         let number = ItemNumber(row.number)
         guard !removed.contains(number), items[number] !== root else { return nil }
-        let node = items[number] ?? row.makeNode(parent: nil)
+        let node = items[number] ?? row.makeNode(parent: nil, now: now())
         if items[number] == nil { insert(node) }
         // Met at its name, it has another file by now.
         guard !node.isDeleted, node.fingerprint.isSameFile(as: row.fingerprint) else { return nil }

@@ -20,20 +20,28 @@ public final class Replica: Sendable {
     let events = EventHub()
     /// Called after local changes; must return at once.
     let wake: @Sendable () -> Void
-    let now: @Sendable () -> Double
+    let clock: RunClock
     /// Unique to this replica, so that template identifiers are.
     let templatePrefix: String
 
     init(
         folders: StateFolders, tree: Tree, database: ReplicaDatabase, templatePrefix: String,
-        now: @escaping @Sendable () -> Double, wake: @escaping @Sendable () -> Void
+        clock: RunClock, wake: @escaping @Sendable () -> Void
     ) {
         self.folders = folders
         self.tree = Locked(tree, rank: .tree)
         self.database = database
         self.templatePrefix = templatePrefix
-        self.now = now
+        self.clock = clock
         self.wake = wake
+    }
+
+    /// The time of this run, in seconds since 1970.
+    @Sendable func now() -> Double { clock.now() }
+
+    /// What was noted on a clock of this run or an earlier one as the time of the next try, for people.
+    func wallTime(of retryAt: Timestamp) -> Timestamp {
+        clock.wallTime(of: Backoff.bounded(retryAt.secondsSince1970, now: now()))
     }
 
     /// Runs `body` with the tree, alone, and wakes the engine when that left something to send.

@@ -39,7 +39,7 @@ extension Tree {
         folder.children = [:]
         for row in rows where row.number != folder.number.rawValue {
             guard items[ItemNumber(row.number)] == nil, !removed.contains(ItemNumber(row.number)) else { continue }
-            let node = row.makeNode(parent: folder)
+            let node = row.makeNode(parent: folder, now: now())
             folder.children?[node.name] = node
             insert(node)
         }
@@ -82,7 +82,7 @@ extension Tree {
         if let node = items[number] { return node }
         guard !removed.contains(number) else { return nil }
         if row.flags.contains(.deleted) {
-            let node = row.makeNode(parent: nil)
+            let node = row.makeNode(parent: nil, now: now())
             insert(node)
             return node
         }

@@ -89,7 +89,7 @@ final class Tree {
     /// Whether the database has no item but those that are loaded.
     var holdsAll = false
     private var openFolders: [Node] = []
-    let now: () -> Double
+    let clock: RunClock
     /// Raised by each change that comparing the tree with an older database would not find again.
     var untoldChanges: UInt64 = 0
     /// Called once for each item that became pending.
@@ -97,21 +97,26 @@ final class Tree {
 
     init(
         root descriptor: Int32, rootRow: ItemRow?, nextNumber: UInt64, database: ReplicaDatabase,
-        mark: DatalessMark, now: @escaping () -> Double
+        mark: DatalessMark, clock: RunClock
     ) {
         self.mark = mark
         passing = PassingName(mark: mark.value)
-        root = rootRow?.makeNode(parent: nil) ?? Node(number: .root, parent: nil, name: FileName(""), kind: .folder)
+        root =
+            rootRow?.makeNode(parent: nil, now: clock.now())
+            ?? Node(number: .root, parent: nil, name: FileName(""), kind: .folder)
         root.descriptor = descriptor
         self.nextNumber = nextNumber
         self.database = database
-        self.now = now
+        self.clock = clock
         insert(root)
     }
 
     deinit {
         for node in items.values where node.descriptor >= 0 { close(node.descriptor) }
     }
+
+    /// The time of this run, in seconds since 1970.
+    func now() -> Double { clock.now() }
 
     // MARK: Nodes
 

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Opens once; whoever waits goes on then. For threads, never for tasks.
@@ -26,11 +27,11 @@ final class Latch: Sendable {
     /// Blocks the thread until ``open()`` was called, for this long at the most. Returns whether it was.
     func wait(seconds: Double) -> Bool {
         var end = timespec()
-        clock_gettime(CLOCK_REALTIME, &end)
+        clock_gettime(CLOCK_MONOTONIC, &end)
         let nanoseconds = end.tv_nsec + Int(seconds.truncatingRemainder(dividingBy: 1) * 1e9)
         end.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
         end.tv_nsec = nanoseconds % 1_000_000_000
-        while sem_timedwait(semaphore, &end) != 0 {
+        while cl_sem_clockwait(semaphore, CLOCK_MONOTONIC, &end) != 0 {
             if errno != EINTR { return false }
         }
         sem_post(semaphore)

@@ -19,7 +19,7 @@ final class MountedReplica: Sendable {
 
     init(_ options: FileSystemOptions) throws {
         place = try TestPlace()
-        replica = try Replica.open(place.folders, now: { Double(time(nil)) }, wake: {})
+        replica = try Replica.open(place.folders, wake: {})
         fileSystem = DomainFileSystem(
             replica: replica, source: source, status: source, mountpoint: place.mount, options: options)
         running = try RunningMount(fileSystem, at: place.mount)

@@ -86,4 +86,17 @@ import Testing
         #expect(try bench.tree()["d0/e/f3 2"] == "0 3")
         #expect(try bench.tree()["d9/e/f29"] == "9 29")
     }
+
+    /// What is set aside is given up when it can no longer be too much.
+    @Test func whatWasFewGoesForGood() async throws {
+        let bench = try await makeBench()
+        bench.store.delete("d0")
+        try await bench.exchange()
+        let deleted = bench.folders.deleted.string
+        #expect(try FileManager.default.contentsOfDirectory(atPath: deleted).count == 32)
+        try await bench.settle()
+        #expect(try bench.tree().count == 288)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: deleted).isEmpty)
+        #expect(try bench.replica.database.read { try AsideRows.count(in: $0) } == 0)
+    }
 }

@@ -14,6 +14,8 @@ final class Bench {
     /// What the engine calls: ``store``, or something before it.
     let remote: any RemoteStore
     let clock = Locked(1_000_000.0, rank: .innermost)
+    /// What the wall clock tells beside ``clock``: somebody sets it.
+    let clockSet: Locked<Double>
     private(set) var replica: Replica
     private(set) var engine: SyncEngine
     let wakeSignal = WakeSignal()
@@ -23,9 +25,10 @@ final class Bench {
     init(
         store: MemoryStore = MemoryStore(), through remote: (any RemoteStore)? = nil, enforcing: Bool = false,
         scanning: Bool = true, isAdded: Bool = false, importing: ((String) throws -> Void)? = nil,
-        reading: SnapshotFiles.Read? = nil
+        reading: SnapshotFiles.Read? = nil, clockSet: Double = 0
     ) throws {
         self.reading = reading
+        self.clockSet = Locked(clockSet, rank: .innermost)
         folder = try BenchFolder()
         try isAdded ? folder.state.makeDomain() : folder.makeDomain(importing: importing)
         self.store = store
@@ -35,15 +38,18 @@ final class Bench {
         options.isSequential = true
         options.enforcesCapabilities = enforcing
         self.options = options
-        (replica, engine) = try Self.open(folder.state, self.remote, options, clock, wakeSignal, reading)
+        (replica, engine) = try Self.open(folder.state, self.remote, options, clock, self.clockSet, wakeSignal, reading)
         if scanning { try replica.scan() }
     }
 
     private static func open(
         _ folders: StateFolders, _ store: any RemoteStore, _ options: DomainOptions, _ clock: Locked<Double>,
+        _ clockSet: Locked<Double>,
         _ wakeSignal: WakeSignal, _ reading: SnapshotFiles.Read?
     ) throws -> (Replica, SyncEngine) {
-        let replica = try Replica.open(folders, now: { clock.withLock { $0 } }, wake: { wakeSignal.signal() })
+        let clock = RunClock(
+            wall: { clock.withLock { $0 } + clockSet.withLock { $0 } }, counted: { clock.withLock { $0 } })
+        let replica = try Replica.open(folders, clock: clock, wake: { wakeSignal.signal() })
         let engine = SyncEngine(
             replica: replica, store: store, options: options, wakeSignal: wakeSignal,
             log: Logger(label: "test") { _ in
@@ -55,7 +61,7 @@ final class Bench {
 
     /// Ends the replica without a word, as a crash does, and opens it anew.
     func crash(scanning: Bool = true) throws {
-        (replica, engine) = try Self.open(folders, remote, options, clock, wakeSignal, reading)
+        (replica, engine) = try Self.open(folders, remote, options, clock, clockSet, wakeSignal, reading)
         if scanning { try replica.scan() }
     }
 
@@ -74,7 +80,7 @@ final class Bench {
     /// Stops in good order and starts again.
     func restart() throws {
         try replica.close()
-        (replica, engine) = try Self.open(folders, remote, options, clock, wakeSignal, reading)
+        (replica, engine) = try Self.open(folders, remote, options, clock, clockSet, wakeSignal, reading)
         try replica.scan()
     }
 

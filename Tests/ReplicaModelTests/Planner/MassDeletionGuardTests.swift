@@ -67,4 +67,20 @@ import Testing
         window.observe(DeletionCounts(noted: 0, newest: 0), now: 104)
         #expect(window.notedSince == nil && window.changedAt == 103)
     }
+
+    /// The wall clock may have been set by any time since.
+    @Test(arguments: [0.0, 50, 99, 100, 105, 5_000, 3e9])
+    func inAnotherRunItWaitsAnew(_ now: Double) {
+        let window = Self.window(notedSince: 100, changedAt: 104, newest: 7).resumed(at: now)
+        #expect(window.items == 1_000 && window.firstLater == 5_000 && window.newest == 7)
+        let noted = Self.counts(noted: 10)
+        #expect(Guard.verdict(window, noted, now: now) == .wait(until: now + 0.5))
+        #expect(Guard.verdict(window, noted, now: now + 0.5) == .apply)
+        let none = Self.counts(noted: 0, applied: 10)
+        let quiet = Self.window().resumed(at: now)
+        #expect(quiet.notedSince == nil)
+        #expect(Guard.verdict(quiet, none, now: now + 59) == .rest(until: now + 60))
+        #expect(Guard.verdict(quiet, none, now: now + 60) == .close)
+        #expect(Guard.verdict(Self.window(word: .held).resumed(at: now), noted, now: now) == .hold)
+    }
 }

@@ -1,0 +1,123 @@
+import ReplicaTestSupport
+import Testing
+
+@testable import ReplicaModel
+
+/// The wall clock may be set at any time, by years: nothing is held up, and nothing comes before its time.
+@Suite struct RunClockTests {
+    /// In seconds: ten days, and some 28 years, either way.
+    private static let jumps: [Double] = [-900_000_000, -864_000, -10, 10, 864_000, 900_000_000]
+
+    private static func makeBench(_ store: MemoryStore = MemoryStore()) throws -> Bench {
+        try Bench(store: store, clockSet: 2_000_000_000)
+    }
+
+    @Test(arguments: jumps)
+    func aRunCountsOnWhateverTheWallClockTells(_ jump: Double) {
+        let (wall, counted) = (Locked(2_000_000_000.0, rank: .innermost), Locked(50.0, rank: .innermost))
+        let clock = RunClock(wall: { wall.withLock { $0 } }, counted: { counted.withLock { $0 } })
+        #expect(clock.now() == 2_000_000_000)
+        wall.withLock { $0 += jump + 5 }
+        counted.withLock { $0 += 5 }
+        #expect(clock.now() == 2_000_000_005)
+        let soon = Timestamp(secondsSince1970: 2_000_000_005 + jump + 7)
+        #expect(clock.wallTime(of: clock.now() + 7) == soon)
+    }
+
+    @Test(arguments: [
+        (retryAt: 100.0, now: 100.0, bounded: 100.0), (399, 100, 399), (400, 100, 400), (401, 100, 400),
+        (3e9, 100, 400), (100, 3e9, 100), (.infinity, 0, 300),
+    ])
+    func noTryIsLaterThanTheLongestPause(_ retryAt: Double, _ now: Double, _ bounded: Double) {
+        #expect(Backoff.bounded(retryAt, now: now) == bounded)
+    }
+
+    @Test(arguments: jumps)
+    func anEditIsSentInItsTime(_ jump: Double) async throws {
+        let bench = try Self.makeBench()
+        try bench.write("one", to: "x")
+        bench.clockSet.withLock { $0 += jump }
+        try await bench.send(after: 0.5)
+        #expect(bench.store.item(at: "x") == nil)
+        try await bench.send(after: 0.6)
+        #expect(bench.store.text(at: "x") == "one")
+    }
+
+    @Test(arguments: jumps)
+    func whatFailedIsTriedAgainInAnotherRun(_ jump: Double) async throws {
+        let bench = try Self.makeBench()
+        bench.store.fail(.createItem, with: .itemUnavailable("not now"))
+        try bench.write("one", to: "x")
+        try await bench.send(after: 1.1)
+        #expect(bench.store.item(at: "x") == nil)
+        bench.clockSet.withLock { $0 += jump }
+        try bench.restart()
+        let error = try #require(try await bench.report("x").error)
+        let now = Timestamp(secondsSince1970: bench.replica.clock.wall())
+        #expect(try #require(error.retryAt).seconds <= now.seconds + 300)
+        try await bench.send(after: 0)
+        try await bench.send(after: 300)
+        #expect(bench.store.text(at: "x") == "one")
+    }
+
+    /// What is told of the next try is told by the wall clock that people see.
+    @Test(arguments: jumps)
+    func theNextTryIsToldByTheWallClock(_ jump: Double) async throws {
+        let bench = try Self.makeBench()
+        bench.store.fail(.createItem, with: .itemUnavailable("not now"), times: .max)
+        try bench.write("one", to: "x")
+        try await bench.send(after: 1.1)
+        bench.clockSet.withLock { $0 += jump }
+        let now = bench.replica.clock.wall()
+        let next = try #require(try bench.domain.report().nextTry).secondsSince1970
+        #expect((now...now + 301).contains(next))
+        let own = try #require(try await bench.report("x").error?.retryAt).secondsSince1970
+        #expect((now...now + 301).contains(own))
+    }
+
+    /// A window of deletions that a restart falls into goes on.
+    @Test(arguments: jumps)
+    func deletionsAreCountedOverARestart(_ jump: Double) async throws {
+        let store = MemoryStore()
+        for index in 0..<201 { store.write("\(index)", to: "f\(index)") }
+        let bench = try Self.makeBench(store)
+        try await bench.settle()
+        for index in 0..<60 { store.delete("f\(index)") }
+        try await bench.exchange()
+        #expect(try bench.tree().count == 141)
+        bench.clockSet.withLock { $0 += jump }
+        try bench.restart()
+        for index in 60..<120 { store.delete("f\(index)") }
+        try await bench.exchange()
+        #expect(try bench.domain.report().state == .held)
+        #expect(try bench.tree().count == 201)
+    }
+
+    /// What was used last stays longest; what a clock that was ahead tells of earlier runs does not count.
+    @Test(arguments: jumps)
+    func whatIsEvictedFirstWasUsedInAnEarlierRun(_ jump: Double) async throws {
+        let store = MemoryStore()
+        for name in ["a", "b"] { store.write(name, to: name) }
+        let bench = try Self.makeBench(store)
+        bench.replica.withTree { $0.keepsUse = true }
+        try await bench.settle()
+        #expect(try await bench.read("a") == "a")
+        try bench.replica.record()
+        bench.pass(120)
+        bench.clockSet.withLock { $0 += jump }
+        try bench.restart()
+        bench.replica.withTree { $0.keepsUse = true }
+        bench.pass(120)
+        #expect(try await bench.read("b") == "b")
+        try bench.replica.record()
+        let numbers = try bench.replica.evictionCandidates(after: (usedAt: -1, number: 0)).map(\.number)
+        let own = try ["a", "b"].map { Int64(bitPattern: try bench.number($0).rawValue) }
+        #expect(numbers == own)
+        // Read again, it is the one that was used last.
+        bench.pass(120)
+        #expect(try await bench.read("a") == "a")
+        try bench.replica.record()
+        let now = try bench.replica.evictionCandidates(after: (usedAt: -1, number: 0)).map(\.number)
+        #expect(now == own.reversed())
+    }
+}
