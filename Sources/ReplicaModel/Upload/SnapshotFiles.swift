@@ -14,7 +14,7 @@ final class SnapshotFiles: Sendable {
     private static let mostIdle = 16
     private let folder: FilePath
     private let read: Read
-    private let idle = Locked<[Int32]>([])
+    let idle = Locked<[Int32]>([])
 
     /// - Parameters:
     ///   - folder: On the filesystem of the files that snapshots are made of.

@@ -16,6 +16,8 @@ struct NewDomain {
     /// Where domains are, the place for new ones among them.
     let directories: [DomainDirectory]
     let root: DomainDirectory
+    /// Opens the store; tests have stores of their own.
+    var openNew: (StoreURL) throws -> any RemoteStore = StoreFactory.openNew
 
     /// Checks everything, then makes it. Where the usual place is on another filesystem than the directory, the state
     /// goes beside that, with a link at the usual place.
@@ -67,7 +69,7 @@ struct NewDomain {
                 try StoreFactory.takeBack(storeURL)
             }
         }
-        return try StoreFactory.openNew(storeURL)
+        return try openNew(storeURL)
     }
 
     private func make(in state: FilePath, _ creation: DomainCreation) throws -> DomainLocation {

@@ -96,4 +96,30 @@ import Testing
                     """)
         }
     }
+
+    /// Nothing can be made in the store, until its filesystem has room for more files.
+    @Test func statement17_anImportAndAReimportThatOverlapEndOnce() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                mount -t tmpfs -o nr_inodes=2,size=1m none "$STORE"; : >"$STORE/full" || true
+                mkdir "$SRC/d"; echo text >"$SRC/d/file"
+                begin
+                timeout 120 "$BIN/replica" watch d --json >events 2>/dev/null & listener=$!
+                ends() { grep -c importDidFinish events || true; }
+                is_heard() { echo x >>"$MNT/heard"; [ -s events ]; }
+                eventually is_heard
+                replica reimport "$MNT" >/dev/null
+                mount -o remount,nr_inodes=100 "$STORE"; rm -f "$STORE/full"
+                replica retry d >/dev/null; settle
+                content_is "$STORE/d/file" text
+                has_ended() { [ "$(ends)" -ge "$1" ]; }
+                eventually has_ended 1
+                # Another has an end of its own: by then a second one of the first would have been told.
+                replica reimport "$MNT" >/dev/null; settle; eventually has_ended 2
+                equal "$(ends)" 2
+                kill $listener
+                """)
+        }
+    }
 }

@@ -197,6 +197,49 @@ import Testing
         #expect(try await bench.report("d/x").error?.retryAt != nil)
     }
 
+    /// There is no folder that could be made anew.
+    @Test func statement83_aStoreWithoutItsRootIsSaid() async throws {
+        let script = ScriptedStore()
+        script.onCreate { (_) async throws(RemoteStoreError) in throw .noSuchItem(.root) }
+        let bench = try Bench(script)
+        try bench.write("one", to: "x")
+        try await bench.send()
+        #expect(try await bench.report("x").error?.message == "the store does not have the root folder")
+        try await bench.send(after: 59)
+        #expect(bench.store.calls(of: .createItem).isEmpty)
+        try await bench.send(after: 2)
+        #expect(bench.store.text(at: "x") == "one")
+    }
+
+    /// Nothing more is said to the store of a folder that is gone on both sides.
+    @Test func statement84_aFolderThatIsGoneHereTooIsNotMadeAnew() async throws {
+        let bench = try Bench()
+        try bench.makeFolder("d")
+        try await bench.settle()
+        bench.store.delete("d")
+        bench.store.clearCalls()
+        try bench.write("one", to: "d/x")
+        let isFirst = Locked(true)
+        let replica = bench.replica
+        let (root, folder) = (ItemNumber.root, try bench.number("d"))
+        bench.store.setHooks(before: { call throws(RemoteStoreError) in
+            guard call.method == .createItem, isFirst.withLock({ $0 }) else { return }
+            isFirst.withLock { $0 = false }
+            do throws(ReplicaError) {
+                _ = try replica.rename(FileName("x"), in: folder, to: FileName("x"), in: root, flags: [])
+                try replica.remove(FileName("d"), in: root, isFolder: true)
+            } catch {
+                Issue.record("it cannot be moved: \(error)")
+            }
+        })
+        try await bench.send()
+        try await bench.send()
+        try await bench.settle()
+        #expect(bench.store.entries.keys.sorted() == ["x"])
+        #expect(bench.store.text(at: "x") == "one")
+        #expect(bench.store.calls(of: .deleteItem).isEmpty)
+    }
+
     @Test func statement84_theParentIsMadeAnewThenTheItem() async throws {
         let bench = try await benchWithAMissingParent()
         try await bench.settle()

@@ -218,17 +218,4 @@ import Testing
         #expect(try await bench.report("x").transfer == nil)
         #expect(try await bench.domain.evict(Bench.names("x"), isStrict: false).items == 1)
     }
-
-    /// A requirement without a default: a store that lacks the method doesn't compile.
-    @Test func statement89_createItemIsRequired() throws {
-        let files = try SourceFiles.read("Sources/ReplicaModel/Remote")
-        let declared = files.filter { $0.contains("public protocol RemoteStore: Sendable {") }
-        #expect(declared.count == 1)
-        #expect(declared.allSatisfy { $0.contains("func createItem(") })
-        for text in files {
-            for extended in text.split(separator: "extension RemoteStore {").dropFirst() {
-                #expect(extended.firstRange(of: "\n}").map { !extended[..<$0.lowerBound].contains("func ") } == true)
-            }
-        }
-    }
 }

@@ -58,6 +58,34 @@ import Testing
         #expect(try await bench.read("x") == "two")
     }
 
+    /// The database is told first: a placeholder that it does not know as the store's would be nothing after a crash.
+    @Test func whatIsNotRecordedYetIsRecordedFirst() async throws {
+        let bench = try Bench()
+        try bench.write("one", to: "x")
+        bench.pass(2)
+        _ = await bench.engine.send()
+        let number = try bench.number("x")
+        #expect(bench.replica.withTree { $0.changed[number] != nil })
+        #expect(try bench.replica.evictFile(number) == 3)
+        try bench.crash()
+        #expect(try await bench.read("x") == "one")
+        #expect(bench.store.calls(of: .createItem).count == 1)
+    }
+
+    /// That it is open may be over in a moment; that it is edited is what its reader has to know.
+    @Test func anEditOfAnOpenFileIsSaidBeforeItIsOpen() async throws {
+        let bench = try Bench()
+        try bench.write("one", to: "x")
+        try await bench.settle()
+        let number = try bench.number("x")
+        let file = try bench.replica.open(number, flags: O_WRONLY)
+        #expect(try await evict("x", bench).refused.map(\.reason) == [.open])
+        #expect(Glibc.write(file.descriptor, "longer", 6) == 6)
+        #expect(try await evict("x", bench).refused.map(\.reason) == [.unsyncedEdits])
+        close(file.descriptor)
+        bench.replica.closed(number, isWriter: true)
+    }
+
     /// A change of name is on its way, and undone here: nothing is edited, and yet the store is about to answer.
     @Test func whatACallIsUnderWayForIsRefused() async throws {
         let bench = try Bench()

@@ -1,3 +1,4 @@
+import Foundation
 import ReplicaTestSupport
 import SystemPackage
 import Testing
@@ -61,6 +62,8 @@ import Testing
             #expect(texts(bench) == ["theirs"])
             #expect(try await bench.read("d/f.txt") == "theirs")
             #expect(try bench.domain.conflicts() == [])
+            let below = bench.folders.tree.appending("d").string
+            #expect(try FileManager.default.contentsOfDirectory(atPath: below) == ["f.txt"])
         }
     }
 

@@ -226,4 +226,34 @@ import Testing
             #expect(staging.st_dev == tree.st_dev)
         }
     }
+
+    /// Newer content of a file that is here is all there before it takes the place of the older.
+    @Test func statement21_whatIsFetchedWaitsInTheTemporaryDirectory() async throws {
+        let bench = try Bench()
+        bench.store.write("old", to: "x")
+        try await bench.settle()
+        #expect(try await bench.read("x") == "old")
+        let (staging, tree) = (bench.folders.staging, bench.folders.tree)
+        let seen = Locked<[ino_t]>([])
+        let shown = Locked("")
+        bench.store.setHooks(after: { call throws(RemoteStoreError) in
+            guard call.method == .fetchContents else { return }
+            // What cannot be read is missing below.
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: staging.string)) ?? [] {
+                let path = staging.appending(name).string
+                var status = stat()
+                guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+                seen.withLock { $0.append(status.st_ino) }
+            }
+            let old = FileManager.default.contents(atPath: tree.appending("x").string)
+            shown.withLock { $0 = String(decoding: old ?? Data(), as: UTF8.self) }
+        })
+        bench.store.write("newer", to: "x")
+        try await bench.receive()
+        #expect(shown.withLock { $0 } == "old")
+        let (waited, file) = (seen.withLock { $0 }, try bench.status("x").st_ino)
+        #expect(waited == [file])
+        #expect(try bench.tree() == ["x": "newer"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: staging.string) == [])
+    }
 }

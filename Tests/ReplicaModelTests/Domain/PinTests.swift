@@ -15,6 +15,22 @@ import Testing
         try await bench.until("\(path) is here") { try await isHere(path, bench) }
     }
 
+    /// It is recorded when the call returns.
+    @Test func aPinIsThereAfterACrash() async throws {
+        let bench = try Bench()
+        bench.store.write("one", to: "x")
+        try await bench.settle()
+        try bench.replica.setPin(true, of: try bench.number("x"))
+        try bench.crash()
+        let number = try bench.number("x")
+        #expect(bench.replica.withTree { tree in tree.items[number].map(tree.isPinned) } == true)
+        #expect(await bench.engine.fetchPinned())
+        #expect(try bench.tree() == ["x": "one"])
+        try bench.replica.setPin(false, of: number)
+        try bench.crash()
+        #expect(bench.replica.withTree { tree in tree.items[number].map(tree.isPinned) } != true)
+    }
+
     @Test func aPinnedFolderComesWhole() async throws {
         let store = MemoryStore()
         store.write("one", to: "d/one")

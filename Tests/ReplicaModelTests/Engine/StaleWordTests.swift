@@ -6,6 +6,21 @@ import Testing
 
 /// What the store said of an item before our own call about it (docs/decisions/what-is-stale.md).
 @Suite struct StaleWordTests {
+    /// An old word of a deletion is asked about; what the answer notes in its place is not taken for it.
+    @Test func aDeletionThatIsConfirmedIsMade() async throws {
+        let bench = try Bench()
+        bench.store.write("one", to: "x")
+        try await bench.settle()
+        let identifier = try #require(bench.store.item(at: "x")?.identifier)
+        bench.store.delete("x")
+        try bench.replica.noteIncoming([Incoming(identifier: identifier, item: nil, asked: 0)], anchor: nil)
+        // The feed was asked since it was first missed.
+        bench.engine.state.withLock { $0.suspects[identifier] = $0.pullsDone }
+        await bench.engine.applyIncoming()
+        #expect(try bench.tree().isEmpty)
+        #expect(bench.store.calls(of: .item).map(\.identifier) == [identifier])
+    }
+
     /// The store's changes are asked for, and their answer is under way while `body` runs; then they are noted.
     private static func whileAskingForChanges(_ bench: Bench, _ body: () async throws -> Void) async throws {
         let (barrier, isAnswered) = (Barrier(), Locked(false))

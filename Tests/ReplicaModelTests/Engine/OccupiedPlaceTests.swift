@@ -1,0 +1,77 @@
+import Foundation
+import ReplicaTestSupport
+import Testing
+
+@testable import ReplicaModel
+
+/// The store moves an item to where something is, or where nobody has looked.
+@Suite struct OccupiedPlaceTests {
+    private func makeBench(_ texts: [String: String]) async throws -> Bench {
+        let store = MemoryStore()
+        for (path, text) in texts { store.write(text, to: path) }
+        let bench = try Bench(store: store)
+        try await bench.settle()
+        return bench
+    }
+
+    /// What is moved into a folder that was never listed is not here any more, and nothing is put in there.
+    @Test func aFolderThatWasNeverListedStaysSo() async throws {
+        let bench = try await makeBench(["x": "one", "d/y": "two"])
+        #expect(try await bench.read("x") == "one")
+        bench.store.move("x", to: "d/x")
+        try await bench.receive()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.folders.tree.string) == ["d"])
+        let below = bench.folders.tree.appending("d").string
+        #expect(try FileManager.default.contentsOfDirectory(atPath: below) == [])
+        try await bench.domain.download(Bench.names("d"), waits: true)
+        #expect(try await bench.read("d/x") == "one")
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/x", "d/y"])
+    }
+
+    /// What was edited here keeps its bytes: the folder is listed first.
+    @Test func anEditGoesThereWithItsItem() async throws {
+        let bench = try await makeBench(["x": "one", "d/y": "two"])
+        let identifier = bench.store.item(at: "x")?.identifier
+        #expect(try await bench.read("x") == "one")
+        try bench.write("edited", to: "x")
+        bench.store.move("x", to: "d/x")
+        try await bench.receive()
+        try await bench.settle()
+        #expect(bench.store.text(at: "d/x") == "edited")
+        #expect(bench.store.item(at: "d/x")?.identifier == identifier)
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/x", "d/y"])
+    }
+
+    /// What has the name goes elsewhere itself, as the store is about to say: it gives way to nobody.
+    @Test func whoIsAboutToMoveKeepsItsName() async throws {
+        let bench = try await makeBench(["a": "one", "b": "two"])
+        bench.store.move("b", to: "c")
+        bench.store.move("a", to: "b")
+        // The feed may tell of the second first.
+        let asked = bench.replica.answers
+        let changes = ["b", "c"].compactMap { bench.store.item(at: $0) }.map {
+            Incoming(identifier: $0.identifier, item: $0, asked: asked)
+        }
+        try bench.replica.noteIncoming(changes, anchor: nil)
+        await bench.engine.applyIncoming()
+        try await bench.receive()
+        try await bench.settle()
+        #expect(bench.store.entries.keys.sorted() == ["b", "c"])
+        #expect(bench.store.text(at: "b") == "one" && bench.store.text(at: "c") == "two")
+        #expect(try bench.tree().keys.sorted() == ["b", "c"])
+        #expect(bench.store.calls(of: .modifyItem).isEmpty)
+    }
+
+    /// What the store does not know yet gives way at once.
+    @Test func whatIsNewHereGivesWay() async throws {
+        let bench = try await makeBench(["a": "one"])
+        try bench.write("ours", to: "b")
+        bench.store.move("a", to: "b")
+        try await bench.receive()
+        #expect(try await bench.read("b") == "one")
+        #expect(try await bench.read("b 2") == "ours")
+        try await bench.settle()
+        #expect(bench.store.text(at: "b") == "one" && bench.store.text(at: "b 2") == "ours")
+        #expect(bench.store.entries.count == 2)
+    }
+}
