@@ -7,6 +7,17 @@ extension CutCase {
         $0.move("w/f", to: "w/g")
         $0.syncFolder("w")
     }
+    private static let movedAndDataSynced = after {
+        $0.move("w/f", to: "w/g")
+        $0.sync("w/g", withAttributes: false)
+    }
+    private static let removedAndRenamed = after {
+        $0.makeFolder("w/d")
+        $0.makeFile("w/d/n")
+        $0.write(new, to: "w/d/n")
+        $0.place(nil, at: "w/d/n")
+        $0.move("w/d", to: "w/e")
+    }
     private static let made = after {
         $0.makeFile("w/n")
         $0.write(new, to: "w/n")
@@ -55,6 +66,10 @@ extension CutCase {
         .init("zeros at the end, the store was cut too", appended, holding(["f": file(zeroTail)], isStoreCut: true)),
         .init("blocks of both contents", replaced, holding(["f": file(mixed)])),
         .init("a rename came undone", moved, holding(["f": file(old)])),
+        .init("a rename came undone, whose file's data was synced", movedAndDataSynced, holding(["f": file(old)])),
+        .init(
+            "a removal came undone in a folder that was renamed", removedAndRenamed,
+            found(["w": .folder, "w/f": file(old), "w/e": .folder, "w/e/n": file(new)])),
         .init("a rename is there", moved, holding(["g": file(old)])),
         .init("a new file is missing", made, holding(["f": file(old)])),
         .init("a new file is empty", made, holding(["f": file(old), "n": empty])),
@@ -99,6 +114,9 @@ extension CutCase {
         .init("two contents in one block", replaced, holding(["f": file(torn)]), "w/f: a file", "nowhere"),
         .init("a twin", untouched, holding(["f": file(old), "f 2": file(old)]), "w/f 2: a file, 9000 bytes"),
         .init("an empty twin", untouched, holding(["f": file(old), "f 2": empty]), "w/f 2: a file, 0 bytes"),
+        .init(
+            "a file that nobody removed in a folder that was renamed", removedAndRenamed,
+            found(["w": .folder, "w/f": file(old), "w/e": .folder, "w/e/n": file(old)]), "nobody made it"),
         .init("a folder that nobody made", untouched, holding(["f": file(old), "d": .folder]), "w/d: a folder"),
         .init("both names of a rename", moved, holding(["f": file(old), "g": file(old)]), "had one name at a time"),
         .init("a name is lost", untouched, holding([:]), "w/f: missing", "w/f: nowhere whole"),

@@ -130,6 +130,7 @@ struct CutJudge {
     private mutating func judgeOthers() {
         let known = testimonies.reduce(into: Set<String>()) { $0.formUnion($1.attempted.paths) }
         for (path, entry) in found.sorted(by: { $0.key < $1.key }) where !known.contains(path) {
+            if testimonies.contains(where: { isBack(path, entry, $0.attempted) }) { continue }
             guard case .file(let file) = entry, path.contains(" (conflict ") else {
                 failures.append("\(path): \(words(entry)), and nobody made it")
                 continue
@@ -143,6 +144,15 @@ struct CutJudge {
                 }
             }
             if !isOurs { failures.append("\(path): \(words(entry)), which nobody wrote") }
+        }
+    }
+
+    /// Whether it is something whose removal came undone, in a folder that was renamed since.
+    private func isBack(_ path: String, _ entry: FoundTree.Entry, _ record: CutRecord) -> Bool {
+        record.otherPaths(of: path).contains { other in
+            let possible = record.mayBe(other)
+            return possible.contains(nil)
+                && possible.compactMap(\.self).contains { fits(entry, $0, possible, record) }
         }
     }
 

@@ -12,13 +12,15 @@ final class CutProgram: @unchecked Sendable {
     private(set) var failures: [String] = []
     let folder: String
     private let mount: String
+    /// The number of the domain whose mount that is. Which names are one file each domain says for itself.
+    let domain: Int
     var random: Seeded
     /// How many names were made.
     var made = 0
 
     /// - Parameter folder: Its name in the mount, of no more than one part.
-    init(mount: String, folder: String, seed: UInt64) {
-        (self.mount, self.folder) = (mount, folder)
+    init(_ mount: String, _ domain: Int, folder: String, seed: UInt64) {
+        (self.mount, self.domain, self.folder) = (mount, domain, folder)
         random = Seeded(seed)
     }
 

@@ -54,6 +54,16 @@ struct CutRecord: Sendable {
     /// All paths that were ever something since the last `replica wait`.
     var paths: Set<String> { steps.reduce(into: []) { $0.formUnion($1.keys) } }
 
+    /// What a path would be if a folder above had another of its names: whose entry was removed before it was renamed may
+    /// have that again.
+    func otherPaths(of path: String) -> [String] {
+        guard let slash = path.lastIndex(of: "/") else { return [] }
+        let folder = String(path[..<slash])
+        let own = Set(steps.compactMap { $0[folder] })
+        let others = steps.flatMap { step in step.filter { own.contains($0.value) }.keys }
+        return Set(others).subtracting([folder]).sorted().map { $0 + path[slash...] }
+    }
+
     /// The file under a path, as the program knows it.
     func file(_ path: String) -> File? {
         guard case .file(let number) = present[path] else { return nil }
@@ -109,7 +119,7 @@ struct CutRecord: Sendable {
 
     // MARK: What is confirmed
 
-    /// fsync(2) or fdatasync(2) of a file.
+    /// fsync(2) or fdatasync(2) of a file. The second says nothing of its name: ext4 does not bring a rename to the disk for it.
     mutating func sync(_ path: String, withAttributes: Bool) {
         change(path) { file in
             file.contents.removeFirst(file.contents.count - 1)
@@ -117,7 +127,7 @@ struct CutRecord: Sendable {
             if withAttributes { file.attributes.removeFirst(file.attributes.count - 1) }
             if file.confirmation == nil { file.confirmation = .synced }
         }
-        since[path] = steps.count - 1
+        if withAttributes { since[path] = steps.count - 1 }
     }
 
     /// fsync(2) of a folder: which names it has.
