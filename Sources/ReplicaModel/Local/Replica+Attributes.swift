@@ -53,10 +53,7 @@ extension Replica {
                     return try file.apply(change)
                 }
             }
-            if let size = change.size {
-                tree.shorten(node, to: size, place)
-                for name in tree.names(of: node) { name.syncedSize = nil }
-            }
+            if let size = change.size { tree.shorten(node, to: size, place) }
             var fields = ItemFields(change)
             if status.permissions != node.fingerprint.mode { fields.insert(.mode) }
             for name in tree.names(of: node) {

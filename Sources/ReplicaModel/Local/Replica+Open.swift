@@ -50,10 +50,7 @@ extension Replica {
             if isWriter { tree.addWriter(node) }
             if truncates {
                 tree.becomeWhole(node, place)
-                for name in tree.names(of: node) {
-                    name.flags.remove(.doubtful)
-                    name.syncedSize = nil
-                }
+                for name in tree.names(of: node) { name.flags.remove(.doubtful) }
                 for name in tree.names(of: node) { tree.edit(name, [.contents, .modificationDate]) }
             }
             if isWriter, flags & (O_SYNC | O_DSYNC) != 0 { tree.expectSyncedWrites(of: node) }

@@ -13,6 +13,8 @@ struct FileAfterPowerCut: Hashable, Sendable {
     var isEdited: Bool
     /// What a program synced of that edit, in bytes.
     var syncedSize: Int64?
+    /// Whether the tree is the one that this was recorded of, and no other that was put in its place.
+    var isOfRecordedTree: Bool
     /// Whether it was a placeholder, whose mark goes when its bytes are on the disk.
     var isFetched: Bool
 }
@@ -36,7 +38,10 @@ enum Finding: Hashable, Sendable {
 /// file's size and times and lose its bytes.
 func finding(_ file: FileAfterPowerCut) -> Finding {
     guard file.hasBase else { return .new }
-    if file.isEdited, let synced = file.syncedSize, file.size >= synced { return .edited }
+    if file.isEdited, let synced = file.syncedSize {
+        // What was synced isn't lost: the file is shorter because somebody cut it since. Nothing at all is a rewrite's begin.
+        if file.size >= synced || file.isOfRecordedTree && file.size > 0 { return .edited }
+    }
     if file.isFetched || file.isAsRecorded && file.isDurable { return .asRecorded }
     if file.size == 0, file.sizeInStore > 0 { return .lost }
     return .doubtful(isEdited: file.isEdited && file.isAsRecorded)

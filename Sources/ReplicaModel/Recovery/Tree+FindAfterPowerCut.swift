@@ -17,7 +17,7 @@ extension Tree {
         }
         if fingerprint != node.fingerprint { distrustMetadata(of: node) }
         guard !line.isDataless else { return findPlaceholder(node, line, in: folder) }
-        let found = finding(FileAfterPowerCut(node, fingerprint, isDurable: isDurable))
+        let found = finding(FileAfterPowerCut(node, fingerprint, isDurable: isDurable, scan))
         node.materialization = .whole
         node.ranges = RangeSet64()
         switch found {
@@ -85,7 +85,7 @@ extension Tree {
 
 extension FileAfterPowerCut {
     /// - Parameter stamp: What is below.
-    fileprivate init(_ node: Node, _ fingerprint: FileFingerprint, isDurable: Bool) {
+    fileprivate init(_ node: Node, _ fingerprint: FileFingerprint, isDurable: Bool, _ scan: ScanMode) {
         self.isDurable = isDurable
         hasBase = node.base != nil
         size = fingerprint.size
@@ -93,6 +93,7 @@ extension FileAfterPowerCut {
         isAsRecorded = node.fingerprint == fingerprint
         isEdited = node.dirty.contains(.contents)
         syncedSize = node.syncedSize
+        isOfRecordedTree = scan == .afterPowerCut
         isFetched = node.materialization != .whole && !fingerprint.hasOtherContent(than: node.fingerprint)
     }
 }

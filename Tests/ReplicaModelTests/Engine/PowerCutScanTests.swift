@@ -64,4 +64,38 @@ import Testing
         #expect(try await bench.read("g") == "replaced")
         #expect(bench.store.calls(of: .deleteItem).isEmpty)
     }
+
+    /// Writes over a file, syncs that, and changes it again; the database has learned of it all.
+    private func syncAndCut(_ sizes: [Int64], in bench: Bench) async throws {
+        let number = try bench.number("g")
+        for size in sizes {
+            var change = AttributeChange()
+            change.size = size
+            _ = try bench.replica.setAttributes(change, of: number)
+            if size == sizes.first { bench.replica.noteSynced(number, size: size) }
+            try bench.replica.record()
+        }
+        try bench.cutPower()
+        try await bench.settle()
+    }
+
+    /// What was synced is an edit, however long the file became since.
+    @Test(arguments: [([3], "rep"), ([3, 5], "rep\0\0"), ([5, 2], "re"), ([5, 0, 2], "\0\0")])
+    func whatWasCutAfterItWasSyncedIsAnEdit(_ sizes: [Int64], _ content: String) async throws {
+        let bench = try await makeBench()
+        try await bench.engine.makeDurable()
+        try await syncAndCut(sizes, in: bench)
+        #expect(bench.store.text(at: "g") == content)
+        #expect(try await bench.read("g") == content)
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/f", "g"])
+    }
+
+    /// But for an empty file that nobody synced: a program that writes it anew has just begun.
+    @Test func whatWasEmptiedAfterItWasSyncedComesBack() async throws {
+        let bench = try await makeBench()
+        try await bench.engine.makeDurable()
+        try await syncAndCut([5, 0], in: bench)
+        #expect(bench.store.text(at: "g") == "replaced")
+        #expect(try await bench.read("g") == "replaced")
+    }
 }
