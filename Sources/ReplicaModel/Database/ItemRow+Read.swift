@@ -22,6 +22,11 @@ extension ItemRow {
         try all("inode = ? AND flags & 1 = 0", [Int64(bitPattern: inode)], database)
     }
 
+    /// The same of what was deleted.
+    static func deleted(withInode inode: UInt64, in database: Database) throws -> [ItemRow] {
+        try all("inode = ? AND flags & 1 = 1", [Int64(bitPattern: inode)], database)
+    }
+
     /// The rows of other names of the file that has this inode number.
     static func withOther(inodeNumber number: ItemNumber, in database: Database) throws -> [ItemRow] {
         try all("shown = ? AND shown != number AND flags & 1 = 0", [number.argument], database)

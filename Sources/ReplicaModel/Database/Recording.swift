@@ -11,14 +11,15 @@ extension Replica {
     /// - Parameter together: Written in the same transaction.
     func record(together: @escaping (Rows) throws -> Void = { _ in }) throws {
         try recording.withLock { (recording: inout Recording) throws in
-            let ((rows, removed, next, round), aside, answers) = withTree {
-                ($0.takeChanges(), $0.takeAside(), $0.answers.takeUnrecorded())
+            let ((rows, removed, next, round), aside, superseded, answers) = withTree {
+                ($0.takeChanges(), $0.takeAside(), $0.takeSuperseded(), $0.answers.takeUnrecorded())
             }
             do {
                 try database.write { transaction in
                     for row in rows { try row.write(to: transaction, round: round) }
                     for number in removed { try ItemRow.delete(number, from: transaction) }
                     for row in aside { try AsideRows.write(row, to: transaction, round: round) }
+                    for row in superseded { try SupersededRows.write(row, to: transaction, round: round) }
                     if let next { try Meta.nextNumber.write(String(next), to: transaction) }
                     for (identifier, count) in answers {
                         try Incoming.noteAnswer(about: identifier, count, in: transaction)
@@ -29,6 +30,7 @@ extension Replica {
                 withTree { tree in
                     tree.putBack(rows, removed)
                     tree.aside.insert(contentsOf: aside, at: 0)
+                    tree.superseded.insert(contentsOf: superseded, at: 0)
                     tree.answers.putBack(answers)
                 }
                 recording.failure = (error as? StateFailure)?.message ?? "\(error)"
@@ -88,7 +90,7 @@ extension Tree {
             return ItemRow(node)
         }
         let gone = removed
-        if !rows.isEmpty { rounds.isBehind = true }
+        if !rows.isEmpty || !superseded.isEmpty { rounds.isBehind = true }
         changed.removeAll(keepingCapacity: changed.count < 4096)
         removed.removeAll()
         guard nextNumber + Self.reserve / 2 > reservedNumber else { return (rows, gone, nil, rounds.present) }
@@ -99,6 +101,11 @@ extension Tree {
     fileprivate func takeAside() -> [ItemRow] {
         defer { aside = [] }
         return aside
+    }
+
+    fileprivate func takeSuperseded() -> [ItemRow] {
+        defer { superseded = [] }
+        return superseded
     }
 
     fileprivate func putBack(_ rows: [ItemRow], _ gone: Set<ItemNumber>) {

@@ -110,6 +110,7 @@ final class ReplicaDatabase: Sendable {
         }
         migrator.registerMigration("setAside") { try $0.execute(sql: AsideRows.schema) }
         migrator.registerMigration("setHistoryFromAnywhere") { try $0.execute(sql: SetHistory.startAnew) }
+        migrator.registerMigration("superseded") { try $0.execute(sql: SupersededRows.schema) }
         return migrator
     }
 }

@@ -157,6 +157,7 @@ extension Tree {
         node.materialization = staged == nil && item.size > 0 ? .dataless : .whole
         node.ranges = RangeSet64()
         if !node.flags.isDisjoint(with: .inDoubt) { endDoubt(node) }
+        supersede(node, [.contents, .modificationDate])
         // At once: a reader may wait for it with pages locked that showing the change needs.
         node.base?.version.content = item.version.content
         node.base?.size = item.size

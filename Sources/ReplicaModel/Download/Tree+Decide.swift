@@ -23,6 +23,7 @@ extension Tree {
         guard node.kind == item.kind else { return .finished(.refused(item.filename.description)) }
         try recognise(item, as: node)
         meetPassing(item, as: node)
+        try recogniseLoss(node, item, parent)
         if !node.flags.isDisjoint(with: .inDoubt), !node.isDeleted, node.base != nil,
             let decision = decideDoubtful(node, item, staged)
         {

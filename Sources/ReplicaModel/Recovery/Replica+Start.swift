@@ -145,6 +145,7 @@ private struct LastRun {
         if scanMode.isCareful { templatePrefix = fresh }
         (rounds.here, rounds.inStore) = (here, inStore)
         rounds.present = Int64(truncatingIfNeeded: (epoch + 1) & 0x7F_FFFF_FFFF) << 24 | 1
+        rounds.first = rounds.present
         isAnew = scanMode.isCareful
         // What a comparison was careful about it still is when it begins again.
         scanMode = max(scanMode, scan ?? .none)
@@ -160,7 +161,11 @@ private struct LastRun {
             try Meta.state.write("running", to: rows)
             try Meta.boot.write(memory, to: rows)
             try Meta.templatePrefix.write(templatePrefix, to: rows)
-            if isAnew { try ItemRow.doubtAll(after: rounds.here, inStore: rounds.inStore, in: rows) }
+            if isAnew {
+                try ItemRow.doubtAll(after: rounds.here, inStore: rounds.inStore, in: rows)
+                try SupersededRows.remove(through: rounds.inStore, from: rows)
+                try SupersededRows.repeatDeletions(in: rows)
+            }
             try Incoming.carryOver(isClean: scanMode == .none, in: rows)
             try Meta.scan.write(scanMode == .none ? nil : String(scanMode.rawValue), to: rows)
             if isFirst { try Meta.importing.write("yes", to: rows) }

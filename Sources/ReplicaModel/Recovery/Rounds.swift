@@ -11,6 +11,8 @@ internal import SystemPackage
 struct Rounds {
     /// Each run has numbers of its own, above those of earlier runs.
     var present: Int64 = 1
+    /// The first of this run.
+    var first: Int64 = 1
     /// Whether anything was recorded since the present round began.
     var isBehind = false
     /// The last round that has ended here, and that has in the store.
@@ -53,7 +55,11 @@ extension Replica {
             tree.rounds.inStore = round
             return true
         }
-        if isNews { try database.write { try Meta.durableInStore.raise(to: round, in: $0) } }
+        guard isNews else { return }
+        try database.write { rows in
+            try Meta.durableInStore.raise(to: round, in: rows)
+            try SupersededRows.remove(through: round, from: rows)
+        }
     }
 
     /// Whether what is here of an item is known to be on the store's disk.

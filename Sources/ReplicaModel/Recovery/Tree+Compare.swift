@@ -152,6 +152,7 @@ extension Tree {
             _ = line.name.withCString { unlinkat(below, $0, 0) }
             return
         }
+        if scan.isCareful { try forgetRepeatedDeletion(of: line) }
         let node = makeNode(in: folder, name: line.name, kind: kind ?? .file)
         node.fingerprint = FileFingerprint(line.status)
         if kind == nil { node.flags.insert(.special) }

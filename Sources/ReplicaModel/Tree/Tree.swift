@@ -23,6 +23,8 @@ final class Tree {
     var removed: Set<ItemNumber> = []
     /// What was set aside, as it was in the tree.
     var aside: [ItemRow] = []
+    /// What the store had of items before they changed there.
+    var superseded: [ItemRow] = []
     /// What the engine has to look at.
     var pending: [ItemNumber: Node] = [:]
     /// Pending items by the place that the store still has them at, though they left it here.

@@ -51,6 +51,7 @@ extension Replica {
                 return current.map(FailureOutcome.apply) ?? .ask(base.identifier)
             case .deletionRejected(let current):
                 guard let base = node.base else { return .nothing }
+                if let current, try tree.deletesAgain(node, current) { return .nothing }
                 try tree.giveUpDeletion(node)
                 return current.map(FailureOutcome.apply) ?? .ask(base.identifier)
             case .directoryNotEmpty:

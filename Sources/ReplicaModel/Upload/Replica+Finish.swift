@@ -64,6 +64,7 @@ extension Replica {
                 // Brought back meanwhile: a new item for the store.
                 return tree.makeAnew(node)
             }
+            tree.supersede(node, [])
             tree.drop(node)
         }
     }

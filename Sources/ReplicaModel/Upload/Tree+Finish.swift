@@ -40,6 +40,7 @@ extension Tree {
         }
         let replaced = holder.flatMap { yield($0, to: node, isNew: outgoing.isCreate) }
         let (isNew, former) = (node.isNew, node.base)
+        if case .modify = outgoing.call, former?.identifier == item.identifier { supersede(node, outgoing.fields) }
         bind(node, item, outgoing, isOther: result.shouldFetchContent)
         answers.note(item.identifier)
         endCall(of: node, outgoing)
@@ -51,7 +52,7 @@ extension Tree {
         node.dirty = outgoing.stillDirty(after: result, since: node.dirtySinceSent)
         if outgoing.call == .resolve, node.base?.version.content != "" { dropSentContent(of: node) }
         node.sentContent = nil
-        if outgoing.call != .resolve { node.flags.remove(.doubtful) }
+        if outgoing.call != .resolve { node.flags.subtract(outgoing.fields.contains(.contents) ? .inDoubt : .doubtful) }
         node.comparePlace()
         let isOther = standsForOther(node, than: former, outgoing, result)
         if result.shouldFetchContent || isOther { node.base?.version.content = "" }
@@ -62,7 +63,8 @@ extension Tree {
             try includeChildren(of: node)
         }
         note(node)
-        let isInStep = outgoing.isAnswered(by: item, result) && !isOther && !hasMore && !node.isDoubtful
+        let isInStep =
+            outgoing.isAnswered(by: item, result) && !isOther && !hasMore && node.flags.isDisjoint(with: .inDoubt)
         return .item(isInStep ? nil : item, replaced: replaced)
     }
 

@@ -1,0 +1,43 @@
+internal import GRDB
+
+/// What the store had of items before a change that may not be on its disk yet: after a power cut there it may have that again.
+/// Each row is as the item was before, but for its `dirty`, which names what was changed.
+enum SupersededRows {
+    static let schema = """
+        CREATE TABLE superseded AS SELECT * FROM item WHERE 0;
+        CREATE INDEX supersededByIdentifier ON superseded (identifier);
+        """
+
+    static func write(_ row: ItemRow, to rows: Rows, round: Int64) throws {
+        try row.write(to: rows, round: round, table: "superseded")
+    }
+
+    /// The states of an item that were recorded before a round began, the newest first.
+    static func of(_ identifier: ItemIdentifier, before round: Int64, in rows: Rows) throws -> [ItemRow] {
+        let statement = try rows.cachedStatement(
+            sql: "SELECT * FROM superseded WHERE identifier = ? AND round < ? ORDER BY rowid DESC")
+        return try Row.fetchAll(statement, arguments: [identifier.rawValue, round]).map { ItemRow($0) }
+    }
+
+    /// Forgets what the store cannot have again, for its disk has what came after; but for items of which nobody has looked
+    /// yet what a power cut left of them there.
+    /// - Parameter round: The last that has ended in the store.
+    static func remove(through round: Int64, from rows: Rows) throws {
+        try rows.execute(
+            sql: """
+                DELETE FROM superseded WHERE round <= ? AND NOT EXISTS (
+                    SELECT 1 FROM item WHERE item.number = superseded.number AND item.flags & ? != 0)
+                """, arguments: [round, Int64(NodeFlags.unconfirmed.rawValue)])
+    }
+
+    /// After a power cut: has the deletions sent again that the store may have lost.
+    static func repeatDeletions(in rows: Rows) throws {
+        try rows.execute(
+            sql: """
+                UPDATE superseded SET flags = flags | ? WHERE flags & 1 != 0;
+                INSERT OR IGNORE INTO item SELECT * FROM superseded WHERE flags & 1 != 0 AND NOT EXISTS (
+                    SELECT 1 FROM item WHERE item.identifier = superseded.identifier);
+                DELETE FROM superseded WHERE flags & 1 != 0;
+                """, arguments: [Int64(NodeFlags.unconfirmed.rawValue)])
+    }
+}

@@ -1,0 +1,67 @@
+/// What was sent, or came from the store, and that the store's disk had not when the power was cut is gone from there: the store
+/// has what it had before.
+extension Tree {
+    /// Notes what the store had of an item before these fields became others there.
+    func supersede(_ node: Node, _ fields: ItemFields) {
+        guard let base = node.base, node.kind != .file || base.version.content != "" else { return }
+        var row = ItemRow(node)
+        row.dirty = fields
+        superseded.append(row)
+    }
+
+    /// Recognises a state that the store had before: what came after it is lost there, and is to be sent again.
+    func recogniseLoss(_ node: Node, _ item: Item, _ parent: Node?) throws(ReplicaError) {
+        guard node.flags.contains(.unconfirmed), var base = node.base else { return }
+        let states = try reading { [rounds] in try SupersededRows.of(base.identifier, before: rounds.first, in: $0) }
+        let (known, place) = (base, ItemPlace(folder: base.parent, name: base.name))
+        let found = parent.map { ItemPlace(folder: $0.number, name: item.filename) }
+        // What may itself be lost here counts as sent where it has the size of that.
+        let isContentHere = !node.flags.contains(.doubtful) || node.fingerprint.size == base.size
+        var (sent, lost): (ItemFields, ItemFields) = ([], [])
+        for state in states {
+            guard let former = state.base else { continue }
+            sent.formUnion(state.dirty)
+            if former.version.content == item.version.content,
+                !["", item.version.content].contains(known.version.content)
+            {
+                (base.version.content, base.size) = (item.version.content, item.size)
+                if isContentHere { lost.formUnion(sent.intersection([.contents, .modificationDate])) }
+            }
+            if former.version.metadata == item.version.metadata, former.version.metadata != known.version.metadata {
+                base.version.metadata = item.version.metadata
+                lost.formUnion(sent.intersection(.metadata))
+            }
+            if let found, found != place, found == ItemPlace(folder: former.parent, name: former.name) {
+                (base.parent, base.name) = (former.parent, former.name)
+            }
+        }
+        guard base != known else { return }
+        setBase(base, of: node)
+        guard !node.isDeleted else { return }
+        node.comparePlace()
+        if !lost.isEmpty { edit(node, lost) }
+        pendingChanged = true
+    }
+
+    /// Whether the deletion of an item is to be sent once more, which the store lost, and with it perhaps a change before that.
+    func deletesAgain(_ node: Node, _ item: Item) throws(ReplicaError) -> Bool {
+        let version = node.base?.version.content
+        try recogniseLoss(node, item, try find(item.parent))
+        guard node.flags.contains(.unconfirmed) else { return false }
+        node.flags.remove(.unconfirmed)
+        // Of what was deleted here an empty file is nothing.
+        if item.kind == .file, item.size == 0 { node.base?.version.content = item.version.content }
+        clearFailure(node)
+        note(node)
+        return node.base?.version.content == item.version.content && node.base?.version.content != version
+    }
+
+    /// A file that was deleted here is in the tree again: the power cut undid that, and its deletion is not sent again.
+    func forgetRepeatedDeletion(of line: FolderListing.Line) throws(ReplicaError) {
+        let fingerprint = FileFingerprint(line.status)
+        let rows = try reading { try ItemRow.deleted(withInode: fingerprint.inode, in: $0) }
+        for row in rows where row.flags.contains(.unconfirmed) && row.fingerprint.isSameFile(as: fingerprint) {
+            try find(ItemNumber(row.number)).map(drop)
+        }
+    }
+}
