@@ -73,7 +73,7 @@ let shellWords = #"""
     # Gives a folder of the trial a disk of its own, of which `cut_power` can take away what is only in memory.
     disk_at() {
         truncate -s "${2:-32M}" "$1.image"
-        mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0 "$1.image"
+        mkfs.ext4 -q -F -b 4096 -E lazy_itable_init=0,lazy_journal_init=0 "$1.image"
         mount -o loop "$1.image" "$HERE/$1"
     }
     # Puts away what a disk has, but for what the kernel still keeps in memory. Two copies that are the same are of one moment.

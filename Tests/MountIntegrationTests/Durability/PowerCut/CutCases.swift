@@ -7,6 +7,11 @@ extension CutCase {
         $0.move("w/f", to: "w/g")
         $0.syncFolder("w")
     }
+    private static let movedAndRemoved = after {
+        $0.move("w/f", to: "w/g")
+        $0.syncFolder("w")
+        $0.place(nil, at: "w/g")
+    }
     private static let movedAndDataSynced = after {
         $0.move("w/f", to: "w/g")
         $0.sync("w/g", withAttributes: false)
@@ -70,6 +75,7 @@ extension CutCase {
         .init(
             "a removal came undone in a folder that was renamed", removedAndRenamed,
             found(["w": .folder, "w/f": file(old), "w/e": .folder, "w/e/n": file(new)])),
+        .init("a removal after a synced rename came undone", movedAndRemoved, holding(["f": file(old)])),
         .init("a rename is there", moved, holding(["g": file(old)])),
         .init("a new file is missing", made, holding(["f": file(old)])),
         .init("a new file is empty", made, holding(["f": file(old), "n": empty])),

@@ -49,7 +49,8 @@ struct CutJudge {
                 continue
             }
             let fitting = Set(possible.compactMap(\.self)).filter { fits(entry, $0, possible, record) }
-            if fitting.isEmpty {
+            let isBack = record.mayBeBack(at: path).contains { fits(entry, $0, possible, record) }
+            if fitting.isEmpty, !isBack {
                 let told = Set(possible).map { $0.map { describe($0, record) } ?? "nothing" }.sorted()
                 failures.append("\(path): \(words(entry)), may be \(told.joined(separator: " or "))")
             }

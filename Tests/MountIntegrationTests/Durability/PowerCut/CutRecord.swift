@@ -54,6 +54,15 @@ struct CutRecord: Sendable {
     /// All paths that were ever something since the last `replica wait`.
     var paths: Set<String> { steps.reduce(into: []) { $0.formUnion($1.keys) } }
 
+    /// What had a path and was removed from elsewhere after the path was confirmed to be free of it: its removal may come
+    /// undone, which brings it back where the store has it.
+    func mayBeBack(at path: String) -> [Entry] {
+        guard let confirmed = since[path] else { return [] }
+        let former = Set(steps[..<confirmed].compactMap { $0[path] })
+        let moved = Set(steps[confirmed].values)
+        return former.filter { moved.contains($0) && !present.values.contains($0) }
+    }
+
     /// What a path would be if a folder above had another of its names: whose entry was removed before it was renamed may
     /// have that again.
     func otherPaths(of path: String) -> [String] {
