@@ -27,6 +27,11 @@ extension Tree {
         note(node)
     }
 
+    /// Whether a file has another name of which the store knows nothing.
+    fileprivate func hasUnsentName(besides node: Node) -> Bool {
+        names(of: node).contains { $0 !== node && $0.base == nil && !$0.isDeleted && !$0.isLocalOnly }
+    }
+
     /// Makes sure that programs get a file as it is.
     func demandCertainty(of node: Node) throws(ReplicaError) {
         if node.isDoubtful { throw .needsContent(node.inodeNumber) }
@@ -46,13 +51,15 @@ extension Replica {
             guard let node = tree.items[number], var base = node.base, !tree.isWritten(node) else { return nil }
             tree.settle(node)
             guard node.fingerprint == compared.fingerprint else { return nil }
-            let plan = planAfterPowerCut(
+            var plan = planAfterPowerCut(
                 ComparedFile(
                     likeness: compared.comparison?.likeness ?? .ofSizes(node.fingerprint.size, item.size),
                     isDoubtful: node.flags.contains(.doubtful), isEdited: node.dirty.contains(.contents),
                     hasGapHere: compared.comparison?.hasGap.first ?? false,
                     hasGapInStore: compared.comparison?.hasGap.second ?? false,
                     isKnownInStore: base.version.content == item.version.content))
+            // The other name is sent with it.
+            if plan == .keepBoth, tree.hasUnsentName(besides: node) { plan = .takeTheirs }
             switch plan {
             case .inStep, .send:
                 (base.version.content, base.size) = (item.version.content, item.size)

@@ -74,6 +74,8 @@ extension Tree {
         }
         guard node.kind == .file, !node.flags.contains(.special) else {
             if node.kind == .folder { refreshAttributes(node, fingerprint) }
+            // A call of which the database knows nothing may have made it in the store.
+            if scan.isCareful, node.base == nil { node.flags.insert(.mayAlreadyExist) }
             return
         }
         if line.isDataless, isOtherFile, let base = node.base { return standForUnknown(node, base, fingerprint) }

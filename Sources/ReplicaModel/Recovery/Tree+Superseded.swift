@@ -18,14 +18,20 @@ extension Tree {
         // What may itself be lost here counts as sent where it has the size of that.
         let isContentHere = !node.flags.contains(.doubtful) || node.fingerprint.size == base.size
         var (sent, lost): (ItemFields, ItemFields) = ([], [])
+        var synced: Int64?
         for state in states {
             guard let former = state.base else { continue }
             sent.formUnion(state.dirty)
+            synced = synced ?? state.syncedSize
             if former.version.content == item.version.content,
                 !["", item.version.content].contains(known.version.content)
             {
                 (base.version.content, base.size) = (item.version.content, item.size)
-                if isContentHere { lost.formUnion(sent.intersection([.contents, .modificationDate])) }
+                // What a program synced before it was sent is here, whatever it became since.
+                if let synced, node.fingerprint.size >= min(synced, 1) { node.flags.remove(.doubtful) }
+                if isContentHere || !node.flags.contains(.doubtful) {
+                    lost.formUnion(sent.intersection([.contents, .modificationDate]))
+                }
             }
             if former.version.metadata == item.version.metadata, former.version.metadata != known.version.metadata {
                 base.version.metadata = item.version.metadata

@@ -157,4 +157,20 @@ import Testing
         try await bench.engine.makeDurable()
         #expect(try count() == [0, 0])
     }
+
+    /// What was synced before it was sent is an edit, though the store's older content has more.
+    @Test func whatWasSyncedAndSentIsSentAgain() async throws {
+        let bench = try await makeBench()
+        let moment = bench.store.moment
+        var change = AttributeChange()
+        change.size = 2
+        let number = try bench.number("g")
+        _ = try bench.replica.setAttributes(change, of: number)
+        bench.replica.noteSynced(number, size: 2)
+        try await bench.settle()
+        #expect(bench.store.text(at: "g") == "ot")
+        try await cut(bench, backTo: moment, isHere: false)
+        #expect(bench.store.text(at: "g") == "ot")
+        #expect(try await bench.read("g") == "ot")
+    }
 }

@@ -98,4 +98,36 @@ import Testing
         #expect(bench.store.text(at: "g") == "replaced")
         #expect(try await bench.read("g") == "replaced")
     }
+
+    /// What cannot be told is kept under the other name, which is new, and not once more beside it.
+    @Test func aFileWithANewNameLeavesNoCopy() async throws {
+        let bench = try await makeBench()
+        try await bench.engine.makeDurable()
+        let tree = bench.folders.tree.string
+        #expect(link(tree + "/g", tree + "/saved") == 0)
+        let file = open(tree + "/g", O_WRONLY | O_TRUNC)
+        #expect(write(file, "anew", 4) == 4)
+        close(file)
+        try bench.cutPower()
+        try await bench.settle()
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/f", "g", "saved"])
+        #expect(bench.store.text(at: "g") == "replaced" && bench.store.text(at: "saved") == "anew")
+        #expect(try await bench.read("g") == "replaced")
+        #expect(try await bench.read("saved") == "anew")
+    }
+
+    /// The database has not learned that the store was told of it.
+    @Test func aSymlinkThatWasSentIsOne() async throws {
+        let bench = try await makeBench()
+        _ = try bench.replica.makeSymlink(FileName("l"), in: .root, target: Array("target".utf8), caller: Bench.caller)
+        try bench.replica.record()
+        bench.store.makeSymlink("l", to: "target")
+        try bench.cutPower()
+        // It is sent before the store is asked what it has.
+        bench.pass(10)
+        _ = await bench.engine.send()
+        try await bench.settle()
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/f", "g", "l"])
+        #expect(try bench.tree().keys.sorted() == ["d/", "d/f", "g", "l"])
+    }
 }
