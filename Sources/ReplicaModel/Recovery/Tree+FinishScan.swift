@@ -158,6 +158,8 @@ extension Tree {
                 node.children = [:]
             } else {
                 try makePlaceholder(node.name, in: below, size: node.base?.size ?? 0, node.fingerprint)
+                // It is no name of the file any more that it was one of.
+                separate(node)
             }
             missing[node.number] = nil
             folder.children?[node.name] = node

@@ -130,4 +130,23 @@ import Testing
         #expect(bench.store.entries.keys.sorted() == ["d", "d/f", "g", "l"])
         #expect(try bench.tree().keys.sorted() == ["d/", "d/f", "g", "l"])
     }
+
+    /// A name that is gone comes back as a file of its own: what is written to the one that is left is not in it.
+    @Test(arguments: ["g", "saved"])
+    func aNameThatComesBackIsAnotherFile(_ gone: String) async throws {
+        let bench = try await makeBench()
+        _ = try bench.replica.link(try bench.number("g"), as: FileName("saved"), in: .root)
+        try await bench.settle()
+        try await bench.engine.makeDurable()
+        #expect(unlink(bench.folders.tree.string + "/" + gone) == 0)
+        try bench.cutPower()
+        try await bench.settle()
+        let left = gone == "g" ? "saved" : "g"
+        #expect(try bench.number("g") != bench.number("saved"))
+        #expect(try await bench.read(gone) == "replaced")
+        try bench.write("later", to: left)
+        try await bench.settle()
+        #expect(try await bench.read(gone) == "replaced" && bench.store.text(at: gone) == "replaced")
+        #expect(try await bench.read(left) == "later" && bench.store.text(at: left) == "later")
+    }
 }
