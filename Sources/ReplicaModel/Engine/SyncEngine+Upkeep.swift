@@ -60,6 +60,7 @@ extension SyncEngine {
         replica.withTree { tree in
             tree.keepsTrash = properties.keepsTrash
             tree.isCaseSensitive = properties.isCaseSensitive
+            tree.recognizesCreates = properties.recognizesCreates
             tree.bounced = BouncedName(longest: properties.longestName)
         }
     }

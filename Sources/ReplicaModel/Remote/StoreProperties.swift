@@ -11,6 +11,12 @@ public struct StoreProperties: Sendable, Hashable, Codable {
     public var isCaseSensitive: Bool
     /// The longest name in bytes of UTF-8.
     public var longestName: Int
+    /// Whether an item stays itself when another client renames it, and one that gets a used name is another. Without it
+    /// an item is what stands at its place: another client's rename is a deletion and a creation.
+    public var keepsIdentifiers: Bool
+    /// Whether ``RemoteStore/itemCreated(from:)`` finds what was made. Without it a create whose answer was lost is
+    /// repeated with ``CreateOptions/mayAlreadyExist``.
+    public var recognizesCreates: Bool
     /// How many calls it serves well at a time, 1 to 128.
     public var concurrency: Int
     /// Whether a directory may be imported into it (statement 11).
@@ -25,6 +31,8 @@ public struct StoreProperties: Sendable, Hashable, Codable {
         hasChangeFeed = true
         isCaseSensitive = true
         longestName = 255
+        keepsIdentifiers = true
+        recognizesCreates = true
         concurrency = 8
         allowsImport = true
     }

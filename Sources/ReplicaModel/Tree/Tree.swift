@@ -68,6 +68,8 @@ final class Tree {
     var keepsTrash = false
     /// Whether the store can tell names apart that differ in case.
     var isCaseSensitive = true
+    /// Whether the store knows what a template made. Else it may have it already when it is sent again.
+    var recognizesCreates = true
     /// How names are made that the store takes.
     var bounced = BouncedName()
     /// What items are called in the store while a ring of moves is taken apart.

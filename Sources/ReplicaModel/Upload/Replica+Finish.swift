@@ -50,6 +50,7 @@ extension Replica {
             tree.endFlight(node)
             node.flags.remove(.createSent)
             node.sentContent = nil
+            if !tree.recognizesCreates { node.flags.insert(.mayAlreadyExist) }
             if node.isDeleted { tree.drop(node) } else { tree.note(node) }
         }
         return nil

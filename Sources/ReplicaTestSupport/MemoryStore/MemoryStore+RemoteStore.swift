@@ -70,7 +70,8 @@ extension MemoryStore {
 
     public func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
         try await serve(.itemCreated(template)) { tree in
-            tree.templates[template.identifier].flatMap { tree.nodes[$0]?.item }
+            guard tree.properties.recognizesCreates else { return nil }
+            return tree.templates[template.identifier].flatMap { tree.nodes[$0]?.item }
         }
     }
 

@@ -34,7 +34,7 @@ extension StorePromises {
                 $0.items[file.identifier] == nil && $0.items[folder.identifier] == nil
             }
         },
-        feed("another client's rename is a rename, not a delete") { subject in
+        feed("another client's rename is a rename, not a delete", when: \.keepsIdentifiers) { subject in
             let file = try await subject.file("before")
             var mirror = try await StoreMirror(subject)
             try await subject.other.move("before", to: "after")
@@ -44,7 +44,19 @@ extension StorePromises {
             try subject.expect(!mirror.deleted.contains(file.identifier), "it was told as deleted")
             try subject.expect(mirror.item("before") == nil, "the old name is still told")
         },
-        feed("another client's move between listed folders is a move, not a delete") { subject in
+        feed(
+            "another client's rename is told, though the item is another then",
+            when: StorePromise.lacking(\.keepsIdentifiers)
+        ) { subject in
+            let file = try await subject.file("before", "text")
+            var mirror = try await StoreMirror(subject)
+            try await subject.other.move("before", to: "after")
+            try await mirror.update(until: "the file has a new name") {
+                $0.item("before") == nil && $0.items[file.identifier] == nil && $0.item("after")?.size == 4
+            }
+        },
+        feed("another client's move between listed folders is a move, not a delete", when: \.keepsIdentifiers) {
+            subject in
             let from = try await subject.folder("from")
             let to = try await subject.folder("to")
             let file = try await subject.file("file", in: from.identifier)
@@ -123,8 +135,9 @@ extension StorePromises {
     ]
 
     private static func feed(
-        _ name: String, _ body: @escaping @Sendable (StoreSubject) async throws -> Void
+        _ name: String, when applies: @escaping @Sendable (StoreProperties) -> Bool = { _ in true },
+        _ body: @escaping @Sendable (StoreSubject) async throws -> Void
     ) -> StorePromise {
-        StorePromise(name, when: \.hasChangeFeed, body)
+        StorePromise(name, when: { $0.hasChangeFeed && applies($0) }, body)
     }
 }

@@ -86,7 +86,7 @@ extension StorePromises {
             try subject.expect(error.code == "cannotSynchronize", "it was \(error)")
             try subject.expect(try await subject.list().isEmpty, "something became visible")
         },
-        StorePromise("a name used again is another item") { subject in
+        StorePromise("a name used again is another item", when: \.keepsIdentifiers) { subject in
             let first = try await subject.file("name", "one")
             try await subject.store.deleteItem(first.identifier, base: first.version)
             let second = try await subject.file("name", "two")
@@ -157,7 +157,7 @@ extension StorePromises {
     ]
 
     static let recovering: [StorePromise] = [
-        StorePromise("itemCreated finds what a template made") { subject in
+        StorePromise("itemCreated finds what a template made", when: \.recognizesCreates) { subject in
             for (template, content) in [
                 (subject.template("file"), [UInt8]("bytes".utf8)), (subject.template("folder", .folder), nil),
             ] {
@@ -177,13 +177,24 @@ extension StorePromises {
             _ = try await subject.file("file")
             try subject.expect(try await subject.store.itemCreated(from: never) == nil, "it found another's item")
         },
-        StorePromise("itemCreated finds an item that another client renamed") { subject in
+        StorePromise("itemCreated finds an item that another client renamed", when: \.recognizesCreates) { subject in
             let template = subject.template("before")
             let item = try subject.made(await subject.create(template, [1, 2]))
             try await subject.other.move("before", to: "after")
             let found = try await subject.store.itemCreated(from: template)
             try subject.expect(found?.identifier == item.identifier, "it was not found")
             try subject.expect(found?.filename == FileName("after"), "it is not in its newest state")
+        },
+        StorePromise(
+            "what was made before is taken when it is sent again", when: StorePromise.lacking(\.recognizesCreates)
+        ) { subject in
+            let template = subject.template("file")
+            let item = try subject.made(await subject.create(template, [1, 2]))
+            let found = try await subject.store.itemCreated(from: template)
+            try subject.expect(found == nil || found == item, "it found \(String(describing: found))")
+            let again = try subject.made(await subject.create(template, [1, 2], options: .mayAlreadyExist))
+            try subject.expect(again == item, "it is another item")
+            try subject.expect(try await subject.names() == ["file"], "there is a second file")
         },
         StorePromise("itemCreated finds nothing when the item is gone") { subject in
             let template = subject.template("file")

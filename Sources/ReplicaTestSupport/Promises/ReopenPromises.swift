@@ -28,7 +28,7 @@ extension StorePromises {
             let error = try await again.failure("asking for it") { _ = try await again.refreshed(file) }
             try subject.expect(error == .noSuchItem(file.identifier), "asking for it was \(error)")
         },
-        StorePromise("opened again it finds what a template made") { subject in
+        StorePromise("opened again it finds what a template made", when: \.recognizesCreates) { subject in
             let template = subject.template("file")
             let item = try subject.made(await subject.create(template, [1, 2]))
             let found = try await subject.reopened().store.itemCreated(from: template)

@@ -35,6 +35,24 @@ import Testing
         #expect(error.message == "the store takes no name of more than 100 bytes")
     }
 
+    /// A create whose answer is lost is made again in a store that cannot say what a template made: it is no second item.
+    @Test func whatWasMadeBeforeIsTakenWhereItIsNotRecognized() async throws {
+        let store = MemoryStore()
+        store.properties.recognizesCreates = false
+        let bench = try Bench(store: store)
+        store.setHooks(after: { (call) async throws(RemoteStoreError) in
+            if call.method == .createItem { throw .serverUnreachable }
+        })
+        try bench.write("one", to: "x")
+        try await bench.send()
+        #expect(store.text(at: "x") == "one")
+        store.setHooks()
+        try bench.crash()
+        try await bench.settle()
+        #expect(store.entries.keys.sorted() == ["x"])
+        #expect(try bench.tree() == ["x": "one"])
+    }
+
     /// A store that was away may say another thing of itself once it is there.
     @Test func whatItSaysOnceItIsReachedCounts() async throws {
         let store = MemoryStore()
