@@ -46,6 +46,7 @@ int setfsgid(uint32_t group);
 #define CL_FICLONE 0x40049409
 /// ioctl_iflags(2) and ioctl_fsgetxattr(2), as 64-bit kernels number them.
 #define CL_FS_IOC_GETFLAGS 0x80086601U
+#define CL_FS_CASEFOLD_FL 0x40000000
 #define CL_FS_IOC_SETFLAGS 0x40086602U
 #define CL_FS_IOC_FSGETXATTR 0x801c581fU
 #define CL_FS_IOC_FSSETXATTR 0x401c5820U
@@ -125,6 +126,12 @@ struct cl_statx {
     uint64_t spare[12];
 };
 int cl_statx_of(int folder, const char *path, int flags, unsigned int mask, struct cl_statx *out) __asm__("statx");
+/// struct statfs of <sys/statfs.h> as far as its type, with room for the rest, on machines of 64 bits.
+struct cl_statfs {
+    int64_t type;
+    int64_t rest[15];
+};
+int cl_statfs_of(int file, struct cl_statfs *out) __asm__("fstatfs");
 #define CL_STATX_MODE 0x2U
 #define CL_STATX_BTIME 0x800U
 #define CL_STATX_ALL 0xfffU

@@ -1,10 +1,11 @@
 public import ReplicaModel
+public import SystemPackage
 
 /// A store whose tree is an ordinary directory (`file:///path`), which other programs may read and write.
 ///
 /// It keeps nothing of its own on disk but files on their way in, under `.replica-tmp-*`, and `user.replica.*`
-/// attributes. An item's identifier is the inode and birth time it had at first (``Inheritance``); its content version
-/// is size, modification time and inode. The feed is inotify(7)'s and lives as long as the store: anchors of an earlier process have expired.
+/// attributes. An item's identifier is the inode and birth time it had at first (``Inheritance``), or without attributes
+/// its place (``PlaceKeys``); its content version is size, modification time and inode. The feed is inotify(7)'s and lives as long as the store: anchors of an earlier process have expired.
 ///
 /// A file appears whole and under its name at once, also when the daemon is killed. What a power cut leaves of what
 /// came since the last ``makeDurable()`` is up to the file system: nothing is synced per file.
@@ -20,9 +21,11 @@ public final class DirectoryStore: RemoteStore {
     public var executor: (any TaskExecutor)? { pool }
 
     /// Opens the directory at `path`. One that is not there is never made: its content may be elsewhere.
+    /// - Parameter memory: The file in which it is kept what items are called that were renamed, where the directory's file
+    ///   system cannot say it; for one user of the store alone. Nil to forget that.
     /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` saying why it cannot be used.
-    public convenience init(path: String) throws(RemoteStoreError) {
-        try self.init(path: path, temporaryLife: TemporaryName.longestLife)
+    public convenience init(path: String, memory: FilePath? = nil) throws(RemoteStoreError) {
+        try self.init(path: path, memory: memory, temporaryLife: TemporaryName.longestLife)
     }
 
     /// Makes an empty directory for a new store; its parent must be there.
@@ -31,11 +34,15 @@ public final class DirectoryStore: RemoteStore {
         try DirectoryTree.makeDirectory(path, mode: mode)
     }
 
-    /// Tests set how old a temporary file must be to be taken away.
-    init(path: String, temporaryLife: Duration) throws(RemoteStoreError) {
-        tree = try DirectoryTree(path: path, temporaryLife: temporaryLife)
-        var properties = StoreProperties()
-        properties.fields = tree.keptFields
+    /// Tests set how old a temporary file must be to be taken away, what the file system can do, and how often it is
+    /// looked at again.
+    init(
+        path: String, memory: FilePath? = nil, temporaryLife: Duration = TemporaryName.longestLife,
+        abilities: FileSystemAbilities? = nil, lookingAgain: LookingAgain? = nil
+    ) throws(RemoteStoreError) {
+        tree = try DirectoryTree(
+            path: path, memory: memory, temporaryLife: temporaryLife, abilities: abilities, lookingAgain: lookingAgain)
+        var properties = tree.abilities.properties
         properties.concurrency = Self.concurrency
         self.properties = properties
         // As many again: what a program waits for never stands behind all that is being sent.

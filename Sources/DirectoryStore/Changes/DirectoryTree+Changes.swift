@@ -17,7 +17,7 @@ extension DirectoryTree {
 
     /// An anchor that names the directory too: an empty disk in the place of a full one is no deletion.
     private func signed(_ anchor: SyncAnchor) -> SyncAnchor {
-        SyncAnchor(bytes: anchor.bytes + Array("@\(root.identity)".utf8))
+        SyncAnchor(bytes: anchor.bytes + Array("@\(identity)".utf8))
     }
 
     /// The anchor without its signature.
@@ -25,7 +25,7 @@ extension DirectoryTree {
     private func verified(_ anchor: SyncAnchor) throws(RemoteStoreError) -> SyncAnchor {
         let parts = anchor.bytes.split(separator: UInt8(ascii: "@"), maxSplits: 1)
         guard parts.count == 2 else { throw .syncAnchorExpired }
-        guard Array(parts[1]) == Array(root.identity.utf8) else {
+        guard Array(parts[1]) == Array(identity.utf8) else {
             throw .cannotSynchronize(
                 "\(root.path) is another directory than before: bring the old one back, or say `replica approve`")
         }
@@ -117,7 +117,7 @@ extension DirectoryTree {
     ) throws(RemoteStoreError) -> Item? {
         do {
             let folder = try walk(names.dropLast(), from: top)
-            let status = try Linux.status(of: place.name, in: folder)
+            let status = try status(at: place, in: folder)
             guard status.kind != nil else { return nil }
             return try describe(place, status, in: folder)
         } catch  where error.provesAbsence {
@@ -164,8 +164,9 @@ extension DirectoryTree {
             guard index.isListed(parent) else { return [] }
             do {
                 let folder = try open(parent, index, from: top)
+                let names = try namesThatCount(in: folder)
                 for (place, cause) in places {
-                    let status = try present(place, in: folder)
+                    let status = names?.contains(place.name) == false ? nil : try present(place, in: folder)
                     index.settle(
                         place, status.map { settleClaim($0, at: place, in: folder, &index, from: top) }, cause)
                 }
@@ -174,6 +175,12 @@ extension DirectoryTree {
                 return places
             }
         }
+    }
+
+    /// The names in a folder where another one finds the same entry; else nil.
+    private func namesThatCount(in folder: Handle) throws(Errno) -> Set<FileName>? {
+        guard !abilities.isCaseSensitive else { return nil }
+        return Set(try Linux.entries(of: folder).map(\.name))
     }
 
     func open(_ key: ItemKey, _ index: FolderIndex, from top: Handle) throws(Errno) -> Handle {
@@ -185,7 +192,7 @@ extension DirectoryTree {
     /// What of the store's concern stands at a place.
     private func present(_ place: Place, in folder: Handle) throws(Errno) -> FileStatus? {
         do {
-            let status = try Linux.status(of: place.name, in: folder)
+            let status = try status(at: place, in: folder)
             return status.kind == nil || isForeign(status) ? nil : status
         } catch  where error.provesAbsence {
             return nil
@@ -215,6 +222,7 @@ extension DirectoryTree {
                     return []
                 }
                 let gone = index.forget(key)
+                memory?.forget(gone)
                 for key in gone { index.log.add(key) }
                 return gone
             }

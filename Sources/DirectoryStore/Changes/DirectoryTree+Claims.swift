@@ -11,7 +11,7 @@ extension DirectoryTree {
         _ status: FileStatus, at place: Place, in folder: Handle, _ index: inout FolderIndex, from top: Handle
     ) -> FileStatus {
         let key = ItemKey(status, at: place)
-        guard let other = index.knownPlace(of: key), other != place else { return status }
+        guard memory == nil, let other = index.knownPlace(of: key), other != place else { return status }
         do {
             let above = try open(other.parent, index, from: top)
             let found = try Linux.status(of: other.name, in: above)

@@ -13,14 +13,18 @@ enum WatchThread {
     static func start(_ tree: DirectoryTree, isStopped: Locked<Bool>) {
         Thread.start {
             var anchor = tree.index.withLock { $0.log.anchor }
+            var nextLook = tree.lookingAgain.map { ContinuousClock.now + $0.interval }
             while !isStopped.withLock({ $0 }) {
                 let isBlind = tree.watches.cannotWatchAll
-                tree.watches.wait(milliseconds: waitMilliseconds(tree, isBlind: isBlind))
+                tree.watches.wait(milliseconds: patience(tree, isBlind: isBlind, nextLook))
                 if isStopped.withLock({ $0 }) { return }
                 usleep(gathering)
                 // Away: the next round looks for it again.
                 _ = try? tree.drain()
                 tree.marks.withLock { $0.dropIdle() }
+                if let looking = tree.lookingAgain, let look = nextLook, look <= .now {
+                    nextLook = .now + looking.pause(after: tree.askForListing())
+                }
                 let present = tree.index.withLock { $0.log.anchor }
                 if present != anchor || isBlind { tree.listeners.signal() }
                 anchor = present
@@ -29,10 +33,26 @@ enum WatchThread {
     }
 
     /// How long there is nothing to do if no event comes; -1 is for ever.
-    private static func waitMilliseconds(_ tree: DirectoryTree, isBlind: Bool) -> Int32 {
+    private static func patience(
+        _ tree: DirectoryTree, isBlind: Bool, _ nextLook: ContinuousClock.Instant?
+    ) -> Int32 {
         if tree.root.isLost { return rootPeriod }
         let isOpen = tree.index.withLock { !$0.orphans.isEmpty || !$0.unsettled.isEmpty }
         if isOpen { return Int32(100) }
-        return isBlind ? listingPeriod : -1
+        guard let nextLook else { return isBlind ? listingPeriod : -1 }
+        let left = Int32(clamping: Int64(max(0, (nextLook - .now) / .milliseconds(1)))) + 1
+        return isBlind ? min(left, listingPeriod) : left
+    }
+}
+
+extension DirectoryTree {
+    /// Has whoever asks for changes list everything.
+    /// - Returns: How long the listings took that were made since the last time.
+    fileprivate func askForListing() -> Duration {
+        index.withLock { $0.log.expire() }
+        return listingTime.withLock { time in
+            defer { time = .zero }
+            return time
+        }
     }
 }

@@ -23,6 +23,18 @@ extension Linux {
         }
     }
 
+    /// Whether `user.*` attributes can be read of an open file, which as a rule is where they can be set.
+    static func mayHaveAttributes(_ file: Handle) throws(Errno) -> Bool {
+        do {
+            try check { fgetxattr(file.raw, Attributes.template, nil, 0) }
+            return true
+        } catch .noData {
+            return true
+        } catch .notSupported {
+            return false
+        }
+    }
+
     /// The value of an attribute; nil when there is none of this name.
     static func attribute(_ name: String, of file: Handle) throws(Errno) -> [UInt8]? {
         var size = 256

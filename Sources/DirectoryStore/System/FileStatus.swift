@@ -8,6 +8,8 @@ struct FileStatus: Hashable, Sendable {
     /// Nanoseconds since the epoch; 0 on file systems that know no birth time.
     var birth: Int64
     var device: UInt64
+    /// Whether it is on a block device.
+    var isOnDevice: Bool { device >> 32 != 0 }
     /// Nil for devices, sockets and fifos, which are not replicated.
     var kind: ItemKind?
     /// The twelve permission bits.
@@ -21,6 +23,8 @@ struct FileStatus: Hashable, Sendable {
     var changed: Int64
     /// Whether something is mounted here; known from Linux 5.8 on.
     var isMountPoint: Bool
+    /// The key of the place, where that is what an item is known by.
+    var placeKey: ItemKey?
     /// The key that a file took over from the one it replaced in a modify.
     var inherited: ItemKey?
 

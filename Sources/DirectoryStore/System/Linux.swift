@@ -98,12 +98,30 @@ enum Linux {
         return bytes.prefix(length).map { UInt8(bitPattern: $0) }
     }
 
-    /// Sets the modification time; the access time stays.
-    static func setModificationDate(_ date: Timestamp, of name: FileName, in folder: Handle) throws(Errno) {
-        var times = [
+    static func link(_ name: FileName, in folder: Handle, to newName: FileName, in newFolder: Handle) throws(Errno) {
+        _ = try name.withCString { (from) throws(Errno) in
+            _ = try newName.withCString { (to) throws(Errno) in
+                try check { linkat(folder.raw, from, newFolder.raw, to, 0) }
+            }
+        }
+    }
+
+    /// Sets an open file's modification time; the access time stays.
+    static func setModificationDate(_ date: Timestamp, of file: Handle) throws(Errno) {
+        var times = times(date)
+        try check { futimens(file.raw, &times) }
+    }
+
+    private static func times(_ date: Timestamp) -> [timespec] {
+        [
             timespec(tv_sec: 0, tv_nsec: Int(CL_UTIME_OMIT)),
             timespec(tv_sec: Int(date.seconds), tv_nsec: Int(date.subsecond)),
         ]
+    }
+
+    /// Sets the modification time; the access time stays.
+    static func setModificationDate(_ date: Timestamp, of name: FileName, in folder: Handle) throws(Errno) {
+        var times = times(date)
         _ = try name.withCString { (text) throws(Errno) in
             try check { utimensat(folder.raw, text, &times, AT_SYMLINK_NOFOLLOW) }
         }

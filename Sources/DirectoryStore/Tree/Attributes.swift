@@ -13,11 +13,13 @@ enum Attributes {
     private static let own = "user.replica."
 
     /// Reads them into `metadata`, and from an ACL what the file's group may do; nothing is set on a file system without attributes.
-    static func read(from file: Handle, into metadata: inout ItemMetadata) throws(Errno) {
+    /// - Parameter own: Whether the `user.*` ones are kept there.
+    static func read(from file: Handle, into metadata: inout ItemMetadata, withOwn own: Bool) throws(Errno) {
         guard let names = try Linux.attributeNames(of: file) else { return }
         if names.contains(AccessList.attribute), let value = try Linux.attribute(AccessList.attribute, of: file) {
             metadata.mode = metadata.mode.map { AccessList(value)?.mode($0) ?? $0 }
         }
+        guard own else { return }
         metadata.take([.tags, .lastUsedDate, .favoriteRank], from: .cleared)
         var others: [String: [UInt8]] = [:]
         for name in names where name.hasPrefix("user.") && name != template {
@@ -27,7 +29,7 @@ enum Attributes {
             case tags: metadata.tags = text
             case lastUsed: metadata.lastUsedDate = Timestamp(nanoseconds: Int64(text) ?? 0)
             case favorite: metadata.favoriteRank = UInt64(text) ?? 0
-            default: if !name.hasPrefix(own) { others[name] = value }
+            default: if !name.hasPrefix(Self.own) { others[name] = value }
             }
         }
         metadata.extendedAttributes = others

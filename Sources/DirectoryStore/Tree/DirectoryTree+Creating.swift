@@ -19,7 +19,7 @@ extension DirectoryTree {
             let draft = try self.draft(template, fields, contents, in: folder, flag)
             marks.withLock { $0.note(template.identifier, template.filename, in: folder.key) }
             do throws(Errno) {
-                try Linux.rename(draft.name, in: folder.handle, to: template.filename, in: folder.handle)
+                try give(template.filename, to: draft.name, in: folder.handle)
             } catch {
                 discard(draft)
                 marks.withLock { $0.withdraw(template.identifier, in: folder.key) }
@@ -41,7 +41,7 @@ extension DirectoryTree {
         metadata.mode = metadata.mode ?? (template.kind == .folder ? 0o755 : 0o644)
         let dressed = metadata
         let dressing = { (file: Handle) throws(Errno) in
-            if self.keepsAttributes {
+            if self.abilities.keepsAttributes {
                 try Linux.setAttribute(
                     Attributes.template, Array(template.identifier.rawValue.utf8), of: file)
             }
@@ -76,7 +76,7 @@ extension DirectoryTree {
     ) throws(RemoteStoreError) -> Item {
         try at(path(folder.names + [place.name])) { () throws(Errno) in
             if let file = draft.file {
-                let status = try Linux.status(of: file)
+                let status = try status(of: file, at: place)
                 let key = ItemKey(status, at: place)
                 if status.kind == .folder { try watches.add(file, key) }
                 index.withLock {
@@ -85,7 +85,7 @@ extension DirectoryTree {
                 }
                 return try describe(place, status, file)
             }
-            let status = try Linux.status(of: place.name, in: folder.handle)
+            let status = try status(at: place, in: folder.handle)
             index.withLock { $0.record(status, at: place) }
             return try describe(place, status, in: folder.handle)
         }
@@ -93,10 +93,11 @@ extension DirectoryTree {
 
     /// What stands at a place, as far as it can be told.
     func occupant(_ place: Place, _ folder: OpenFolder) throws(RemoteStoreError) -> Located? {
-        do {
-            var status = try Linux.status(of: place.name, in: folder.handle)
+        do throws(Errno) {
+            var status = try self.status(at: place, in: folder.handle)
             // It takes the name, as a device does.
-            if isForeign(status) { status.kind = nil }
+            let isExact = try isExactly(place.name, in: folder.handle)
+            if isForeign(status) || !isExact { status.kind = nil }
             return Located(
                 key: ItemKey(status, at: place), folder: folder.handle, place: place, status: status,
                 names: folder.names + [place.name])
@@ -144,6 +145,9 @@ extension DirectoryTree {
 
     func checkName(_ name: FileName) throws(RemoteStoreError) {
         guard name.isValid else { throw .cannotSynchronize("no folder can hold an entry of this name") }
+        if let fault = abilities.fault(of: name) {
+            throw .cannotSynchronize("the store's filesystem cannot hold this name: \(fault)")
+        }
         if TemporaryName.matches(name) {
             throw .cannotSynchronize("names that begin with .replica-tmp- are the store's own")
         }

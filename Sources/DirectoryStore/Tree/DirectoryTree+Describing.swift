@@ -33,10 +33,10 @@ extension DirectoryTree {
             }
             var metadata = metadata(seen)
             let value = try Linux.attribute(AccessList.attribute, of: place.name, in: folder, atMost: 65_536)
-            metadata.mode = value.flatMap(AccessList.init)?.mode(seen.mode) ?? seen.mode
+            metadata.mode = metadata.mode.map { value.flatMap(AccessList.init)?.mode($0) ?? $0 }
             return item(at: place, seen, metadata, nil)
         }
-        var status = try Linux.status(of: file)
+        var status = try status(of: file, at: place)
         // What it says that it is was not believed.
         if seen.inherited == nil, seen.inode == status.inode { status.inherited = nil }
         return try describe(place, status, file)
@@ -45,7 +45,7 @@ extension DirectoryTree {
     /// The item at a place that is open as `file`, with this status.
     func describe(_ place: Place, _ status: FileStatus, _ file: Handle) throws(Errno) -> Item {
         var metadata = metadata(status)
-        try Attributes.read(from: file, into: &metadata)
+        try Attributes.read(from: file, into: &metadata, withOwn: abilities.keepsAttributes)
         return item(at: place, status, metadata, nil)
     }
 
@@ -64,8 +64,8 @@ extension DirectoryTree {
     private func metadata(_ status: FileStatus) -> ItemMetadata {
         var metadata = ItemMetadata()
         metadata.modificationDate = status.modified
-        // A symlink's mode means nothing to Linux.
-        if status.kind != .symlink { metadata.mode = status.mode }
+        // A symlink's mode means nothing to Linux, nor does one that is the mount's for all files.
+        if status.kind != .symlink, abilities.keepsModes { metadata.mode = status.mode }
         return metadata
     }
 

@@ -34,5 +34,8 @@ extension DirectoryTree {
             let folder = try Linux.open(path: root.path, O_RDONLY | O_DIRECTORY)
             try Linux.check { syncfs(folder.raw) }
         }
+        do throws(Errno) { try memory?.sync() } catch {
+            throw .cannotSynchronize("what was renamed in \(root.path) cannot be noted: \(error)")
+        }
     }
 }

@@ -14,12 +14,6 @@ struct Draft {
 }
 
 extension DirectoryTree {
-    /// The fields that are kept here.
-    var keptFields: ItemFields {
-        let attributes: ItemFields = [.tags, .lastUsedDate, .favoriteRank, .extendedAttributes]
-        return keepsAttributes ? .all : .all.subtracting(attributes)
-    }
-
     /// Makes a file with these contents. A crash of the daemon leaves all of it or, under its temporary name, some.
     func draftFile(
         _ contents: ItemContents?, in folder: OpenFolder, _ flag: CancellationFlag,
@@ -98,7 +92,7 @@ extension DirectoryTree {
     func dress(
         _ file: Handle, _ metadata: ItemMetadata, _ fields: ItemFields
     ) throws(Errno) -> ItemFields {
-        let kept = fields.intersection(keptFields)
+        let kept = fields.intersection(abilities.fields)
         var refused = fields.intersection(.metadata).subtracting(kept)
         refused.formUnion(try Attributes.write(metadata, kept, to: file))
         if kept.contains(.mode), let mode = metadata.mode {
@@ -107,12 +101,13 @@ extension DirectoryTree {
             if harmless != mode { refused.insert(.mode) }
             try Linux.setMode(harmless & 0o7777, of: file)
         }
-        if kept.contains(.modificationDate), let date = metadata.modificationDate {
-            var times = [
-                timespec(tv_sec: 0, tv_nsec: Int(CL_UTIME_OMIT)),
-                timespec(tv_sec: Int(date.seconds), tv_nsec: Int(date.subsecond)),
-            ]
-            try Linux.check { futimens(file.raw, &times) }
+        if fields.contains(.modificationDate), let date = metadata.modificationDate {
+            do throws(Errno) {
+                try Linux.setModificationDate(date, of: file)
+            } catch {
+                // Where no time is kept as it is, as much of it as can be is for the people who look there.
+                if kept.contains(.modificationDate) { throw error }
+            }
         }
         return refused
     }

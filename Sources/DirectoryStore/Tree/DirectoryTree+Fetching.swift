@@ -17,13 +17,15 @@ extension DirectoryTree {
         let file = try at(path) { () throws(Errno) in
             try Linux.open(found.place.name, in: found.folder, O_RDONLY | O_NONBLOCK)
         }
-        let before = try at(path) { () throws(Errno) in try Linux.status(of: file) }
+        let before = try at(path) { () throws(Errno) in try status(of: file, at: found.place) }
         // Replaced between two looks: whoever asks again gets the new item's answer.
         guard ItemKey(before, at: found.place) == found.key else { throw .versionNoLongerAvailable }
         if let version, version != before.contentVersion { throw .versionNoLongerAvailable }
         let wanted = (range ?? 0..<before.size).clamped(to: 0..<before.size)
         try copy(wanted, of: file, into: sink, path, flag)
-        let item = try at(path) { () throws(Errno) in try describe(found.place, try Linux.status(of: file), file) }
+        let item = try at(path) { () throws(Errno) in
+            try describe(found.place, try status(of: file, at: found.place), file)
+        }
         // Written while it was read: the bytes may be a mixture.
         guard item.version.content == before.contentVersion else { throw .versionNoLongerAvailable }
         return item

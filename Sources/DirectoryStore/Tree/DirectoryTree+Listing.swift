@@ -8,6 +8,8 @@ extension DirectoryTree {
     static let pageSize = 1_000
 
     func enumerate(_ identifier: ItemIdentifier, from page: EnumerationPage?) throws(RemoteStoreError) -> ItemPage {
+        let began = ContinuousClock.now
+        defer { listingTime.withLock { $0 += ContinuousClock.now - began } }
         let folder = try openFolder(identifier)
         let number = try page == nil ? beginListing(of: folder) : nil
         let wanted = number.map { EnumerationPage(bytes: Array("\($0).0".utf8)) } ?? page
@@ -55,7 +57,7 @@ extension DirectoryTree {
             var positions: [ItemKey: Int] = [:]
             for name in names {
                 let place = Place(parent: folder.key, name: name)
-                guard let found = try status(at: place, in: folder.handle) else { continue }
+                guard let found = try present(at: place, in: folder.handle) else { continue }
                 let status = settleClaim(found, at: place, in: folder.handle, &index, from: top)
                 let key = ItemKey(status, at: place)
                 index.record(status, at: place)
@@ -68,9 +70,9 @@ extension DirectoryTree {
         }
     }
 
-    private func status(at place: Place, in folder: Handle) throws(Errno) -> FileStatus? {
+    private func present(at place: Place, in folder: Handle) throws(Errno) -> FileStatus? {
         do {
-            let status = try Linux.status(of: place.name, in: folder)
+            let status = try status(at: place, in: folder)
             return status.kind == nil || isForeign(status) ? nil : status
         } catch  where error.provesAbsence {
             return nil

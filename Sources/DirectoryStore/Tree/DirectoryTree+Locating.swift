@@ -78,7 +78,9 @@ extension DirectoryTree {
     func open(_ key: ItemKey, at names: [FileName], from top: Handle) throws(Errno) -> Handle {
         let folder = try walk(names, from: top)
         let status = try Linux.status(of: folder)
-        guard status.inode == key.inode, status.birth == key.birth, !isForeign(status) else {
+        // Where places are what is known, the index has the folder's.
+        let isMeant = memory != nil || status.inode == key.inode && status.birth == key.birth
+        guard isMeant, !isForeign(status) else {
             throw .noSuchFileOrDirectory
         }
         return folder
@@ -87,10 +89,10 @@ extension DirectoryTree {
     /// Looks at the place that the index has for an item.
     private func look(_ key: ItemKey, from top: Handle) throws(RemoteStoreError) -> Located? {
         let known = index.withLock { index in index.names(of: key).map { ($0, index.place(of: key)) } }
-        guard let known, let place = known.1, let name = known.0.last else { return nil }
+        guard let known, let place = known.1, !known.0.isEmpty else { return nil }
         do {
             let folder = try walk(known.0.dropLast(), from: top)
-            let status = try Linux.status(of: name, in: folder)
+            let status = try status(at: place, in: folder)
             guard ItemKey(status, at: place) == key, !isForeign(status), status.kind != nil else {
                 return nil
             }

@@ -100,9 +100,21 @@ extension DirectoryTree {
             if let mark {
                 try Linux.setAttribute(Attributes.template, mark, of: file)
             }
-            return try self.dress(file, wanted, fields.intersection(self.keptFields)).union(
-                change.fields.intersection(.metadata).subtracting(self.keptFields))
+            // What can't be kept is not asked for, but of what was just changed it is said.
+            let refused = try self.dress(file, wanted, fields.intersection(self.abilities.fields.union(change.fields)))
+            try self.makeOther(file, than: change)
+            return refused
         }
+    }
+
+    /// Where the size and time are all that tells contents apart, another content gets another time.
+    private func makeOther(_ file: Handle, than change: Change) throws(Errno) {
+        guard memory != nil else { return }
+        let (former, now) = (change.old.status.modified, try Linux.status(of: file).modified)
+        let isOther = change.fields.contains(.modificationDate) ? now != former : now > former
+        guard !isOther else { return }
+        let later = former.nanoseconds.saturatingAdd(abilities.timeGrain)
+        try Linux.setModificationDate(Timestamp(nanoseconds: later), of: file)
     }
 
     /// The template that an item was made from, so that it is known for it also after a change.
@@ -116,8 +128,7 @@ extension DirectoryTree {
     private func move(_ change: Change) throws(RemoteStoreError) {
         guard change.place != change.old.place else { return }
         do throws(Errno) {
-            try Linux.rename(
-                change.old.place.name, in: change.old.folder, to: change.place.name, in: change.folder.handle)
+            try rename(change)
         } catch .fileExists {
             guard let other = try occupant(change.place, change.folder) else { throw .serverUnreachable }
             throw .filenameCollision(other.status.kind == nil ? nil : try describe(other))
@@ -129,17 +140,37 @@ extension DirectoryTree {
         // Another item may have taken the name between the look and the move: that one goes back.
         let arrived = try occupant(change.place, change.folder)
         guard arrived?.status.inode == change.old.status.inode else {
-            try at(path(change.old.names)) { () throws(Errno) in
-                try Linux.rename(
-                    change.place.name, in: change.folder.handle, to: change.old.place.name,
-                    in: change.old.folder)
-            }
+            try at(path(change.old.names)) { () throws(Errno) in try renameBack(change) }
             throw .serverUnreachable
+        }
+    }
+
+    private func rename(_ change: Change) throws(Errno) {
+        try noting(change.old.key, at: change.place) { () throws(Errno) in
+            try give(
+                change.place.name, in: change.folder.handle, to: change.old.place.name, in: change.old.folder)
+        }
+    }
+
+    private func renameBack(_ change: Change) throws(Errno) {
+        try noting(change.old.key, at: change.old.place) { () throws(Errno) in
+            try give(
+                change.old.place.name, in: change.old.folder, to: change.place.name, in: change.folder.handle)
+        }
+    }
+
+    /// Where places are what is known, no listing may come between a rename and what is noted of it.
+    private func noting(_ key: ItemKey, at place: Place, _ rename: () throws(Errno) -> Void) throws(Errno) {
+        guard let memory else { return try rename() }
+        try index.withLock { _ throws(Errno) in
+            try rename()
+            memory.move(key, to: place)
         }
     }
 
     /// Puts the draft in the file's place and looks at what came out: only the base may be lost.
     private func exchange(_ draft: Draft, _ change: Change) throws(RemoteStoreError) {
+        guard abilities.renamesExactly else { return try replace(draft, change) }
         let folder = change.folder.handle
         do {
             try Linux.rename(draft.name, in: folder, to: change.place.name, in: folder, flags: CL_RENAME_EXCHANGE)
@@ -148,8 +179,11 @@ extension DirectoryTree {
         } catch {
             throw failure(error, at: path(change.names))
         }
-        let out = try at(path(change.names)) { () throws(Errno) in try Linux.status(of: draft.name, in: folder) }
-        if out.contentVersion == change.present.version.content {
+        let out = try at(path(change.names)) { () throws(Errno) in
+            try Linux.status(of: draft.name, in: folder)
+        }
+        let isBase = contentVersion(of: out) == change.present.version.content
+        if isBase, memory == nil || out.inode == change.old.status.inode {
             return try at(path(change.names)) { () throws(Errno) in try Linux.unlink(draft.name, in: folder) }
         }
         try at(path(change.names)) { () throws(Errno) in
@@ -164,6 +198,22 @@ extension DirectoryTree {
         throw .versionConflict(try occupant(change.place, change.folder).map(describe))
     }
 
+    /// The same where two entries can't be exchanged.
+    private func replace(_ draft: Draft, _ change: Change) throws(RemoteStoreError) {
+        let isReplaced: Bool
+        do {
+            isReplaced = try replace(
+                change.place, in: change.folder.handle, by: draft.name, ifContentIs: change.present.version.content)
+        } catch .noSuchFileOrDirectory {
+            throw .noSuchItem(change.old.key.identifier)
+        } catch {
+            throw failure(error, at: path(change.names))
+        }
+        guard isReplaced else {
+            throw .versionConflict(try occupant(change.place, change.folder).map(describe))
+        }
+    }
+
     private func dressInPlace(_ change: Change) throws(RemoteStoreError) -> ItemFields {
         let fields = change.fields.intersection(.metadata)
         guard !fields.isEmpty else { return [] }
@@ -173,7 +223,7 @@ extension DirectoryTree {
         return try at(path(change.names)) { () throws(Errno) in
             let file = try Linux.open(change.place.name, in: change.folder.handle, O_RDONLY | O_NONBLOCK)
             // Another content's date is not set: that would hide that it is another.
-            let status = try Linux.status(of: file)
+            let status = try self.status(of: file, at: change.place)
             let isOther = status.kind == .file && status.contentVersion != change.base.content
             let withheld = isOther ? fields.intersection(.modificationDate) : []
             return try dress(file, change.template.metadata, fields.subtracting(withheld)).union(withheld)
@@ -184,7 +234,7 @@ extension DirectoryTree {
     private func settled(_ change: Change) throws(RemoteStoreError) -> Item {
         try at(path(change.names)) { () throws(Errno) in
             let status = try index.withLock { index throws(Errno) in
-                let status = try Linux.status(of: change.place.name, in: change.folder.handle)
+                let status = try self.status(at: change.place, in: change.folder.handle)
                 if ItemKey(status, at: change.place) != change.old.key { index.forget(change.old.key) }
                 index.record(status, at: change.place)
                 return status

@@ -16,7 +16,7 @@ extension DirectoryTree {
         let place = Place(parent: folder.key, name: template.filename)
         if let item = try created(place, from: template, in: folder) { return item }
         // A symlink carries no mark, so that only one of the right name can be known for it.
-        guard template.kind != .symlink, keepsAttributes else { return nil }
+        guard template.kind != .symlink, abilities.keepsAttributes else { return nil }
         guard let name = try marked(template, in: folder) else { return nil }
         return try created(Place(parent: folder.key, name: name), from: template, in: folder)
     }
@@ -76,7 +76,7 @@ extension DirectoryTree {
         _ place: Place, from template: ItemTemplate, in folder: OpenFolder
     ) throws(RemoteStoreError) -> Item? {
         do {
-            let status = try Linux.status(of: place.name, in: folder.handle)
+            let status = try status(at: place, in: folder.handle)
             guard status.kind == template.kind, try isMade(place.name, status, by: template, in: folder)
             else { return nil }
             let item = try describe(place, status, in: folder.handle)

@@ -16,7 +16,8 @@ extension DirectoryTree {
         if found.key == .root { throw .deletionRejected(try describe(found)) }
         try quietly([found.place]) { () throws(RemoteStoreError) in
             if found.status.kind == .folder { try removeEmpty(found) } else { try removeAside(found, base) }
-            index.withLock { _ = $0.forget(found.key) }
+            let gone = index.withLock { $0.forget(found.key) }
+            memory?.forget(gone)
         }
     }
 
@@ -59,15 +60,15 @@ extension DirectoryTree {
         }
         let aside = TemporaryName.make()
         do {
-            try Linux.rename(found.place.name, in: found.folder, to: aside, in: found.folder)
+            try putAside(found.place.name, as: aside, in: found.folder)
         } catch  where error.provesAbsence {
             return
         } catch {
             throw failure(error, at: path(found.names))
         }
         do throws(Errno) {
-            let status = try Linux.status(of: aside, in: found.folder)
-            let isMeant = ItemKey(status, at: found.place) == found.key
+            let status = known(try Linux.status(of: aside, in: found.folder), at: found.place)
+            let isMeant = ItemKey(status, at: found.place) == found.key && status.inode == found.status.inode
             if isMeant, status.contentVersion == found.status.contentVersion {
                 return try remove(aside, status, in: found.folder)
             }
@@ -82,7 +83,7 @@ extension DirectoryTree {
     /// Undoes the move aside. What is left of a folder comes back as well: better half than hidden.
     private func putBack(_ aside: FileName, _ found: Located) throws(RemoteStoreError) {
         try at(path(found.names)) { () throws(Errno) in
-            try Linux.rename(aside, in: found.folder, to: found.place.name, in: found.folder)
+            try give(found.place.name, to: aside, in: found.folder)
         }
     }
 

@@ -45,7 +45,7 @@ extension DirectoryTree {
         for entry in try Linux.entries(of: folder) where !TemporaryName.matches(entry.name) {
             let status: FileStatus
             do {
-                status = try Linux.status(of: entry.name, in: folder)
+                status = try self.status(at: Place(parent: key, name: entry.name), in: folder)
             } catch  where error.provesAbsence {
                 continue
             }

@@ -20,6 +20,10 @@ struct ItemKey: Hashable, Sendable {
 
     /// The key of the entry at `place` with this status.
     init(_ status: FileStatus, at place: Place) {
+        if let key = status.placeKey {
+            self = key
+            return
+        }
         if let inherited = status.inherited, status.links == 1 {
             self = inherited
             return

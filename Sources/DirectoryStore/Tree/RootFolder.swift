@@ -39,6 +39,7 @@ final class RootFolder: Sendable {
     var device: UInt64 { state.withLock { $0.device } }
     /// What tells this directory from another one that may stand in its place: also over a restart of the machine.
     var identity: String { state.withLock { "\($0.inode)-\($0.birth)" } }
+    var birth: Int64 { state.withLock { $0.birth } }
     var isLost: Bool { state.withLock { $0.isLost } }
 
     /// Opens the directory, if it is there and on the file system where it was at the start.

@@ -8,14 +8,23 @@ extension FileStatus {
     /// the same size in the same tick shows; older kernels tell times to some milliseconds.
     var contentVersion: String {
         guard kind == .file else { return "" }
-        return "\(hex(UInt64(bitPattern: size))).\(hex(UInt64(bitPattern: modified.nanoseconds))).\(hex(inode))"
+        // Where places are what is known, inode numbers are others after each mount.
+        let file = placeKey == nil ? inode : 0
+        return "\(hex(UInt64(bitPattern: size))).\(hex(UInt64(bitPattern: modified.nanoseconds))).\(hex(file))"
     }
 
     /// The change time and the place. A folder's change time also moves with its children, so that its metadata is
     /// hashed instead; its modification time is left out for the same reason.
     func metadataVersion(at place: Place, _ metadata: ItemMetadata) -> String {
         var state = UInt64(bitPattern: changed)
-        if kind == .folder {
+        if placeKey != nil, kind == .file {
+            // Such file systems' clocks tick too seldom to tell of a second change.
+            var hash = StableHash()
+            hash.add(state)
+            hash.add(UInt64(mode))
+            hash.add(UInt64(bitPattern: modified.nanoseconds))
+            state = hash.value
+        } else if kind == .folder {
             var hash = StableHash()
             hash.add(UInt64(metadata.mode ?? mode))
             hash.add((metadata.tags ?? "").utf8)

@@ -1,0 +1,149 @@
+import CLinux
+import Glibc
+import ReplicaModel
+import SystemPackage
+
+/// Finds out what a file system can do by doing it, in a folder of the store's own that is gone when it ends. One that a
+/// killed daemon leaves goes as any other temporary file.
+struct FileSystemProbe {
+    /// Where it is tried.
+    private let folder: Handle
+    private let file = FileName("file")
+
+    /// Looks at the file system that `folder`, which is open for reading, is in.
+    static func look(in folder: Handle) throws(Errno) -> FileSystemAbilities {
+        try isPlain(folder) ? FileSystemAbilities() : tryOut(in: folder)
+    }
+
+    /// Whether it is one of Linux's own, of which all is known: nothing in the store is touched for that. What tells no birth time
+    /// keeps no parts of seconds either.
+    private static func isPlain(_ folder: Handle) throws(Errno) -> Bool {
+        guard try FileSystemType(of: folder).isOfLinux, try Linux.status(of: folder).birth != 0 else { return false }
+        return try Linux.mayHaveAttributes(folder) && !foldsCase(folder)
+    }
+
+    /// Whether names in a folder of one of Linux's own file systems are found in any case (chattr +F).
+    private static func foldsCase(_ folder: Handle) -> Bool {
+        var flags: CLong = 0
+        // Where there are no flags there is none of this.
+        return ioctl(folder.raw, UInt(CL_FS_IOC_GETFLAGS), &flags) == 0 && flags & CLong(CL_FS_CASEFOLD_FL) != 0
+    }
+
+    /// Tries it. Where nothing can be made (read-only, full, somebody else's) what is answered without a change is believed.
+    static func tryOut(in folder: Handle) throws(Errno) -> FileSystemAbilities {
+        let name = TemporaryName.make()
+        do throws(Errno) {
+            try Linux.makeFolder(name, in: folder)
+        } catch {
+            var believed = FileSystemAbilities()
+            believed.keepsAttributes = try Linux.mayHaveAttributes(folder)
+            return believed
+        }
+        defer { takeAway(name, from: folder) }
+        let probe = FileSystemProbe(folder: try Linux.openFolder(name, in: folder))
+        return try probe.abilities(on: folder)
+    }
+
+    private func abilities(on above: Handle) throws(Errno) -> FileSystemAbilities {
+        var found = FileSystemAbilities()
+        let handle: Handle
+        do throws(Errno) {
+            handle = try Linux.open(file, in: folder, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+        } catch {
+            guard Self.ofTheDisk.contains(error) else { throw error }
+            found.keepsAttributes = try Linux.mayHaveAttributes(above)
+            return found
+        }
+        found.keepsAttributes = keepsAttribute(handle)
+        found.keepsModes = keepsModes(handle)
+        found.keepsTimes = keepsTime(handle)
+        found.keepsSymlinks = keepsSymlink()
+        found.isCaseSensitive = !isThere(FileName("FILE"))
+        found.takesAnyName = takesAnyName()
+        found.renamesExactly = renamesExactly()
+        return found
+    }
+
+    /// An empty list of attributes says nothing: many file systems that keep none have one.
+    private func keepsAttribute(_ file: Handle) -> Bool {
+        let (attribute, value) = (Attributes.template, Array("kept".utf8))
+        return succeeds { () throws(Errno) in
+            try Linux.setAttribute(attribute, value, of: file)
+            return try Linux.attribute(attribute, of: file) == value
+        }
+    }
+
+    private func keepsModes(_ file: Handle) -> Bool {
+        let modes: [UInt16] = [0o640, 0o600]
+        return modes.allSatisfy { mode in
+            succeeds { () throws(Errno) in
+                try Linux.check { fchmod(file.raw, mode_t(mode)) }
+                return try Linux.status(of: file).mode == mode
+            }
+        }
+    }
+
+    private func keepsTime(_ handle: Handle) -> Bool {
+        // An odd second, for FAT counts in two.
+        let date = Timestamp(seconds: 1_234_567_891, nanoseconds: 123_456_789)
+        return succeeds { () throws(Errno) in
+            try Linux.setModificationDate(date, of: file, in: folder)
+            return try Linux.status(of: handle).modified == date
+        }
+    }
+
+    private func keepsSymlink() -> Bool {
+        let (link, target) = (FileName("link"), Array("target".utf8))
+        return succeeds { () throws(Errno) in
+            try Linux.makeSymlink(link, in: folder, to: target)
+            return try Linux.target(of: link, in: folder) == target
+        }
+    }
+
+    private func takesAnyName() -> Bool {
+        let strange = FileName("a:b?.")
+        return succeeds { () throws(Errno) in
+            _ = try Linux.open(strange, in: folder, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            return try Linux.entries(of: folder).contains { $0.name == strange }
+        }
+    }
+
+    private func renamesExactly() -> Bool {
+        let second = FileName("second")
+        return succeeds { () throws(Errno) in
+            _ = try Linux.open(second, in: folder, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            do throws(Errno) {
+                try Linux.rename(file, in: folder, to: second, in: folder)
+                return false
+            } catch .fileExists {}
+            try Linux.rename(file, in: folder, to: second, in: folder, flags: CL_RENAME_EXCHANGE)
+            return true
+        }
+    }
+
+    private func isThere(_ name: FileName) -> Bool {
+        do throws(Errno) {
+            _ = try Linux.status(of: name, in: folder)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// A call that fails is one that the file system does not offer, unless the disk is full or failing.
+    private func succeeds(_ body: () throws(Errno) -> Bool) -> Bool {
+        do throws(Errno) { return try body() } catch { return Self.ofTheDisk.contains(error) }
+    }
+
+    private static let ofTheDisk: Set<Errno> = [.noSpace, Errno(rawValue: EDQUOT), .ioError, .noMemory]
+
+    private static func takeAway(_ name: FileName, from folder: Handle) {
+        do throws(Errno) {
+            let inner = try Linux.openFolder(name, in: folder)
+            for entry in try Linux.entries(of: inner) { try Linux.unlink(entry.name, in: inner) }
+            try Linux.unlink(name, in: folder, isFolder: true)
+        } catch {
+            // The disk fails just now: it is swept as any other temporary file.
+        }
+    }
+}

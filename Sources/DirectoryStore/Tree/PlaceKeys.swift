@@ -1,0 +1,43 @@
+import ReplicaModel
+
+/// What items are called on a file system that can't say it: by the places where they were met first, the same in every
+/// process. What the store moves keeps its key, and what comes to its former place gets another: those are exceptions,
+/// which ``PlaceMemory`` keeps.
+struct PlaceKeys {
+    /// The keys that are not those of their places.
+    private(set) var exceptions: [Place: ItemKey] = [:]
+    private var places: [ItemKey: Place] = [:]
+
+    /// The key of what stands at a place.
+    func key(at place: Place, _ kind: ItemKind) -> ItemKey {
+        // Another kind under the same name is another item.
+        if let key = exceptions[place], key.kindOfPlace == kind { return key }
+        var number: Int64 = 0
+        while true {
+            let key = ItemKey(place, kind, number: number)
+            if places[key].map({ $0 == place }) ?? true { return key }
+            number += 1
+        }
+    }
+
+    /// Has what is at a place be called `key` from now on; nil where nothing is.
+    mutating func set(_ key: ItemKey?, at place: Place) {
+        if let old = exceptions.removeValue(forKey: place) { places[old] = nil }
+        guard let key else { return }
+        if let former = places[key] { exceptions[former] = nil }
+        exceptions[place] = key
+        places[key] = place
+    }
+
+    /// The places of items that are gone, as far as they are exceptions.
+    func places(of keys: [ItemKey]) -> [Place] { keys.compactMap { places[$0] } }
+}
+
+extension ItemKey {
+    /// The key of what is at a place when `number` others that were there live elsewhere.
+    init(_ place: Place, _ kind: ItemKind, number: Int64) {
+        self.init(inode: max(1, place.hash64), birth: number << 8 | Int64(kind.rawValue), link: 0)
+    }
+
+    fileprivate var kindOfPlace: ItemKind? { ItemKind(rawValue: UInt8(truncatingIfNeeded: birth)) }
+}

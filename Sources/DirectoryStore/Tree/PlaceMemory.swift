@@ -1,0 +1,163 @@
+import Glibc
+import ReplicaModel
+import SystemPackage
+
+/// ``PlaceKeys`` with a file in which the exceptions outlive the process: a line for each change, and made anew with the
+/// first of a process. Of a line that a crash cut, or that is none, nothing is believed.
+final class PlaceMemory: Sendable {
+    private struct State {
+        var keys = PlaceKeys()
+        var log: Handle?
+        /// A change is not in the file: the disk was full.
+        var isBehind = false
+    }
+
+    private let path: FilePath?
+    private let state: Locked<State>
+
+    /// - Parameter path: The file, which is made when there is something to keep; nil to remember nothing.
+    /// - Throws: What the file can't be read for.
+    init(at path: FilePath?) throws(Errno) {
+        self.path = path
+        var state = State()
+        if let path {
+            for line in try Self.lines(of: path) {
+                guard let (place, key) = Self.entry(line) else { continue }
+                state.keys.set(key, at: place)
+            }
+        }
+        self.state = Locked(state)
+    }
+
+    /// The key of what stands at a place.
+    func key(at place: Place, _ kind: ItemKind) -> ItemKey {
+        state.withLock { state in
+            let key = state.keys.key(at: place, kind)
+            let isUsual = key == ItemKey(place, kind, number: 0)
+            // It stays so when the other is gone.
+            if !isUsual, state.keys.exceptions[place] != key { set(key, at: place, &state) }
+            return key
+        }
+    }
+
+    /// Notes that an item stands at a place from now on.
+    func move(_ key: ItemKey, to place: Place) { state.withLock { set(key, at: place, &$0) } }
+
+    /// Notes that items are gone.
+    func forget(_ keys: [ItemKey]) {
+        state.withLock { state in
+            for place in state.keys.places(of: keys) { set(nil, at: place, &state) }
+        }
+    }
+
+    /// Waits until all is on the disk.
+    func sync() throws(Errno) {
+        let log = try state.withLock { (state) throws(Errno) in
+            if state.isBehind { try rewrite(&state) }
+            return state.log
+        }
+        if let log { try Linux.check { fsync(log.raw) } }
+    }
+
+    private func set(_ key: ItemKey?, at place: Place, _ state: inout State) {
+        state.keys.set(key, at: place)
+        guard path != nil, !state.isBehind else { return }
+        do throws(Errno) {
+            guard let log = state.log else { return try rewrite(&state) }
+            try Self.write(Self.line(place, key), to: log)
+        } catch {
+            state.isBehind = true  // ``sync()`` says it, and so nothing counts as durable.
+        }
+    }
+
+    /// Writes all beside the file and puts it in its place.
+    private func rewrite(_ state: inout State) throws(Errno) {
+        guard let path else { return }
+        let fresh = path.string + ".new"
+        unlink(fresh)
+        let log = Handle(
+            try Linux.check { open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600) })
+        try Self.write(state.keys.exceptions.flatMap { Self.line($0.key, $0.value) }, to: log)
+        try Linux.check { fsync(log.raw) }
+        try Linux.check { rename(fresh, path.string) }
+        (state.log, state.isBehind) = (log, false)
+    }
+
+    private static func write(_ bytes: [UInt8], to file: Handle) throws(Errno) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = try Linux.check { Glibc.write(file.raw, rest, rest.count) }
+            rest.removeFirst(count)
+        }
+    }
+
+    private static func lines(of path: FilePath) throws(Errno) -> [Substring] {
+        let file: Handle
+        do throws(Errno) {
+            file = try Linux.open(path: path.string, O_RDONLY | O_NOFOLLOW)
+        } catch {
+            if error == .noSuchFileOrDirectory { return [] }
+            throw error
+        }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = try Linux.check { Glibc.read(file.raw, &buffer, buffer.count) }
+            if count == 0 { break }
+            bytes += buffer[..<count]
+        }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    }
+
+    /// `FOLDER NAME KEY`, with the name in hexadecimal digits, and `-` for a key that ends; at the end a full stop, so that no
+    /// part of a line is taken for it.
+    private static func line(_ place: Place, _ key: ItemKey?) -> [UInt8] {
+        let name = place.name.bytes.map { hex(UInt64($0) | 0x100).dropFirst() }.joined()
+        return Array("\(place.parent.identifier.rawValue) \(name) \(key?.identifier.rawValue ?? "-") .\n".utf8)
+    }
+
+    private static func entry(_ line: Substring) -> (Place, ItemKey?)? {
+        let parts = line.split(separator: " ")
+        guard parts.count == 4, parts[3] == ".", let parent = ItemKey(ItemIdentifier(String(parts[0]))),
+            let name = name(parts[1]), name.isValid
+        else { return nil }
+        let place = Place(parent: parent, name: name)
+        if parts[2] == "-" { return (place, nil) }
+        guard let key = ItemKey(ItemIdentifier(String(parts[2]))), key != .root else { return nil }
+        return (place, key)
+    }
+
+    private static func name(_ text: Substring) -> FileName? {
+        let digits = text.utf8.map { UInt8(String(UnicodeScalar($0)), radix: 16) }
+        guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
+        let values = digits.compactMap(\.self)
+        return FileName(bytes: stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] })
+    }
+}
+
+extension DirectoryTree {
+    /// What stands at a place.
+    func status(at place: Place, in folder: Handle) throws(Errno) -> FileStatus {
+        known(try Linux.status(of: place.name, in: folder), at: place)
+    }
+
+    /// What is open, of which this is the place.
+    func status(of file: Handle, at place: Place) throws(Errno) -> FileStatus {
+        known(try Linux.status(of: file), at: place)
+    }
+
+    /// The version of a file that is not at its item's place.
+    func contentVersion(of status: FileStatus) -> String {
+        var status = status
+        if memory != nil { status.placeKey = .root }
+        return status.contentVersion
+    }
+
+    /// A status with the key that its item has.
+    func known(_ status: FileStatus, at place: Place) -> FileStatus {
+        guard let memory, let kind = status.kind else { return status }
+        var status = status
+        status.placeKey = memory.key(at: place, kind)
+        return status
+    }
+}

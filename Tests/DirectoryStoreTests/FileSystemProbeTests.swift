@@ -1,0 +1,113 @@
+import CLinux
+import Foundation
+import Glibc
+import ReplicaModel
+import Testing
+
+@testable import DirectoryStore
+
+/// What is found out about a store's file system.
+@Suite(.serialized) struct FileSystemProbeTests {
+    @Test func linuxKeepsAll() throws {
+        for place in ["/var/tmp", "/dev/shm"] {
+            let scratch = try Scratch(in: place)
+            let folder = try Linux.open(path: scratch.root, O_RDONLY)
+            let before = try Linux.status(of: folder)
+            #expect(try FileSystemProbe.look(in: folder) == FileSystemAbilities())
+            #expect(try Linux.status(of: folder) == before, "nothing was tried")
+            #expect(try FileSystemProbe.tryOut(in: folder) == FileSystemAbilities())
+            #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.root).isEmpty)
+        }
+    }
+
+    @Test func ramfsKeepsNoAttributes() throws {
+        let disk = try OtherFileSystem()
+        let store = try disk.store()
+        var ramfs = FileSystemAbilities()
+        ramfs.keepsAttributes = false
+        #expect(store.tree.abilities == ramfs)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: disk.root).isEmpty)
+        #expect(store.properties.fields == [.contents, .place, .mode, .modificationDate])
+        #expect(!store.properties.keepsIdentifiers && !store.properties.recognizesCreates)
+    }
+
+    /// A full one, in bytes or files, does not seem to be another file system than it is.
+    @Test(arguments: ["size=64k,nr_inodes=1000", "size=1m,nr_inodes=4"])
+    func aFullOneIsTakenForWhatItIs(_ options: String) throws {
+        let scratch = try Scratch()
+        try #require(try run("mount", "-t", "tmpfs", "-o", options, "tmpfs", scratch.root) == 0)
+        defer { umount2(scratch.root, Int32(MNT_DETACH)) }
+        try run("sh", "-c", "cat /dev/zero >\(scratch.root)/zeros; for n in 1 2 3 4; do mkdir \(scratch.root)/$n; done")
+        let folder = try Linux.open(path: scratch.root, O_RDONLY)
+        #expect(try FileSystemProbe.tryOut(in: folder) == FileSystemAbilities())
+        #expect(try !FileManager.default.contentsOfDirectory(atPath: scratch.root).contains { $0.hasPrefix(".") })
+    }
+
+    @Test(.enabled(if: FailingDiskTests.isRoot)) func anothersIsTakenForWhatItIs() throws {
+        let scratch = try Scratch()
+        let disk = try OtherFileSystem()
+        for (root, keeps) in [(scratch.root, true), (disk.root, false)] {
+            try #require(chmod(root, 0o555) == 0)
+            let found: FileSystemAbilities
+            do {
+                setfsuid(4_711)
+                defer { setfsuid(0) }
+                found = try FileSystemProbe.tryOut(in: try Linux.open(path: root, O_RDONLY))
+            }
+            var wanted = FileSystemAbilities()
+            wanted.keepsAttributes = keeps
+            #expect(found == wanted)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: root).isEmpty)
+        }
+    }
+
+    /// What a killed one leaves goes with the next listing.
+    @Test func whatAKilledOneLeavesIsCleared() async throws {
+        let scratch = try Scratch()
+        let own = TemporaryName.make().description.split(separator: "-", omittingEmptySubsequences: false)
+        var parts = own
+        parts[5] = "1"  // No process of that number began then.
+        let left = "\(scratch.root)/\(parts.joined(separator: "-"))"
+        try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
+        try Data().write(to: URL(filePath: "\(left)/file"))
+        let store = try DirectoryStore(path: scratch.root)
+        #expect(try await store.all().isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.root).isEmpty)
+    }
+
+    @Test(arguments: [
+        ("plain", nil), ("ünïcödé 日本語", nil), (".hidden", nil), ("100%#&=", nil), (" leading", nil),
+        ("a:b", "it has \":\""), ("a\\b", "it has \"\\\""), ("tab\tx", "it has a control character"),
+        ("del\u{7F}", "it has a control character"), ("trailing ", "it ends with a space"),
+        ("trailing.", "it ends with a dot"), ("...", "it ends with a dot"),
+    ])
+    func namesThatWindowsHasOtherUsesFor(_ name: String, _ fault: String?) {
+        var abilities = FileSystemAbilities()
+        #expect(abilities.fault(of: FileName(name)) == nil)
+        abilities.takesAnyName = false
+        #expect(abilities.fault(of: FileName(name)) == fault)
+        #expect(abilities.fault(of: FileName(bytes: [0x61, 0xFF])) == "it is no UTF-8")
+    }
+
+    @Test func aNameItCannotHoldIsSaidInWords() async throws {
+        let scratch = try Scratch()
+        var abilities = FileSystemAbilities()
+        abilities.takesAnyName = false
+        let store = try DirectoryStore(path: scratch.root, abilities: abilities)
+        let error = await #expect(throws: RemoteStoreError.self) { try await store.make("what?", "text") }
+        #expect(error == .cannotSynchronize("the store's filesystem cannot hold this name: it has \"?\""))
+        #expect(try await store.all().isEmpty)
+    }
+
+    @Test func whatItKeepsFollows() {
+        var little = FileSystemAbilities()
+        (little.keepsAttributes, little.keepsModes, little.keepsTimes, little.keepsSymlinks) = (
+            false, false, false, false
+        )
+        little.isCaseSensitive = false
+        let properties = little.properties
+        #expect(properties.fields == [.contents, .place])
+        #expect(!properties.keepsSymlinks && !properties.isCaseSensitive && !properties.recognizesCreates)
+        #expect(FileSystemAbilities().properties == StoreProperties())
+    }
+}
