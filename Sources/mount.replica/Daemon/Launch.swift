@@ -60,7 +60,6 @@ enum Launch {
                 try daemon.endMount()
             }
         }
-        if case .new = plan.selection { StoreFactory.remember(store.properties, state: location.state, log) }
         daemon.domain.start()
         return (daemon, server)
     }
@@ -88,16 +87,23 @@ enum Launch {
     ) {
         switch plan.selection {
         case .existing(let location):
-            return (location, StoreFactory.reopen(try StoreURL(location.record.store), state: location.state, log))
+            return (location, try reopen(location, log))
         case .new(let name, let store, let root):
             var (directory, mountpoint) = (plan.options.importDirectory, FilePath?.none)
             if case .importDirectory(let path) = plan.task { directory = path }
             if case .mount(let path) = plan.task { mountpoint = path }
-            return try NewDomain(
+            let (location, store) = try NewDomain(
                 name: name, storeURL: store, options: plan.options, directory: directory, mountpoint: mountpoint,
                 directories: plan.directories, root: root
             ).make(creation)
+            StoreFactory.remember(store.properties, state: location.state, log)
+            // As at every later start: with what the domain's state keeps for it.
+            return (location, try reopen(location, log))
         }
+    }
+
+    private static func reopen(_ location: DomainLocation, _ log: Logger) throws -> any RemoteStore {
+        StoreFactory.reopen(try StoreURL(location.record.store), state: location.state, log)
     }
 
     /// glibc gives each thread a heap of its own, up to eight for a processor, and what is free in one is of no use to

@@ -62,7 +62,7 @@ enum StoreFactory {
         return LateStore(known: known ?? StoreProperties()) { found in
             if found != known { remember(found, state: state, log) }
         } opening: { () throws(RemoteStoreError) in
-            try DirectoryStore(path: try path(url))
+            try DirectoryStore(path: try path(url), memory: state.appending("places"))
         }
     }
 

@@ -1,0 +1,146 @@
+import Testing
+
+/// A store on a file system without attributes (ramfs), where nothing in the store says which item a file is.
+@Suite struct OtherFileSystemStoreTests {
+    private static let words = """
+        mkdir disk; mount -t ramfs none disk; mkdir disk/store; STORE=$HERE/disk/store
+        is_idle() { case $(replica status d --json) in *'"state":"idle"'*) ;; *) return 1 ;; esac; }
+        fill() { for n in $(seq "$1"); do echo "text $n" >"$SRC/f$n"; done; }
+        # Nothing came twice, nothing is left on its way, and nothing waits for a person.
+        well() {
+            settle; same; is_idle; equal "$(find "$MNT" -name '* *')" ""; equal "$(find "$STORE" -name '.replica-*')" ""
+        }
+
+        """
+
+    @Test func whatIsDoneHereGoesThere() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.words + """
+                    fill 20; mkdir -p "$SRC/folder/inner"; echo deep >"$SRC/folder/inner/deep"; ln -s f1 "$SRC/link"
+                    begin; well
+                    grep -q '"keepsIdentifiers" : false' "$STATE/store.json"
+                    echo new >"$MNT/new"; echo more >>"$MNT/f1"; mv "$MNT/f2" "$MNT/renamed"; mkdir "$MNT/made"
+                    mv "$MNT/f3" "$MNT/made/f3"; rm "$MNT/f4"; chmod 600 "$MNT/f5"; touch -d @1000 "$MNT/f6"
+                    mv "$MNT/folder" "$MNT/other"; rm "$MNT/link"; ln -s f7 "$MNT/made/link"
+                    well
+                    content_is "$STORE/other/inner/deep" deep; content_is "$STORE/renamed" "text 2"
+                    equal "$(stat -c '%a' "$STORE/f5")" 600; equal "$(stat -c %Y "$STORE/f6")" 1000
+                    # What has another name by now is still the same, and so is what took its name; also over a restart.
+                    echo again >"$MNT/f2"; mkdir "$MNT/folder"; echo again >"$MNT/folder/deep"
+                    well
+                    unmount_it; mount_it
+                    echo edited >"$MNT/renamed"; echo edited >>"$MNT/f2"; echo edited >"$MNT/other/inner/deep"
+                    mv "$MNT/other/inner" "$MNT/folder/inner"; mv "$MNT/made" "$MNT/last"
+                    well
+                    content_is "$STORE/folder/inner/deep" edited; content_is "$STORE/renamed" edited
+                    """)
+        }
+    }
+
+    @Test func whatIsDoneThereComesHere() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.words + """
+                    fill 20; mkdir -p "$SRC/folder/inner"; echo deep >"$SRC/folder/inner/deep"
+                    begin; well
+                    change() {
+                        echo "new $1" >"$STORE/new$1"; echo "more $1" >>"$STORE/f$1"
+                        mv "$STORE/g$1" "$STORE/renamed$1"; mv "$STORE/folder$1" "$STORE/folder$(($1 + 1))"
+                        rm "$STORE/h$1"; ln -s "new$1" "$STORE/link$1"
+                        echo "beside $1" >"$STORE/beside"; mv "$STORE/beside" "$STORE/f3"
+                    }
+                    mv "$STORE/folder" "$STORE/folder1"
+                    for n in 1 2; do echo "g $n" >"$STORE/g$n"; echo "h $n" >"$STORE/h$n"; done
+                    well
+                    change 1; well
+                    content_is "$MNT/renamed1" "g 1"; content_is "$MNT/folder2/inner/deep" deep
+                    unmount_it; change 2; mount_it; well
+                    content_is "$MNT/renamed2" "g 2"; content_is "$MNT/f3" "beside 2"
+                    content_is "$MNT/folder3/inner/deep" deep
+                    """)
+        }
+    }
+
+    @Test func whatIsDoneOnBothSidesIsKeptTwice() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.words + """
+                    fill 5
+                    begin; well
+                    replica disconnect d --reason test >/dev/null
+                    echo here >"$MNT/f1"; echo "also there" >"$STORE/f1"
+                    echo here >"$MNT/f2"; rm "$STORE/f2"
+                    rm "$MNT/f3"; echo "edited there" >"$STORE/f3"
+                    replica connect d >/dev/null
+                    settle; same; is_idle
+                    equal "$(cat "$MNT"/f1* | sort | tr '\\n' ' ')" "also there here "
+                    content_is "$MNT/f2" here; content_is "$MNT/f3" "edited there"
+                    equal "$(ls "$MNT" | grep -cv '^f[1-5]$')" 1; equal "$(ls "$MNT" | wc -l)" 6
+                    """)
+        }
+    }
+
+    @Test func whileItIsAwayItIsWhatItWas() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.words + """
+                    fill 20; mkdir "$SRC/folder"; echo deep >"$SRC/folder/deep"
+                    begin; well
+                    mv "$MNT/folder" "$MNT/moved"; mv "$MNT/f1" "$MNT/g1"; well
+                    unmount_it
+                    mv "$STORE" disk/away
+                    mount_it
+                    offline() { replica status d --json | grep -q '"state":"offline"'; }
+                    eventually offline
+                    equal "$(ls "$MNT" | wc -l)" 21; content_is "$MNT/moved/deep" deep
+                    echo new >"$MNT/new"; echo edited >"$MNT/g1"; mv "$MNT/f2" "$MNT/moved/f2"; rm "$MNT/f3"
+                    echo there >disk/away/there; echo newer >disk/away/f4; rm disk/away/f5
+                    mv disk/away "$STORE"; replica retry d
+                    well
+                    content_is "$STORE/g1" edited; content_is "$STORE/moved/f2" "text 2"; content_is "$MNT/f4" newer
+                    not test -e "$STORE/f3"; not test -e "$MNT/f5"; content_is "$MNT/there" there
+                    """)
+        }
+    }
+
+    /// What was made by a call whose answer the daemon did not live to hear is taken for its own.
+    @Test func killsMakeNothingTwice() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.words + """
+                    fill 3
+                    begin; well
+                    arrived() { [ "$(ls "$STORE" | wc -l)" -gt "$1" ]; }
+                    for round in 1 2 3 4 5; do
+                        before=$(ls "$STORE" | wc -l)
+                        mkdir "$MNT/d$round"
+                        for n in $(seq 200); do echo "text $n" >"$MNT/d$round/f$n"; echo "text $n" >"$MNT/r$round-$n"; done
+                        eventually arrived $((before + 20 * round))
+                        kill_daemon; mount_it
+                    done
+                    well
+                    equal "$(ls "$STORE" | wc -l)" 1008; equal "$(cat "$STORE/d3/f77")" "text 77"
+                    """)
+        }
+    }
+
+    /// Not mounted, its place is another directory.
+    @Test func whereItsDiskIsMissingNothingIsDeleted() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.words + """
+                    fill 20
+                    mkdir stick; mount --bind disk/store stick; STORE=$HERE/stick
+                    begin; well; unmount_it
+                    umount stick; mount_it
+                    said() { replica status d --json | grep -q '"reason":"'; }
+                    eventually said
+                    equal "$(ls "$MNT" | wc -l)" 20; equal "$(ls -A stick)" ""
+                    unmount_it; mount --bind disk/store stick; mount_it
+                    echo edited >"$MNT/f1"
+                    well
+                    """)
+        }
+    }
+}
