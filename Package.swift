@@ -1,9 +1,9 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 /// Every target is built in Swift 6 language mode with warnings as errors.
 let strict: [SwiftSetting] = [
-    .unsafeFlags(["-warnings-as-errors"]),
+    .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
@@ -21,6 +21,8 @@ let package = Package(
         .executable(name: "replica", targets: ["replica"]),
         .library(name: "FuseMount", targets: ["FuseMount"]),
         .library(name: "ReplicaModel", targets: ["ReplicaModel"]),
+        // For whoever writes a store: the promises that every store keeps, as tests, and stores that fail on purpose.
+        .library(name: "ReplicaTestSupport", targets: ["ReplicaTestSupport"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

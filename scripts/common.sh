@@ -74,7 +74,7 @@ need_swift() {
             return 0
         fi
     done
-    die "no swift toolchain found in PATH or /opt/swift: install Swift 6.1 or newer from https://swift.org/install"
+    die "no swift toolchain found in PATH or /opt/swift: install Swift 6.2 or newer from https://swift.org/install"
 }
 
 # The packages that dependencies come from are cloned over the network: try more than once.
