@@ -5,9 +5,9 @@ import ReplicaControl
 struct Mount: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Mount a domain. Returns when the mount is live.")
 
-    @Argument(help: "The domain.")
+    @Argument(help: "The domain.", completion: .domain)
     var name: String
-    @Argument(help: "An existing directory to mount it on.")
+    @Argument(help: "An existing directory to mount it on.", completion: .directory)
     var directory: String
     @Option(name: .customShort("o"), help: "Mount options, as in mount.replica: ro,allow_other,...")
     var options: [String] = []
@@ -34,7 +34,7 @@ struct Unmount: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Unmount a domain and end its daemon. What is pending stays pending and is said.")
 
-    @Argument(help: "The domain, or a path in its mount.")
+    @Argument(help: "The domain, or a path in its mount.", completion: .target)
     var target: String
     @Flag(help: "Send what is pending first.")
     var flush = false

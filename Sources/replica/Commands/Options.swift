@@ -28,7 +28,7 @@ struct OutputOptions: ParsableArguments {
 
 /// A command about one domain, which may be left out where there is only one.
 struct DomainArgument: ParsableArguments {
-    @Argument(help: "The domain; may be left out where there is only one.")
+    @Argument(help: "The domain; may be left out where there is only one.", completion: .domain)
     var name: String?
 
     /// The domain.
@@ -42,7 +42,7 @@ struct DomainArgument: ParsableArguments {
 
 /// A command about one item.
 struct ItemArgument: ParsableArguments {
-    @Argument(help: "A path in a mount, or NAME:PATH.")
+    @Argument(help: "A path in a mount, or NAME:PATH.", completion: .file())
     var path: String
 
     /// Sends a request about the item to its domain's daemon, which is started where none runs.

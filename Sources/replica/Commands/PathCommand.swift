@@ -7,7 +7,7 @@ struct Path: ParsableCommand {
         abstract: "Print where the item is that the store calls so; 'replica status PATH' prints an item's id.",
         discussion: "It is a path in the mount, or NAME:PATH where the domain isn't mounted. --json prints the item.")
 
-    @Argument(help: "The domain.")
+    @Argument(help: "The domain.", completion: .domain)
     var name: String
     @Argument(help: "The item's id.")
     var id: String

@@ -7,7 +7,7 @@ struct Remove: ParsableCommand {
         abstract: "Take a domain away. What is in its store stays there.",
         discussion: "By default what the store doesn't have yet is preserved, and where is printed.")
 
-    @Argument(help: "The domain.")
+    @Argument(help: "The domain.", completion: .domain)
     var name: String?
     @Flag(help: "Remove every domain. On a terminal it names them and asks; elsewhere it needs --yes.")
     var all = false

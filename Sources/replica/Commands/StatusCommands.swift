@@ -37,7 +37,7 @@ struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show a domain's counts and progress, or an item's state, version and last error.")
 
-    @Argument(help: "A domain, a path in a mount, or NAME:PATH; without one, every domain.")
+    @Argument(help: "A domain, a path in a mount, or NAME:PATH; without one, every domain.", completion: .target)
     var target: String?
     @Flag(help: "Print it again every second until interrupted.")
     var watch = false
@@ -103,7 +103,7 @@ struct Wait: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Wait until all that was written is in the store and all that the store had is here.")
 
-    @Argument(help: "The domain, or an item to wait for what is below it.")
+    @Argument(help: "The domain, or an item to wait for what is below it.", completion: .target)
     var target: String
     @Option(help: "Seconds to wait at most; then it ends with status 7 (timedOut).")
     var timeout: Double?

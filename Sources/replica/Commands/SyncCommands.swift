@@ -5,7 +5,7 @@ import ReplicaControl
 struct Retry: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Try again now what waits for its next try.")
 
-    @Argument(help: "The domain, or one item; may be left out where there is only one domain.")
+    @Argument(help: "The domain, or one item; may be left out where there is only one domain.", completion: .target)
     var target: String?
     @OptionGroup var output: OutputOptions
 
@@ -29,7 +29,9 @@ struct Resolved: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say that the cause of an error is gone, so that what waits for that goes on.")
 
-    @Argument(help: "The error's code, as in 'replica status': notAuthenticated, serverUnreachable, ...")
+    @Argument(
+        help: "The error's code, as in 'replica status': notAuthenticated, serverUnreachable, ...",
+        completion: .errorCode)
     var code: String
     @OptionGroup var domain: DomainArgument
     @OptionGroup var output: OutputOptions

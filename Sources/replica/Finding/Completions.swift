@@ -1,0 +1,36 @@
+import ArgumentParser
+import Foundation
+import ReplicaControl
+
+/// What a shell offers when somebody presses Tab: the generated scripts ask this program.
+extension CompletionKind {
+    /// The names of domains.
+    static let domain = CompletionKind.custom { _, _, prefix in names(prefix) }
+
+    /// Domains, and files: what names an item, or the domain that it is in.
+    static let target = CompletionKind.custom { _, _, prefix in names(prefix) + files(prefix) }
+
+    /// The names of errors that a person can end.
+    static let errorCode = CompletionKind.list([
+        "cannotSynchronize", "excludedFromSync", "insufficientQuota", "notAuthenticated", "readOnly",
+        "serverUnreachable",
+    ])
+
+    private static func names(_ prefix: String) -> [String] {
+        let all = try? DomainDirectory.searchPath(environment: ProcessInfo.processInfo.environment).domains { _, _ in }
+        return (all ?? []).map(\.name.text).filter { $0.hasPrefix(prefix) }
+    }
+
+    /// What is in the folder that the prefix names, folders with a slash.
+    private static func files(_ prefix: String) -> [String] {
+        let end = prefix.lastIndex(of: "/").map { prefix.index(after: $0) } ?? prefix.startIndex
+        let (folder, start) = (String(prefix[..<end]), prefix[end...])
+        let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
+        return entries.filter { $0.hasPrefix(start) && (!$0.hasPrefix(".") || start.hasPrefix(".")) }.sorted().map {
+            name in
+            var isFolder: ObjCBool = false
+            _ = FileManager.default.fileExists(atPath: folder + name, isDirectory: &isFolder)
+            return folder + name + (isFolder.boolValue ? "/" : "")
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import Glibc
+import ReplicaModel
+import Testing
+
+/// What the shells complete when somebody presses Tab, on a terminal.
+@Suite struct CompletionTests {
+    /// How each shell is started, and how it takes what `replica --generate-completion-script` prints.
+    private static let shells: [String: (start: [String], setup: String)] = [
+        "bash": (
+            ["bash", "--norc", "--noprofile", "-i"], "source <(replica --generate-completion-script bash)"
+        ),
+        "zsh": (
+            ["zsh", "-f", "-i"],
+            """
+            replica --generate-completion-script zsh >"$HOME/_replica"; fpath=("$HOME" $fpath); \
+            autoload -U compinit; compinit -u -D
+            """
+        ),
+        "fish": (
+            ["fish", "--no-config", "--interactive"], "replica --generate-completion-script fish | source"
+        ),
+    ]
+
+    /// What is typed before Tab, and what the line then has.
+    private static let typed = [
+        ("unp", "unpin"), ("approve phot", "photos"), ("status phr", "phrases.txt"), ("status phot", "photos"),
+        ("pin phr", "phrases.txt"), ("remove music --keep dow", "downloaded"), ("resolved notA", "notAuthenticated"),
+    ]
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func domainsFilesAndWordsAreCompleted(shell: String) async throws {
+        let (start, setup) = try #require(Self.shells[shell])
+        let folder = try TemporaryFolder()
+        for name in ["photos", "music"] {
+            try folder.makeFolder("replica/\(name)/tree")
+            try folder.write(
+                #"{"format":1,"name":"\#(name)","store":"file:///nowhere","options":[]}"#,
+                to: "replica/\(name)/domain.json")
+            #expect(chmod("\(folder.path)/replica/\(name)", 0o700) == 0)
+        }
+        try folder.write("", to: "phrases.txt")
+        let path = Programs.folder.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
+        let result = try await run(
+            "/usr/bin/env",
+            ["--chdir=\(folder.path)", "python3", "-c", Self.driver, setup] + Self.typed.flatMap { [$0.0, $0.1] }
+                + ["--"] + start,
+            environment: [
+                "XDG_DATA_HOME": folder.path.string, "HOME": folder.path.string, "PATH": path, "TERM": "dumb",
+            ])
+        #expect(result.code == 0 && result.output.hasSuffix("all are completed\n"), "\(result)")
+    }
+
+    /// Every error that a person can end is offered.
+    @Test func theErrorsAreThoseThatCanBeResolved() async throws {
+        let script = try await run(Programs.replica, "--generate-completion-script", "bash")
+        for code in Domain.resolvable { #expect(script.output.contains(code), "\(code)") }
+    }
+
+    /// Runs a shell on a terminal: `SETUP (TYPED COMPLETED)... -- SHELL...`. Waits a minute at most for each.
+    private static let driver = """
+        import os, pty, select, sys, time
+        end = sys.argv.index("--")
+        setup, pairs, shell = sys.argv[1], sys.argv[2:end], sys.argv[end + 1:]
+        child, terminal = pty.fork()
+        if child == 0: os.execvp(shell[0], shell)
+        seen = b""
+        def expect(text):
+            global seen
+            limit = time.monotonic() + 60
+            while text.encode() not in seen:
+                if time.monotonic() > limit: sys.exit(f"never: {text} in {seen[-300:]}")
+                if select.select([terminal], [], [], 0.2)[0]: seen += os.read(terminal, 65536)
+            seen = seen.split(text.encode(), 1)[1]
+        os.write(terminal, (setup + "; echo rea''dy\\r").encode())
+        expect("ready")
+        for typed, completed in zip(pairs[::2], pairs[1::2]):
+            os.write(terminal, f"replica {typed}\\t".encode())
+            expect(completed)
+            os.write(terminal, b"\\x15")
+        os.write(terminal, b"exit\\r")
+        print("all are completed")
+        """
+}
