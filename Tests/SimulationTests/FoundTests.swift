@@ -491,35 +491,6 @@ import Testing
             ])
     }
 
-    @Test(arguments: [-864_000, 864_000, -900_000_000, 900_000_000])
-    func aClockThatIsSetHoldsNothingUp(_ seconds: Int) async {
-        await expectNoFault(
-            .alone,
-            [
-                .local(.create(folder: 1, name: 1, content: Content(serial: 1))),
-                .setClock(seconds),
-                .send,
-                .local(.create(folder: 1, name: 2, content: Content(serial: 2))),
-                .record,
-                .setClock(seconds),
-                .restart,
-            ])
-    }
-
-    @Test(arguments: [[], [Step.restart], [.crash]])
-    func whatTheStoreGaveNoAnswerAboutIsAskedForAgain(_ steps: [Step]) async {
-        await expectNoFault(
-            .shared,
-            [
-                .remote(.create(folder: 0, name: 0, Content(serial: 1))),
-                .receive,
-                .refuse(0, times: 2),
-                .remote(.delete(0)),
-                .expireAnchors,
-                .receive,
-            ] + steps)
-    }
-
     private func expectNoFault(
         _ profile: Profile, _ steps: [Step], location: SourceLocation = #_sourceLocation
     ) async {
