@@ -63,7 +63,11 @@ extension SyncEngine {
     }
 
     private func carryOut(_ verdict: DeletionVerdict, _ window: DeletionWindow) throws -> DeletionLeave.Word {
-        state.withLock { ($0.heldDeletions, $0.nextDeletionLook) = (0, nil) }
+        state.withLock { state in
+            state.nextDeletionLook = nil
+            // What is held stays so while it is counted anew: a person may be asking just now.
+            if verdict != .hold { state.heldDeletions = 0 }
+        }
         switch verdict {
         case .rest(let until):
             state.withLock { $0.nextDeletionLook = until }
