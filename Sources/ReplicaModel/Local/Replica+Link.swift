@@ -45,8 +45,16 @@ extension Tree {
     /// A file of its own now has a number of its own; its other names keep the old file.
     func separate(_ node: Node) {
         let others = names(of: node).filter { $0 !== node }
-        guard let first = others.first else { return }
         let old = node.inodeNumber
+        guard let first = others.first else {
+            guard old != node.number else { return }
+            // The names that the number is of are not loaded.
+            linked[old] = nil
+            if nodesByInode[old] === node { nodesByInode[old] = nil }
+            node.inodeNumber = node.number
+            nodesByInode[node.number] = node
+            return note(node)
+        }
         linked[old] = nil
         if old == node.number {
             for other in others { other.inodeNumber = first.number }
