@@ -7,6 +7,15 @@ extension CutCase {
         $0.move("w/f", to: "w/g")
         $0.syncFolder("w")
     }
+    private static let editedAndSynced = after {
+        $0.write(new, to: "w/f")
+        $0.sync("w/f", withAttributes: true)
+    }
+    private static let editedAndRemoved = after {
+        $0.write(new, to: "w/f")
+        $0.sync("w/f", withAttributes: true)
+        $0.place(nil, at: "w/f")
+    }
     private static let movedAndRemoved = after {
         $0.move("w/f", to: "w/g")
         $0.syncFolder("w")
@@ -76,6 +85,7 @@ extension CutCase {
             "a removal came undone in a folder that was renamed", removedAndRenamed,
             found(["w": .folder, "w/f": file(old), "w/e": .folder, "w/e/n": file(new)])),
         .init("a removal after a synced rename came undone", movedAndRemoved, holding(["f": file(old)])),
+        .init("a removal of what was edited and synced came undone", editedAndRemoved, holding(["f": file(old)])),
         .init("a rename is there", moved, holding(["g": file(old)])),
         .init("a new file is missing", made, holding(["f": file(old)])),
         .init("a new file is empty", made, holding(["f": file(old), "n": empty])),
@@ -123,6 +133,9 @@ extension CutCase {
         .init(
             "a file that nobody removed in a folder that was renamed", removedAndRenamed,
             found(["w": .folder, "w/f": file(old), "w/e": .folder, "w/e/n": file(old)]), "nobody made it"),
+        .init(
+            "an older content than was synced", editedAndSynced, holding(["f": file(old)]), "w/f: a file, 9000 bytes",
+            "nowhere"),
         .init("a folder that nobody made", untouched, holding(["f": file(old), "d": .folder]), "w/d: a folder"),
         .init("both names of a rename", moved, holding(["f": file(old), "g": file(old)]), "had one name at a time"),
         .init("a name is lost", untouched, holding([:]), "w/f: missing", "w/f: nowhere whole"),

@@ -78,9 +78,12 @@ struct CutJudge {
         case (.symlink(let target), .symlink(let meant)): return target == meant
         case (.file(let file), .file(let number)):
             guard let known = record.files[number] else { return false }
-            return Remains.isBlend(file.content, of: known.contents, zeros(in: known, possible, record))
-                && known.attributes.contains { $0.mode == file.attributes.mode }
-                && known.attributes.contains { $0.mark == file.attributes.mark }
+            let isRemoved = !record.present.values.contains(told)
+            let contents = known.contents + (isRemoved ? known.former.contents : [])
+            let attributes = known.attributes + (isRemoved ? known.former.attributes : [])
+            return Remains.isBlend(file.content, of: contents, zeros(in: known, possible, record))
+                && attributes.contains { $0.mode == file.attributes.mode }
+                && attributes.contains { $0.mark == file.attributes.mark }
         default: return false
         }
     }

@@ -30,6 +30,9 @@ struct CutRecord: Sendable {
         /// The same of its attributes.
         var attributes: [Attributes]
         var confirmation: Confirmation?
+        /// What it was since the last `replica wait`, synced over or not: the store may have any of it, which comes back when
+        /// the file is removed and that comes undone.
+        var former: (contents: [[UInt8]], attributes: [Attributes]) = ([], [])
         /// The contents from here on were brought to the disk without a word to the domain.
         var syncedBelow: Int?
 
@@ -131,6 +134,8 @@ struct CutRecord: Sendable {
     /// fsync(2) or fdatasync(2) of a file. The second says nothing of its name: ext4 does not bring a rename to the disk for it.
     mutating func sync(_ path: String, withAttributes: Bool) {
         change(path) { file in
+            file.former.contents += file.contents.dropLast()
+            file.former.attributes += file.attributes.dropLast()
             file.contents.removeFirst(file.contents.count - 1)
             file.syncedBelow = nil
             if withAttributes { file.attributes.removeFirst(file.attributes.count - 1) }
