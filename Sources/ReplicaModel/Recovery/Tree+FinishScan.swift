@@ -167,6 +167,8 @@ extension Tree {
             node.ranges = RangeSet64()
             node.dirty.remove(.contents)
             refreshFingerprint(node)
+            // Its attributes are the store's to tell.
+            distrustMetadata(of: node)
             note(node)
         } catch {
             forgetUntilListed(node)

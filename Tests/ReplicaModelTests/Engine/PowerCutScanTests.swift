@@ -149,4 +149,20 @@ import Testing
         #expect(try await bench.read(gone) == "replaced" && bench.store.text(at: gone) == "replaced")
         #expect(try await bench.read(left) == "later" && bench.store.text(at: left) == "later")
     }
+
+    @Test func whatComesBackHasItsAttributes() async throws {
+        let bench = try await makeBench()
+        for path in ["d", "g"] { try bench.setXattr("user.one", "value", of: path) }
+        try await bench.settle()
+        try await bench.engine.makeDurable()
+        let tree = bench.folders.tree.string
+        for path in ["d/f", "g"] { #expect(unlink(tree + "/" + path) == 0) }
+        #expect(rmdir(tree + "/d") == 0)
+        try bench.cutPower()
+        try await bench.settle()
+        for path in ["d", "g"] {
+            let value = try bench.replica.xattr("user.one", of: try await bench.find(path))
+            #expect(String(decoding: value, as: UTF8.self) == "value")
+        }
+    }
 }
