@@ -11,6 +11,14 @@ extension CutCase {
         $0.write(new, to: "w/f")
         $0.sync("w/f", withAttributes: true)
     }
+    private static let syncedCut = after {
+        $0.write(new, to: "w/f")
+        $0.sync("w/f", withAttributes: true)
+        $0.write(Array(new[..<400]), to: "w/f")
+        $0.write(Array(new[..<2000]), to: "w/f")
+    }
+    private static let cutTail = Array(new[..<400]) + [UInt8](repeating: 0, count: 1600)
+    private static let bothThere: [String: FoundTree.Entry] = ["w": .folder, "w/f": file(old)]
     private static let editedAndRemoved = after {
         $0.write(new, to: "w/f")
         $0.sync("w/f", withAttributes: true)
@@ -86,6 +94,11 @@ extension CutCase {
             found(["w": .folder, "w/f": file(old), "w/e": .folder, "w/e/n": file(new)])),
         .init("a removal after a synced rename came undone", movedAndRemoved, holding(["f": file(old)])),
         .init("a removal of what was edited and synced came undone", editedAndRemoved, holding(["f": file(old)])),
+        .init("zeros behind where a synced file was cut", syncedCut, holding(["f": file(cutTail)])),
+        .init(
+            "another replica brought a synced removal back", unlinkedAndSynced,
+            CutOutcome(
+                mounts: [FoundTree(bothThere), FoundTree(bothThere)], store: FoundTree(bothThere), isStoreCut: false)),
         .init("a rename is there", moved, holding(["g": file(old)])),
         .init("a new file is missing", made, holding(["f": file(old)])),
         .init("a new file is empty", made, holding(["f": file(old), "n": empty])),

@@ -49,7 +49,9 @@ struct CutJudge {
                 continue
             }
             let fitting = Set(possible.compactMap(\.self)).filter { fits(entry, $0, possible, record) }
-            let isBack = record.mayBeBack(at: path).contains { fits(entry, $0, possible, record) }
+            // Another replica that lost power cannot tell a removal of the last seconds from a loss of the store's.
+            let back = outcome.mounts.count > 1 ? record.removed(from: path) : record.mayBeBack(at: path)
+            let isBack = back.contains { fits(entry, $0, possible, record) }
             if fitting.isEmpty, !isBack {
                 let told = Set(possible).map { $0.map { describe($0, record) } ?? "nothing" }.sorted()
                 failures.append("\(path): \(words(entry)), may be \(told.joined(separator: " or "))")
@@ -93,8 +95,11 @@ struct CutJudge {
         in file: CutRecord.File, _ possible: [CutRecord.Entry?], _ record: CutRecord
     ) -> Remains.Zeros {
         switch file.confirmation {
-        case .waited: return outcome.isStoreCut ? .after(file.contents[0].count) : .nowhere
-        case .synced: return .after(file.contents[0].count)
+        case .waited:
+            // What was synced after that is no more in doubt.
+            let isSynced = !file.former.contents.isEmpty
+            return outcome.isStoreCut || isSynced ? .after(shortest(file)) : .nowhere
+        case .synced: return .after(shortest(file))
         case nil:
             let isOverGoodCopy = possible.contains { other in
                 guard case .file(let number) = other, let known = record.files[number] else { return false }
@@ -103,6 +108,9 @@ struct CutJudge {
             return isOverGoodCopy && !possible.contains(nil) ? .nowhere : .anywhere
         }
     }
+
+    /// A file that was cut keeps nothing behind that: what was written there again is new.
+    private func shortest(_ file: CutRecord.File) -> Int { file.contents.map(\.count).min() ?? 0 }
 
     // MARK: Bytes
 

@@ -66,6 +66,11 @@ struct CutRecord: Sendable {
         return former.filter { moved.contains($0) && !present.values.contains($0) }
     }
 
+    /// What had a path since the last `replica wait`, and has no name any more.
+    func removed(from path: String) -> [Entry] {
+        Set(steps.compactMap { $0[path] }).filter { !present.values.contains($0) }
+    }
+
     /// What a path would be if a folder above had another of its names: whose entry was removed before it was renamed may
     /// have that again.
     func otherPaths(of path: String) -> [String] {
