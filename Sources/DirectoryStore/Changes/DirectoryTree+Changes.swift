@@ -75,8 +75,11 @@ extension DirectoryTree {
             }
             // What is between two places is told when it has arrived, or is gone.
             guard !known.isOrphan, let names = known.names else { continue }
-            if let item = try describe(place, names, from: top), item.identifier == key.identifier {
-                batch.updated.append(item)
+            let found = try describe(place, names, from: top)
+            // What replaced it by now is told in its stead the last time: else a deletion that is told would leave the name
+            // without a file.
+            if let found, isLast || found.identifier == key.identifier {
+                batch.updated.append(found)
             } else if !isLast {
                 return nil
             }

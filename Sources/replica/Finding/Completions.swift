@@ -17,6 +17,7 @@ extension CompletionKind {
     ])
 
     private static func names(_ prefix: String) -> [String] {
+        // Where nothing can be read nothing is offered.
         let all = try? DomainDirectory.searchPath(environment: ProcessInfo.processInfo.environment).domains { _, _ in }
         return (all ?? []).map(\.name.text).filter { $0.hasPrefix(prefix) }
     }
@@ -25,6 +26,7 @@ extension CompletionKind {
     private static func files(_ prefix: String) -> [String] {
         let end = prefix.lastIndex(of: "/").map { prefix.index(after: $0) } ?? prefix.startIndex
         let (folder, start) = (String(prefix[..<end]), prefix[end...])
+        // Nor from a folder that can't be read.
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
         return entries.filter { $0.hasPrefix(start) && (!$0.hasPrefix(".") || start.hasPrefix(".")) }.sorted().map {
             name in
