@@ -112,8 +112,11 @@ final class World: @unchecked Sendable {
     func crash() throws {
         machine.store.die()
         say("  crash")
+        checkStill()
         releaseAll(isAlive: false)
         let before = try Disk.entries(folders.tree)
+        // What programs wrote when the daemon was gone is theirs.
+        still.withLock { if $0 != nil { $0 = before } }
         machine = try Machine(folders, self)
         try checkUntouched(since: before)
     }
