@@ -25,7 +25,8 @@ import Testing
     /// What is typed before Tab, and what the line then has.
     private static let typed = [
         ("unp", "unpin"), ("approve phot", "photos"), ("status phr", "phrases.txt"), ("status phot", "photos"),
-        ("pin phr", "phrases.txt"), ("remove music --keep dow", "downloaded"), ("resolved notA", "notAuthenticated"),
+        ("status evil", "evil-name"), ("pin phr", "phrases.txt"), ("remove music --keep dow", "downloaded"),
+        ("resolved notA", "notAuthenticated"),
     ]
 
     @Test(arguments: ["bash", "zsh", "fish"])
@@ -40,6 +41,9 @@ import Testing
             #expect(chmod("\(folder.path)/replica/\(name)", 0o700) == 0)
         }
         try folder.write("", to: "phrases.txt")
+        // Names that others give their files are no commands.
+        try folder.write("", to: "evil-name")
+        for name in ["evil$(touch pwned)", "evil`touch pwned`", "evil;touch pwned;"] { try folder.write("", to: name) }
         let path = Programs.folder.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
         let result = try await run(
             "/usr/bin/env",
@@ -49,6 +53,7 @@ import Testing
                 "XDG_DATA_HOME": folder.path.string, "HOME": folder.path.string, "PATH": path, "TERM": "dumb",
             ])
         #expect(result.code == 0 && result.output.hasSuffix("all are completed\n"), "\(result)")
+        #expect(access("\(folder.path)/pwned", F_OK) != 0, "a name was run")
     }
 
     /// Every error that a person can end is offered.

@@ -9,7 +9,7 @@ struct NewDomainOptions: ParsableArguments {
     @Flag(help: "Make the store's directory if it is not there.")
     var create = false
 
-    @Option(help: "A file with the store's secrets, readable by its owner only.", completion: .file())
+    @Option(help: "A file with the store's secrets, readable by its owner only.", completion: .path)
     var credentials: String?
 
     @Option(name: .customShort("o"), help: "Options for the domain, as in mount.replica: cache-max=10G,...")
@@ -47,7 +47,7 @@ struct Import: ParsableCommand {
 
     @Argument(help: "The new domain's name.")
     var name: String
-    @Argument(help: "The directory. Afterwards its contents are in the domain only.", completion: .directory)
+    @Argument(help: "The directory. Afterwards its contents are in the domain only.", completion: .path)
     var directory: String
     @OptionGroup var domain: NewDomainOptions
     @Flag(help: "Return when the store has all of it, not when it is on its way.")

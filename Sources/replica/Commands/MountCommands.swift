@@ -7,7 +7,7 @@ struct Mount: ParsableCommand {
 
     @Argument(help: "The domain.", completion: .domain)
     var name: String
-    @Argument(help: "An existing directory to mount it on.", completion: .directory)
+    @Argument(help: "An existing directory to mount it on.", completion: .path)
     var directory: String
     @Option(name: .customShort("o"), help: "Mount options, as in mount.replica: ro,allow_other,...")
     var options: [String] = []

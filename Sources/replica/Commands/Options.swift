@@ -42,7 +42,7 @@ struct DomainArgument: ParsableArguments {
 
 /// A command about one item.
 struct ItemArgument: ParsableArguments {
-    @Argument(help: "A path in a mount, or NAME:PATH.", completion: .file())
+    @Argument(help: "A path in a mount, or NAME:PATH.", completion: .path)
     var path: String
 
     /// Sends a request about the item to its domain's daemon, which is started where none runs.

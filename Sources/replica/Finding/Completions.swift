@@ -7,6 +7,9 @@ extension CompletionKind {
     /// The names of domains.
     static let domain = CompletionKind.custom { _, _, prefix in names(prefix) }
 
+    /// Files and folders. Not the shells' own way: bash's puts a name on the command line as it is, commands in it with it.
+    static let path = CompletionKind.custom { _, _, prefix in files(prefix) }
+
     /// Domains, and files: what names an item, or the domain that it is in.
     static let target = CompletionKind.custom { _, _, prefix in names(prefix) + files(prefix) }
 
@@ -16,10 +19,20 @@ extension CompletionKind {
         "serverUnreachable",
     ])
 
+    /// Whether a shell takes it as it stands. bash(1) expands what is offered (compgen -W): a file whose name is a command in
+    /// `$( )` would have it run by whoever presses Tab beside it.
+    static func isPlain(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy {
+            $0.isASCII
+                ? $0.properties.isAlphabetic || ("0"..."9").contains($0) || "._-/+@=,:%".unicodeScalars.contains($0)
+                : $0.properties.isAlphabetic
+        }
+    }
+
     private static func names(_ prefix: String) -> [String] {
         // Where nothing can be read nothing is offered.
         let all = try? DomainDirectory.searchPath(environment: ProcessInfo.processInfo.environment).domains { _, _ in }
-        return (all ?? []).map(\.name.text).filter { $0.hasPrefix(prefix) }
+        return (all ?? []).map(\.name.text).filter { $0.hasPrefix(prefix) && isPlain($0) }
     }
 
     /// What is in the folder that the prefix names, folders with a slash.
@@ -28,8 +41,8 @@ extension CompletionKind {
         let (folder, start) = (String(prefix[..<end]), prefix[end...])
         // Nor from a folder that can't be read.
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
-        return entries.filter { $0.hasPrefix(start) && (!$0.hasPrefix(".") || start.hasPrefix(".")) }.sorted().map {
-            name in
+        let offered = entries.filter { $0.hasPrefix(start) && (!$0.hasPrefix(".") || start.hasPrefix(".")) }
+        return offered.filter { isPlain(folder + $0) }.sorted().map { name in
             var isFolder: ObjCBool = false
             _ = FileManager.default.fileExists(atPath: folder + name, isDirectory: &isFolder)
             return folder + name + (isFolder.boolValue ? "/" : "")
