@@ -80,6 +80,9 @@ final class PlaceMemory: Sendable {
         try Self.write(state.keys.exceptions.flatMap { Self.line($0.key, $0.value) }, to: log)
         try Linux.check { fsync(log.raw) }
         try Linux.check { rename(fresh, path.string) }
+        // Else a power cut brings the former file back, also after ``sync()``.
+        let folder = try Linux.open(path: path.removingLastComponent().string, O_RDONLY | O_DIRECTORY)
+        try Linux.check { fsync(folder.raw) }
         (state.log, state.isBehind) = (log, false)
     }
 
