@@ -16,7 +16,7 @@ enum WatchThread {
             var nextLook = tree.lookingAgain.map { ContinuousClock.now + $0.interval }
             while !isStopped.withLock({ $0 }) {
                 let isBlind = tree.watches.cannotWatchAll
-                tree.watches.wait(milliseconds: patience(tree, isBlind: isBlind, nextLook))
+                tree.watches.wait(milliseconds: waitMilliseconds(tree, isBlind: isBlind, nextLook))
                 if isStopped.withLock({ $0 }) { return }
                 usleep(gathering)
                 // Away: the next round looks for it again.
@@ -33,7 +33,7 @@ enum WatchThread {
     }
 
     /// How long there is nothing to do if no event comes; -1 is for ever.
-    private static func patience(
+    private static func waitMilliseconds(
         _ tree: DirectoryTree, isBlind: Bool, _ nextLook: ContinuousClock.Instant?
     ) -> Int32 {
         if tree.root.isLost { return rootPeriod }
