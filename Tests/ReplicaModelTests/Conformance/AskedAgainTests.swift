@@ -5,23 +5,11 @@ import Testing
 
 /// MODEL.md#deletion: what is only asked for, and what is told again, while the store deletes much.
 @Suite struct AskedAgainTests {
-    private func makeBench(_ count: Int) async throws -> Bench {
-        let store = MemoryStore()
-        for index in 0..<count { store.write("\(index)", to: "f\(index)") }
-        let bench = try Bench(store: store)
-        try await bench.settle()
-        return bench
-    }
-
-    private func delete(_ numbers: Range<Int>, _ bench: Bench) {
-        for index in numbers { bench.store.delete("f\(index)") }
-    }
-
     /// An item that is in no listing, and that the store says nothing about, is no deletion yet.
     @Test func whatNobodySaysIsGoneIsNotCounted() async throws {
-        let bench = try await makeBench(150)
+        let bench = try await Bench.withFiles(150)
         let certain = try #require(bench.store.item(at: "f140")?.identifier)
-        delete(0..<141, bench)
+        bench.deleteFiles(0..<141)
         bench.store.expireAnchors()
         bench.store.setHooks(before: { call throws(RemoteStoreError) in
             if call.method == .item, call.identifier != certain { throw .itemUnavailable("not now") }
@@ -42,11 +30,11 @@ import Testing
 
     /// A question takes nothing, and does not wait for a person.
     @Test func whatIsOnlyAskedForIsAskedWhileDeletionsAreHeld() async throws {
-        let bench = try await makeBench(150)
+        let bench = try await Bench.withFiles(150)
         bench.store.makeFolder("unlisted")
         try await bench.settle()
         let moved = try #require(bench.store.item(at: "f149")?.identifier)
-        delete(0..<140, bench)
+        bench.deleteFiles(0..<140)
         bench.store.move("f149", to: "unlisted/f149")
         bench.store.expireAnchors()
         let isRefused = Locked(true)
@@ -67,9 +55,9 @@ import Testing
 
     /// A call for each finds that its item is gone, again and again, and is no news.
     @Test func anApprovalCountsForWhatIsToldAgain() async throws {
-        let bench = try await makeBench(150)
+        let bench = try await Bench.withFiles(150)
         for index in 0..<140 { try bench.setAttributes(of: "f\(index)") { $0.mode = 0o600 } }
-        delete(0..<140, bench)
+        bench.deleteFiles(0..<140)
         for _ in 0..<4 {
             try await bench.receive()
             try await bench.send(after: 400)

@@ -62,6 +62,20 @@ extension Bench {
         }
     }
 
+    /// A domain in step with a store of files: `f0`, `f1`, ...
+    static func withFiles(_ count: Int) async throws -> Bench {
+        let store = MemoryStore()
+        for index in 0..<count { store.write("\(index)", to: "f\(index)") }
+        let bench = try Bench(store: store)
+        try await bench.settle()
+        return bench
+    }
+
+    /// Has the store delete files of ``withFiles(_:)``.
+    func deleteFiles(_ numbers: Range<Int>) {
+        for index in numbers { store.delete("f\(index)") }
+    }
+
     func makeSymlink(_ path: String, to target: String) throws {
         let names = Self.names(path)
         let parent = try number(names.dropLast().map(\.description).joined(separator: "/"))

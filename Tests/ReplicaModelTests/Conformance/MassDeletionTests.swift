@@ -6,21 +6,9 @@ import Testing
 
 /// MODEL.md#deletion: more than half of a domain never goes without a person's word.
 @Suite struct MassDeletionTests {
-    private func makeBench(_ count: Int) async throws -> Bench {
-        let store = MemoryStore()
-        for index in 0..<count { store.write("\(index)", to: "f\(index)") }
-        let bench = try Bench(store: store)
-        try await bench.settle()
-        return bench
-    }
-
-    private func delete(_ numbers: Range<Int>, _ bench: Bench) {
-        for index in numbers { bench.store.delete("f\(index)") }
-    }
-
     @Test func moreThanHalfWaitsForAPerson() async throws {
-        let bench = try await makeBench(150)
-        delete(0..<140, bench)
+        let bench = try await Bench.withFiles(150)
+        bench.deleteFiles(0..<140)
         try await bench.exchange()
         #expect(try bench.tree().count == 150)
         let report = try bench.domain.report()
@@ -39,8 +27,8 @@ import Testing
     }
 
     @Test func whatIsChangedHereIsStillSent() async throws {
-        let bench = try await makeBench(150)
-        delete(0..<150, bench)
+        let bench = try await Bench.withFiles(150)
+        bench.deleteFiles(0..<150)
         try await bench.exchange()
         try bench.write("ours", to: "new")
         try await bench.exchange()
@@ -49,13 +37,13 @@ import Testing
     }
 
     @Test func anApprovalCountsOnce() async throws {
-        let bench = try await makeBench(300)
-        delete(0..<160, bench)
+        let bench = try await Bench.withFiles(300)
+        bench.deleteFiles(0..<160)
         try await bench.exchange()
         #expect(bench.domain.approve() == 160)
         try await bench.settle()
         #expect(try bench.tree().count == 140)
-        delete(160..<290, bench)
+        bench.deleteFiles(160..<290)
         try await bench.exchange()
         #expect(try bench.domain.report().state == .held)
         #expect(try bench.tree().count == 140)
@@ -65,12 +53,12 @@ import Testing
     }
 
     @Test func aFewOrLessThanHalfGo() async throws {
-        let few = try await makeBench(60)
-        delete(0..<60, few)
+        let few = try await Bench.withFiles(60)
+        few.deleteFiles(0..<60)
         try await few.settle()
         #expect(try few.tree().isEmpty)
-        let fewer = try await makeBench(250)
-        delete(0..<110, fewer)
+        let fewer = try await Bench.withFiles(250)
+        fewer.deleteFiles(0..<110)
         try await fewer.settle()
         #expect(try fewer.tree().count == 140)
     }
@@ -89,12 +77,12 @@ import Testing
 
     /// One after the other, each applied before the next.
     @Test func whatWentBeforeItWasTooMuchIsGivenBack() async throws {
-        let bench = try await makeBench(300)
+        let bench = try await Bench.withFiles(300)
         for index in 0..<300 { #expect(try await bench.read("f\(index)") == "\(index)") }
         let before = try bench.tree()
         var gone = 0
         while gone < 299 {
-            delete(gone..<min(gone + 13, 299), bench)
+            bench.deleteFiles(gone..<min(gone + 13, 299))
             gone = min(gone + 13, 299)
             try await bench.exchange()
             if try bench.domain.report().state == .held { break }
@@ -108,7 +96,7 @@ import Testing
         try await bench.exchange()
         #expect(try bench.domain.report().state == .held)
         #expect(try bench.tree() == before)
-        delete(gone..<299, bench)
+        bench.deleteFiles(gone..<299)
         try await bench.exchange()
         #expect(bench.domain.approve() == 299)
         try await bench.settle()
@@ -142,7 +130,7 @@ import Testing
 
     /// rsync and programs that save write a new file of the old name.
     @Test func aReplacedFileNeitherWaitsNorCounts() async throws {
-        let bench = try await makeBench(300)
+        let bench = try await Bench.withFiles(300)
         for index in 0..<290 {
             // Told of in two answers: gone first, then there.
             bench.store.delete("f\(index)")
@@ -181,10 +169,10 @@ import Testing
 
     /// A kill after what was given back, or set aside, was moved and before that was recorded.
     @Test(arguments: [false, true]) func aKillWhileItIsMovedLosesNothing(isGivenBack: Bool) async throws {
-        let bench = try await makeBench(150)
+        let bench = try await Bench.withFiles(150)
         for index in 0..<150 { #expect(try await bench.read("f\(index)") == "\(index)") }
         try bench.replica.record()
-        delete(0..<10, bench)
+        bench.deleteFiles(0..<10)
         let (tree, deleted) = (bench.folders.tree.string, bench.folders.deleted.string)
         if isGivenBack {
             try await bench.exchange()
@@ -196,7 +184,7 @@ import Testing
             #expect(rename("\(tree)/f3", "\(deleted)/\(number)") == 0)
         }
         try bench.crash()
-        delete(10..<140, bench)
+        bench.deleteFiles(10..<140)
         try await bench.exchange()
         #expect(try bench.domain.report().state == .held)
         #expect(try bench.tree().count == 150)
@@ -210,12 +198,12 @@ import Testing
 
     /// A file of which nothing is here is one still: its zeros would be served, and sent.
     @Test func aKillWhileAPlaceholderIsMovedLeavesItOne() async throws {
-        let bench = try await makeBench(150)
-        delete(0..<10, bench)
+        let bench = try await Bench.withFiles(150)
+        bench.deleteFiles(0..<10)
         let (tree, deleted) = (bench.folders.tree.string, bench.folders.deleted.string)
         #expect(rename("\(tree)/f3", "\(deleted)/\(try bench.number("f3").rawValue)") == 0)
         try bench.crash()
-        delete(10..<140, bench)
+        bench.deleteFiles(10..<140)
         try await bench.exchange()
         #expect(try bench.domain.report().state == .held)
         #expect(bench.replica.withTree { $0.root.children?[FileName("f3")]?.materialization } == .dataless)
@@ -224,13 +212,13 @@ import Testing
 
     /// It may have held the deletions, and nobody knows what the domain had then.
     @Test func aWindowThatCannotBeReadHolds() async throws {
-        let bench = try await makeBench(300)
-        delete(0..<40, bench)
+        let bench = try await Bench.withFiles(300)
+        bench.deleteFiles(0..<40)
         try await bench.exchange()
         #expect(try bench.tree().count == 260)
         try bench.replica.database.write { try Meta.deletionWindow.write("{\"items\":", to: $0) }
         try bench.crash()
-        delete(40..<60, bench)
+        bench.deleteFiles(40..<60)
         try await bench.exchange()
         #expect(try bench.domain.report().state == .held)
         #expect(try bench.tree().count == 300)
@@ -240,13 +228,13 @@ import Testing
     }
 
     @Test func approvingNothingIsNothing() async throws {
-        let bench = try await makeBench(3)
+        let bench = try await Bench.withFiles(3)
         #expect(bench.domain.approve() == nil)
         #expect(try bench.domain.restore() == nil)
     }
 
     @Test func whereNothingWasDeletedNothingIsRecordedToCount() async throws {
-        let bench = try await makeBench(1)
+        let bench = try await Bench.withFiles(1)
         try bench.write("ours", to: "new")
         #expect(try bench.replica.hasDeletions() == false)
         #expect(bench.engine.judgeDeletions().word == .free)
