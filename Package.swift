@@ -41,6 +41,7 @@ let package = Package(
             name: "ReplicaFileSystem", dependencies: ["FuseMount", "ReplicaModel", "CLinux", system],
             swiftSettings: strict),
         .target(name: "DirectoryStore", dependencies: ["ReplicaModel", "CLinux", system], swiftSettings: strict),
+        .target(name: "PathStore", dependencies: ["ReplicaModel"], swiftSettings: strict),
         .target(name: "ReplicaControl", dependencies: ["CLinux", system], swiftSettings: strict),
         .executableTarget(
             name: "mount.replica",

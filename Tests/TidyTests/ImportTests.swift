@@ -6,6 +6,7 @@ import Testing
     static let allowed: [String: Set<String>] = [
         "CLinux": [], "CFuse": [], "FuseMount": ["CFuse"], "ReplicaModel": ["CLinux"], "ReplicaControl": ["CLinux"],
         "ReplicaFileSystem": ["FuseMount", "ReplicaModel", "CLinux"], "DirectoryStore": ["ReplicaModel", "CLinux"],
+        "PathStore": ["ReplicaModel", "CLinux"],
         "mount.replica": [
             "FuseMount", "ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "ReplicaControl", "CLinux",
         ],
