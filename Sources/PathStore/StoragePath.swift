@@ -8,13 +8,16 @@ public struct StoragePath: Hashable, Sendable {
         self.names = names
     }
 
+    /// The domain's root folder.
     public static let root = StoragePath([])
 
     /// The folder above; nil for the root.
     public var parent: StoragePath? { names.isEmpty ? nil : StoragePath(Array(names.dropLast())) }
 
+    /// Its last name; nil for the root.
     public var name: FileName? { names.last }
 
+    /// The path of something in this folder.
     public func appending(_ name: FileName) -> StoragePath {
         StoragePath(names + [name])
     }
