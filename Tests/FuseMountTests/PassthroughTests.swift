@@ -45,6 +45,29 @@ import Testing
         }
     }
 
+    /// Bits that come while the file is open go with whatever is written after: also where the writer could keep them, but
+    /// never the other way round.
+    @Test(arguments: [
+        (mode: UInt32(0o6777), group: UInt32(0)), (0o2666, 0), (0o6766, 0), (0o2666, 77), (0o2777, 65534),
+    ])
+    func bitsThatComeWhileItIsOpenGoWithAnyWrite(_ mode: UInt32, _ group: UInt32) async throws {
+        try await withMirror(features: features, backing: true, options: .test(allowOther: true)) { mirror, mount in
+            for writer in ["--reuid 65534 --regid 65534 --clear-groups", "--reuid 0"] {
+                let path = mount.file("file \(writer.count)")
+                write("hello", to: path)
+                #expect(errnoOf(chown(path, 0, group)) == 0)
+                let file = open(path, O_WRONLY)
+                #expect(errnoOf(chmod(path, mode)) == 0)
+                #expect(FuseMountTests.status(path)!.st_mode & 0o7777 == mode)
+                #expect(shell("printf x | setpriv \(writer) dd conv=notrunc status=none 'of=\(path)'") == 0)
+                #expect(contents(path) == "xello")
+                #expect(FuseMountTests.status(path)!.st_mode & 0o7777 == mode & 0o777, "\(writer)")
+                close(file)
+                #expect(mirror.calls["write"] == 0)
+            }
+        }
+    }
+
     @Test func writesThroughTheDaemonAskForTheStripping() async throws {
         try await withMirror(features: [.handleKillPrivileges], options: .test(allowOther: true)) { mirror, mount in
             let path = mount.file("file")
