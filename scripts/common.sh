@@ -77,11 +77,13 @@ need_swift() {
     die "no swift toolchain found in PATH or /opt/swift: install Swift 6.2 or newer from https://swift.org/install"
 }
 
-# The packages that dependencies come from are cloned over the network: try more than once.
+# resolve_packages [OPTION...]: of the package at ROOT, or the one that the options name. The packages that dependencies come
+# from are cloned over the network: try more than once.
 resolve_packages() {
     local attempt
+    [ $# -gt 0 ] || set -- --package-path "$ROOT"
     for attempt in 1 2 3; do
-        swift package --package-path "$ROOT" resolve && return 0
+        swift package "$@" resolve && return 0
         say "swift package resolve failed (attempt $attempt)"
         sleep $((attempt * 5))
     done

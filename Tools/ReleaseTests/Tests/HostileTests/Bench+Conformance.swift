@@ -1,0 +1,1 @@
+../../../../Tests/ReplicaModelTests/Conformance/Bench+Conformance.swift

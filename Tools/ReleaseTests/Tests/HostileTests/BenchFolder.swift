@@ -1,0 +1,1 @@
+../../../../Tests/ReplicaModelTests/Engine/BenchFolder.swift

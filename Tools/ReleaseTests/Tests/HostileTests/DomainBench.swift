@@ -1,0 +1,1 @@
+../../../../Tests/ReplicaModelTests/Domain/DomainBench.swift

@@ -1,0 +1,1 @@
+../../../../Tests/ReplicaModelTests/Conformance/ScriptedStore.swift
