@@ -1,0 +1,98 @@
+import Testing
+
+@testable import ReplicaModel
+
+/// The database cannot be written for a while, as on a full disk: nothing of what it was to learn is forgotten.
+@Suite struct RecordingTests {
+    private struct Refused: Error {}
+
+    /// A refused attempt, and then one that succeeds.
+    private static func recordAtSecondAttempt(_ bench: Bench) throws {
+        #expect(throws: Refused.self) { try bench.replica.record { _ in throw Refused() } }
+        #expect(bench.replica.recording.withLock { $0.failure } != nil)
+        try bench.replica.record()
+        #expect(bench.replica.recording.withLock { $0.failure } == nil)
+    }
+
+    private static func row(of number: ItemNumber, _ bench: Bench) throws -> ItemRow? {
+        try bench.replica.database.read { try ItemRow.of(number, in: $0) }
+    }
+
+    @Test func whatChangedIsRecordedLater() async throws {
+        let bench = try Bench()
+        for name in ["removed", "edited"] { bench.store.write("old", to: name) }
+        try await bench.settle()
+        for name in ["removed", "edited"] { _ = try await bench.read(name) }
+        try bench.write("passing", to: "passing")
+        try bench.replica.record()
+        let (removed, edited) = (try bench.number("removed"), try bench.number("edited"))
+        let passing = try bench.number("passing")
+        #expect(try Self.row(of: passing, bench) != nil)
+        try bench.remove("removed")
+        try bench.remove("passing")
+        try bench.write("mine", to: "edited")
+        try bench.write("mine", to: "new")
+        let new = try bench.number("new")
+        try Self.recordAtSecondAttempt(bench)
+        #expect(try Self.row(of: removed, bench)?.flags.contains(.deleted) == true)
+        #expect(try Self.row(of: passing, bench) == nil)
+        #expect(try Self.row(of: edited, bench)?.dirty.contains(.contents) == true)
+        #expect(try Self.row(of: new, bench)?.name == FileName("new"))
+    }
+
+    /// It was made, and is gone again, between the two attempts: no row of it comes back.
+    @Test func whatIsGoneByThenHasNoRow() async throws {
+        let bench = try Bench()
+        try bench.write("passing", to: "passing")
+        let number = try bench.number("passing")
+        #expect(throws: Refused.self) { try bench.replica.record { _ in throw Refused() } }
+        try bench.remove("passing")
+        try bench.replica.record()
+        #expect(try Self.row(of: number, bench) == nil)
+    }
+
+    @Test func whatTheStoreHadBeforeIsRecordedLater() async throws {
+        let bench = try Bench()
+        let identifier = bench.store.write("old", to: "file").identifier
+        try await bench.settle()
+        let number = try bench.number("file")
+        bench.replica.withTree { tree in
+            guard let node = tree.items[number] else { return }
+            tree.supersede(node, .contents)
+            tree.aside.append(ItemRow(node))
+        }
+        try Self.recordAtSecondAttempt(bench)
+        let (superseded, aside) = try bench.replica.database.read { rows in
+            (try SupersededRows.of(identifier, before: .max, in: rows), try AsideRows.all(in: rows))
+        }
+        #expect(superseded.map(\.number) == [number.rawValue])
+        #expect(aside.map(\.number) == [number.rawValue])
+    }
+
+    /// What the store said before it answered a call stays out of date after a crash.
+    @Test func whatWasAnsweredIsRecordedLater() async throws {
+        let bench = try Bench()
+        let item = bench.store.write("old", to: "file")
+        try await bench.settle()
+        let asked = bench.replica.answers
+        try bench.replica.noteIncoming(
+            [Incoming(identifier: item.identifier, item: item, asked: asked)], anchor: nil)
+        bench.replica.withTree { $0.answers.noteCall(about: item.identifier) }
+        try Self.recordAtSecondAttempt(bench)
+        let noted = try bench.replica.database.read { try Incoming.read(after: 0, limit: 9, from: $0).map(\.1.asked) }
+        #expect(noted == [0])
+    }
+
+    /// Nothing is used twice that was set aside while the database could not be written.
+    @Test func numbersAreNotUsedTwiceAfterACrash() async throws {
+        let bench = try Bench()
+        #expect(throws: Refused.self) { try bench.replica.record { _ in throw Refused() } }
+        try bench.replica.record()
+        try bench.write("1", to: "one")
+        let one = try bench.number("one")
+        try bench.remove("one")
+        try bench.crash()
+        try bench.write("2", to: "two")
+        #expect(try bench.number("two") > one)
+    }
+}
