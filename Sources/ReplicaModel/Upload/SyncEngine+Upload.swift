@@ -88,10 +88,9 @@ extension SyncEngine {
         }
     }
 
-    func note(_ identifier: ItemIdentifier, _ item: Item?, asked: UInt64) {
+    private func note(_ identifier: ItemIdentifier, _ item: Item?, asked: UInt64) {
         do throws(RemoteStoreError) {
-            let change = Incoming(identifier: identifier, item: item, asked: asked, rewrite: unseenRewrite)
-            try replica.noteIncoming([change], anchor: nil)
+            try replica.noteIncoming([Incoming(identifier: identifier, item: item, asked: asked)], anchor: nil)
         } catch {
             noteStoreFailure(error)
         }
