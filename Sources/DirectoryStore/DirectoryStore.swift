@@ -44,6 +44,7 @@ public final class DirectoryStore: RemoteStore {
             path: path, memory: memory, temporaryLife: temporaryLife, abilities: abilities, lookingAgain: lookingAgain)
         var properties = tree.abilities.properties
         properties.concurrency = Self.concurrency
+        properties.tellsEveryContent = false
         self.properties = properties
         // As many again: what a program waits for never stands behind all that is being sent.
         pool = WorkerPool(count: 2 * Self.concurrency)

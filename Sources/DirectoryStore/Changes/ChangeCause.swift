@@ -6,4 +6,6 @@ struct ChangeCause: OptionSet {
     static let movedAway = ChangeCause(rawValue: 1)
     /// The entry's mode, times or attributes were set.
     static let attributes = ChangeCause(rawValue: 2)
+    /// Bytes of the entry were written.
+    static let written = ChangeCause(rawValue: 4)
 }

@@ -6,7 +6,7 @@ struct ChangeLog {
     static let longest = 200_000
 
     private var epoch = hex(UInt64.random(in: 0 ... .max))
-    private var sequence = 0
+    private(set) var sequence = 0
     /// The sequence of the first entry of `entries`; anchors before it have expired.
     private var first = 1
     /// Invariant: the entry at an index has the sequence `first + index`.
@@ -41,15 +41,19 @@ struct ChangeLog {
         var found: [ItemKey] = []
         var end = start
         for index in (start - first + 1)..<entries.count where newest[entries[index]] == first + index {
-            if found.count == limit { return Changes(keys: found, anchor: self.anchor(at: end), moreComing: true) }
+            if found.count == limit {
+                return Changes(keys: found, start: start, anchor: self.anchor(at: end), moreComing: true)
+            }
             found.append(entries[index])
             end = first + index
         }
-        return Changes(keys: found, anchor: self.anchor, moreComing: false)
+        return Changes(keys: found, start: start, anchor: self.anchor, moreComing: false)
     }
 
     struct Changes {
         var keys: [ItemKey]
+        /// The sequence that was asked from.
+        var start: Int
         var anchor: SyncAnchor
         var moreComing: Bool
     }

@@ -80,6 +80,7 @@ extension DirectoryTree {
             // without a file.
             if let found, isLast || found.identifier == key.identifier {
                 batch.updated.append(found)
+                if known.isWritten, found.identifier == key.identifier { batch.rewritten.insert(key.identifier) }
             } else if !isLast {
                 return nil
             }
@@ -92,6 +93,7 @@ extension DirectoryTree {
         var place: Place?
         var names: [FileName]?
         var isOrphan: Bool
+        var isWritten: Bool
     }
 
     /// The items that changed, and where they are. Not while events are taken in: what replaced an item would be told
@@ -107,7 +109,8 @@ extension DirectoryTree {
                 let known = changes.keys.map { key in
                     Known(
                         place: index.knownPlace(of: key), names: index.names(of: key),
-                        isOrphan: index.orphans[key] != nil)
+                        isOrphan: index.orphans[key] != nil,
+                        isWritten: index.writes.has(key, after: changes.start))
                 }
                 return (changes, known)
             }

@@ -21,6 +21,8 @@ struct FolderIndex {
     /// Events whose folder could not be found; asked again.
     private(set) var unsettled: [Place: ChangeCause] = [:]
     var log = ChangeLog()
+    /// What was written in listed folders.
+    private(set) var writes = WriteLog()
 
     func place(of key: ItemKey) -> Place? { table.place(of: key) }
 
@@ -62,9 +64,13 @@ struct FolderIndex {
         let key = status.map { ItemKey($0, at: place) }
         detach(from: place, unless: key, mayBeElsewhere: cause.contains(.movedAway))
         guard let key, let status else { return }
-        if table.entry(at: place) == key, !isNews(status, table.stamp(of: key), cause) { return }
+        let isKnown = table.entry(at: place) == key
+        // A write counts whatever the status says: it may be that of a look between the two.
+        let isWritten = isKnown && cause.contains(.written) && status.kind == .file
+        if isKnown, !isWritten, !isNews(status, table.stamp(of: key), cause) { return }
         attach(key, status, at: place)
         log.add(key)
+        if isWritten { writes.add(key, sequence: log.sequence, changed: status.changed) }
     }
 
     /// A folder's times move with its children, so that they count only when its own attributes are said to change.
@@ -122,6 +128,7 @@ struct FolderIndex {
         unlisted = []
         orphans = [:]
         unsettled = [:]
+        writes = WriteLog()
         log.expire()
     }
 

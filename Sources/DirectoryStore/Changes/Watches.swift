@@ -118,6 +118,7 @@ final class Watches: Sendable {
                 var cause: ChangeCause = []
                 if event.mask & UInt32(IN_MOVED_FROM) != 0 { cause.insert(.movedAway) }
                 if event.mask & UInt32(IN_ATTRIB) != 0 { cause.insert(.attributes) }
+                if event.mask & UInt32(IN_MODIFY) != 0 { cause.insert(.written) }
                 batch.events.append(Event(place: Place(parent: key, name: name), cause: cause))
             }
         }

@@ -23,11 +23,15 @@ extension DirectoryTree {
         if let version, version != before.contentVersion { throw .versionNoLongerAvailable }
         let wanted = (range ?? 0..<before.size).clamped(to: 0..<before.size)
         try copy(wanted, of: file, into: sink, path, flag)
-        let item = try at(path) { () throws(Errno) in
-            try describe(found.place, try status(of: file, at: found.place), file)
-        }
+        let after = try at(path) { () throws(Errno) in try status(of: file, at: found.place) }
+        let item = try at(path) { () throws(Errno) in try describe(found.place, after, file) }
         // Written while it was read: the bytes may be a mixture.
         guard item.version.content == before.contentVersion else { throw .versionNoLongerAvailable }
+        if after.changed != before.changed {
+            try drain()
+            let isWritten = index.withLock { $0.writes.has(found.key, since: before.changed) }
+            if isWritten { throw .versionNoLongerAvailable }
+        }
         return item
     }
 

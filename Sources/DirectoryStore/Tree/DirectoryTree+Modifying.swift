@@ -15,6 +15,7 @@ extension DirectoryTree {
         if contents != nil {
             guard present.kind == .file else { throw .cannotSynchronize("only files have contents") }
             guard present.version.content == base.content else { throw .versionConflict(present) }
+            if try mayBeRewritten(found, since: base) { throw .versionConflict(present) }
         }
         let folder = try targetFolder(found, template, fields)
         let name = fields.contains(.filename) ? template.filename : found.place.name
@@ -27,6 +28,13 @@ extension DirectoryTree {
             if contents == nil { result.shouldFetchContent = !change.left(result.item) }
             return result
         }
+    }
+
+    /// Whether a file was written after it had a version, though size and time may be the same.
+    private func mayBeRewritten(_ found: Located, since base: ItemVersion) throws(RemoteStoreError) -> Bool {
+        guard let changed = FileStatus.changeTime(of: base), changed != found.status.changed else { return false }
+        try drain()
+        return index.withLock { $0.writes.has(found.key, since: changed) }
     }
 
     /// A modify whose parts have been found.

@@ -1,8 +1,8 @@
 import ReplicaModel
 
 extension FileStatus {
-    /// Size, modification time and inode: any rewrite changes one of them. Empty for folders and symlinks, whose
-    /// content is their children and their target.
+    /// Size, modification time and inode: a rewrite changes one of them, unless it sets the time back. Empty for folders and
+    /// symlinks, whose content is their children and their target.
     ///
     /// Since Linux 6.13 the first write after a look at the time gets a time of its own, so that even a rewrite of
     /// the same size in the same tick shows; older kernels tell times to some milliseconds.
@@ -37,6 +37,11 @@ extension FileStatus {
             state = hash.value
         }
         return "\(hex(state)).\(hex(place.hash64))"
+    }
+
+    /// The change time of a file that is in its version; nil in one that is not of this store.
+    static func changeTime(of version: ItemVersion) -> Int64? {
+        version.metadata.split(separator: ".").first.flatMap { UInt64($0, radix: 16) }.map { Int64(bitPattern: $0) }
     }
 
     /// A hash of what moves when an entry changes, good for this process: tells whether it did since the last look.

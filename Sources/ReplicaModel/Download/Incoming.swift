@@ -11,6 +11,10 @@ struct Incoming {
     var asked: UInt64
     /// Whether the store did not say what became of the item, and is to be asked again. Nothing is deleted by that.
     var isQuestion = false
+    /// Whether the item may have another content though its version is the same.
+    var rewrite = Rewrite.no
+    /// Its number among what is noted; 0 until it is.
+    var sequence: Int64 = 0
 
     /// What the database has for ``asked`` of a question.
     static let question: Int64 = -1
@@ -27,7 +31,10 @@ struct Incoming {
         for change in batch {
             if change.item == nil, !change.isQuestion, try renote(change, in: rows) { continue }
             sequence += 1
-            let text = try change.item.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
+            // What was said of its content holds until it is dealt with.
+            let known = try change.item == nil ? nil : rewrite(of: change.identifier, in: rows)
+            let noted = change.item.map { NotedItem(item: $0, rewrite: max(change.rewrite, known ?? .no)) }
+            let text = try noted.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
             try statement.execute(arguments: [
                 change.identifier.rawValue, sequence, text,
                 change.isQuestion ? question : Int64(bitPattern: change.asked),
@@ -55,13 +62,20 @@ struct Incoming {
             arguments: [sequence, limit])
         return try found.map { row in
             let text: String? = row["item"]
-            let item = try text.map { try decoder.decode(Item.self, from: Data($0.utf8)) }
+            let noted = try text.map { try decoder.decode(NotedItem.self, from: Data($0.utf8)) }
             let asked: Int64 = row["asked"]
             let change = Incoming(
-                identifier: ItemIdentifier(row["identifier"]), item: item, asked: UInt64(bitPattern: max(0, asked)),
-                isQuestion: asked == question)
-            return (row["sequence"], change)
+                identifier: ItemIdentifier(row["identifier"]), item: noted?.item,
+                asked: UInt64(bitPattern: max(0, asked)), isQuestion: asked == question, rewrite: noted?.rewrite ?? .no,
+                sequence: row["sequence"])
+            return (change.sequence, change)
         }
+    }
+
+    private static func rewrite(of identifier: ItemIdentifier, in rows: Rows) throws -> Rewrite? {
+        let statement = try rows.cachedStatement(
+            sql: "SELECT json_extract(item, '$.rewrite') FROM incoming WHERE identifier = ?")
+        return try Int.fetchOne(statement, arguments: [identifier.rawValue]).flatMap { Rewrite(rawValue: $0) }
     }
 
     /// The change noted for an item, which no question is.
@@ -121,5 +135,31 @@ struct Incoming {
 
     static func count(in rows: Rows) throws -> Int {
         try Int.fetchOne(rows, sql: "SELECT count(*) FROM incoming") ?? 0
+    }
+}
+
+/// An item as it is noted: as itself, with a word more where its content is in doubt.
+private struct NotedItem: Codable {
+    var item: Item
+    var rewrite: Rewrite
+
+    private enum Key: CodingKey { case rewrite }
+
+    init(item: Item, rewrite: Rewrite) {
+        self.item = item
+        self.rewrite = rewrite
+    }
+
+    init(from decoder: any Decoder) throws {
+        item = try Item(from: decoder)
+        let container = try decoder.container(keyedBy: Key.self)
+        rewrite = try container.decodeIfPresent(Rewrite.self, forKey: .rewrite) ?? .no
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try item.encode(to: encoder)
+        guard rewrite != .no else { return }
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(rewrite, forKey: .rewrite)
     }
 }

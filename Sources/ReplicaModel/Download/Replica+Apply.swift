@@ -9,6 +9,8 @@ enum Applied: Hashable, Sendable {
     case stale
     /// A whole file has a newer content in the store: it is fetched first, then applied with it.
     case needsContent(ItemNumber)
+    /// A whole file may have other bytes in the store under the same version: they are compared first.
+    case needsComparison(ItemNumber)
     /// The folder has to be listed: the store may have more in it than we know.
     case needsListing(ItemNumber)
     /// The store's name cannot stand in a folder here.
@@ -20,30 +22,32 @@ extension Replica {
     /// - Parameters:
     ///   - asked: ``Incoming/asked``.
     ///   - staged: A file in staging with the newer content, to take the old one's place.
+    ///   - rewrite: Whether its content may be another though the version is the same.
     ///   - isForced: Whether whoever is in the way gives way now.
     func apply(
-        _ item: Item, asked: UInt64 = .max, staged: StagedContent? = nil, isForced: Bool = false
+        _ item: Item, asked: UInt64 = .max, staged: StagedContent? = nil, rewrite: Rewrite = .no,
+        isForced: Bool = false
     ) throws(ReplicaError) -> Applied {
         guard item.identifier != .root else { return .done }
         guard item.filename.isValid else { return .refused(item.filename.description) }
         let decision = try withTreeWaking { (tree) throws(ReplicaError) -> ApplyDecision in
             if tree.answers.isStale(item.identifier, asked: asked) { return .finished(.stale) }
-            return try tree.decide(item, staged: staged, isForced: isForced)
+            return try tree.decide(item, staged: staged, rewrite, isForced: isForced)
         }
-        return try carryOut(decision, item, staged: staged, isForced: isForced)
+        return try carryOut(decision, item, staged: staged, rewrite, isForced: isForced)
     }
 
     private func carryOut(
-        _ decision: ApplyDecision, _ item: Item, staged: StagedContent?, isForced: Bool
+        _ decision: ApplyDecision, _ item: Item, staged: StagedContent?, _ rewrite: Rewrite, isForced: Bool
     ) throws(ReplicaError) -> Applied {
         switch decision {
         case .finished(let applied): return applied
         case .giveWay(let number):
             try bounce(number)
-            return try apply(item, staged: staged, isForced: isForced)
+            return try apply(item, staged: staged, rewrite: rewrite, isForced: isForced)
         case .takeBack(let number):
             try takeBack(number)
-            return try apply(item, staged: staged, isForced: isForced)
+            return try apply(item, staged: staged, rewrite: rewrite, isForced: isForced)
         case .removeLocally(let number):
             _ = try removeTree(number)
             return .done

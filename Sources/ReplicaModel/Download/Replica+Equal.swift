@@ -3,6 +3,32 @@ internal import Glibc
 internal import SystemPackage
 
 extension Replica {
+    /// Opens a file that is here in whole and not edited, to compare it with the store's of the same version.
+    /// - Returns: An open file, the caller's to close, and what it is; nil when it is written, or another by now.
+    func openToCompare(_ number: ItemNumber, _ item: Item) -> (descriptor: Int32, fingerprint: FileFingerprint)? {
+        // What cannot be opened now is asked for again.
+        let opened = try? withTreeWaking { (tree) throws(ReplicaError) -> (Int32, FileFingerprint)? in
+            guard let node = tree.items[number], node.materialization == .whole, !tree.isWritten(node) else {
+                return nil
+            }
+            tree.settle(node)
+            guard node.fingerprint.size == item.size, !node.dirty.contains(.contents) else { return nil }
+            let place = try tree.place(of: node)
+            let file = try errnos { () throws(Errno) in try place.open(O_RDONLY | CL_O_NOATIME) }
+            return (file, node.fingerprint)
+        }
+        return opened.map { (descriptor: $0.0, fingerprint: $0.1) }
+    }
+
+    /// Whether a file is still what it was.
+    func isUnchanged(_ number: ItemNumber, since fingerprint: FileFingerprint) -> Bool {
+        withTree { tree in
+            guard let node = tree.items[number], !tree.isWritten(node) else { return false }
+            tree.settle(node)
+            return node.fingerprint == fingerprint
+        }
+    }
+
     /// Finds out whether both sides wrote the same: that is no conflict.
     /// - Parameter staged: The store's content; nil where it has none.
     /// - Returns: Whether the item's content counts as in step from now on.

@@ -7,6 +7,8 @@ struct StagedContent: Sendable {
     var path: FilePath
     /// The version that the bytes are of.
     var version: String
+    /// The metadata version that it came with.
+    var metadataVersion = ""
     /// Whether it was compared with what is here after a power cut, and is to take its place.
     var isPreferred = false
 }

@@ -18,7 +18,7 @@ extension SyncEngine {
         let descriptor = path.withPlatformString { open($0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
         guard descriptor >= 0 else { throw .cannotSynchronize("no file can be made in staging: \(Errno.last)") }
         defer { close(descriptor) }
-        let staged = StagedContent(path: path, version: item.version.content)
+        var staged = StagedContent(path: path, version: item.version.content)
         do throws(RemoteStoreError) {
             let identifier = item.identifier
             let sink = StagingSink(descriptor: descriptor, size: item.size) { [statistics, replica] count in
@@ -34,6 +34,7 @@ extension SyncEngine {
             guard ftruncate(descriptor, Int(item.size)) == 0, fdatasync(descriptor) == 0 else {
                 throw .cannotSynchronize("staging cannot be written: \(Errno.last)")
             }
+            staged.metadataVersion = answer.version.metadata
             return staged
         } catch {
             staged.discard()

@@ -98,8 +98,9 @@ extension SyncEngine {
         if change.isQuestion { return await askAgain(about: change.identifier) }
         do throws(ReplicaError) {
             let outcome: Applied
+            let rewrite = knownRewrite(change)
             if let item = change.item {
-                outcome = try replica.apply(item, asked: change.asked, isForced: isForced)
+                outcome = try replica.apply(item, asked: change.asked, rewrite: rewrite, isForced: isForced)
             } else {
                 outcome = try replica.applyDeletion(
                     of: change.identifier, asked: change.asked, setsAside: leave.setsAside(change.identifier))
@@ -117,8 +118,12 @@ extension SyncEngine {
                 log.warning("a name of the store cannot stand here", metadata: ["name": "\(name)"])
                 return .applied
             case .needsContent:
-                guard let item = change.item, await !applyContent(of: item) else { return .applied }
+                guard let item = change.item, await !applyContent(of: item, rewrite) else { return .applied }
                 return .left
+            case .needsComparison(let number):
+                guard let item = change.item else { return .applied }
+                guard await compare(number, item) else { return .left }
+                return await apply(change, isForced: isForced, leave)
             case .needsListing(let number):
                 do throws(Errno) {
                     try await list(number)
@@ -169,7 +174,9 @@ extension SyncEngine {
             do throws(RemoteStoreError) {
                 let asked = replica.answers
                 let items = try await wholeListing(of: identifier)
-                let changes = items.map { Incoming(identifier: $0.identifier, item: $0, asked: asked) }
+                let changes = items.map {
+                    Incoming(identifier: $0.identifier, item: $0, asked: asked, rewrite: unseenRewrite)
+                }
                 try replica.noteIncoming(changes, anchor: nil)
                 replica.noteListed(number)
                 state.withLock { $0.postponed.remove(identifier) }

@@ -6,14 +6,16 @@ extension SyncEngine {
     /// Content comes while other changes are applied, and those may say that the item is elsewhere by then, or that
     /// another file has its identifier. So what came waits in staging for the change that is noted when it is here.
     /// - Returns: Whether the change is dealt with.
-    func applyContent(of item: Item) async -> Bool {
+    func applyContent(of item: Item, _ rewrite: Rewrite) async -> Bool {
         if let staged = state.withLock({ $0.staged.removeValue(forKey: item.identifier) }) {
-            if staged.version == item.version.content { return apply(item, staged) }
+            // Under one version two contents may have come, where the version does not tell.
+            let isOfItem = rewrite == .no || staged.metadataVersion == item.version.metadata
+            if staged.version == item.version.content, isOfItem { return apply(item, staged, rewrite) }
             staged.discard()
         }
         guard !options.isSequential else {
             guard let staged = await fetchUpdate(of: item) else { return false }
-            return apply(item, staged)
+            return apply(item, staged, rewrite)
         }
         let isNew = state.withLock { $0.updating.insert(item.identifier).inserted }
         guard isNew else { return false }
@@ -28,8 +30,12 @@ extension SyncEngine {
         return false
     }
 
-    /// Removes what was fetched for changes that are no longer to be made.
+    /// Removes what was fetched, and forgets what was compared, for changes that are no longer to be made.
     func discardUnwanted() {
+        for identifier in state.withLock({ Array($0.compared.keys) }) {
+            guard let isNoted = try? replica.isNoted(identifier), !isNoted else { continue }
+            state.withLock { $0.compared[identifier] = nil }
+        }
         for identifier in state.withLock({ Array($0.staged.keys) }) {
             // A database that cannot be read may have the change.
             guard let isNoted = try? replica.isNoted(identifier), !isNoted else { continue }
@@ -37,10 +43,10 @@ extension SyncEngine {
         }
     }
 
-    private func apply(_ item: Item, _ staged: StagedContent) -> Bool {
+    private func apply(_ item: Item, _ staged: StagedContent, _ rewrite: Rewrite) -> Bool {
         defer { staged.discard() }
         do throws(ReplicaError) {
-            guard try replica.apply(item, staged: staged) == .done else { return false }
+            guard try replica.apply(item, staged: staged, rewrite: rewrite) == .done else { return false }
             state.withLock { $0.postponed.remove(item.identifier) }
             return true
         } catch {
@@ -54,14 +60,19 @@ extension SyncEngine {
         do throws(RemoteStoreError) {
             return try await stage(item)
         } catch {
-            if error == .versionNoLongerAvailable || error == .noSuchItem(item.identifier) {
-                await ask(item.identifier)
-            } else if error.refusal.reach == .item {
-                postpone(item.identifier, error)
-            } else {
-                noteStoreFailure(error)
-            }
+            await noteFailedUpdate(of: item, error)
             return nil
+        }
+    }
+
+    /// The store's content of an item could not be had.
+    func noteFailedUpdate(of item: Item, _ error: RemoteStoreError) async {
+        if error == .versionNoLongerAvailable || error == .noSuchItem(item.identifier) {
+            await ask(item.identifier)
+        } else if error.refusal.reach == .item {
+            postpone(item.identifier, error)
+        } else {
+            noteStoreFailure(error)
         }
     }
 }

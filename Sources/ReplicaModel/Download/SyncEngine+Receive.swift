@@ -99,7 +99,10 @@ extension SyncEngine {
                 continue
             }
             var changes =
-                batch.updated.map { Incoming(identifier: $0.identifier, item: $0, asked: asked) }
+                batch.updated.map {
+                    let rewrite: Rewrite = batch.rewritten.contains($0.identifier) ? .told : .no
+                    return Incoming(identifier: $0.identifier, item: $0, asked: asked, rewrite: rewrite)
+                }
                 + batch.deleted.map { Incoming(identifier: $0, item: nil, asked: asked) }
             try replica.recognizeSuccessors(in: &changes, &arrivals)
             try replica.noteIncoming(changes, anchor: batch.anchor)
@@ -133,7 +136,8 @@ extension SyncEngine {
             var known = try replica.knownListing(of: folder.number, folder.identifier)
             do throws(RemoteStoreError) {
                 for item in try await wholeListing(of: folder.identifier) where !known.meet(item) {
-                    changes.append(Incoming(identifier: item.identifier, item: item, asked: asked))
+                    changes.append(
+                        Incoming(identifier: item.identifier, item: item, asked: asked, rewrite: unseenRewrite))
                 }
             } catch {
                 if error.isOfOneItem, folder.number != .root {
@@ -158,12 +162,15 @@ extension SyncEngine {
                 postpone(identifier, error)
                 continue
             }
-            changes.append(Incoming(identifier: identifier, item: item, asked: asked))
+            changes.append(Incoming(identifier: identifier, item: item, asked: asked, rewrite: unseenRewrite))
         }
         var arrivals: Arrivals = [:]
         try replica.recognizeSuccessors(in: &changes, &arrivals)
         try replica.noteIncoming(changes + unanswered, anchor: anchor, replacing: noted)
     }
+
+    /// What is to be thought of contents when nobody saw what happened to an item.
+    var unseenRewrite: Rewrite { store.properties.tellsEveryContent ? .no : .ifTouched }
 
     /// A domain begins with the listing of its root, if nobody looked before.
     private func listRoot() async throws(RemoteStoreError) {

@@ -2,7 +2,9 @@ internal import SystemPackage
 
 extension Tree {
     /// Decides what the store's state of an item means for the tree.
-    func decide(_ item: Item, staged: StagedContent?, isForced: Bool) throws(ReplicaError) -> ApplyDecision {
+    func decide(
+        _ item: Item, staged: StagedContent?, _ rewrite: Rewrite = .no, isForced: Bool
+    ) throws(ReplicaError) -> ApplyDecision {
         let known = try find(item.identifier)
         let parent = try folder(of: item, as: known)
         guard let node = known else {
@@ -29,7 +31,11 @@ extension Tree {
         {
             return decision
         }
-        let remote = remoteChange(node, item, parent)
+        let isOther = mayBeRewritten(node, item, rewrite)
+        if isOther, rewrite != .proven, staged == nil, needsComparison(node) {
+            return .finished(.needsComparison(node.number))
+        }
+        let remote = remoteChange(node, item, parent, isRewritten: isOther && node.materialization != .dataless)
         let plan = plan(local: node.changeToKeep, remote: remote, holdsContent: node.materialization == .whole)
         if node.isDeleted { return try decideDeleted(node, plan, item, parent) }
         if plan.down == .nothing, let parent {
@@ -58,9 +64,9 @@ extension Tree {
         return .update(node.number, plan, parent: parent.number)
     }
 
-    private func remoteChange(_ node: Node, _ item: Item, _ parent: Node?) -> Change {
+    private func remoteChange(_ node: Node, _ item: Item, _ parent: Node?, isRewritten: Bool) -> Change {
         guard let base = node.base else { return .created }
-        var fields: ItemFields = []
+        var fields: ItemFields = isRewritten ? .contents : []
         if base.version.content != item.version.content, node.kind == .file { fields.insert(.contents) }
         if base.name != item.filename { fields.insert(.filename) }
         if base.parent != parent?.number { fields.insert(.parent) }

@@ -157,6 +157,8 @@ struct EngineState {
     var updating: Set<ItemIdentifier> = []
     /// Newer content that is here and not in its place yet.
     var staged: [ItemIdentifier: StagedContent] = [:]
+    /// Whole files that were compared with the store's of the same content version, until that is applied.
+    var compared: [ItemIdentifier: ComparedContent] = [:]
     private var lastStaged = 0
 
     /// How many items are asked for again that cannot be what they are said to be.

@@ -9,6 +9,8 @@ struct FetchTarget: Sendable {
     var inodeNumber: ItemNumber
     var identifier: ItemIdentifier
     var version: String
+    /// The metadata version that goes with it.
+    var metadataVersion: String
     var size: Int64
     /// The size that the store has, from which a cut here differs.
     var sizeInStore: Int64
@@ -35,7 +37,7 @@ extension Replica {
             guard !missing.isEmpty || node.ranges.missing(in: 0..<size).isEmpty else { return nil }
             return FetchTarget(
                 number: node.number, inodeNumber: node.inodeNumber, identifier: base.identifier,
-                version: base.version.content,
+                version: base.version.content, metadataVersion: base.version.metadata,
                 size: size, sizeInStore: base.size, generation: node.generation, evictions: node.evictions,
                 isUntouched: node.materialization == .dataless, missing: missing)
         }
@@ -46,6 +48,14 @@ extension Replica {
         withTree { tree in
             guard let node = tree.items[target.number], !node.isDeleted, let base = node.base else { return nil }
             return base.version.content != target.version || node.materialization == .whole
+        }
+    }
+
+    /// Whether the file is known as it was when this was to be fetched for it.
+    func isAsKnown(by target: FetchTarget) -> Bool {
+        withTree { tree in
+            guard let node = tree.items[target.number], !node.isDeleted else { return false }
+            return node.base?.version.metadata == target.metadataVersion && node.materialization != .whole
         }
     }
 

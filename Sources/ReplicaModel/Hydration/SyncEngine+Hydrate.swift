@@ -28,6 +28,7 @@ extension SyncEngine {
             guard let first = target.missing.first else {
                 return try await complete(target)  // All is here already, only the mark is to go.
             }
+            if try await waitForRewrite(of: target, until: end) { continue }
             let wanted = widened(first, of: target)
             let isShared = fetches.withLock { uploadQueue in
                 if uploadQueue.running[target.number, default: []].contains(where: { $0.overlaps(first) }) {
@@ -42,6 +43,28 @@ extension SyncEngine {
                 try await fetch(wanted, target, until: end)
             }
         }
+    }
+
+    /// Makes sure that the bytes to be fetched go with those that are here, where versions do not tell.
+    /// - Returns: Whether something happened to the item, which is applied now.
+    /// - Throws: ESTALE when it is not applied in time.
+    private func waitForRewrite(of target: FetchTarget, until end: Double) async throws(Errno) -> Bool {
+        guard !store.properties.tellsEveryContent, !target.isUntouched, !options.isSequential else { return false }
+        let item: Item
+        let asked = replica.answers
+        do throws(RemoteStoreError) { item = try await store.item(target.identifier) } catch {
+            return false  // The fetch meets the same, and says so.
+        }
+        guard item.version.content == target.version, item.version.metadata != target.metadataVersion else {
+            return false
+        }
+        note(target.identifier, item, asked: asked)
+        while replica.isAsKnown(by: target) {
+            if Task.isCancelled { throw .interrupted }
+            guard replica.now() < end else { throw Errno(rawValue: ESTALE) }
+            try? await Task.sleep(for: .milliseconds(5))  // Cancelled when the reader is interrupted.
+        }
+        return true
     }
 
     /// Waits until a file that was in doubt after a power cut is compared with what the store has.

@@ -8,6 +8,10 @@ public struct StoreProperties: Sendable, Hashable, Codable {
     public var fetchesRanges: Bool
     /// Whether ``RemoteStore/enumerateChanges(from:)`` tells all changes. Without it the engine lists and compares.
     public var hasChangeFeed: Bool
+    /// Whether each content has a version of its own. Where it may not, as when versions are sizes and times, an item whose
+    /// metadata version is another may have another content too: what is here is compared, but for what the feed tells
+    /// (``ChangeBatch/rewritten``).
+    public var tellsEveryContent: Bool
     public var isCaseSensitive: Bool
     /// The longest name in bytes of UTF-8.
     public var longestName: Int
@@ -29,6 +33,7 @@ public struct StoreProperties: Sendable, Hashable, Codable {
         keepsTrash = false
         fetchesRanges = true
         hasChangeFeed = true
+        tellsEveryContent = true
         isCaseSensitive = true
         longestName = 255
         keepsIdentifiers = true

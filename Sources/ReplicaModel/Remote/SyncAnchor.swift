@@ -41,6 +41,9 @@ public struct ChangeBatch: Sendable {
     public var updated: [Item]
     /// The items that are positively gone.
     public var deleted: [ItemIdentifier]
+    /// Those of ``updated`` that may have another content though their content version is the same
+    /// (``StoreProperties/tellsEveryContent``): what is here of them is compared.
+    public var rewritten: Set<ItemIdentifier> = []
     /// The anchor after these changes.
     public var anchor: SyncAnchor
     /// Whether there is more to ask for from ``anchor`` at once.

@@ -88,9 +88,10 @@ extension SyncEngine {
         }
     }
 
-    private func note(_ identifier: ItemIdentifier, _ item: Item?, asked: UInt64) {
+    func note(_ identifier: ItemIdentifier, _ item: Item?, asked: UInt64) {
         do throws(RemoteStoreError) {
-            try replica.noteIncoming([Incoming(identifier: identifier, item: item, asked: asked)], anchor: nil)
+            let change = Incoming(identifier: identifier, item: item, asked: asked, rewrite: unseenRewrite)
+            try replica.noteIncoming([change], anchor: nil)
         } catch {
             noteStoreFailure(error)
         }

@@ -20,6 +20,18 @@ extension MemoryStore {
         }
     }
 
+    /// Writes a file of the same size under the same content version.
+    /// - Parameter isTold: Whether the feed says so.
+    @discardableResult
+    public func rewrite(_ text: String, at path: String, isTold: Bool) -> Item {
+        change { tree in
+            let (folder, name) = tree.makeFolders(above: path)
+            let identifier = tree.children[folder]?[name] ?? .root
+            tree.rewrite(Array(text.utf8), of: identifier, isTold: isTold)
+            return identifier
+        }
+    }
+
     /// Makes a folder and those above it; one that is there stays.
     @discardableResult
     public func makeFolder(_ path: String) -> Item {

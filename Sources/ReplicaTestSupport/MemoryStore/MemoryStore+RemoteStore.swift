@@ -31,10 +31,13 @@ extension MemoryStore {
         return try await serve(StoreCall(.enumerateChanges)) { tree throws(RemoteStoreError) in
             guard tree.properties.hasChangeFeed else { throw .syncAnchorExpired }
             let changes = try tree.feed.changes(after: anchor, limit: limit)
-            return ChangeBatch(
+            var batch = ChangeBatch(
                 updated: changes.identifiers.compactMap { tree.nodes[$0]?.item },
                 deleted: changes.identifiers.filter { tree.nodes[$0] == nil }, anchor: changes.anchor,
                 moreComing: changes.moreComing)
+            batch.rewritten = tree.rewritten.intersection(batch.updated.map(\.identifier))
+            tree.rewritten.subtract(batch.rewritten)
+            return batch
         }
     }
 

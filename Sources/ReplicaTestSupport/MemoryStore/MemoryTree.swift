@@ -17,6 +17,8 @@ struct MemoryTree {
     /// What each content version stands, or stood, for.
     var contentVersions: [String: [UInt8]] = [:]
     var properties = StoreProperties()
+    /// What the feed says of the contents of these.
+    var rewritten: Set<ItemIdentifier> = []
     /// Whether the content version changes with everything else.
     var hasOneVersion = false
     /// Whether the feed tells what was done through the store.
@@ -106,6 +108,16 @@ struct MemoryTree {
         nodes[identifier]?.item.version.content = version
         noteContent(of: identifier)
         feed.report(identifier)
+    }
+
+    /// Gives a file new content under the same content version, as a rewrite does that restores size and time.
+    /// - Parameter isTold: Whether the feed says so.
+    mutating func rewrite(_ content: [UInt8], of identifier: ItemIdentifier, isTold: Bool) {
+        precondition(nodes[identifier]?.content.count == content.count)
+        nodes[identifier]?.content = content
+        contentHistory.insert(content)
+        if isTold { rewritten.insert(identifier) }
+        touch(identifier)
     }
 
     private mutating func noteContent(of identifier: ItemIdentifier) {

@@ -1,0 +1,29 @@
+import ReplicaModel
+
+/// Which files were written while they were watched: size and modification time may be what they were before.
+struct WriteLog {
+    /// When it was last seen.
+    private struct Write {
+        /// In the ``ChangeLog``.
+        var sequence: Int
+        /// The file's change time then.
+        var changed: Int64
+    }
+    private var writes: [ItemKey: Write] = [:]
+
+    /// What is older than so many others has long been told.
+    private static let longest = 200_000
+
+    mutating func add(_ key: ItemKey, sequence: Int, changed: Int64) {
+        writes[key] = Write(sequence: sequence, changed: changed)
+        guard writes.count > Self.longest else { return }
+        let middle = writes.values.map(\.sequence).sorted()[Self.longest / 2]
+        writes = writes.filter { $0.value.sequence > middle }
+    }
+
+    /// Whether a file was written after a point in the log of changes.
+    func has(_ key: ItemKey, after sequence: Int) -> Bool { writes[key].map { $0.sequence > sequence } ?? false }
+
+    /// Whether a file was written after it had this change time.
+    func has(_ key: ItemKey, since changed: Int64) -> Bool { writes[key].map { $0.changed > changed } ?? false }
+}

@@ -1,0 +1,37 @@
+/// Whether a file of the store may have other bytes than those here though its content version is the same
+/// (``StoreProperties/tellsEveryContent``).
+enum Rewrite: Int, Codable, Comparable {
+    /// The version tells.
+    case no
+    /// If its metadata version is another: nobody saw what happened. A reason to compare, not to doubt an edit.
+    case ifTouched
+    /// The store's feed says so.
+    case told
+    /// They were compared, and differ.
+    case proven
+
+    static func < (left: Rewrite, right: Rewrite) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension Tree {
+    /// Whether the file's bytes are not known to be those of the item, whatever the version says.
+    func mayBeRewritten(_ node: Node, _ item: Item, _ rewrite: Rewrite) -> Bool {
+        guard node.kind == .file, item.size > 0, let base = node.base, base.version.content == item.version.content
+        else { return false }
+        switch rewrite {
+        case .no: return false
+        case .ifTouched:
+            settle(node)
+            let isEdited = node.isDeleted || node.dirty.contains(.contents) || !node.flags.isDisjoint(with: .inDoubt)
+            return base.version.metadata != item.version.metadata && !isEdited
+        case .told, .proven: return true
+        }
+    }
+
+    /// Whether it is to be compared first: only what is here in whole, and was not edited, can tell.
+    func needsComparison(_ node: Node) -> Bool {
+        guard node.materialization == .whole, !node.isDeleted else { return false }
+        settle(node)
+        return !node.dirty.contains(.contents)
+    }
+}

@@ -1,0 +1,109 @@
+internal import Glibc
+internal import SystemPackage
+
+/// What came of comparing a file with the store's.
+struct ComparedContent {
+    /// The version that the store's bytes were of.
+    var version: ItemVersion
+    var isEqual: Bool
+}
+
+extension SyncEngine {
+    /// What is known of the content of a noted item now.
+    func knownRewrite(_ change: Incoming) -> Rewrite {
+        guard change.rewrite != .no, let item = change.item,
+            let compared = state.withLock({ $0.compared[item.identifier] }), compared.version == item.version
+        else { return change.rewrite }
+        return compared.isEqual ? .no : .proven
+    }
+
+    /// Compares a file that is here with the store's, whose version is the same, beside other work. What came of it waits for
+    /// the pass that applies the change.
+    /// - Returns: Whether it is known already.
+    func compare(_ number: ItemNumber, _ item: Item) async -> Bool {
+        guard !options.isSequential else { return await compareNow(number, item) }
+        let isNew = state.withLock { $0.updating.insert(item.identifier).inserted }
+        guard isNew else { return false }
+        Task {
+            let isKnown = await self.compareNow(number, item)
+            self.state.withLock { _ = $0.updating.remove(item.identifier) }
+            if isKnown { self.wakeSignal.signal() }
+        }
+        return false
+    }
+
+    private func compareNow(_ number: ItemNumber, _ item: Item) async -> Bool {
+        BackgroundPriority.take()
+        do throws(RemoteStoreError) {
+            guard let isEqual = try await isEqualToOurs(number, item) else { return false }
+            state.withLock { $0.compared[item.identifier] = ComparedContent(version: item.version, isEqual: isEqual) }
+            return true
+        } catch {
+            await noteFailedUpdate(of: item, error)
+            return false
+        }
+    }
+
+    /// - Returns: Nil when it cannot be told now, as of a file that is being written.
+    private func isEqualToOurs(_ number: ItemNumber, _ item: Item) async throws(RemoteStoreError) -> Bool? {
+        guard let local = replica.openToCompare(number, item) else { return nil }
+        defer { close(local.descriptor) }
+        let sink = ComparingSink(descriptor: local.descriptor)
+        do throws(RemoteStoreError) {
+            let answer = try await store.fetchContents(
+                of: item.identifier, version: item.version.content, range: nil, into: sink)
+            // It changed again, and is told again.
+            guard answer.version == item.version else { return nil }
+        } catch {
+            guard sink.isOther else { throw error }
+            return false
+        }
+        return replica.isUnchanged(number, since: local.fingerprint) ? true : nil
+    }
+}
+
+/// Compares fetched bytes with a file's, up to the first that is another.
+private final class ComparingSink: ContentSink {
+    private let descriptor: Int32
+    private let difference = Locked(false)
+
+    init(descriptor: Int32) { self.descriptor = descriptor }
+
+    var isOther: Bool { difference.withLock { $0 } }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
+        guard !bytes.isEmpty else { return }
+        let own = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+        defer { own.deallocate() }
+        var filled = 0
+        while filled < bytes.count {
+            let count = pread(descriptor, own.baseAddress! + filled, bytes.count - filled, Int(offset) + filled)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .itemUnavailable("its content here cannot be read: \(Errno.last)") }
+            if count == 0 { break }
+            filled += count
+        }
+        guard filled == bytes.count, memcmp(own.baseAddress!, bytes.baseAddress!, filled) == 0 else {
+            difference.withLock { $0 = true }
+            throw .cancelled
+        }
+    }
+
+    func writeZeros(in range: Range<Int64>) throws(RemoteStoreError) {
+        let zeros = [UInt8](repeating: 0, count: 1 << 16)
+        // A hole here is zeros too.
+        for data in DataRanges(of: FileDescriptor(rawValue: descriptor), in: range) {
+            var offset = data.lowerBound
+            while offset < data.upperBound {
+                let count = Int(min(data.upperBound - offset, Int64(zeros.count)))
+                let outcome = zeros.withUnsafeBytes { bytes in
+                    Result { () throws(RemoteStoreError) in
+                        try write(UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
+                    }
+                }
+                try outcome.get()
+                offset += Int64(count)
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Glibc
+import ReplicaModel
+import Testing
+
+@testable import DirectoryStore
+
+/// Which files the feed says may have other bytes under the same version.
+@Suite(.serialized) struct WriteTests {
+    private let scratch: Scratch
+    private let store: DirectoryStore
+
+    init() throws {
+        scratch = try Scratch()
+        store = try DirectoryStore(path: scratch.root)
+    }
+
+    private func path(_ name: String) -> String { "\(scratch.root)/\(name)" }
+
+    private func write(_ text: String, _ name: String) {
+        let file = open(path(name), O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        let bytes = Array(text.utf8)
+        #expect(Glibc.write(file, bytes, bytes.count) == bytes.count)
+        close(file)
+        setTime(name)
+    }
+
+    private func setTime(_ name: String) {
+        let times = [timespec(tv_sec: 1000, tv_nsec: 0), timespec(tv_sec: 1000, tv_nsec: 0)]
+        #expect(utimensat(AT_FDCWD, path(name), times, 0) == 0)
+    }
+
+    /// Asks until the items of these names were told, and gives the names of those that may be rewritten.
+    private func told(_ names: Set<String>, _ anchor: inout SyncAnchor) async throws -> Set<String> {
+        var (seen, rewritten): (Set<String>, Set<String>) = ([], [])
+        while !seen.isSuperset(of: names) {
+            let batch = try await store.enumerateChanges(from: anchor)
+            anchor = batch.anchor
+            for item in batch.updated {
+                seen.insert(item.filename.description)
+                if batch.rewritten.contains(item.identifier) { rewritten.insert(item.filename.description) }
+            }
+        }
+        return rewritten
+    }
+
+    @Test func onlyWhatWasWrittenMayBeAnother() async throws {
+        for name in ["written", "touched", "chmodded", "moved"] { write("aaaa", name) }
+        let before = try await store.all()
+        var anchor = try await store.currentAnchor()
+        write("bbbb", "written")
+        setTime("touched")
+        chmod(path("chmodded"), 0o600)
+        rename(path("moved"), path("elsewhere"))
+        let rewritten = try await told(["written", "touched", "chmodded", "elsewhere"], &anchor)
+        #expect(rewritten == ["written"])
+        let after = try await store.all()
+        for name in ["written", "touched", "chmodded"] {
+            let versions = [before, after].map { all in all.first { $0.filename.description == name }?.version }
+            #expect(versions[0]?.content == versions[1]?.content && versions[0] != versions[1], "\(name)")
+        }
+        // What was told is not told again when something else happens.
+        chmod(path("written"), 0o600)
+        #expect(try await told(["written"], &anchor) == [])
+    }
+
+    /// An edit of what was rewritten must not go over it, whether the rewrite was told or not.
+    @Test func anEditOfWhatWasRewrittenIsAConflict() async throws {
+        write("aaaa", "f")
+        let base = try #require(try await store.all().first)
+        var anchor = try await store.currentAnchor()
+        write("bbbb", "f")
+        for isTold in [false, true] {
+            if isTold { _ = try await told(["f"], &anchor) }
+            do {
+                _ = try await store.rewrite(base, "mine")
+                Issue.record("the rewrite is gone")
+            } catch let error as RemoteStoreError {
+                guard case .versionConflict(let present) = error else { throw error }
+                #expect(present?.version.content == base.version.content)
+            }
+        }
+        let present = try #require(try await store.all().first)
+        chmod(path("f"), 0o600)
+        // Whoever knows it may go over it, also when only its mode is another by now.
+        _ = try await store.rewrite(present, "mine")
+        #expect(try String(contentsOfFile: path("f"), encoding: .utf8) == "mine")
+    }
+}

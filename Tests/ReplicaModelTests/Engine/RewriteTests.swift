@@ -1,0 +1,155 @@
+import Glibc
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import ReplicaModel
+
+/// Stores whose content version need not tell that the bytes are others: a rewrite that restores size and time.
+@Suite struct RewriteTests {
+    private func bench(_ text: String? = "aaaa") async throws -> Bench {
+        let store = MemoryStore()
+        store.properties.tellsEveryContent = false
+        let bench = try Bench(store: store)
+        if let text { try bench.write(text, to: "f") }
+        try await bench.settle()
+        bench.store.clearCalls()
+        return bench
+    }
+
+    private func fetches(_ bench: Bench) -> Int {
+        defer { bench.store.clearCalls() }
+        return bench.store.calls(of: .fetchContents).count
+    }
+
+    @Test func whatTheFeedTellsIsComparedAndFetched() async throws {
+        let bench = try await bench()
+        bench.store.rewrite("bbbb", at: "f", isTold: true)
+        try await bench.settle()
+        #expect(try bench.tree() == ["f": "bbbb"])
+        #expect(bench.store.entries.keys.sorted() == ["f"] && bench.store.text(at: "f") == "bbbb")
+        // Once to compare, once to take the place of what is here.
+        #expect(fetches(bench) == 2)
+        try await bench.settle()
+        #expect(fetches(bench) == 0)
+    }
+
+    @Test func whatIsEqualStaysAndIsReadOnce() async throws {
+        let bench = try await bench()
+        let before = try bench.number("f")
+        bench.store.rewrite("aaaa", at: "f", isTold: true)
+        try await bench.settle()
+        #expect(fetches(bench) == 1)
+        let generation = bench.replica.withTree { $0.items[before]?.generation }
+        #expect(generation == 0)
+        try await bench.settle()
+        #expect(fetches(bench) == 0)
+    }
+
+    @Test func anotherMetadataVersionAloneIsNoReasonToRead() async throws {
+        let bench = try await bench()
+        // The feed saw that nothing was written.
+        bench.store.rewrite("aaaa", at: "f", isTold: false)
+        try await bench.settle()
+        #expect(fetches(bench) == 0)
+    }
+
+    @Test func aStoreThatTellsEveryContentIsNotRead() async throws {
+        let bench = try await bench()
+        bench.store.properties.tellsEveryContent = true
+        bench.store.rewrite("aaaa", at: "f", isTold: false)
+        bench.store.expireAnchors()
+        try await bench.settle()
+        #expect(fetches(bench) == 0)
+    }
+
+    /// While nobody watched, only the metadata version says that something happened.
+    @Test func whatNobodySawIsCompared() async throws {
+        let bench = try await bench()
+        bench.store.rewrite("bbbb", at: "f", isTold: false)
+        bench.store.expireAnchors()
+        try await bench.settle()
+        #expect(try bench.tree() == ["f": "bbbb"])
+        #expect(fetches(bench) == 2)
+        bench.store.rewrite("bbbb", at: "f", isTold: false)
+        bench.store.expireAnchors()
+        try await bench.settle()
+        #expect(fetches(bench) == 1)
+        bench.store.expireAnchors()
+        try await bench.settle()
+        #expect(fetches(bench) == 0)
+    }
+
+    @Test func whatIsNotHereIsNotRead() async throws {
+        let bench = try await bench(nil)
+        bench.store.write("aaaa", to: "f")
+        try await bench.settle()
+        bench.store.rewrite("bbbb", at: "f", isTold: true)
+        try await bench.settle()
+        #expect(fetches(bench) == 0)
+        let found = try await bench.read("f")
+        #expect(found == "bbbb")
+    }
+
+    /// What is here of a part of a file goes, so that it is never of both contents.
+    @Test func aPartThatIsHereGoes() async throws {
+        let bench = try await bench(nil)
+        bench.store.write([UInt8](repeating: 1, count: 400_000), to: "g")
+        try await bench.settle()
+        let number = try await bench.find("g")
+        try await bench.engine.hydrate(number, range: 0..<10)
+        #expect(try await bench.report("g").materialization == .partial)
+        let other = String(repeating: "\u{2}", count: 400_000)
+        bench.store.rewrite(other, at: "g", isTold: true)
+        try await bench.settle()
+        #expect(try await bench.report("g").bytesHere == 0)
+        let found = try await bench.read("g")
+        #expect(found == String(other.prefix(1 << 16)))
+    }
+
+    @Test func anEditThatIsPendingIsAConflict() async throws {
+        let bench = try await bench()
+        try bench.write("mine", to: "f")
+        bench.store.rewrite("bbbb", at: "f", isTold: true)
+        try await bench.settle()
+        #expect(bench.store.text(at: "f") == "bbbb")
+        let texts = try bench.tree().values.compactMap { $0 }
+        let found = try await bench.read("f")
+        #expect(texts == ["mine"] && found == "bbbb")
+    }
+
+    /// Nobody saw whether it was written: another mode alone is no conflict.
+    @Test func anEditStandsWhereNobodyWatched() async throws {
+        let bench = try await bench()
+        try bench.write("mine", to: "f")
+        bench.store.rewrite("aaaa", at: "f", isTold: false)
+        bench.store.expireAnchors()
+        try await bench.settle()
+        #expect(try bench.tree() == ["f": "mine"])
+        #expect(bench.store.text(at: "f") == "mine")
+    }
+
+    /// A word about the content holds until it is dealt with, also when the item changes again.
+    @Test func aLaterChangeDoesNotHideIt() async throws {
+        let bench = try await bench()
+        bench.store.rewrite("bbbb", at: "f", isTold: true)
+        await bench.engine.pull()
+        bench.store.rewrite("bbbb", at: "f", isTold: false)
+        try await bench.settle()
+        #expect(try bench.tree() == ["f": "bbbb"])
+    }
+
+    @Test func aFileThatIsWrittenWaits() async throws {
+        let bench = try await bench()
+        let number = try bench.number("f")
+        let file = try bench.replica.open(number, flags: O_WRONLY)
+        bench.store.rewrite("bbbb", at: "f", isTold: true)
+        bench.engine.askNow()
+        await bench.engine.receive()
+        #expect(try bench.tree() == ["f": "aaaa"])
+        close(file.descriptor)
+        bench.replica.closed(number, isWriter: true)
+        try await bench.settle()
+        #expect(try bench.tree() == ["f": "bbbb"])
+    }
+}
