@@ -23,6 +23,7 @@ import Testing
         for number in 0..<50 {
             var item = try await store.make("\(number)", "text", in: folder.identifier)
             item = try await store.rewrite(item, "other text")
+            item = try await store.touch(item, Timestamp(seconds: Int64(number), nanoseconds: 0))
             if number % 2 == 0 {
                 try await store.deleteItem(item.identifier, base: item.version)
             }

@@ -68,6 +68,16 @@ extension DirectoryStore {
         }
     }
 
+    @discardableResult
+    func touch(_ item: Item, _ date: Timestamp) async throws -> Item {
+        var template = ItemTemplate(
+            identifier: item.identifier, parent: item.parent, filename: item.filename, kind: .file)
+        template.metadata.modificationDate = date
+        let result = try await modifyItem(
+            template, base: item.version, changedFields: .modificationDate, contents: nil)
+        return try #require(result.item)
+    }
+
     func text(_ item: Item) async throws -> String {
         let buffer = ContentBuffer()
         _ = try await fetchContents(of: item.identifier, version: nil, range: nil, into: buffer)

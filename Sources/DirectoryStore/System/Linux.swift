@@ -107,21 +107,22 @@ enum Linux {
     }
 
     /// Sets an open file's modification time; the access time stays.
+    ///
+    /// Both times are given: of a modification time that is set alone inotify says that the file was written (IN_MODIFY).
     static func setModificationDate(_ date: Timestamp, of file: Handle) throws(Errno) {
-        var times = times(date)
+        var status = stat()
+        try check { fstat(file.raw, &status) }
+        var times = [status.st_atim, timespec(date)]
         try check { futimens(file.raw, &times) }
     }
 
-    private static func times(_ date: Timestamp) -> [timespec] {
-        [
-            timespec(tv_sec: 0, tv_nsec: Int(CL_UTIME_OMIT)),
-            timespec(tv_sec: Int(date.seconds), tv_nsec: Int(date.subsecond)),
-        ]
+    private static func timespec(_ date: Timestamp) -> Glibc.timespec {
+        Glibc.timespec(tv_sec: Int(date.seconds), tv_nsec: Int(date.subsecond))
     }
 
     /// Sets the modification time; the access time stays.
     static func setModificationDate(_ date: Timestamp, of name: FileName, in folder: Handle) throws(Errno) {
-        var times = times(date)
+        var times = [Glibc.timespec(tv_sec: 0, tv_nsec: Int(CL_UTIME_OMIT)), timespec(date)]
         _ = try name.withCString { (text) throws(Errno) in
             try check { utimensat(folder.raw, text, &times, AT_SYMLINK_NOFOLLOW) }
         }
