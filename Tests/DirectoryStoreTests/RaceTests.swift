@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import ReplicaModel
 import ReplicaTestSupport
 import Testing
@@ -22,6 +23,29 @@ import Testing
 
     private func content() -> String {
         String(decoding: FileManager.default.contents(atPath: "\(scratch.root)/file") ?? Data(), as: UTF8.self)
+    }
+
+    /// A folder that was renamed, be it by a call of ours on another thread, is found before the index has heard of it: what is
+    /// in it is not gone.
+    @Test func whatIsInAFolderBeingRenamedIsFound() async throws {
+        let folder = try await store.make("folder")
+        let deleted = try await store.make("deleted", "text", in: folder.identifier)
+        let changed = try await store.make("changed", "text", in: folder.identifier)
+        for listed in [ItemIdentifier.root, folder.identifier] { _ = try await store.all(in: listed) }
+        let places = ["folder", "renamed"].map { Place(parent: .root, name: FileName($0)) }
+        let tree = store.tree
+        tree.index.withLock { $0.begin(places) }
+        defer { tree.index.withLock { _ = $0.end(places) } }
+        #expect(rename("\(scratch.root)/folder", "\(scratch.root)/renamed") == 0)
+        // Another has its name already.
+        #expect(mkdir("\(scratch.root)/folder", 0o755) == 0)
+        try await store.deleteItem(deleted.identifier, base: deleted.version)
+        _ = try await store.rewrite(changed, "other text")
+        _ = try await store.make("new", "text", in: folder.identifier)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: "\(scratch.root)/renamed").sorted() == [
+                "changed", "new",
+            ])
     }
 
     @Test func aNameTakenDuringTheCopyIsACollision() async throws {

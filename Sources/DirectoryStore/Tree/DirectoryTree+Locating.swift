@@ -22,6 +22,31 @@ struct OpenFolder {
     var names: [FileName]
 }
 
+/// Where an item may be.
+struct KnownPath {
+    var place: Place
+    /// From the root; the last is the place's.
+    var names: [FileName]
+
+    init?(place: Place?, names: [FileName]?) {
+        guard let place, let names, !names.isEmpty else { return nil }
+        (self.place, self.names) = (place, names)
+    }
+
+    /// Nil where a scan that found `places` did not see the item.
+    init?(of key: ItemKey, in places: [ItemKey: Place]) {
+        var names: [FileName] = []
+        var here = key
+        while here != .root {
+            // What moves during a scan can form a ring.
+            guard let place = places[here], names.count < places.count else { return nil }
+            names.append(place.name)
+            here = place.parent
+        }
+        self.init(place: places[key], names: names.reversed())
+    }
+}
+
 extension DirectoryTree {
     /// Finds an item, wherever it is by now.
     /// - Throws: ``RemoteStoreError/noSuchItem(_:)`` when the whole tree has been looked through without finding it.
@@ -33,7 +58,7 @@ extension DirectoryTree {
             let place = Place(parent: .root, name: FileName("/"))
             return Located(key: .root, folder: top, place: place, status: status, names: [])
         }
-        return try search(key) { () throws(RemoteStoreError) in try self.look(key, from: top) }
+        return try search(key) { (path) throws(RemoteStoreError) in try self.look(key, at: path, from: top) }
     }
 
     /// Opens a folder, wherever it is by now.
@@ -42,34 +67,44 @@ extension DirectoryTree {
         guard let key = ItemKey(identifier) else { throw .noSuchItem(identifier) }
         let top = try openRoot()
         if key == .root { return OpenFolder(key: .root, handle: top, names: []) }
-        return try search(key) { () throws(RemoteStoreError) in try self.lookFolder(key, from: top) }
+        return try search(key) { (path) throws(RemoteStoreError) in try self.lookFolder(key, at: path, from: top) }
     }
 
-    /// Looks where the index says; then, when that was wrong, through the whole tree, twice: what moves from a folder
-    /// not yet seen to one already seen escapes one pass.
+    /// Looks where the index says; then, when that was wrong, where a scan of the whole tree saw the item, twice: what moves
+    /// from a folder not yet seen to one already seen escapes one pass. The index may be behind the tree, be it by a rename of
+    /// ours that another thread has made and not noted yet.
     private func search<Found>(
-        _ key: ItemKey, _ look: () throws(RemoteStoreError) -> Found?
+        _ key: ItemKey, _ look: (KnownPath) throws(RemoteStoreError) -> Found?
     ) throws(RemoteStoreError) -> Found {
+        if let found = try lookAtKnownPlace(key, look) { return found }
         for _ in 0..<2 {
-            if let found = try look() { return found }
-            try scan()
+            if let seen = KnownPath(of: key, in: try scan()), let found = try look(seen) { return found }
+            if let found = try lookAtKnownPlace(key, look) { return found }
         }
-        if let found = try look() { return found }
         throw .noSuchItem(key.identifier)
     }
 
-    /// Opens a folder at the place that the index has for it.
-    private func lookFolder(_ key: ItemKey, from top: Handle) throws(RemoteStoreError) -> OpenFolder? {
-        guard let names = index.withLock({ $0.names(of: key) }) else { return nil }
+    private func lookAtKnownPlace<Found>(
+        _ key: ItemKey, _ look: (KnownPath) throws(RemoteStoreError) -> Found?
+    ) throws(RemoteStoreError) -> Found? {
+        let known = index.withLock { index in KnownPath(place: index.place(of: key), names: index.names(of: key)) }
+        guard let known else { return nil }
+        return try look(known)
+    }
+
+    /// Opens a folder at a place where it may be.
+    private func lookFolder(
+        _ key: ItemKey, at known: KnownPath, from top: Handle
+    ) throws(RemoteStoreError) -> OpenFolder? {
         do {
-            return OpenFolder(key: key, handle: try open(key, at: names, from: top), names: names)
+            return OpenFolder(key: key, handle: try open(key, at: known.names, from: top), names: known.names)
         } catch  where error.provesAbsence {
-            if let found = try look(key, from: top), found.status.kind != .folder {
-                throw .cannotSynchronize("\(path(names)) is not a folder")
+            if let found = try look(key, at: known, from: top), found.status.kind != .folder {
+                throw .cannotSynchronize("\(path(known.names)) is not a folder")
             }
             return nil
         } catch {
-            throw failure(error, at: path(names))
+            throw failure(error, at: path(known.names))
         }
     }
 
@@ -86,21 +121,22 @@ extension DirectoryTree {
         return folder
     }
 
-    /// Looks at the place that the index has for an item.
-    private func look(_ key: ItemKey, from top: Handle) throws(RemoteStoreError) -> Located? {
-        let known = index.withLock { index in index.names(of: key).map { ($0, index.place(of: key)) } }
-        guard let known, let place = known.1, !known.0.isEmpty else { return nil }
+    /// Looks at a place where an item may be.
+    private func look(
+        _ key: ItemKey, at known: KnownPath, from top: Handle
+    ) throws(RemoteStoreError) -> Located? {
+        let (place, names) = (known.place, known.names)
         do {
-            let folder = try walk(known.0.dropLast(), from: top)
+            let folder = try walk(names.dropLast(), from: top)
             let status = try status(at: place, in: folder)
             guard ItemKey(status, at: place) == key, !isForeign(status), status.kind != nil else {
                 return nil
             }
-            return Located(key: key, folder: folder, place: place, status: status, names: known.0)
+            return Located(key: key, folder: folder, place: place, status: status, names: names)
         } catch  where error.provesAbsence {
             return nil
         } catch {
-            throw failure(error, at: path(known.0))
+            throw failure(error, at: path(names))
         }
     }
 }

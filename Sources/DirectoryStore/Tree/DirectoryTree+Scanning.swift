@@ -5,11 +5,13 @@ import SystemPackage
 
 extension DirectoryTree {
     /// Looks through the whole tree and keeps what it finds as hints. One thread at a time.
-    func scan() throws(RemoteStoreError) {
+    /// - Returns: Where each item was seen.
+    func scan() throws(RemoteStoreError) -> [ItemKey: Place] {
         try scanning.withLock { count throws(RemoteStoreError) in
             count += 1
             let found = try places(below: [(ItemKey.root, [])])
             index.withLock { $0.addHints(found) }
+            return found
         }
     }
 
