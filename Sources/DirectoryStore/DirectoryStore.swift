@@ -1,5 +1,5 @@
-public import ReplicaModel
-public import SystemPackage
+package import ReplicaModel
+package import SystemPackage
 
 /// A store whose tree is an ordinary directory (`file:///path`), which other programs may read and write.
 ///
@@ -9,28 +9,28 @@ public import SystemPackage
 ///
 /// A file appears whole and under its name at once, also when the daemon is killed. What a power cut leaves of what
 /// came since the last ``makeDurable()`` is up to the file system: nothing is synced per file.
-public final class DirectoryStore: RemoteStore {
+package final class DirectoryStore: RemoteStore {
     /// Calls served at a time. More threads than that gain nothing on local disks and much on slow network mounts.
     static let concurrency = 8
 
-    public let properties: StoreProperties
+    package let properties: StoreProperties
     let tree: DirectoryTree
     private let pool: WorkerPool
     private let isStopped = Locked(false)
 
-    public var executor: (any TaskExecutor)? { pool }
+    package var executor: (any TaskExecutor)? { pool }
 
     /// Opens the directory at `path`. One that is not there is never made: its content may be elsewhere.
     /// - Parameter memory: The file in which it is kept what items are called that were renamed, where the directory's file
     ///   system cannot say it; for one user of the store alone. Nil to forget that.
     /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` saying why it cannot be used.
-    public convenience init(path: String, memory: FilePath? = nil) throws(RemoteStoreError) {
+    package convenience init(path: String, memory: FilePath? = nil) throws(RemoteStoreError) {
         try self.init(path: path, memory: memory, temporaryLife: TemporaryName.longestLife)
     }
 
     /// Makes an empty directory for a new store; its parent must be there.
     /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` saying why it cannot be made.
-    public static func makeDirectory(_ path: String, mode: UInt16) throws(RemoteStoreError) {
+    package static func makeDirectory(_ path: String, mode: UInt16) throws(RemoteStoreError) {
         try DirectoryTree.makeDirectory(path, mode: mode)
     }
 
@@ -57,25 +57,25 @@ public final class DirectoryStore: RemoteStore {
         tree.listeners.finish()
     }
 
-    public func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
+    package func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
         try await pool.run { [tree] _ throws(RemoteStoreError) in try tree.item(identifier) }
     }
 
-    public func enumerateItems(
+    package func enumerateItems(
         in folder: ItemIdentifier, from page: EnumerationPage?
     ) async throws(RemoteStoreError) -> ItemPage {
         try await pool.run { [tree] _ throws(RemoteStoreError) in try tree.enumerate(folder, from: page) }
     }
 
-    public func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor {
+    package func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor {
         try await pool.run { [tree] _ throws(RemoteStoreError) in try tree.currentAnchor() }
     }
 
-    public func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
+    package func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
         try await pool.run { [tree] _ throws(RemoteStoreError) in try tree.changes(from: anchor) }
     }
 
-    public func fetchContents(
+    package func fetchContents(
         of identifier: ItemIdentifier, version: String?, range: Range<Int64>?, into sink: any ContentSink
     ) async throws(RemoteStoreError) -> Item {
         try await pool.run { [tree] flag throws(RemoteStoreError) in
@@ -83,7 +83,7 @@ public final class DirectoryStore: RemoteStore {
         }
     }
 
-    public func createItem(
+    package func createItem(
         basedOn template: ItemTemplate, fields: ItemFields, contents: ItemContents?, options: CreateOptions
     ) async throws(RemoteStoreError) -> StoreResult {
         try await pool.run { [tree] flag throws(RemoteStoreError) in
@@ -91,11 +91,11 @@ public final class DirectoryStore: RemoteStore {
         }
     }
 
-    public func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
+    package func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
         try await pool.run { [tree] _ throws(RemoteStoreError) in try tree.created(from: template) }
     }
 
-    public func modifyItem(
+    package func modifyItem(
         _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult {
         try await pool.run { [tree] flag throws(RemoteStoreError) in
@@ -103,7 +103,7 @@ public final class DirectoryStore: RemoteStore {
         }
     }
 
-    public func deleteItem(
+    package func deleteItem(
         _ identifier: ItemIdentifier, base: ItemVersion
     ) async throws(RemoteStoreError) {
         try await pool.run { [tree] _ throws(RemoteStoreError) in
@@ -111,11 +111,11 @@ public final class DirectoryStore: RemoteStore {
         }
     }
 
-    public func signals() -> AsyncStream<Void> { tree.listeners.stream() }
+    package func signals() -> AsyncStream<Void> { tree.listeners.stream() }
 
-    public func makeDurable() async throws(RemoteStoreError) {
+    package func makeDurable() async throws(RemoteStoreError) {
         try await pool.run { [tree] _ throws(RemoteStoreError) in try tree.syncToDisk() }
     }
 
-    public func importDidFinish() async {}
+    package func importDidFinish() async {}
 }

@@ -2,7 +2,7 @@
 ///
 /// The same names are the `code` of a failure on the control socket (docs/CONTROL.md). `mount.replica` when called
 /// as a mount(8) helper ends with ``MountExitStatus`` instead. A command throws one to end so when it has said all.
-public enum ExitReason: Int32, Error, CaseIterable, Sendable {
+package enum ExitReason: Int32, Error, CaseIterable, Sendable {
     /// It worked.
     case success = 0
     /// It failed for a reason without a number of its own; the message says which.
@@ -47,25 +47,25 @@ public enum ExitReason: Int32, Error, CaseIterable, Sendable {
     case usage = 64
 
     /// The name used in messages and documents.
-    public var name: String { String(describing: self) }
+    package var name: String { String(describing: self) }
 }
 
 extension ExitReason: Codable {
     /// Reads the name. A name from a newer daemon reads as ``failed``: its message still says what is wrong.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let name = try decoder.singleValueContainer().decode(String.self)
         self = Self.allCases.first { $0.name == name } ?? .failed
     }
 
     /// Writes the name.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(name)
     }
 }
 
 /// How `mount.replica` ends when mount(8) or a person calls it to mount: the numbers of mount(8)'s manual page.
-public enum MountExitStatus: Int32, Sendable {
+package enum MountExitStatus: Int32, Sendable {
     /// Mounted, or nothing to do.
     case success = 0
     /// Incorrect invocation or permissions.

@@ -1,2 +1,2 @@
 /// The version of this program's release, by semver; both programs print it with `--version`.
-public let programVersion = "0.1"
+package let programVersion = "0.1"

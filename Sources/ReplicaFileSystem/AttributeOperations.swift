@@ -1,11 +1,11 @@
-public import FuseMount
+package import FuseMount
 internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
 
 /// What stat(2) says, and changing it.
 extension DomainFileSystem {
-    public func getattr(
+    package func getattr(
         _ context: RequestContext, node: NodeID, handle: FileHandle?, reply: consuming AttributesReply
     ) {
         answer(context, reply) { [self] () throws(ReplicaError) in
@@ -15,7 +15,7 @@ extension DomainFileSystem {
         }
     }
 
-    public func statx(_ context: RequestContext, node: NodeID, handle: FileHandle?, reply: consuming BirthReply) {
+    package func statx(_ context: RequestContext, node: NodeID, handle: FileHandle?, reply: consuming BirthReply) {
         answer(context, reply) { [self] () throws(ReplicaError) in
             try entry(of: node)
         } send: { reply, entry in
@@ -36,7 +36,7 @@ extension DomainFileSystem {
         return entry
     }
 
-    public func setattr(
+    package func setattr(
         _ context: RequestContext, node: NodeID, handle: FileHandle?, changes: AttributeChanges,
         reply: consuming AttributesReply
     ) {

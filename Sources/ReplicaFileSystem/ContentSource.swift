@@ -1,8 +1,8 @@
-public import ReplicaModel
-public import SystemPackage
+package import ReplicaModel
+package import SystemPackage
 
 /// Brings what is not here yet. A ``ReplicaModel/Domain`` is one.
-public protocol ContentSource: Sendable {
+package protocol ContentSource: Sendable {
     /// Brings the listing of a folder that was never listed.
     /// - Throws: What the waiting program is to see: ENETDOWN, EHOSTUNREACH, EACCES.
     func list(_ folder: ItemNumber) async throws(Errno)

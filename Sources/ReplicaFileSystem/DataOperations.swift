@@ -1,11 +1,11 @@
-public import FuseMount
+package import FuseMount
 internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
 
 /// Reading and writing what the kernel does not read and write itself.
 extension DomainFileSystem {
-    public func read(
+    package func read(
         _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, size: Int,
         reply: consuming DataReply
     ) {
@@ -40,7 +40,7 @@ extension DomainFileSystem {
         }
     }
 
-    public func write(
+    package func write(
         _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, buffer: UnsafeRawBufferPointer,
         options: WriteOptions, reply: consuming CountReply
     ) {

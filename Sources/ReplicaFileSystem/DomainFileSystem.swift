@@ -1,13 +1,13 @@
-public import FuseMount
+package import FuseMount
 internal import Glibc
-public import ReplicaModel
+package import ReplicaModel
 internal import SystemPackage
 
 /// A domain's replica as a filesystem: each request is one call of the replica and one reply.
 ///
 /// Requests are answered on FuseMount's worker threads. Only what has to wait for the store goes into a Task, with its
 /// reply parked. Operations are in extensions, one family a file.
-public final class DomainFileSystem: FileSystem {
+package final class DomainFileSystem: FileSystem {
     let replica: Replica
     let source: any ContentSource
     let status: (any ItemStatusSource)?
@@ -19,7 +19,7 @@ public final class DomainFileSystem: FileSystem {
     let inodes = OpenInodes()
     let ownCalls = OwnCalls()
     /// Requests for data that reached the daemon, for tests and statistics.
-    public let traffic = Traffic()
+    package let traffic = Traffic()
     private let current = Locked<Session?>(nil)
 
     /// A filesystem over `replica`.
@@ -28,7 +28,7 @@ public final class DomainFileSystem: FileSystem {
     ///   - status: Gives the virtual attributes; nil for none.
     ///   - mountpoint: The absolute path at which the session is mounted, so that remote changes can be made through
     ///     the mount and inotify sees them; nil to only invalidate.
-    public init(
+    package init(
         replica: Replica, source: any ContentSource, status: (any ItemStatusSource)? = nil, mountpoint: String? = nil,
         options: FileSystemOptions = FileSystemOptions()
     ) {
@@ -39,7 +39,7 @@ public final class DomainFileSystem: FileSystem {
         self.options = options
     }
 
-    public var features: Features {
+    package var features: Features {
         let always: Features = [
             .readDirectoryPlus, .posixACL, .handleKillPrivileges, .cacheSymlinks, .explicitInvalidation,
             .answersAtOnce, .export,
@@ -50,24 +50,24 @@ public final class DomainFileSystem: FileSystem {
     /// The session while it lives.
     var session: Session? { current.withLock { $0 } }
 
-    public func start(_ session: Session) {
+    package func start(_ session: Session) {
         current.withLock { $0 = session }
         guard let mountpoint else { return }
         replica.setPresenter(
             MountPresenter(mountpoint: mountpoint, replica: replica, calls: ownCalls, notifier: session.notifier))
     }
 
-    public func stop() {
+    package func stop() {
         replica.setPresenter(nil)
         for file in files.removeAll() { close(file) }
         current.withLock { $0 = nil }
     }
 
-    public func forget(_ nodes: UnsafeBufferPointer<Forget>) {
+    package func forget(_ nodes: UnsafeBufferPointer<Forget>) {
         for node in nodes { replica.forget(NodeNumber.item(node.node), count: node.count) }
     }
 
-    public func statfs(_ context: RequestContext, node: NodeID, reply: consuming StatisticsReply) {
+    package func statfs(_ context: RequestContext, node: NodeID, reply: consuming StatisticsReply) {
         ownCalls.prove(context.pid)
         var status = Glibc.statvfs()
         guard statvfs(replica.folders.tree.string, &status) == 0 else { return reply.fail(.last) }

@@ -1,11 +1,11 @@
-public import FuseMount
+package import FuseMount
 internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
 
 /// chattr(1) and lsattr(1).
 extension DomainFileSystem {
-    public func ioctl(
+    package func ioctl(
         _ context: RequestContext, node: NodeID, handle: FileHandle, request: UInt32, input: UnsafeRawBufferPointer,
         room: Int, reply: consuming ControlReply
     ) {

@@ -1,4 +1,4 @@
-public import FuseMount
+package import FuseMount
 internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
@@ -7,16 +7,16 @@ internal import SystemPackage
 /// goes on at the right place whatever was made or removed meanwhile, and no folder needs to be opened: the kernel
 /// keeps the listings that it has read, until something changes in the folder.
 extension DomainFileSystem {
-    public func opendir(_ context: RequestContext, node: NodeID, flags: Int32, reply: consuming OpenReply) {
+    package func opendir(_ context: RequestContext, node: NodeID, flags: Int32, reply: consuming OpenReply) {
         // Tells the kernel never to ask again.
         reply.fail(.noFunction)
     }
 
-    public func releasedir(_ context: RequestContext, node: NodeID, handle: FileHandle, reply: consuming EmptyReply) {
+    package func releasedir(_ context: RequestContext, node: NodeID, handle: FileHandle, reply: consuming EmptyReply) {
         reply.succeed()
     }
 
-    public func fsyncdir(
+    package func fsyncdir(
         _ context: RequestContext, node: NodeID, handle: FileHandle, dataOnly: Bool, reply: consuming EmptyReply
     ) {
         answer(context, reply) { [self] () throws(ReplicaError) in
@@ -30,7 +30,7 @@ extension DomainFileSystem {
         }
     }
 
-    public func readdir(
+    package func readdir(
         _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, size: Int,
         reply: consuming DirectoryReply
     ) {
@@ -49,7 +49,7 @@ extension DomainFileSystem {
         }
     }
 
-    public func readdirplus(
+    package func readdirplus(
         _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, size: Int,
         reply: consuming DirectoryReply
     ) {

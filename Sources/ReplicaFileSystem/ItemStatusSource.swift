@@ -1,8 +1,8 @@
-public import ReplicaModel
-public import SystemPackage
+package import ReplicaModel
+package import SystemPackage
 
 /// Gives the values of the virtual attributes `user.replica.*` (CONTROL.md). Any thread may call; answers are quick.
-public protocol ItemStatusSource: Sendable {
+package protocol ItemStatusSource: Sendable {
     /// The value of an attribute.
     /// - Parameter attribute: What follows `user.replica.`: `state`, `progress`, `error`, `id`, `pin`,
     ///   `version.content`, `version.metadata`.

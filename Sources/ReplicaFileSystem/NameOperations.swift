@@ -1,11 +1,11 @@
-public import FuseMount
+package import FuseMount
 internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
 
 /// Finding and making names.
 extension DomainFileSystem {
-    public func lookup(
+    package func lookup(
         _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, reply: consuming EntryReply
     ) {
         let name = FileName(cString: name)
@@ -32,7 +32,7 @@ extension DomainFileSystem {
         }
     }
 
-    public func mkdir(
+    package func mkdir(
         _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, mode: UInt32,
         reply: consuming EntryReply
     ) {
@@ -42,7 +42,7 @@ extension DomainFileSystem {
         }
     }
 
-    public func mknod(
+    package func mknod(
         _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, mode: UInt32, device: UInt64,
         reply: consuming EntryReply
     ) {
@@ -51,7 +51,7 @@ extension DomainFileSystem {
         }
     }
 
-    public func symlink(
+    package func symlink(
         _ context: RequestContext, target: UnsafePointer<CChar>, parent: NodeID, name: UnsafePointer<CChar>,
         reply: consuming EntryReply
     ) {
@@ -61,7 +61,7 @@ extension DomainFileSystem {
         }
     }
 
-    public func link(
+    package func link(
         _ context: RequestContext, node: NodeID, parent: NodeID, name: UnsafePointer<CChar>,
         reply: consuming EntryReply
     ) {
@@ -70,7 +70,7 @@ extension DomainFileSystem {
         }
     }
 
-    public func readlink(_ context: RequestContext, node: NodeID, reply: consuming LinkTargetReply) {
+    package func readlink(_ context: RequestContext, node: NodeID, reply: consuming LinkTargetReply) {
         answer(context, reply) { [replica] () throws(ReplicaError) in
             FileName(bytes: try replica.target(of: NodeNumber.item(node)))
         } send: { reply, target in

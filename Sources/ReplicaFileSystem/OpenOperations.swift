@@ -1,5 +1,5 @@
 internal import CLinux
-public import FuseMount
+package import FuseMount
 internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
@@ -10,7 +10,7 @@ extension DomainFileSystem {
     /// requests are not aligned as the caller's are.
     private static let kernelFlags = O_APPEND | CL_O_DIRECT
 
-    public func open(_ context: RequestContext, node: NodeID, options: OpenOptions, reply: consuming OpenReply) {
+    package func open(_ context: RequestContext, node: NodeID, options: OpenOptions, reply: consuming OpenReply) {
         answer(context, reply) { [self] () throws(ReplicaError) in
             let number = try check(node)
             let flags = options.flags & ~Self.kernelFlags
@@ -33,7 +33,7 @@ extension DomainFileSystem {
         }
     }
 
-    public func create(
+    package func create(
         _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, mode: UInt32, options: OpenOptions,
         reply: consuming CreateReply
     ) {
@@ -47,7 +47,7 @@ extension DomainFileSystem {
         }
     }
 
-    public func tmpfile(
+    package func tmpfile(
         _ context: RequestContext, parent: NodeID, mode: UInt32, options: OpenOptions, reply: consuming CreateReply
     ) {
         let flags = options.flags & ~Self.kernelFlags
@@ -86,7 +86,7 @@ extension DomainFileSystem {
         }
     }
 
-    public func release(
+    package func release(
         _ context: RequestContext, node: NodeID, handle: FileHandle, flags: Int32, reply: consuming EmptyReply
     ) {
         release(handle)

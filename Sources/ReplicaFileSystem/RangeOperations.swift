@@ -1,12 +1,12 @@
 internal import CLinux
-public import FuseMount
+package import FuseMount
 internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
 
 /// fsync, and the calls on ranges of files. The kernel asks for them whoever reads and writes.
 extension DomainFileSystem {
-    public func fsync(
+    package func fsync(
         _ context: RequestContext, node: NodeID, handle: FileHandle, dataOnly: Bool, reply: consuming EmptyReply
     ) {
         guard let file = files[handle] else { return reply.fail(.badFileDescriptor) }
@@ -34,7 +34,7 @@ extension DomainFileSystem {
         }
     }
 
-    public func fallocate(
+    package func fallocate(
         _ context: RequestContext, node: NodeID, handle: FileHandle, mode: Int32, offset: Int64, length: Int64,
         reply: consuming EmptyReply
     ) {
@@ -48,7 +48,7 @@ extension DomainFileSystem {
         }
     }
 
-    public func lseek(
+    package func lseek(
         _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, whence: Int32,
         reply: consuming OffsetReply
     ) {
@@ -62,7 +62,7 @@ extension DomainFileSystem {
         }
     }
 
-    public func copyRange(
+    package func copyRange(
         _ context: RequestContext, from source: FileRange, to destination: FileRange, length: Int, flags: Int32,
         reply: consuming CountReply
     ) {

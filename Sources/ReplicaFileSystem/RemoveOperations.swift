@@ -1,22 +1,22 @@
-public import FuseMount
+package import FuseMount
 internal import ReplicaModel
 internal import SystemPackage
 
 /// Taking names away and moving them.
 extension DomainFileSystem {
-    public func unlink(
+    package func unlink(
         _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, reply: consuming EmptyReply
     ) {
         remove(context, parent, name, isFolder: false, reply)
     }
 
-    public func rmdir(
+    package func rmdir(
         _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, reply: consuming EmptyReply
     ) {
         remove(context, parent, name, isFolder: true, reply)
     }
 
-    public func rename(
+    package func rename(
         _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, newParent: NodeID,
         newName: UnsafePointer<CChar>, flags: FuseMount.RenameFlags, reply: consuming EmptyReply
     ) {

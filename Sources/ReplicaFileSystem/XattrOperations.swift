@@ -1,11 +1,11 @@
-public import FuseMount
+package import FuseMount
 internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
 
 /// Extended attributes: the backing file's own, and the virtual ones that say how the item stands.
 extension DomainFileSystem {
-    public func getxattr(
+    package func getxattr(
         _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, size: Int,
         reply: consuming AttributeValueReply
     ) {
@@ -22,20 +22,20 @@ extension DomainFileSystem {
         }
     }
 
-    public func setxattr(
+    package func setxattr(
         _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, value: UnsafeRawBufferPointer,
         flags: Int32, killsSetGroupID: Bool, reply: consuming EmptyReply
     ) {
         change(context, node, String(cString: name), Array(value), flags, killsSetGroupID, reply)
     }
 
-    public func removexattr(
+    package func removexattr(
         _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, reply: consuming EmptyReply
     ) {
         change(context, node, String(cString: name), nil, 0, false, reply)
     }
 
-    public func listxattr(_ context: RequestContext, node: NodeID, size: Int, reply: consuming AttributeValueReply) {
+    package func listxattr(_ context: RequestContext, node: NodeID, size: Int, reply: consuming AttributeValueReply) {
         answer(context, reply) { [replica] () throws(ReplicaError) -> [UInt8] in
             try replica.xattrNames(of: NodeNumber.item(node)).flatMap { Array($0.utf8) + [0] }
         } send: { reply, names in

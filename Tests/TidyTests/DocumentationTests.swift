@@ -1,6 +1,6 @@
 import Testing
 
-/// Everything public says what it is.
+/// Everything that other modules see says what it is.
 ///
 /// Not asked of: what a protocol explains, ours or the standard library's; initializers; and properties of one
 /// line, whose type and name often say all.
@@ -41,7 +41,7 @@ import Testing
 
     private func isPublicDeclaration(_ line: String) -> Bool {
         let words = line.code.split(separator: " ").map(String.init).drop { $0.hasPrefix("@") }
-        guard words.first == "public" || words.first == "open" else { return false }
+        guard let access = words.first, ["public", "open", "package"].contains(access) else { return false }
         let declaration = words.dropFirst().drop { Self.modifiers.contains($0) || $0.hasSuffix("(set)") }
         guard let kind = declaration.first, Self.kinds.contains(where: { kind == $0 || kind.hasPrefix("\($0)(") })
         else { return false }

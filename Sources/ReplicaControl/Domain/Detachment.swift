@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// Takes from the tree what nobody serves any more.
-public enum Detachment {
+package enum Detachment {
     /// Unmounts what is on top at this path, in use or not: by umount2(2), or by fusermount3 for who may not.
     /// Returns whether it succeeded.
-    public static func unmount(_ path: FilePath) -> Bool {
+    package static func unmount(_ path: FilePath) -> Bool {
         if umount2(path.string, Int32(MNT_DETACH) | CL_UMOUNT_NOFOLLOW) == 0 { return true }
         let words = ["/usr/bin/fusermount3", "-u", "-z", "--", path.string]
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }

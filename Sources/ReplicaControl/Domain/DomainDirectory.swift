@@ -1,49 +1,49 @@
 import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// Where a domain is on disk.
-public struct DomainLocation: Sendable {
+package struct DomainLocation: Sendable {
     /// The domain's name: the name of its entry in the root, which `domain.json` repeats.
-    public let name: DomainName
+    package let name: DomainName
     /// The state directory, absolute, with a link in the root resolved.
-    public let state: FilePath
+    package let state: FilePath
     /// What `domain.json` says.
-    public let record: DomainRecord
+    package let record: DomainRecord
 
     /// A domain whose place is known, such as one just made.
-    public init(name: DomainName, state: FilePath, record: DomainRecord) {
+    package init(name: DomainName, state: FilePath, record: DomainRecord) {
         self.name = name
         self.state = state
         self.record = record
     }
 
     /// The control socket's path.
-    public var socket: FilePath { state.appending(ControlSocket.name) }
+    package var socket: FilePath { state.appending(ControlSocket.name) }
 }
 
 /// Why a domain, or the folder of all domains, can't be read.
-public struct UnreadableDomain: Error, CustomStringConvertible, Sendable {
+package struct UnreadableDomain: Error, CustomStringConvertible, Sendable {
     /// Where it is listed.
-    public let place: FilePath
+    package let place: FilePath
     /// Why, in words.
-    public let reason: String
+    package let reason: String
 
     init(place: FilePath, _ error: any Error) {
         self.place = place
         reason = error is DecodingError ? "domain.json is damaged" : "\(error)"
     }
 
-    public var description: String { "\(place) can't be read: \(reason)" }
+    package var description: String { "\(place) can't be read: \(reason)" }
 }
 
 /// The folder that lists a user's domains: one entry a domain, which is its state directory, or a symbolic link to it
 /// where the state lies beside the imported directory on another filesystem.
-public struct DomainDirectory: Sendable {
+package struct DomainDirectory: Sendable {
     /// The folder. It need not exist yet.
-    public let root: FilePath
+    package let root: FilePath
 
     /// A folder given by name.
-    public init(root: FilePath) {
+    package init(root: FilePath) {
         self.root = root
     }
 
@@ -52,7 +52,7 @@ public struct DomainDirectory: Sendable {
     ///
     /// Who sets it means no other place: what acts on all domains must not reach those that lie elsewhere. `user` is this
     /// process's where none is given. The home comes from the password database where HOME is missing, as it is below mount(8).
-    public static func searchPath(
+    package static func searchPath(
         environment: [String: String], user: UInt32? = nil
     ) -> [DomainDirectory] {
         let user = user ?? geteuid()
@@ -66,7 +66,7 @@ public struct DomainDirectory: Sendable {
 
     /// The domains in this folder, sorted by name. Entries that are no domain are passed over; one whose
     /// `domain.json` can't be read, or whose disk isn't there, goes to `unreadable` and doesn't hide the others.
-    public func domains(unreadable: (DomainName, any Error) -> Void = { _, _ in }) throws -> [DomainLocation] {
+    package func domains(unreadable: (DomainName, any Error) -> Void = { _, _ in }) throws -> [DomainLocation] {
         var found: [DomainLocation] = []
         for text in try entries() {
             guard let name = Self.name(text) else { continue }
@@ -81,7 +81,7 @@ public struct DomainDirectory: Sendable {
 
     /// The domain of this name, or nil if there is none here. Throws an ``UnreadableDomain`` where there is one that
     /// can't be read, for saying that there is none would let its name be taken.
-    public func domain(named name: DomainName) throws -> DomainLocation? {
+    package func domain(named name: DomainName) throws -> DomainLocation? {
         do { return try location(named: name) } catch {
             throw UnreadableDomain(place: root.appending(name.text), error)
         }
@@ -137,7 +137,7 @@ public struct DomainDirectory: Sendable {
 
 extension [DomainDirectory] {
     /// Every domain in these folders; of one name in two folders, the first folder's.
-    public func domains(unreadable: (DomainName, any Error) -> Void = { _, _ in }) throws -> [DomainLocation] {
+    package func domains(unreadable: (DomainName, any Error) -> Void = { _, _ in }) throws -> [DomainLocation] {
         var found: [DomainLocation] = []
         for directory in self {
             found += try directory.domains(unreadable: unreadable).filter { new in
@@ -148,7 +148,7 @@ extension [DomainDirectory] {
     }
 
     /// The first domain of this name.
-    public func domain(named name: DomainName) throws -> DomainLocation? {
+    package func domain(named name: DomainName) throws -> DomainLocation? {
         for directory in self {
             if let found = try directory.domain(named: name) { return found }
         }
@@ -156,7 +156,7 @@ extension [DomainDirectory] {
     }
 
     /// The domain kept in this store, or nil if none is.
-    public func domain(storedAt store: StoreURL) throws -> DomainLocation? {
+    package func domain(storedAt store: StoreURL) throws -> DomainLocation? {
         try domains().first { $0.record.store == store.text }
     }
 }

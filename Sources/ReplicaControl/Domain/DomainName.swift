@@ -1,14 +1,14 @@
 /// The name of a domain. It is the name of a directory below the state root, the source field in `/proc/mounts`, and
 /// what stands before the colon in `NAME:PATH`, so what would be misread there is refused.
-public struct DomainName: Hashable, Sendable, CustomStringConvertible {
+package struct DomainName: Hashable, Sendable, CustomStringConvertible {
     /// The name as text: 1 to 200 bytes of UTF-8.
-    public let text: String
+    package let text: String
 
     /// Longest name in bytes; leaves room below NAME_MAX for a suffix.
-    public static let longest = 200
+    package static let longest = 200
 
     /// Takes a name, or throws what is wrong with it.
-    public init(_ text: String) throws(DomainNameError) {
+    package init(_ text: String) throws(DomainNameError) {
         if text.isEmpty { throw .empty }
         if text.utf8.count > Self.longest { throw .tooLong }
         if text == "." || text == ".." || text.hasPrefix(".") || text.hasPrefix("-") { throw .badStart }
@@ -18,27 +18,27 @@ public struct DomainName: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
-    public var description: String { text }
+    package var description: String { text }
 
     /// Equal bytes: the name is the name of a directory, where equivalent Unicode spellings differ.
-    public static func == (one: DomainName, other: DomainName) -> Bool {
+    package static func == (one: DomainName, other: DomainName) -> Bool {
         one.text.utf8.elementsEqual(other.text.utf8)
     }
 
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         for byte in text.utf8 { hasher.combine(byte) }
     }
 }
 
 /// What is wrong with a domain's name.
-public enum DomainNameError: Error, Equatable, CustomStringConvertible {
+package enum DomainNameError: Error, Equatable, CustomStringConvertible {
     case empty
     case tooLong
     case badStart
     case space
     case forbidden(Unicode.Scalar)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .empty: "a domain's name can't be empty"
         case .tooLong: "a domain's name has at most \(DomainName.longest) bytes"

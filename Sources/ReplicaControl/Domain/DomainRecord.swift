@@ -1,21 +1,21 @@
 import Foundation
 
 /// What `STATE/domain.json` says: enough to find and start a domain without opening its database. No secrets.
-public struct DomainRecord: Codable, Equatable, Sendable {
+package struct DomainRecord: Codable, Equatable, Sendable {
     /// Version of this file's form. A greater number than ours is refused, never guessed at.
-    public var format: Int
+    package var format: Int
     /// The domain's name.
-    public var name: String
+    package var name: String
     /// The store's URL.
-    public var store: String
+    package var store: String
     /// Mount options that belong to the domain rather than to one mount, as written: `cache-max=10G`.
-    public var options: [String]
+    package var options: [String]
 
     /// The form this program writes.
-    public static let currentFormat = 1
+    package static let currentFormat = 1
 
     /// A record for a new domain.
-    public init(name: DomainName, store: StoreURL, options: [String] = []) {
+    package init(name: DomainName, store: StoreURL, options: [String] = []) {
         format = Self.currentFormat
         self.name = name.text
         self.store = store.text
@@ -23,13 +23,13 @@ public struct DomainRecord: Codable, Equatable, Sendable {
     }
 
     /// Reads the bytes of a `domain.json`.
-    public init(json: [UInt8]) throws {
+    package init(json: [UInt8]) throws {
         self = try JSONDecoder().decode(DomainRecord.self, from: Data(json))
         guard format <= Self.currentFormat else { throw DomainRecordError.newerFormat(format) }
     }
 
     /// The bytes of a `domain.json`, readable by people.
-    public func json() throws -> [UInt8] {
+    package func json() throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
@@ -37,11 +37,11 @@ public struct DomainRecord: Codable, Equatable, Sendable {
 }
 
 /// What is wrong with a `domain.json`.
-public enum DomainRecordError: Error, Equatable, CustomStringConvertible {
+package enum DomainRecordError: Error, Equatable, CustomStringConvertible {
     /// Written by a newer program.
     case newerFormat(Int)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .newerFormat(let format):
             "domain.json has format \(format), this program knows \(DomainRecord.currentFormat): update it"

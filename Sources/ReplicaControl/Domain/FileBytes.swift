@@ -1,11 +1,11 @@
-public import SystemPackage
+package import SystemPackage
 
 /// Files that are read whole.
-public enum FileBytes {
+package enum FileBytes {
     /// The file's bytes, or nil where there is no file.
     /// - Parameter limit: The most bytes that are accepted.
     /// - Throws: An `Errno`; EFBIG for a longer file.
-    public static func readIfPresent(_ path: FilePath, limit: Int = 1 << 20) throws -> [UInt8]? {
+    package static func readIfPresent(_ path: FilePath, limit: Int = 1 << 20) throws -> [UInt8]? {
         let file: FileDescriptor
         do {
             file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])

@@ -1,25 +1,25 @@
 import CLinux
 import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// Which mount is a domain's: `STATE/mount.json`, there as long as one is, and after a crash. A path alone, or a
 /// name, would say that of whatever is mounted there by now.
-public struct MountRecord: Codable, Equatable, Sendable {
+package struct MountRecord: Codable, Equatable, Sendable {
     /// The file's name in the state directory.
-    public static let name: FilePath.Component = "mount.json"
+    package static let name: FilePath.Component = "mount.json"
 
     /// Where it was mounted.
-    public let path: ControlFilePath
+    package let path: ControlFilePath
     /// Its filesystem.
-    public let device: DeviceNumber
+    package let device: DeviceNumber
     /// The number that no other mount gets until the machine starts anew; before Linux 6.8 one that is used again.
-    public let number: UInt64
+    package let number: UInt64
     /// In which run of the machine.
-    public let boot: String
+    package let boot: String
 
     /// The mount that is on top at this path.
     /// - Throws: An `Errno`.
-    public init(at path: FilePath) throws {
+    package init(at path: FilePath) throws {
         self.path = ControlFilePath(path)
         let place = open(path.string, CL_O_PATH | O_NOFOLLOW | O_CLOEXEC)
         guard place >= 0 else { throw Errno(rawValue: errno) }
@@ -44,12 +44,12 @@ public struct MountRecord: Codable, Equatable, Sendable {
     }
 
     /// Whether this very mount is still on top at its path.
-    public var isThere: Bool {
+    package var isThere: Bool {
         do { return try MountRecord(at: path.path) == self } catch { return false }
     }
 
     /// What the domain's state says; nil where it has no mount, or the record can't be read.
-    public static func read(state: FilePath) -> MountRecord? {
+    package static func read(state: FilePath) -> MountRecord? {
         do {
             guard let bytes = try FileBytes.readIfPresent(state.appending(name)) else { return nil }
             return try ControlLine.decode(MountRecord.self, from: bytes)
@@ -60,7 +60,7 @@ public struct MountRecord: Codable, Equatable, Sendable {
 
     /// Writes it into the domain's state.
     /// - Throws: An `Errno`, or what can't be encoded.
-    public func write(state: FilePath) throws {
+    package func write(state: FilePath) throws {
         let bytes = try ControlLine.encode(self)
         let fresh = state.appending("mount.json.new")
         let file = try FileDescriptor.open(
@@ -70,7 +70,7 @@ public struct MountRecord: Codable, Equatable, Sendable {
     }
 
     /// Takes it away: the mount is gone.
-    public static func remove(state: FilePath) {
+    package static func remove(state: FilePath) {
         unlink(state.appending(name).string)
     }
 }

@@ -1,45 +1,45 @@
-public import SystemPackage
+package import SystemPackage
 
 /// A filesystem in this process's tree, as `/proc/self/mountinfo` has it.
-public struct MountedFileSystem: Sendable {
+package struct MountedFileSystem: Sendable {
     /// The mount's number, which another one gets when it is gone.
-    public let number: UInt64
+    package let number: UInt64
     /// The filesystem's device.
-    public let device: DeviceNumber
+    package let device: DeviceNumber
     /// Which folder of the filesystem is mounted, from its own root: another one than that for a bind mount.
-    public let root: FilePath
+    package let root: FilePath
     /// Where it is mounted.
-    public let path: FilePath
+    package let path: FilePath
     /// `ext4`, `fuse.replica`, ...
-    public let type: String
+    package let type: String
     /// What is mounted: a device, a name.
-    public let source: String
+    package let source: String
 }
 
 /// A device's two numbers.
-public struct DeviceNumber: Hashable, Codable, Sendable {
-    public let major: UInt32
-    public let minor: UInt32
+package struct DeviceNumber: Hashable, Codable, Sendable {
+    package let major: UInt32
+    package let minor: UInt32
 
-    public init(major: UInt32, minor: UInt32) {
+    package init(major: UInt32, minor: UInt32) {
         self.major = major
         self.minor = minor
     }
 }
 
 /// What is mounted where.
-public enum MountTable {
+package enum MountTable {
     /// All of it, a mount after those that it lies over.
     /// - Parameter process: Whose tree: a process's number, or this one's.
     /// - Throws: An `Errno`.
-    public static func read(of process: Int32? = nil) throws -> [MountedFileSystem] {
+    package static func read(of process: Int32? = nil) throws -> [MountedFileSystem] {
         let owner = process.map(String.init) ?? "self"
         let table = try FileBytes.readIfPresent(FilePath("/proc/\(owner)/mountinfo"), limit: 1 << 26) ?? []
         return table.split(separator: UInt8(ascii: "\n")).compactMap(entry)
     }
 
     /// What is mounted on top at exactly this path, which has no links in it; nil where nothing is.
-    public static func top(at path: FilePath) throws -> MountedFileSystem? {
+    package static func top(at path: FilePath) throws -> MountedFileSystem? {
         try read().last { $0.path == path }
     }
 

@@ -1,20 +1,20 @@
 import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// Why a domain's state is not believed: what others could have put there is neither read nor written through.
-public struct StateTrustError: Error, Equatable, CustomStringConvertible {
+package struct StateTrustError: Error, Equatable, CustomStringConvertible {
     /// What is not as it has to be.
-    public let path: FilePath
+    package let path: FilePath
     /// What is wrong with it, and what to do.
-    public let reason: String
+    package let reason: String
 
-    public var description: String { "\(path) \(reason)" }
+    package var description: String { "\(path) \(reason)" }
 }
 
 /// Whether the state of a domain is this user's alone.
-public enum StateTrust {
+package enum StateTrust {
     /// What lstat(2) says of an entry.
-    public struct Entry: Equatable, Sendable {
+    package struct Entry: Equatable, Sendable {
         var type: mode_t
         var permissions: mode_t
         var user: uid_t
@@ -36,7 +36,7 @@ public enum StateTrust {
 
     /// Checks the state and what a daemon opens in it. What is not there is made by the daemon.
     /// - Parameter state: A path without links in it, but for what is to be checked.
-    public static func check(_ state: FilePath) throws(StateTrustError) {
+    package static func check(_ state: FilePath) throws(StateTrustError) {
         let parts: [(String, Part)] = [
             ("", .state), ("staging", .folder), ("kept", .folder), ("tree", .tree), ("domain.json", .file),
             ("replica.db", .file), ("mark", .file), ("lock", .file),

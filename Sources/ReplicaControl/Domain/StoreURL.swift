@@ -1,22 +1,22 @@
 /// The address of a store: `file:///absolute/path`. It is kept in `domain.json` and shown by `replica status`, so it
 /// never holds a secret: a URL with a password in it is refused.
-public struct StoreURL: Hashable, Sendable, CustomStringConvertible {
+package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
     /// The URL as given.
-    public let text: String
+    package let text: String
     /// The part before `://`, in lower case.
-    public let scheme: String
+    package let scheme: String
     /// What follows `://`, still percent-encoded.
-    public let rest: String
+    package let rest: String
 
     /// The schemes that have a store.
-    public static let schemes = ["file"]
+    package static let schemes = ["file"]
 
     /// Whether a mount's SPEC is meant as a URL rather than as a domain's name, which can't hold a colon.
-    public static func looksLikeURL(_ text: String) -> Bool { text.contains(":") }
+    package static func looksLikeURL(_ text: String) -> Bool { text.contains(":") }
 
     /// Takes a URL, or throws what is wrong with it. The URL itself is never part of the message, for it may hold
     /// the secret that the message complains about.
-    public init(_ text: String) throws(StoreURLError) {
+    package init(_ text: String) throws(StoreURLError) {
         guard let range = text.firstRange(of: "://") else { throw .notURL }
         let scheme = text[..<range.lowerBound].lowercased()
         let rest = String(text[range.upperBound...])
@@ -32,10 +32,10 @@ public struct StoreURL: Hashable, Sendable, CustomStringConvertible {
         if scheme == "file" { _ = try filePath() }
     }
 
-    public var description: String { text }
+    package var description: String { text }
 
     /// The bytes of the path of a `file:` URL, percent-decoded, without a slash at the end.
-    public func filePath() throws(StoreURLError) -> [UInt8] {
+    package func filePath() throws(StoreURLError) -> [UInt8] {
         guard rest.hasPrefix("/") else { throw .relativePath }
         if rest.contains("?") || rest.contains("#") { throw .parameters }
         var path = try Self.percentDecoded(rest)
@@ -45,7 +45,7 @@ public struct StoreURL: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The `file:` URL of an absolute path of any bytes.
-    public static func file(path: [UInt8]) throws(StoreURLError) -> StoreURL {
+    package static func file(path: [UInt8]) throws(StoreURLError) -> StoreURL {
         let digits = Array("0123456789ABCDEF")
         var text = "file://"
         for byte in path {
@@ -98,14 +98,14 @@ public struct StoreURL: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// What is wrong with a store's URL.
-public enum StoreURLError: Error, Equatable, CustomStringConvertible {
+package enum StoreURLError: Error, Equatable, CustomStringConvertible {
     case notURL
     case unknownScheme(String)
     case relativePath
     case parameters
     case secret
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .notURL: "not a store URL; one looks like file:///srv/store"
         case .unknownScheme(let scheme):

@@ -2,18 +2,18 @@ import Foundation
 
 /// Version of the protocol below. It rises when an old client or daemon would misread a message; a new request or a
 /// new optional field doesn't raise it.
-public let controlProtocolVersion = 1
+package let controlProtocolVersion = 1
 
 /// One line from a client: a request with the number that its replies repeat.
-public struct RequestLine: Codable, Equatable, Sendable {
+package struct RequestLine: Codable, Equatable, Sendable {
     /// ``controlProtocolVersion`` of the client.
-    public var `protocol`: Int
+    package var `protocol`: Int
     /// Chosen by the client; unique among its requests under way on this connection.
-    public var id: Int
-    public var request: ControlRequest
+    package var id: Int
+    package var request: ControlRequest
 
     /// A request in this program's protocol version.
-    public init(id: Int, request: ControlRequest) {
+    package init(id: Int, request: ControlRequest) {
         self.protocol = controlProtocolVersion
         self.id = id
         self.request = request
@@ -21,27 +21,27 @@ public struct RequestLine: Codable, Equatable, Sendable {
 }
 
 /// One line from the daemon: any number of events, then one answer or one failure.
-public struct ReplyLine: Codable, Equatable, Sendable {
+package struct ReplyLine: Codable, Equatable, Sendable {
     /// The request's number; 0 where the line could not be read as a request.
-    public var id: Int
-    public var event: ControlEvent?
-    public var answer: ControlAnswer?
-    public var failure: ControlFailure?
+    package var id: Int
+    package var event: ControlEvent?
+    package var answer: ControlAnswer?
+    package var failure: ControlFailure?
 
     /// Something on the way.
-    public init(id: Int, event: ControlEvent) {
+    package init(id: Int, event: ControlEvent) {
         self.id = id
         self.event = event
     }
 
     /// The good end.
-    public init(id: Int, answer: ControlAnswer) {
+    package init(id: Int, answer: ControlAnswer) {
         self.id = id
         self.answer = answer
     }
 
     /// The bad end.
-    public init(id: Int, failure: ControlFailure) {
+    package init(id: Int, failure: ControlFailure) {
         self.id = id
         self.failure = failure
     }
@@ -53,12 +53,12 @@ private struct VersionOnly: Decodable {
 }
 
 /// Lines of JSON: what is sent and what comes back.
-public enum ControlLine {
+package enum ControlLine {
     /// Longest line either side takes, in bytes, its end not counted.
-    public static let longest = 1 << 20
+    package static let longest = 1 << 20
 
     /// The message in one line, with the newline at its end.
-    public static func encode(_ message: some Encodable) throws -> [UInt8] {
+    package static func encode(_ message: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
@@ -66,7 +66,7 @@ public enum ControlLine {
     }
 
     /// The message in a line, with or without the newline.
-    public static func decode<Message: Decodable>(_ type: Message.Type, from line: some Sequence<UInt8>) throws
+    package static func decode<Message: Decodable>(_ type: Message.Type, from line: some Sequence<UInt8>) throws
         -> Message
     {
         let decoder = JSONDecoder()
@@ -76,7 +76,7 @@ public enum ControlLine {
 
     /// Reads a request of any version: first which version it is, so that a newer client is told so instead of being
     /// told that its line is nonsense.
-    public static func decodeRequest(_ line: some Sequence<UInt8>) throws(ControlFailure) -> RequestLine {
+    package static func decodeRequest(_ line: some Sequence<UInt8>) throws(ControlFailure) -> RequestLine {
         let bytes = Array(line)
         let version: VersionOnly
         do { version = try decode(VersionOnly.self, from: bytes) } catch {
@@ -94,20 +94,20 @@ public enum ControlLine {
 }
 
 /// Cuts a stream of bytes into lines.
-public struct LineBuffer: Sendable {
+package struct LineBuffer: Sendable {
     private var bytes: [UInt8] = []
     private var searched = 0
 
-    public init() {}
+    package init() {}
 
     /// Adds what was read.
-    public mutating func append(_ more: some Sequence<UInt8>) {
+    package mutating func append(_ more: some Sequence<UInt8>) {
         bytes.append(contentsOf: more)
     }
 
     /// Takes the next whole line, without its newline; nil where there is none yet.
     /// Throws `wrongProtocol` when a line is longer than ``ControlLine/longest``.
-    public mutating func next() throws(ControlFailure) -> [UInt8]? {
+    package mutating func next() throws(ControlFailure) -> [UInt8]? {
         guard let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
             searched = bytes.count
             if bytes.count > ControlLine.longest { throw ControlFailure(.wrongProtocol, "the line is too long") }

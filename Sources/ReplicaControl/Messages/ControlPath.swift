@@ -1,28 +1,28 @@
 /// A path below a domain's root, in bytes, without a slash at its start; the root itself is empty.
 ///
 /// In JSON it is a string; a path that isn't UTF-8 is an array of its byte values.
-public struct ControlPath: Hashable, Sendable, CustomStringConvertible {
+package struct ControlPath: Hashable, Sendable, CustomStringConvertible {
     /// The path's bytes.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// The domain's root.
-    public static let root = ControlPath(bytes: [])
+    package static let root = ControlPath(bytes: [])
 
     /// Drops slashes at both ends and double ones, and `.` parts; leaves `..` for the daemon to refuse.
-    public init(bytes: some Sequence<UInt8>) {
+    package init(bytes: some Sequence<UInt8>) {
         let parts = Array(bytes).split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual([UInt8(ascii: ".")]) }
         self.bytes = Array(parts.joined(separator: [UInt8(ascii: "/")]))
     }
 
     /// The names from the root down.
-    public var names: [[UInt8]] { bytes.split(separator: UInt8(ascii: "/")).map(Array.init) }
+    package var names: [[UInt8]] { bytes.split(separator: UInt8(ascii: "/")).map(Array.init) }
 
     /// For people: what isn't UTF-8 shows as replacement characters, the root as `.`.
-    public var description: String { bytes.isEmpty ? "." : String(decoding: bytes, as: UTF8.self) }
+    package var description: String { bytes.isEmpty ? "." : String(decoding: bytes, as: UTF8.self) }
 }
 
 extension ControlPath: Codable {
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         do {
             self.init(bytes: try container.decode(String.self).utf8)
@@ -34,7 +34,7 @@ extension ControlPath: Codable {
         }
     }
 
-    public func encode(to encoder: any Encoder) throws { try encodePath(bytes, to: encoder) }
+    package func encode(to encoder: any Encoder) throws { try encodePath(bytes, to: encoder) }
 }
 
 /// Writes a path as a string, or as its byte values where it isn't UTF-8.

@@ -1,5 +1,5 @@
 /// The end of a request that went well.
-public enum ControlAnswer: Equatable, Sendable {
+package enum ControlAnswer: Equatable, Sendable {
     case done
     case daemon(DaemonStatus)
     case domain(DomainStatus)
@@ -12,7 +12,7 @@ public enum ControlAnswer: Equatable, Sendable {
 }
 
 /// What a request tells before its end.
-public enum ControlEvent: Equatable, Sendable {
+package enum ControlEvent: Equatable, Sendable {
     /// Counts so far.
     case progress(TransferProgress)
     /// A part of a list; a long list comes in several.
@@ -26,19 +26,19 @@ public enum ControlEvent: Equatable, Sendable {
 }
 
 /// The end of a request that failed: a code to decide by, and one line for people.
-public struct ControlFailure: Error, Codable, Equatable, Sendable, CustomStringConvertible {
+package struct ControlFailure: Error, Codable, Equatable, Sendable, CustomStringConvertible {
     /// The exit status `replica` ends with.
-    public var code: ExitReason
+    package var code: ExitReason
     /// One line, without a full stop at its end.
-    public var message: String
+    package var message: String
 
     /// A failure with its line.
-    public init(_ code: ExitReason, _ message: String) {
+    package init(_ code: ExitReason, _ message: String) {
         self.code = code
         self.message = message
     }
 
-    public var description: String { message }
+    package var description: String { message }
 }
 
 extension ControlAnswer: Codable {
@@ -47,7 +47,7 @@ extension ControlAnswer: Codable {
     }
 
     /// One key says which answer; an empty object, or keys of a newer daemon only, is `done`.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         switch container.allKeys.first {
         case nil: self = .done
@@ -61,7 +61,7 @@ extension ControlAnswer: Codable {
         }
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         switch self {
         case .done: break
@@ -81,7 +81,7 @@ extension ControlEvent: Codable {
         case progress, items, left, conflicts, change
     }
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         switch container.allKeys.first {
         case .progress: self = .progress(try container.decode(TransferProgress.self, forKey: .progress))
@@ -95,7 +95,7 @@ extension ControlEvent: Codable {
         }
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         switch self {
         case .progress(let value): try container.encode(value, forKey: .progress)

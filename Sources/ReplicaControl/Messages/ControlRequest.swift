@@ -1,8 +1,8 @@
 import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// What can be asked of a domain's daemon. docs/CONTROL.md says what each one does and which answer it has.
-public enum ControlRequest: Codable, Equatable, Sendable {
+package enum ControlRequest: Codable, Equatable, Sendable {
     /// Who serves the domain. Answer: `daemon`.
     case hello
     /// Counts and progress of the domain. Answer: `domain`.
@@ -66,7 +66,7 @@ public enum ControlRequest: Codable, Equatable, Sendable {
 
 extension ControlRequest {
     /// The item it is about; nil where it is about the whole domain.
-    public var path: ControlPath? {
+    package var path: ControlPath? {
         switch self {
         case .item(let path), .resolve(let path, _), .download(let path, _, _, _), .evict(let path, _),
             .forget(let path), .pin(let path, _), .unpin(let path), .reimport(let path), .resend(let path, _),
@@ -82,7 +82,7 @@ extension ControlRequest {
 
 extension ControlRequest {
     /// The anchor that a list is asked for with; nil for one that is wanted whole, and for what is no list.
-    public var since: String? {
+    package var since: String? {
         switch self {
         case .pending(let since), .materialized(let since): since
         default: nil
@@ -91,7 +91,7 @@ extension ControlRequest {
 }
 
 /// Which side of a conflict stays under the item's name.
-public enum ConflictChoice: String, Codable, CaseIterable, Sendable {
+package enum ConflictChoice: String, Codable, CaseIterable, Sendable {
     /// The local bytes take the name; the store's version is dropped.
     case local
     /// The store's version keeps the name; the conflict copy is dropped.
@@ -101,7 +101,7 @@ public enum ConflictChoice: String, Codable, CaseIterable, Sendable {
 }
 
 /// What stays on disk when a domain is removed (NSFileProviderManager.DomainRemovalMode).
-public enum RemovalMode: String, Codable, CaseIterable, Sendable {
+package enum RemovalMode: String, Codable, CaseIterable, Sendable {
     /// What isn't in the store yet is preserved: the default.
     case dirty
     /// Everything that is on this disk is preserved.
@@ -111,18 +111,18 @@ public enum RemovalMode: String, Codable, CaseIterable, Sendable {
 }
 
 /// A range of a file's bytes. Both in bytes, neither negative.
-public struct ByteRange: Codable, Equatable, Sendable {
-    public var offset: Int64
-    public var length: Int64
+package struct ByteRange: Codable, Equatable, Sendable {
+    package var offset: Int64
+    package var length: Int64
 
     /// A range. Neither number may be negative.
-    public init(offset: Int64, length: Int64) {
+    package init(offset: Int64, length: Int64) {
         precondition(offset >= 0 && length >= 0)
         self.offset = offset
         self.length = length
     }
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         offset = try container.decode(Int64.self, forKey: .offset)
         length = try container.decode(Int64.self, forKey: .length)
@@ -134,29 +134,29 @@ public struct ByteRange: Codable, Equatable, Sendable {
 }
 
 /// An absolute path of the local filesystem, in bytes; in JSON as ``ControlPath`` is.
-public struct ControlFilePath: Hashable, Sendable, Codable {
+package struct ControlFilePath: Hashable, Sendable, Codable {
     /// The path's bytes, with the slash at its start.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// A path that starts with a slash.
-    public init(bytes: [UInt8]) {
+    package init(bytes: [UInt8]) {
         self.bytes = bytes
     }
 
     /// The bytes of a path that starts with a slash.
-    public init(_ path: FilePath) {
+    package init(_ path: FilePath) {
         bytes = path.withPlatformString { text in
             UnsafeBufferPointer(start: text, count: strlen(text)).map(UInt8.init(bitPattern:))
         }
     }
 
     /// The path, for system calls.
-    public var path: FilePath { FilePath(platformString: bytes.map { CChar(bitPattern: $0) } + [0]) }
+    package var path: FilePath { FilePath(platformString: bytes.map { CChar(bitPattern: $0) } + [0]) }
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let path = try ControlPath(from: decoder)
         bytes = [UInt8(ascii: "/")] + path.bytes
     }
 
-    public func encode(to encoder: any Encoder) throws { try encodePath(bytes, to: encoder) }
+    package func encode(to encoder: any Encoder) throws { try encodePath(bytes, to: encoder) }
 }

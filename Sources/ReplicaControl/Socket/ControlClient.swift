@@ -1,19 +1,19 @@
 import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// A connection to a daemon, for one request after the other. Blocks its thread: it is for commands, not for servers.
-public final class ControlClient {
+package final class ControlClient {
     private let socket: FileDescriptor
     private var received = LineBuffer()
     private var requests = 0
 
     /// Connects to the daemon of the domain whose state directory this is; throws `notRunning` where there is none.
-    public init(state: FilePath) throws(ControlFailure) {
+    package init(state: FilePath) throws(ControlFailure) {
         socket = try ControlSocket.connect(state: state)
     }
 
     /// A connection, or nil where no daemon runs.
-    public static func ifRunning(state: FilePath) throws(ControlFailure) -> ControlClient? {
+    package static func ifRunning(state: FilePath) throws(ControlFailure) -> ControlClient? {
         do { return try ControlClient(state: state) } catch {
             // No `catch where`: Swift 6.3.1 crashes on it when the throws are typed.
             if error.code == .notRunning { return nil }
@@ -22,7 +22,7 @@ public final class ControlClient {
     }
 
     /// The daemon's process; nil where the system does not tell.
-    public var daemonProcess: Int32? {
+    package var daemonProcess: Int32? {
         do { return try ControlSocket.peer(of: socket).process } catch { return nil }
     }
 
@@ -34,7 +34,7 @@ public final class ControlClient {
     ///
     /// `timeout` is in seconds for the whole request; after it `timedOut` is thrown and the connection must not be
     /// used again: closing it cancels the request.
-    public func request(
+    package func request(
         _ request: ControlRequest, timeout: Double? = nil, onEvent: (ControlEvent) throws -> Void = { _ in }
     ) throws -> ControlAnswer {
         requests += 1

@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// The socket of a domain: `STATE/control.sock`, a stream of lines.
-public enum ControlSocket {
+package enum ControlSocket {
     /// The socket's name in the state directory.
-    public static let name: FilePath.Component = "control.sock"
+    package static let name: FilePath.Component = "control.sock"
 
     /// Connects to the daemon of the domain whose state directory this is.
     /// Throws `notRunning` where nobody listens and `denied` where the daemon isn't ours.
-    public static func connect(state: FilePath) throws(ControlFailure) -> FileDescriptor {
+    package static func connect(state: FilePath) throws(ControlFailure) -> FileDescriptor {
         let socket = try newSocket()
         let code = withAddress(state: state) { address, length in Glibc.connect(socket.rawValue, address, length) }
         if code != 0 {
@@ -26,7 +26,7 @@ public enum ControlSocket {
 
     /// Makes the socket and listens. Whoever calls this must hold the domain's lock: a socket that is there is a dead
     /// daemon's and is replaced.
-    public static func listen(state: FilePath) throws(Errno) -> FileDescriptor {
+    package static func listen(state: FilePath) throws(Errno) -> FileDescriptor {
         let socket: FileDescriptor
         do { socket = try newSocket() } catch { throw .tooManyOpenFiles }
         unlink(state.appending(name).string)
@@ -42,7 +42,7 @@ public enum ControlSocket {
     }
 
     /// The user and process at the other end (SO_PEERCRED: as it was when it connected).
-    public static func peer(of socket: FileDescriptor) throws(Errno) -> (user: UInt32, process: Int32) {
+    package static func peer(of socket: FileDescriptor) throws(Errno) -> (user: UInt32, process: Int32) {
         var credentials = cl_ucred()
         var length = socklen_t(MemoryLayout<cl_ucred>.size)
         guard getsockopt(socket.rawValue, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else {

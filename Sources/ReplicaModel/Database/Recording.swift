@@ -44,7 +44,7 @@ extension Replica {
     /// Notes what a program has synced of an item that the store has or may have: after a power cut that is an edit of it, and
     /// its identity is known. ``recordDurably()`` is to follow.
     /// - Parameter size: A file's size before it was synced, in bytes.
-    public func noteSynced(_ number: ItemNumber, size: Int64) {
+    package func noteSynced(_ number: ItemNumber, size: Int64) {
         try? withTreeWaking { (tree) throws(ReplicaError) in  // Nothing here throws; the lock's signature does.
             guard let node = tree.nodesByInode[number] else { return }
             tree.settle(node)
@@ -63,7 +63,7 @@ extension Replica {
     /// Makes what the tree itself does not tell survive a power cut, as fsync(2) promises: that something was deleted,
     /// which xattrs are still to be sent, that a known file was edited. All else is found again by comparing (docs/decisions/no-intent-log.md), and costs
     /// nothing here.
-    public func recordDurably() throws {
+    package func recordDurably() throws {
         let wanted = withTree { $0.untoldChanges }
         try durable.withLock { (durable: inout UInt64) throws in
             guard durable < wanted else { return }

@@ -1,18 +1,18 @@
 internal import GRDB
-public import SystemPackage
+package import SystemPackage
 
 /// A conflict nobody settled yet: both sides changed a file (MODEL.md#conflicts).
-public struct Conflict: Sendable, Hashable {
+package struct Conflict: Sendable, Hashable {
     /// The item that has the store's version; nil when it is gone.
-    public var original: [FileName]?
+    package var original: [FileName]?
     /// The item that has the local bytes.
-    public var copy: [FileName]
+    package var copy: [FileName]
     /// When it was found.
-    public var date: Timestamp
+    package var date: Timestamp
 }
 
 /// Which side of a conflict stays under the item's name.
-public enum ConflictSide: Sendable, Hashable, CaseIterable {
+package enum ConflictSide: Sendable, Hashable, CaseIterable {
     /// The local bytes become the item's newer content.
     case local
     /// The store's version stays; the copy is deleted.
@@ -24,7 +24,7 @@ public enum ConflictSide: Sendable, Hashable, CaseIterable {
 extension Domain {
     /// The conflicts nobody settled yet, oldest first.
     /// - Throws: The database's error.
-    public func conflicts() throws -> [Conflict] {
+    package func conflicts() throws -> [Conflict] {
         try replica.record()
         return try replica.database.read { rows in
             var paths = PathReader()
@@ -43,7 +43,7 @@ extension Domain {
     /// Settles a conflict.
     /// - Parameter path: The copy's, or the original's, which stands for its newest copy where only one can stay.
     /// - Throws: ENOENT; EINVAL when there is no conflict at the path; EIO when the database can't be used.
-    public func resolve(_ path: [FileName], keep side: ConflictSide) async throws(Errno) {
+    package func resolve(_ path: [FileName], keep side: ConflictSide) async throws(Errno) {
         let held = try await hold(path, listing: false)
         defer { release(held) }
         let copies = try copies(of: held.number)

@@ -1,5 +1,5 @@
 internal import GRDB
-public import SystemPackage
+package import SystemPackage
 
 extension Domain {
     /// Stops all calls to the store until ``connect()``; what is here goes on working (statement 25). Kept over restarts and
@@ -8,7 +8,7 @@ extension Domain {
     ///   - reason: One line for people.
     ///   - isTemporary: Whether the next start ends it: for a while in which the store, or this program, is made anew.
     /// - Throws: The database's error; what is in force stays then.
-    public func disconnect(reason: String, isTemporary: Bool = false) throws {
+    package func disconnect(reason: String, isTemporary: Bool = false) throws {
         try replica.database.write { try Meta.disconnected.write(isTemporary ? nil : reason, to: $0) }
         try replica.database.makeDurable()
         engine.state.withLock { $0.disconnected = Disconnection(reason: reason, isTemporary: isTemporary) }
@@ -16,7 +16,7 @@ extension Domain {
     }
 
     /// Ends a disconnection: what waited goes on (statement 25).
-    public func connect() throws {
+    package func connect() throws {
         try replica.database.write { try Meta.disconnected.write(nil, to: $0) }
         try replica.database.makeDurable()
         engine.state.withLock { state in
@@ -28,10 +28,10 @@ extension Domain {
     }
 
     /// Why the domain is disconnected, and how long; nil when it is not.
-    public var disconnectedReason: String? { engine.state.withLock { $0.disconnected?.words } }
+    package var disconnectedReason: String? { engine.state.withLock { $0.disconnected?.words } }
 
     /// Tries everything again at once that waits after a failure.
-    public func retry() {
+    package func retry() {
         engine.state.withLock { state in
             state.storeFailure = nil
             state.isPullWanted = true
@@ -45,7 +45,7 @@ extension Domain {
 
     /// Tries an item, and what is below it, again at once.
     /// - Throws: ENOENT; ENOTDIR.
-    public func retry(_ path: [FileName]) async throws(Errno) {
+    package func retry(_ path: [FileName]) async throws(Errno) {
         let held = try await hold(path, listing: false)
         defer { release(held) }
         engine.state.withLock { $0.storeFailure = nil }
@@ -61,7 +61,7 @@ extension Domain {
     /// - Parameter code: A ``RemoteStoreError/code``.
     /// - Throws: EINVAL for a code that no item waits for: only notAuthenticated, insufficientQuota,
     ///   readOnly, serverUnreachable, cannotSynchronize and excludedFromSync can be resolved.
-    public func resolved(_ code: String) throws(Errno) {
+    package func resolved(_ code: String) throws(Errno) {
         guard Self.resolvable.contains(code) else { throw .invalidArgument }
         engine.state.withLock { state in
             if state.storeFailure?.code == code { state.storeFailure = nil }
@@ -74,7 +74,7 @@ extension Domain {
     }
 
     /// The codes that ``resolved(_:)`` takes.
-    public static let resolvable: Set<String> = [
+    package static let resolvable: Set<String> = [
         "notAuthenticated", "insufficientQuota", "readOnly", "serverUnreachable", "cannotSynchronize",
         "excludedFromSync",
     ]

@@ -1,17 +1,17 @@
 internal import Logging
-public import SystemPackage
+package import SystemPackage
 
 /// What a download of all below a folder did.
-public struct Download: Sendable {
+package struct Download: Sendable {
     /// Something that is not here.
-    public struct Failure: Sendable {
-        public var path: [FileName]
-        public var errno: Errno
+    package struct Failure: Sendable {
+        package var path: [FileName]
+        package var errno: Errno
     }
     /// Files and folders that are here.
-    public var items = 0
+    package var items = 0
     /// What could not be brought: folders that could not be listed, then the others, each in the order of their paths.
-    public var failed: [Failure] = []
+    package var failed: [Failure] = []
 }
 
 extension Domain {
@@ -22,7 +22,7 @@ extension Domain {
     ///   - waits: Whether to return when it is here; else as soon as it is under way.
     ///   - work: Told how far it has come.
     /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` and ``hydrate(_:range:)`` throw.
-    public func download(
+    package func download(
         _ path: [FileName], range: Range<Int64>? = nil, waits: Bool, work: Work = Work()
     ) async throws(Errno) {
         let held = try await hold(path, listing: true)
@@ -42,7 +42,7 @@ extension Domain {
     ///   - waits: Whether to return when all is here; else as soon as it is under way, and what fails is an event.
     ///   - work: Told how far it has come; all is listed and counted before the first content is fetched.
     /// - Throws: ENOENT; ENOTDIR; ENETDOWN when the domain is disconnected; EINTR when cancelled.
-    public func downloadAll(
+    package func downloadAll(
         below path: [FileName], waits: Bool, work: Work = Work()
     ) async throws(Errno) -> Download {
         let held = try await hold(path, listing: true)

@@ -1,17 +1,17 @@
-public import SystemPackage
+package import SystemPackage
 
 /// What an eviction did.
-public struct Eviction: Sendable, Hashable {
+package struct Eviction: Sendable, Hashable {
     /// Something that stayed.
-    public struct Refusal: Sendable, Hashable {
-        public var path: [FileName]
-        public var reason: EvictionRefusal
+    package struct Refusal: Sendable, Hashable {
+        package var path: [FileName]
+        package var reason: EvictionRefusal
     }
     /// Items that are dataless now and were not before.
-    public var items = 0
+    package var items = 0
     /// Bytes given back.
-    public var bytes: Int64 = 0
-    public var refused: [Refusal] = []
+    package var bytes: Int64 = 0
+    package var refused: [Refusal] = []
 }
 
 extension Domain {
@@ -22,7 +22,7 @@ extension Domain {
     ///     nonEvictableChildren. Else as much as possible is evicted.
     ///   - work: Told how far it has come.
     /// - Throws: ENOENT; ENOTDIR; EIO when the database can't be written.
-    public func evict(_ path: [FileName], isStrict: Bool, work: Work = Work()) async throws(Errno) -> Eviction {
+    package func evict(_ path: [FileName], isStrict: Bool, work: Work = Work()) async throws(Errno) -> Eviction {
         let held = try await hold(path, listing: false)
         defer { release(held) }
         await engine.makeDurableIfPossible()
@@ -33,7 +33,7 @@ extension Domain {
     /// evicted: they are dataless themselves and asked for again when they are next read. A folder that is in use
     /// keeps its listing, and so does one whose entries have what the store can't keep (MODEL.md#eviction).
     /// - Throws: What ``evict(_:isStrict:work:)`` does; EINVAL when it is no folder.
-    public func forget(_ path: [FileName], work: Work = Work()) async throws(Errno) -> Eviction {
+    package func forget(_ path: [FileName], work: Work = Work()) async throws(Errno) -> Eviction {
         let held = try await hold(path, listing: false)
         await engine.makeDurableIfPossible()
         var result = try evictBelow(held, path, work)

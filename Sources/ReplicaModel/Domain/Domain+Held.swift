@@ -2,11 +2,11 @@ internal import GRDB
 internal import SystemPackage
 
 /// What ``Domain/restore()`` did.
-public struct Restoration: Sendable, Hashable {
+package struct Restoration: Sendable, Hashable {
     /// Items that are sent to the store again.
-    public var items = 0
+    package var items = 0
     /// Items that still wait: their content is not here.
-    public var left = 0
+    package var left = 0
 }
 
 extension Domain {
@@ -14,7 +14,7 @@ extension Domain {
     /// another than before.
     /// - Returns: How many items are deleted; nil when nothing waits for this word.
     @discardableResult
-    public func approve() -> Int? {
+    package func approve() -> Int? {
         let count = engine.state.withLock { state -> Int? in
             if state.heldDeletions > 0 {
                 defer { state.heldDeletions = 0 }
@@ -32,7 +32,7 @@ extension Domain {
     /// The opposite: the store is to have again what it deleted and is held, as far as it is here.
     /// - Returns: Nil when nothing is held.
     /// - Throws: The database's error.
-    public func restore() throws -> Restoration? {
+    package func restore() throws -> Restoration? {
         guard engine.state.withLock({ $0.heldDeletions > 0 }) else { return nil }
         let done = try replica.restoreDeleted()
         engine.state.withLock { $0.heldDeletions = done.left }

@@ -1,10 +1,10 @@
 internal import GRDB
-public import SystemPackage
+package import SystemPackage
 
 extension Domain {
     /// What is known of the item at a path below the root.
     /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` throws where a folder on the way was never listed.
-    public func item(at path: [FileName]) async throws(Errno) -> ItemReport {
+    package func item(at path: [FileName]) async throws(Errno) -> ItemReport {
         let held = try await hold(path, listing: true)
         defer { release(held) }
         guard let report = report(of: held.number) else { throw .noSuchFileOrDirectory }
@@ -14,7 +14,7 @@ extension Domain {
     /// What is known of the item that the store calls so, with its place here (getUserVisibleURL); nil when there is none
     /// here, as of one in a folder that was never listed.
     /// - Throws: A ``StateFailure``.
-    public func item(identifiedBy identifier: ItemIdentifier) throws -> ItemReport? {
+    package func item(identifiedBy identifier: ItemIdentifier) throws -> ItemReport? {
         try replica.record()
         let found = try replica.database.read { rows -> ItemReport? in
             guard let row = try ItemRow.of(identifier, in: rows), row.flags.isDisjoint(with: [.deleted, .reimport])
@@ -29,7 +29,7 @@ extension Domain {
     }
 
     /// What is known of an item that programs have in use; nil when there is none of this number.
-    public func item(_ number: ItemNumber) -> ItemReport? {
+    package func item(_ number: ItemNumber) -> ItemReport? {
         let own = replica.withTree { tree in tree.nodesByInode[number]?.number }
         return own.flatMap(report(of:))
     }

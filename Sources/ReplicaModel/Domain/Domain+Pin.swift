@@ -1,21 +1,21 @@
-public import SystemPackage
+package import SystemPackage
 
 extension Domain {
     /// Keeps an item's content here, and that of everything below it, now and later: what is made, moved or changed
     /// there is fetched too. In force when this returns (MODEL.md#eviction); the fetching goes on behind it.
     /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` throws; EIO when the database can't be written.
-    public func pin(_ path: [FileName]) async throws(Errno) { try await setPin(true, path) }
+    package func pin(_ path: [FileName]) async throws(Errno) { try await setPin(true, path) }
 
     /// The same, and returns when all that is pinned by it is here. One item that can't be had doesn't stop the others.
     /// - Parameter work: Told how far it has come.
     /// - Throws: As ``pin(_:)``; ENETDOWN when the domain is disconnected; EINTR when cancelled: it is in force then too.
-    public func pinAndBring(_ path: [FileName], work: Work = Work()) async throws(Errno) -> Download {
+    package func pinAndBring(_ path: [FileName], work: Work = Work()) async throws(Errno) -> Download {
         try await pin(path)
         return try await bringAll(at: path, isPinnedOnly: true, work)
     }
 
     /// Undoes ``pin(_:)`` for an item and what is below it, also inside of a pinned folder. In force when this returns.
-    public func unpin(_ path: [FileName]) async throws(Errno) { try await setPin(false, path) }
+    package func unpin(_ path: [FileName]) async throws(Errno) { try await setPin(false, path) }
 
     private func setPin(_ isPinned: Bool, _ path: [FileName]) async throws(Errno) {
         let held = try await hold(path, listing: true)
@@ -25,7 +25,7 @@ extension Domain {
 
     /// Pins or unpins an item that programs have in use.
     /// - Throws: ESTALE when there is none of this number.
-    public func setPin(_ isPinned: Bool, of number: ItemNumber) throws(Errno) {
+    package func setPin(_ isPinned: Bool, of number: ItemNumber) throws(Errno) {
         guard let own = replica.withTree({ $0.nodesByInode[number]?.number }) else { throw .staleNFSFileHandle }
         try setPin(isPinned, ofItem: own)
     }

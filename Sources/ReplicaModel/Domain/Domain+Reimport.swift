@@ -1,5 +1,5 @@
 internal import GRDB
-public import SystemPackage
+package import SystemPackage
 
 extension Domain {
     /// Offers an item and everything known below it to the store again: their identifiers are no longer valid, the
@@ -7,7 +7,7 @@ extension Domain {
     /// over the store's ``RemoteStore/importDidFinish()`` is called, once for all imports that overlap.
     /// - Throws: ENOENT for an item that is not here, as of a folder never listed (statement 34); EIO when the
     ///   database can't be written.
-    public func reimport(below path: [FileName]) async throws(Errno) {
+    package func reimport(below path: [FileName]) async throws(Errno) {
         let held = try await hold(path, listing: false)
         defer { release(held) }
         do {

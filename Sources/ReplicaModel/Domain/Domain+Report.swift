@@ -1,7 +1,7 @@
 extension Domain {
     /// How the domain does, now. Costs the same however large the domain is: may be asked every second.
     /// - Throws: A ``StateFailure``.
-    public func report() throws -> DomainReport {
+    package func report() throws -> DomainReport {
         // What can't be recorded now is said, and the counts are those of the last time.
         if replica.hasChanges { try? replica.record() }
         let counts = try replica.database.read { try Counts.read(from: $0) }

@@ -1,4 +1,4 @@
-public import SystemPackage
+package import SystemPackage
 
 extension Domain {
     /// Has an item sent to the store once more though nothing changed: at least these of its fields, as far as it has
@@ -7,7 +7,7 @@ extension Domain {
     /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` throws where a folder on the way was never listed; ENODATA for
     ///   `contents` that are not all here, or of no file; EINVAL for the root, a special file or no field at all; EIO
     ///   when the database can't be written.
-    public func requestModification(of fields: ItemFields, at path: [FileName]) async throws(Errno) {
+    package func requestModification(of fields: ItemFields, at path: [FileName]) async throws(Errno) {
         let held = try await hold(path, listing: true)
         defer { release(held) }
         do throws(ReplicaError) {

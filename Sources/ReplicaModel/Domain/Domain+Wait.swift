@@ -9,7 +9,7 @@ extension Domain {
     /// - Parameter work: Told how far it has come; what the store turns out to have had adds to it.
     /// - Throws: `CancellationError` when the waiting task is cancelled; what the database,
     ///   the disk or the store says.
-    public func waitForStabilization(work: Work = Work()) async throws {
+    package func waitForStabilization(work: Work = Work()) async throws {
         try await engine.awaited { try await becomeStable(work) }
     }
 
@@ -35,7 +35,7 @@ extension Domain {
     /// Waits until the store has all that was changed at an item or below it before, but for what was moved there.
     /// - Parameter work: Told how far it has come.
     /// - Throws: ENOENT; ENOTDIR; ``ItemError`` when the store will not have one of the items; `CancellationError`.
-    public func waitForChanges(below path: [FileName], work: Work = Work()) async throws {
+    package func waitForChanges(below path: [FileName], work: Work = Work()) async throws {
         let held = try await hold(path, listing: false)
         defer { release(held) }
         try await awaitScan(work)

@@ -1,10 +1,10 @@
 internal import Glibc
-public import Logging
-public import SystemPackage
+package import Logging
+package import SystemPackage
 
 /// One remote store and one local replica of it, in step as well as the network allows.
-public final class Domain: Sendable {
-    public let replica: Replica
+package final class Domain: Sendable {
+    package let replica: Replica
     let engine: SyncEngine
     let store: any RemoteStore
     let wakeSignal: WakeSignal
@@ -29,7 +29,7 @@ public final class Domain: Sendable {
 
     /// Opens a domain that was made or imported. Nothing is exchanged with the store before ``start()``.
     /// - Throws: EBUSY when another process serves the domain; the errno or the database's error that stands in the way.
-    public static func open(
+    package static func open(
         _ folders: StateFolders, store: any RemoteStore, options: DomainOptions = DomainOptions(), log: Logger
     ) throws -> Domain {
         let lock = try folders.lockForServing()
@@ -46,7 +46,7 @@ public final class Domain: Sendable {
     }
 
     /// Begins to scan where that is due, to record and to exchange changes with the store.
-    public func start() {
+    package func start() {
         let (replica, engine, wakeSignal) = (self.replica, self.engine, self.wakeSignal)
         let isStopping = engine.isStopping
         let scan = BlockingWork.run {
@@ -66,7 +66,7 @@ public final class Domain: Sendable {
 
     /// Stops, records everything and lets another process serve the domain. What is unsent stays pending. A second
     /// call does nothing.
-    public func stop() async throws {
+    package func stop() async throws {
         let stopping = running.withLock { running in
             defer { running = nil }
             return running
@@ -92,13 +92,13 @@ public final class Domain: Sendable {
 
     /// Brings the listing of a folder that was never listed. Waits for the store, like the first listing must.
     /// - Throws: ENETDOWN when disconnected, EHOSTUNREACH when the store does not answer, EACCES without a login.
-    public func list(_ folder: ItemNumber) async throws(Errno) {
+    package func list(_ folder: ItemNumber) async throws(Errno) {
         try await engine.list(folder)
     }
 
     /// Brings a range of a file's content, or all of it for nil. Readers of the same bytes share one fetch.
     /// - Throws: As ``list(_:)``; ESTALE when the store's content became another meanwhile; ENOSPC.
-    public func hydrate(_ file: ItemNumber, range: Range<Int64>?) async throws(Errno) {
+    package func hydrate(_ file: ItemNumber, range: Range<Int64>?) async throws(Errno) {
         try await engine.hydrate(file, range: range)
     }
 
@@ -109,7 +109,7 @@ public final class Domain: Sendable {
     ///   - ahead: What to bring, as far as it is kept.
     /// - Returns: The bytes of `wanted`, as far as the file has them, when they are not kept; nil when they are here.
     /// - Throws: As ``hydrate(_:range:)``, but for ENOSPC.
-    public func read(
+    package func read(
         _ file: ItemNumber, _ wanted: Range<Int64>, ahead: Range<Int64>
     ) async throws(Errno) -> PassingBytes? {
         try await engine.read(file, wanted, ahead: ahead)

@@ -1,7 +1,7 @@
 /// One thing that happened in a domain.
-public struct DomainEvent: Sendable, Hashable {
+package struct DomainEvent: Sendable, Hashable {
     /// What happened.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// Something became known that the store does not have yet.
         case localChange
         /// The tree follows the store for an item.
@@ -26,12 +26,12 @@ public struct DomainEvent: Sendable, Hashable {
         /// Other items than before are pending (NSFileProviderPendingSetDidChange).
         case pendingSet
     }
-    public var kind: Kind
+    package var kind: Kind
     /// Below the root; nil where it is about the domain.
-    public var path: [FileName]?
+    package var path: [FileName]?
     /// One line, where there is more to say.
-    public var detail: String?
-    public var date: Timestamp
+    package var detail: String?
+    package var date: Timestamp
 
     init(_ kind: Kind, path: [FileName]?, detail: String?, seconds: Double) {
         self.kind = kind
@@ -44,5 +44,5 @@ public struct DomainEvent: Sendable, Hashable {
 extension Domain {
     /// What happens from now on, until the domain stops. A listener that is thousands of events behind misses the
     /// oldest.
-    public func events() -> AsyncStream<DomainEvent> { replica.events.stream() }
+    package func events() -> AsyncStream<DomainEvent> { replica.events.stream() }
 }

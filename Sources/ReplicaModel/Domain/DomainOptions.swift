@@ -1,19 +1,19 @@
 /// How a domain behaves.
-public struct DomainOptions: Sendable, Hashable {
+package struct DomainOptions: Sendable, Hashable {
     /// Seconds that an edit rests before it is sent, so that many saves are one upload.
-    public var settle = 1.0
+    package var settle = 1.0
     /// The most bytes of content kept here; nil for no limit.
-    public var cacheLimit: Int64?
+    package var cacheLimit: Int64?
     /// The least bytes to leave free on the filesystem below; nil for none.
-    public var minimumFree: Int64?
+    package var minimumFree: Int64?
     /// Seconds after which a fetch without progress is given up.
-    public var stallTimeout = 60.0
+    package var stallTimeout = 60.0
     /// Whether programs may do only what the store's capabilities allow: EACCES or EPERM then. Else capabilities guide
     /// those who ask for them, and the store answers for what it refuses (MODEL.md#items, "gating").
-    public var enforcesCapabilities = false
+    package var enforcesCapabilities = false
     /// Whether set-user-ID and set-group-ID bits come from the store and go there, as the other bits of a mode do. Whoever
     /// may write the store then gets the rights of the owner here, which is root where root's directory was imported.
-    public var trustsSetID = false
+    package var trustsSetID = false
     var privileges: Privileges { Privileges(trustsSetID: trustsSetID) }
 
     /// Whether calls are made one after the other, for a simulator that decides what happens when.
@@ -21,5 +21,5 @@ public struct DomainOptions: Sendable, Hashable {
     /// ``MassDeletionGuard/mostDeletions``, which simulated domains are too small for.
     var mostDeletions = MassDeletionGuard.mostDeletions
 
-    public init() {}
+    package init() {}
 }

@@ -1,7 +1,7 @@
 /// How a domain does.
-public struct DomainReport: Sendable, Hashable {
+package struct DomainReport: Sendable, Hashable {
     /// What a domain is doing.
-    public enum State: String, Sendable, Hashable {
+    package enum State: String, Sendable, Hashable {
         /// Its first replication after an import, or a reimport, is under way.
         case importing
         /// Changes are on their way, in either direction.
@@ -15,50 +15,50 @@ public struct DomainReport: Sendable, Hashable {
         /// A mass deletion waits for ``Domain/approve()``.
         case held
     }
-    public var state: State
+    package var state: State
     /// Why, in one line, where that needs saying.
-    public var reason: String?
+    package var reason: String?
     /// When what failed is tried again; nil when nothing failed, or what did waits for a person or an edit.
-    public var nextTry: Timestamp?
+    package var nextTry: Timestamp?
     /// Items with something not yet in the store.
-    public var pending: Int
+    package var pending: Int
     /// Items whose last try failed, and names of the store that cannot stand here.
-    public var errors: Int
+    package var errors: Int
     /// Conflicts nobody settled yet.
-    public var conflicts: Int
+    package var conflicts: Int
     /// Items but the root.
-    public var items: Int
+    package var items: Int
     /// Bytes of all files, whether here or not.
-    public var bytes: Int64
+    package var bytes: Int64
     /// Bytes of content on this disk.
-    public var bytesHere: Int64
+    package var bytesHere: Int64
     /// Devices, sockets and fifos: they work here and are not replicated (MODEL.md#decisions).
-    public var localOnly: Int
+    package var localOnly: Int
     /// What goes to the store; nil when nothing does.
-    public var uploads: TransferReport?
+    package var uploads: TransferReport?
     /// What comes from the store; nil when nothing does.
-    public var downloads: TransferReport?
+    package var downloads: TransferReport?
 }
 
 /// How far something has come: all transfers of one direction, since there was last none (MODEL.md#content, globalProgress),
 /// or what a person asked for (``Work``).
-public struct TransferReport: Sendable, Hashable {
-    public var itemsDone: Int
-    public var itemsTotal: Int
-    public var bytesDone: Int64
-    public var bytesTotal: Int64
+package struct TransferReport: Sendable, Hashable {
+    package var itemsDone: Int
+    package var itemsTotal: Int
+    package var bytesDone: Int64
+    package var bytesTotal: Int64
     /// Mean over the last seconds.
-    public var itemsPerSecond: Double
+    package var itemsPerSecond: Double
     /// Mean over the last seconds.
-    public var bytesPerSecond: Double
+    package var bytesPerSecond: Double
     /// Seconds that the speeds are a mean over.
-    public var seconds = 0.0
+    package var seconds = 0.0
     /// Whether the totals are only what was found yet.
-    public var isCounting = false
+    package var isCounting = false
 
     /// Seconds until the end at this speed; nil when it means nothing: while it is counted, after less than three seconds,
     /// and where it would be days.
-    public var secondsLeft: Double? {
+    package var secondsLeft: Double? {
         guard !isCounting, seconds >= Self.shortestMean else { return nil }
         let bytesLeft = Double(bytesTotal) - Double(bytesDone)
         let itemsLeft = Double(itemsTotal) - Double(itemsDone)
@@ -73,7 +73,7 @@ public struct TransferReport: Sendable, Hashable {
     private static let longestEstimate = 48.0 * 3600
 
     /// Both together.
-    public static func + (left: TransferReport, right: TransferReport) -> TransferReport {
+    package static func + (left: TransferReport, right: TransferReport) -> TransferReport {
         TransferReport(
             itemsDone: left.itemsDone + right.itemsDone, itemsTotal: left.itemsTotal + right.itemsTotal,
             bytesDone: left.bytesDone.saturatingAdd(right.bytesDone),

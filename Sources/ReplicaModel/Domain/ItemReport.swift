@@ -1,57 +1,57 @@
 /// An item, as the domain knows it.
-public struct ItemReport: Sendable, Hashable {
+package struct ItemReport: Sendable, Hashable {
     /// Below the root; of a deleted item where it was.
-    public var path: [FileName]
+    package var path: [FileName]
     /// The inode number that programs see.
-    public var number: ItemNumber
+    package var number: ItemNumber
     /// The store's identifier; nil while it has none.
-    public var identifier: ItemIdentifier?
+    package var identifier: ItemIdentifier?
     /// Nil for devices, sockets and fifos.
-    public var kind: ItemKind?
+    package var kind: ItemKind?
     /// How much is here; a folder's content is its listing.
-    public var materialization: Materialization
+    package var materialization: Materialization
     /// In bytes; 0 for folders.
-    public var size: Int64
+    package var size: Int64
     /// Bytes of content on this disk.
-    public var bytesHere: Int64
+    package var bytesHere: Int64
     /// What was asked for at the item itself.
-    public var pin: Pin
+    package var pin: Pin
     /// Whether it is kept here, by its own pin or that of a folder above it.
-    public var isPinned: Bool
+    package var isPinned: Bool
     /// The fields that the store does not have yet.
-    public var pending: ItemFields
+    package var pending: ItemFields
     /// Whether it is gone here and the store is still to learn of that.
-    public var isDeleted: Bool
+    package var isDeleted: Bool
     /// Whether it is the local side of a conflict nobody settled yet.
-    public var isConflict: Bool
+    package var isConflict: Bool
     /// The version that the store last confirmed.
-    public var version: ItemVersion?
-    public var capabilities: Capabilities
+    package var version: ItemVersion?
+    package var capabilities: Capabilities
     /// Why it is not in step, if the last try failed.
-    public var error: ItemError?
+    package var error: ItemError?
     /// The transfer under way, if one is.
-    public var transfer: ItemTransfer?
+    package var transfer: ItemTransfer?
 }
 
 /// Why the last try for an item failed.
-public struct ItemError: Error, Sendable, Hashable {
+package struct ItemError: Error, Sendable, Hashable {
     /// A ``RemoteStoreError/code``.
-    public var code: String
+    package var code: String
     /// One line for a person.
-    public var message: String
+    package var message: String
     /// Tries so far.
-    public var attempts: Int
+    package var attempts: Int
     /// When it is tried again; nil when it waits for a person or an edit.
-    public var retryAt: Timestamp?
+    package var retryAt: Timestamp?
 }
 
 /// How far the transfer of one item has come.
-public struct ItemTransfer: Sendable, Hashable {
-    public var isUpload: Bool
+package struct ItemTransfer: Sendable, Hashable {
+    package var isUpload: Bool
     /// Bytes done so far.
-    public var done: Int64
+    package var done: Int64
     /// Bytes in all.
-    public var size: Int64
+    package var size: Int64
 }
 
 extension ItemReport {
@@ -79,5 +79,5 @@ extension ItemReport {
     }
 
     /// Whether the store is still to learn something of it.
-    public var isPending: Bool { isDeleted || !pending.isEmpty }
+    package var isPending: Bool { isDeleted || !pending.isEmpty }
 }

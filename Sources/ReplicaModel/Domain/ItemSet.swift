@@ -1,6 +1,6 @@
 /// A set of the domain's items that can be followed (MODEL.md#sets: enumeratorForMaterializedItems and
 /// enumeratorForPendingItems).
-public enum ItemSet: Int, Sendable, Hashable, CaseIterable {
+package enum ItemSet: Int, Sendable, Hashable, CaseIterable {
     /// What is stored on this disk: files with content, folders with a listing, symlinks (statement 42).
     case materialized = 0
     /// What the store does not have yet (statement 43).
@@ -17,35 +17,35 @@ public enum ItemSet: Int, Sendable, Hashable, CaseIterable {
 }
 
 /// What became of a set after an anchor: a batch of it.
-public struct ItemSetChanges: Sendable {
+package struct ItemSetChanges: Sendable {
     /// An item that is in the set no longer.
-    public struct Departure: Sendable, Hashable {
+    package struct Departure: Sendable, Hashable {
         /// The inode number that programs see.
-        public var number: ItemNumber
+        package var number: ItemNumber
         /// What the store called it when it came into the set; nil when it had no name for it then.
-        public var identifier: ItemIdentifier?
+        package var identifier: ItemIdentifier?
         /// Where it is, below the root; nil when it is gone.
-        public var path: [FileName]?
+        package var path: [FileName]?
     }
     /// What came into the set and is in it now.
-    public var entered: [ItemReport]
-    public var left: [Departure]
+    package var entered: [ItemReport]
+    package var left: [Departure]
     /// The anchor after these changes.
-    public var anchor: SyncAnchor
+    package var anchor: SyncAnchor
     /// Whether there is more to ask for from ``anchor`` at once.
-    public var moreComing: Bool
+    package var moreComing: Bool
 }
 
 extension Domain {
     /// Hands over the items of a set, a batch at a time. It is read from the database batch by batch: what changes
     /// meanwhile may or may not be in it, and is in the ``changes(of:since:)`` of an anchor taken before.
-    public func forEach(in set: ItemSet, _ body: ([ItemReport]) async throws -> Void) async throws {
+    package func forEach(in set: ItemSet, _ body: ([ItemReport]) async throws -> Void) async throws {
         try await forEach(set.condition, body)
     }
 
     /// The present point in a set's history. It stays valid over restarts and power cuts.
     /// - Throws: The database's error; what the disk says.
-    public func anchor(of set: ItemSet) throws -> SyncAnchor {
+    package func anchor(of set: ItemSet) throws -> SyncAnchor {
         try replica.record()
         let anchor = try replica.database.write { rows in
             let present = try SetHistory(set).catchUp(in: rows)
@@ -59,7 +59,7 @@ extension Domain {
     /// may be said to have left.
     /// - Throws: ``RemoteStoreError/syncAnchorExpired`` for an anchor that is too old or another's: the set is to be
     ///   read anew; the database's error; what the disk says.
-    public func changes(of set: ItemSet, since anchor: SyncAnchor) throws -> ItemSetChanges {
+    package func changes(of set: ItemSet, since anchor: SyncAnchor) throws -> ItemSetChanges {
         guard let start = SetHistory.Point(anchor) else { throw RemoteStoreError.syncAnchorExpired }
         try replica.record()
         let changes = try replica.database.write { rows in try SetHistory(set).changes(after: start, in: rows) }

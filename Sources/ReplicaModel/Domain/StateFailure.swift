@@ -2,9 +2,9 @@ internal import GRDB
 internal import SystemPackage
 
 /// Why what a domain knows of its tree can't be read or written.
-public struct StateFailure: Error, Hashable, Sendable, CustomStringConvertible {
+package struct StateFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// What stands in the way.
-    public enum Cause: Sendable, Hashable, CaseIterable {
+    package enum Cause: Sendable, Hashable, CaseIterable {
         /// No room on the disk that the state is on.
         case noSpace
         /// The database is no database, or a damaged one.
@@ -19,12 +19,12 @@ public struct StateFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case newer
         case other
     }
-    public let cause: Cause
+    package let cause: Cause
     /// What SQLite said, for the log.
-    public let detail: String
+    package let detail: String
 
     /// One line for a person.
-    public var message: String {
+    package var message: String {
         switch cause {
         case .noSpace: "no space is left where the domain keeps its state"
         case .damaged: "the domain's database is damaged"
@@ -36,7 +36,7 @@ public struct StateFailure: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    public var description: String { "\(message) (\(detail))" }
+    package var description: String { "\(message) (\(detail))" }
 
     static let newer = StateFailure(cause: .newer, detail: "an unknown migration")
 

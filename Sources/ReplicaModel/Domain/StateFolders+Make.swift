@@ -1,11 +1,11 @@
 internal import CLinux
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 extension StateFolders {
     /// Makes the tree of a domain of which nothing is here: the root's listing, as any folder's, comes with the first look at it.
     /// - Throws: EEXIST when there is one.
-    public func makeDomain() throws(Errno) {
+    package func makeDomain() throws(Errno) {
         try make()
         try makeMark()
         let mark = try loadMark()
@@ -22,7 +22,7 @@ extension StateFolders {
     /// returns, and untouched when it throws; a crash leaves one or the other.
     /// - Throws: EEXIST when the domain exists; ENOTDIR, ENOENT; EXDEV when it lies on another filesystem; EBUSY for a
     ///   mount point; EPERM for another user's; EINVAL for what is in a domain or holds one.
-    public func importDomain(from directory: FilePath) throws(Errno) {
+    package func importDomain(from directory: FilePath) throws(Errno) {
         try Self.checkImportable(directory)
         try make()
         try makeMark()
@@ -33,7 +33,7 @@ extension StateFolders {
     }
 
     /// Throws what ``importDomain(from:)`` would throw of the directory itself, before anything is made.
-    public static func checkImportable(_ directory: FilePath) throws(Errno) {
+    package static func checkImportable(_ directory: FilePath) throws(Errno) {
         let status = try status(directory)
         guard status.kind == .folder else { throw .notDirectory }
         guard geteuid() == 0 || status.user == geteuid() else { throw .notPermitted }
@@ -46,13 +46,13 @@ extension StateFolders {
 
     /// As ``checkImportable(_:)``, when the store is known that is to have it.
     /// - Throws: Also ENOTSUP when that takes no import (statement 11).
-    public static func checkImportable(_ directory: FilePath, into store: StoreProperties) throws(Errno) {
+    package static func checkImportable(_ directory: FilePath, into store: StoreProperties) throws(Errno) {
         guard store.allowsImport else { throw .notSupported }
         try checkImportable(directory)
     }
 
     /// Whether a path, which has no links in it, is in the state of a domain, or is one.
-    public static func isInDomain(_ path: FilePath) -> Bool {
+    package static func isInDomain(_ path: FilePath) -> Bool {
         var above = path
         while true {
             let record = Self(root: above)

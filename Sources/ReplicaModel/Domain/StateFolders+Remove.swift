@@ -1,10 +1,10 @@
 internal import CLinux
 internal import Foundation
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// What stays on disk when a domain is removed (statement 22; NSFileProviderManager.DomainRemovalMode).
-public enum RemovalKeep: Sendable, Hashable, CaseIterable {
+package enum RemovalKeep: Sendable, Hashable, CaseIterable {
     /// What isn't in the store yet.
     case dirty
     /// Everything that is on this disk.
@@ -13,16 +13,16 @@ public enum RemovalKeep: Sendable, Hashable, CaseIterable {
 }
 
 /// What a removal left.
-public struct Removal: Sendable, Hashable {
+package struct Removal: Sendable, Hashable {
     /// Where what was kept is now, under the user's own names; nil when there was nothing to keep.
-    public var preserved: FilePath?
+    package var preserved: FilePath?
     /// The files in it.
-    public var files = 0
+    package var files = 0
 }
 
 extension Domain {
     /// Stops the domain and takes it away; see ``StateFolders/remove(keep:name:)``. Nothing may be called after it.
-    public func remove(keep: RemovalKeep, name: String) async throws -> Removal {
+    package func remove(keep: RemovalKeep, name: String) async throws -> Removal {
         try await stop()
         return try replica.folders.remove(keep: keep, name: name)
     }
@@ -34,7 +34,7 @@ extension StateFolders {
     /// - Parameter name: The domain's name.
     /// - Throws: EBUSY while a process serves the domain; the errno or the database's error that stands in the way.
     ///   What was not moved yet is still in the domain then.
-    public func remove(keep: RemovalKeep, name: String) throws -> Removal {
+    package func remove(keep: RemovalKeep, name: String) throws -> Removal {
         let lock = try lockForServing()
         defer { close(lock) }
         var removal = Removal()

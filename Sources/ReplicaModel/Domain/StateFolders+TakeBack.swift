@@ -1,12 +1,12 @@
 internal import CLinux
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 extension StateFolders {
     /// Makes the folders of a new domain. What an attempt left that was broken off before there was a tree is taken away
     /// first; anything else that is there is not ours to use.
     /// - Throws: EEXIST when something is there.
-    public func makeNew() throws(Errno) {
+    package func makeNew() throws(Errno) {
         if try isLeftover() { try takeBack() }
         for folder in [root, staging, kept] {
             guard folder.withPlatformString({ mkdir($0, 0o700) }) == 0 else {
@@ -20,7 +20,7 @@ extension StateFolders {
 
     /// Takes the folders of a new domain away, whose tree is gone again, with the files that were made in them.
     /// - Throws: ENOTEMPTY when there is anything else in it.
-    public func takeBack() throws(Errno) {
+    package func takeBack() throws(Errno) {
         let folder = try Errno.check(
             root.withPlatformString { open($0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
         defer { close(folder) }
@@ -34,13 +34,13 @@ extension StateFolders {
     }
 
     /// Takes the tree of a new domain away, of which nothing was ever here.
-    public func takeBackTree() throws(Errno) {
+    package func takeBackTree() throws(Errno) {
         try Errno.check(tree.withPlatformString { rmdir($0) })
     }
 
     /// Moves the tree back to where it was imported from, without the replica's marks. The domain is not open.
     /// - Throws: EEXIST when something else is there by now. The tree stays where it is then.
-    public func giveBack(to directory: FilePath) throws(Errno) {
+    package func giveBack(to directory: FilePath) throws(Errno) {
         for mark in [OwnXattr.epoch, OwnXattr.dataless] {
             let isGone = tree.withPlatformString { lremovexattr($0, mark) } == 0
             guard isGone || Errno.last.rawValue == ENODATA || Errno.last == .notSupported else { throw .last }

@@ -2,7 +2,7 @@ internal import SystemPackage
 
 /// Carries a remote change out through the mount, so that the kernel's caches and inotify's watchers learn of it
 /// (MODEL.md#presentation): the daemon makes the system call at the mount, and recognises its own request.
-public protocol Presenter: Sendable {
+package protocol Presenter: Sendable {
     /// Makes the system call. False when it could not be made; the change is then applied below the kernel's sight.
     func present(_ call: PresentedCall) -> Bool
     /// Tells the kernel to forget what it knows of a name.
@@ -15,21 +15,21 @@ public protocol Presenter: Sendable {
 ///
 /// The way was right when it was asked for. Whoever may rename there can have put something else at its end, or a symlink
 /// on it, by the time that it is walked: only what has the number is the item.
-public struct PresentedItem: Sendable, Hashable {
+package struct PresentedItem: Sendable, Hashable {
     /// The names from the root on; none for the root itself.
-    public var path: [FileName]
+    package var path: [FileName]
     /// The inode number that programs see.
-    public var number: ItemNumber
+    package var number: ItemNumber
 
     /// The item `number` at `path`.
-    public init(path: [FileName], number: ItemNumber) {
+    package init(path: [FileName], number: ItemNumber) {
         self.path = path
         self.number = number
     }
 }
 
 /// A system call by which a remote change shows.
-public enum PresentedCall: Sendable, Hashable {
+package enum PresentedCall: Sendable, Hashable {
     case makeFile(FileName, in: PresentedItem)
     case makeFolder(FileName, in: PresentedItem)
     case makeSymlink(FileName, in: PresentedItem)
@@ -78,7 +78,7 @@ extension Replica {
     /// what this returns.
     /// - Returns: The entry that came of it, with one reference of the kernel, or nil when there is none.
     /// - Throws: ENOENT when no change is waiting there.
-    public func performPresented(_ name: FileName, in folder: ItemNumber) throws(ReplicaError) -> Entry? {
+    package func performPresented(_ name: FileName, in folder: ItemNumber) throws(ReplicaError) -> Entry? {
         let key = ItemPlace(folder: folder, name: name)
         return try withTreeWaking { (tree) throws(ReplicaError) in
             guard let change = tree.presentations.take(key) else { throw .errno(.noSuchFileOrDirectory) }
@@ -88,12 +88,12 @@ extension Replica {
     }
 
     /// The same for an item itself: setattr names no folder.
-    public func performPresented(on number: ItemNumber) throws(ReplicaError) -> Entry? {
+    package func performPresented(on number: ItemNumber) throws(ReplicaError) -> Entry? {
         try performPresented(FileName(""), in: number)
     }
 
     /// Tells the replica where it is mounted; nil when it no longer is.
-    public func setPresenter(_ presenter: (any Presenter)?) {
+    package func setPresenter(_ presenter: (any Presenter)?) {
         self.presenter.withLock { $0 = presenter }
     }
 

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Work that blocks gets a thread of its own, not one of the few that tasks share.
-public enum BlockingWork {
+package enum BlockingWork {
     private final class Job: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -23,7 +23,7 @@ public enum BlockingWork {
 
     /// Runs `body` on a new thread.
     /// - Returns: False when there is no thread to be had; `body` is not run then.
-    public static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         var thread = pthread_t()
         let job = Unmanaged.passRetained(Job(body))
         let failed = pthread_create(

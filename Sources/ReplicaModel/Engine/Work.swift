@@ -1,16 +1,16 @@
 internal import Glibc
 
 /// How far something that a person asked for has come: counted by who does it, read by one who shows it. Any thread.
-public final class Work: Sendable {
+package final class Work: Sendable {
     /// Counts so far.
-    public struct Counts: Sendable, Hashable {
-        public var items = 0
+    package struct Counts: Sendable, Hashable {
+        package var items = 0
         /// What is to be done in all, as far as it was found.
-        public var itemsTotal = 0
-        public var bytes: Int64 = 0
-        public var bytesTotal: Int64 = 0
+        package var itemsTotal = 0
+        package var bytes: Int64 = 0
+        package var bytesTotal: Int64 = 0
         /// Whether more may be found.
-        public var isCounting = true
+        package var isCounting = true
     }
     private struct State {
         var counts = Counts()
@@ -23,13 +23,13 @@ public final class Work: Sendable {
     private let now: @Sendable () -> Double
 
     /// - Parameter now: Seconds of a clock that runs evenly; for tests.
-    public init(now: @escaping @Sendable () -> Double = Work.clock) { self.now = now }
+    package init(now: @escaping @Sendable () -> Double = Work.clock) { self.now = now }
 
     /// Counts until now, of whole items.
-    public var counts: Counts { state.withLock { $0.counts } }
+    package var counts: Counts { state.withLock { $0.counts } }
 
     /// How far it is now, with the mean speeds of the last seconds in which this was asked; nil while nothing was found.
-    public func report() -> TransferReport? {
+    package func report() -> TransferReport? {
         let (counted, underway) = state.withLock { ($0.counts, $0.underway) }
         var counts = counted
         // Asked for outside of the lock: it takes others.
@@ -87,7 +87,7 @@ public final class Work: Sendable {
     }
 
     /// Seconds since the machine was started.
-    public static let clock: @Sendable () -> Double = {
+    package static let clock: @Sendable () -> Double = {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9

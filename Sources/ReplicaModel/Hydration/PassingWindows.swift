@@ -1,8 +1,8 @@
 /// Bytes of a file that are read and not kept.
-public struct PassingBytes: Sendable {
-    public var bytes: [UInt8]
+package struct PassingBytes: Sendable {
+    package var bytes: [UInt8]
     /// The content version that they are of.
-    public var version: String
+    package var version: String
 }
 
 /// What was last fetched of files that are not kept: a bounded number of windows, each of a bounded size.

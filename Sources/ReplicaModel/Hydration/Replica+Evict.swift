@@ -1,9 +1,9 @@
 internal import CLinux
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// Why something is not evicted (MODEL.md#eviction).
-public enum EvictionRefusal: Error, Hashable, Sendable {
+package enum EvictionRefusal: Error, Hashable, Sendable {
     /// It is not in the store as it is here.
     case unsyncedEdits
     /// It is to be kept here.

@@ -1,8 +1,8 @@
 /// A file's access control list as `system.posix_acl_access` has it (acl(5)). With one, the group bits that `stat` shows are
 /// its mask: the most that anybody but the owner and others may have, and not what the file's group has.
-public struct AccessList: Hashable, Sendable {
+package struct AccessList: Hashable, Sendable {
     /// The attribute.
-    public static let attribute = "system.posix_acl_access"
+    package static let attribute = "system.posix_acl_access"
 
     private enum Tag: UInt16 {
         case owner = 0x01
@@ -16,10 +16,10 @@ public struct AccessList: Hashable, Sendable {
     private static let entrySize = 8
 
     /// The attribute's value.
-    public private(set) var bytes: [UInt8]
+    package private(set) var bytes: [UInt8]
 
     /// - Parameter bytes: Anything; nil where it is no list, as a filesystem or a broken one may give.
-    public init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         guard bytes.starts(with: Self.version), (bytes.count - Self.version.count) % Self.entrySize == 0 else {
             return nil
         }
@@ -29,14 +29,14 @@ public struct AccessList: Hashable, Sendable {
 
     /// A mode whose group bits are what the file's group has.
     /// - Parameter status: The mode that `stat` shows.
-    public func mode(_ status: UInt16) -> UInt16 {
+    package func mode(_ status: UInt16) -> UInt16 {
         let group = (rights(of: .group) ?? 0) & (rights(of: .mask) ?? 7)
         return status & ~0o070 | group << 3
     }
 
     /// The list after a mode came in whose group bits are meant for the file's group. Others who are named in it keep what they
     /// have, and the mask grows by no more than what the group gets.
-    public func with(mode: UInt16) -> AccessList {
+    package func with(mode: UInt16) -> AccessList {
         var list = self
         let group = mode >> 3 & 7
         list.set(.owner, mode >> 6 & 7)

@@ -2,19 +2,19 @@
 /// process.
 extension Int64 {
     /// The sum, or the nearest number there is.
-    public func saturatingAdd(_ other: Int64) -> Int64 {
+    package func saturatingAdd(_ other: Int64) -> Int64 {
         let (sum, isTooFar) = addingReportingOverflow(other)
         return isTooFar ? (other < 0 ? .min : .max) : sum
     }
 
     /// The difference, or the nearest number there is.
-    public func saturatingSubtract(_ other: Int64) -> Int64 {
+    package func saturatingSubtract(_ other: Int64) -> Int64 {
         let (difference, isTooFar) = subtractingReportingOverflow(other)
         return isTooFar ? (other < 0 ? .max : .min) : difference
     }
 
     /// The next multiple of `block`, a power of two; the largest number there is when that would be larger.
-    public func roundedUp(toMultipleOf block: Int64) -> Int64 {
+    package func roundedUp(toMultipleOf block: Int64) -> Int64 {
         let (sum, isTooFar) = addingReportingOverflow(block - 1)
         return isTooFar ? .max : sum & ~(block - 1)
     }

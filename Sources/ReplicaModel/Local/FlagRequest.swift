@@ -3,14 +3,14 @@ internal import Glibc
 internal import SystemPackage
 
 /// A request about what the filesystem below keeps of a file or folder beside its mode: chattr(1), lsattr(1).
-public enum FlagRequest: Sendable {
+package enum FlagRequest: Sendable {
     /// `FS_IOC_GETFLAGS` and `FS_IOC_SETFLAGS` of ioctl_iflags(2).
     case flags, setFlags
     /// `FS_IOC_FSGETXATTR` and `FS_IOC_FSSETXATTR`: the same flags by other numbers, and a project.
     case extended, setExtended
 
     /// - Parameter number: As ioctl(2) has it. Nil for any other request.
-    public init?(_ number: UInt32) {
+    package init?(_ number: UInt32) {
         switch number {
         case CL_FS_IOC_GETFLAGS: self = .flags
         case CL_FS_IOC_SETFLAGS: self = .setFlags

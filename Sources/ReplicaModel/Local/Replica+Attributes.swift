@@ -3,23 +3,23 @@ internal import Glibc
 internal import SystemPackage
 
 /// What setattr changes; nil leaves as it is.
-public struct AttributeChange: Sendable {
+package struct AttributeChange: Sendable {
     /// The twelve permission bits.
-    public var mode: UInt16?
-    public var user: UInt32?
-    public var group: UInt32?
+    package var mode: UInt16?
+    package var user: UInt32?
+    package var group: UInt32?
     /// In bytes.
-    public var size: Int64?
-    public var accessed: TimeChange?
-    public var modified: TimeChange?
+    package var size: Int64?
+    package var accessed: TimeChange?
+    package var modified: TimeChange?
     /// Set when set-user-ID and set-group-ID of a file go, if there are any, as after a write by somebody else: says
     /// whether that somebody may leave set-group-ID where the group may not execute (is in the group).
-    public var clearsSetID: (@Sendable (_ group: UInt32) -> Bool)?
+    package var clearsSetID: (@Sendable (_ group: UInt32) -> Bool)?
 
-    public init() {}
+    package init() {}
 
     /// A new time of a file: utimensat(2)'s `UTIME_NOW` or a given one.
-    public enum TimeChange: Sendable, Hashable {
+    package enum TimeChange: Sendable, Hashable {
         case now
         case to(Timestamp)
 
@@ -35,7 +35,7 @@ public struct AttributeChange: Sendable {
 extension Replica {
     /// chmod, chown, truncate and utimensat(2). None fetches content, but for making a file longer whose content is not
     /// all here.
-    public func setAttributes(_ change: AttributeChange, of number: ItemNumber) throws(ReplicaError) -> Entry {
+    package func setAttributes(_ change: AttributeChange, of number: ItemNumber) throws(ReplicaError) -> Entry {
         try withTreeWaking(number, cuts: change.size != nil) { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
             try tree.demandChange(change, of: node)

@@ -4,7 +4,7 @@ internal import SystemPackage
 
 extension Replica {
     /// mkdir(2).
-    public func makeFolder(
+    package func makeFolder(
         _ name: FileName, in parent: ItemNumber, mode: UInt16, caller: Caller
     ) throws(ReplicaError) -> Entry {
         try create(name, in: parent, .folder, caller) { (folder, masked) throws(Errno) in
@@ -15,7 +15,7 @@ extension Replica {
     }
 
     /// symlink(2).
-    public func makeSymlink(
+    package func makeSymlink(
         _ name: FileName, in parent: ItemNumber, target: [UInt8], caller: Caller
     ) throws(ReplicaError) -> Entry {
         try create(name, in: parent, .symlink, caller) { (folder, _) throws(Errno) in
@@ -28,7 +28,7 @@ extension Replica {
     }
 
     /// mknod(2): a file, or a device, socket or fifo, which stays local (MODEL.md#decisions).
-    public func makeNode(
+    package func makeNode(
         _ name: FileName, in parent: ItemNumber, mode: UInt32, device: UInt64, caller: Caller
     ) throws(ReplicaError) -> Entry {
         let type = mode & UInt32(S_IFMT)
@@ -43,7 +43,7 @@ extension Replica {
 
     /// open(2) with `O_CREAT` of a name that is not there.
     /// - Returns: The descriptor is the caller's; ``closed(_:isWriter:)`` is owed.
-    public func createFile(
+    package func createFile(
         _ name: FileName, in parent: ItemNumber, mode: UInt16, flags: Int32, caller: Caller
     ) throws(ReplicaError) -> (Entry, OpenFile) {
         var descriptor: Int32 = -1

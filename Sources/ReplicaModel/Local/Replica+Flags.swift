@@ -10,7 +10,7 @@ extension Replica {
     ///   - isRoot: Whether root asks.
     /// - Returns: The value, in the kernel's form; nothing for a change.
     /// - Throws: ENOTTY where the disk has no flags; EOPNOTSUPP for a root that would be frozen.
-    public func flags(
+    package func flags(
         _ request: FlagRequest, _ given: [UInt8], of number: ItemNumber, isRoot: Bool
     ) throws(ReplicaError) -> [UInt8] {
         try withTreeWaking { (tree) throws(ReplicaError) in

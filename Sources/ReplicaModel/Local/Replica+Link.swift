@@ -3,7 +3,7 @@ internal import SystemPackage
 
 extension Replica {
     /// link(2): another name of a file, an item of its own that shows the same inode number (MODEL.md#decisions).
-    public func link(_ number: ItemNumber, as name: FileName, in parent: ItemNumber) throws(ReplicaError) -> Entry {
+    package func link(_ number: ItemNumber, as name: FileName, in parent: ItemNumber) throws(ReplicaError) -> Entry {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let source = try tree.node(number)
             guard source.kind != .folder else { throw .errno(.notPermitted) }

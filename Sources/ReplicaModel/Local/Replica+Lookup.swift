@@ -3,7 +3,7 @@ internal import SystemPackage
 
 extension Replica {
     /// The entry `name` of a folder. Counts as one reference of the kernel, to be given back by ``forget(_:count:)``.
-    public func lookup(_ name: FileName, in parent: ItemNumber) throws(ReplicaError) -> Entry {
+    package func lookup(_ name: FileName, in parent: ItemNumber) throws(ReplicaError) -> Entry {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(parent)
             return try tree.refer(to: try tree.existing(name, in: folder))
@@ -11,7 +11,7 @@ extension Replica {
     }
 
     /// What ``lookup(_:in:)`` says of each of `names`; nil for those that are gone.
-    public func lookup(_ names: ArraySlice<FileName>, in parent: ItemNumber) throws(ReplicaError) -> [Entry?] {
+    package func lookup(_ names: ArraySlice<FileName>, in parent: ItemNumber) throws(ReplicaError) -> [Entry?] {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(parent)
             var entries: [Entry?] = []
@@ -35,7 +35,7 @@ extension Replica {
     /// ``lookup(_:in:)`` does.
     /// - Parameter generation: The lower 20 bits of what it was told. An item that it has forgotten takes that on again.
     /// - Throws: ESTALE when there is no such item, or the kernel has it in another generation: with other content.
-    public func lookup(_ number: ItemNumber, generation: UInt32) throws(ReplicaError) -> Entry {
+    package func lookup(_ number: ItemNumber, generation: UInt32) throws(ReplicaError) -> Entry {
         try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = try tree.findShown(number), !node.isDeleted else { throw .errno(Errno(rawValue: ESTALE)) }
             let known = tree.nodesByInode[number] ?? node
@@ -46,14 +46,14 @@ extension Replica {
     }
 
     /// The folder above an item. Counts as one reference of the kernel.
-    public func lookupParent(of number: ItemNumber) throws(ReplicaError) -> Entry {
+    package func lookupParent(of number: ItemNumber) throws(ReplicaError) -> Entry {
         try withTreeWaking { (tree) throws(ReplicaError) in
             try tree.refer(to: try tree.node(number).parent ?? tree.root)
         }
     }
 
     /// Gives back `count` references of the kernel.
-    public func forget(_ number: ItemNumber, count: UInt64) {
+    package func forget(_ number: ItemNumber, count: UInt64) {
         withTree { tree in
             guard let node = tree.nodesByInode[number] else { return }
             node.lookups -= min(count, node.lookups)
@@ -70,17 +70,17 @@ extension Replica {
     }
 
     /// What stat(2) says of an item.
-    public func attributes(of number: ItemNumber) throws(ReplicaError) -> Entry {
+    package func attributes(of number: ItemNumber) throws(ReplicaError) -> Entry {
         try withTreeWaking { (tree) throws(ReplicaError) in try tree.entry(of: try tree.node(number)) }
     }
 
     /// The root, as the mount begins with it.
-    public func rootEntry() throws(ReplicaError) -> Entry {
+    package func rootEntry() throws(ReplicaError) -> Entry {
         try attributes(of: .root)
     }
 
     /// The entries of a folder at this moment, in no order.
-    public func entries(of number: ItemNumber) throws(ReplicaError) -> [FolderEntry] {
+    package func entries(of number: ItemNumber) throws(ReplicaError) -> [FolderEntry] {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(number)
             try tree.demand(.reading, of: folder, else: .permissionDenied)
@@ -90,12 +90,12 @@ extension Replica {
     }
 
     /// The folder above, for `..`; the root is above itself.
-    public func parent(of number: ItemNumber) throws(ReplicaError) -> ItemNumber {
+    package func parent(of number: ItemNumber) throws(ReplicaError) -> ItemNumber {
         try withTreeWaking { (tree) throws(ReplicaError) in try tree.node(number).parent?.number ?? .root }
     }
 
     /// What a symlink points to.
-    public func target(of number: ItemNumber) throws(ReplicaError) -> [UInt8] {
+    package func target(of number: ItemNumber) throws(ReplicaError) -> [UInt8] {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
             guard node.kind == .symlink else { throw .errno(.invalidArgument) }
@@ -106,13 +106,13 @@ extension Replica {
 }
 
 /// A line of a folder's listing.
-public struct FolderEntry: Sendable {
-    public let name: FileName
-    public let number: ItemNumber
+package struct FolderEntry: Sendable {
+    package let name: FileName
+    package let number: ItemNumber
     /// Nil for devices, sockets and fifos.
-    public let type: ItemKind?
+    package let type: ItemKind?
     /// The item's place in every listing of its folder: it stays, and later items have higher ones. From 3 on.
-    public let offset: Int64
+    package let offset: Int64
 
     fileprivate init(_ node: Node) {
         name = node.name

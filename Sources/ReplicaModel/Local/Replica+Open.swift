@@ -3,23 +3,23 @@ internal import Glibc
 internal import SystemPackage
 
 /// A file opened below.
-public struct OpenFile: Sendable {
+package struct OpenFile: Sendable {
     /// The receiver's to close.
-    public let descriptor: Int32
-    public let isWriter: Bool
+    package let descriptor: Int32
+    package let isWriter: Bool
     /// The item's generation then; see ``Replica/presence(of:range:since:placeholder:)``.
-    public let generation: UInt32
+    package let generation: UInt32
     /// The inode number of the file below when not all content is here: another may take its place then.
-    public let placeholder: UInt64?
+    package let placeholder: UInt64?
     /// Whether it had set-user-ID or set-group-ID then. The kernel writes by itself with the daemon's rights as they are
     /// without CAP_FSETID, and takes the bits also where root writes, who would keep them.
-    public let hasSetID: Bool
+    package let hasSetID: Bool
     /// Whether all content is here: the kernel may read and write the file itself, but for set-ID bits.
-    public var isWhole: Bool { placeholder == nil }
+    package var isWhole: Bool { placeholder == nil }
 }
 
 /// Whether bytes of a file can be read from its descriptor.
-public enum Presence: Sendable, Hashable {
+package enum Presence: Sendable, Hashable {
     case here
     /// They have to be fetched: ``Domain/hydrate(_:range:)``.
     case absent
@@ -33,7 +33,7 @@ extension Replica {
     /// open(2) without `O_CREAT`.
     /// - Returns: ``closed(_:isWriter:)`` is owed for it.
     /// - Throws: ``ReplicaError/needsContent(_:)`` when it is opened for writing, not truncating, and not all is here.
-    public func open(_ number: ItemNumber, flags: Int32) throws(ReplicaError) -> OpenFile {
+    package func open(_ number: ItemNumber, flags: Int32) throws(ReplicaError) -> OpenFile {
         let isWriter = flags & O_ACCMODE != O_RDONLY
         let truncates = flags & O_TRUNC != 0
         return try withTreeWaking(number, cuts: truncates) { (tree) throws(ReplicaError) in
@@ -63,7 +63,7 @@ extension Replica {
 
     /// Whether `range` of a file can be read from a descriptor that was opened in `generation`.
     /// - Parameter placeholder: ``OpenFile/placeholder`` of the descriptor; nil when none is to be read from.
-    public func presence(
+    package func presence(
         of number: ItemNumber, range: Range<Int64>, since generation: UInt32, placeholder: UInt64? = nil
     ) -> Presence {
         withTree { tree in
@@ -79,12 +79,12 @@ extension Replica {
     }
 
     /// The version of the store's content that a file is to have; nil when the store has none of it.
-    public func contentVersion(of number: ItemNumber) -> String? {
+    package func contentVersion(of number: ItemNumber) -> String? {
         withTree { $0.nodesByInode[number]?.base?.version.content }
     }
 
     /// The other end of an open: when the last writer goes, what it wrote becomes known.
-    public func closed(_ number: ItemNumber, isWriter: Bool) {
+    package func closed(_ number: ItemNumber, isWriter: Bool) {
         try? withTreeWaking { (tree) throws(ReplicaError) in  // Nothing here throws; the lock's signature does.
             guard let node = tree.nodesByInode[number] else { return }
             node.opens -= 1
@@ -99,7 +99,7 @@ extension Replica {
     }
 
     /// Notes that a file was written through a descriptor that the kernel does not let us see the end of.
-    public func settleWriters() {
+    package func settleWriters() {
         try? withTreeWaking { (tree) throws(ReplicaError) in  // Nothing here throws; the lock's signature does.
             for node in tree.writing.values { tree.settle(node) }
         }
@@ -107,7 +107,7 @@ extension Replica {
 
     /// A descriptor of the file that is in the place of one opened for reading in `generation`, and its inode number.
     /// - Throws: ESTALE when something of the content was here meanwhile.
-    public func reopen(
+    package func reopen(
         _ number: ItemNumber, since generation: UInt32
     ) throws(ReplicaError) -> (descriptor: Int32, placeholder: UInt64) {
         try withTreeWaking { (tree) throws(ReplicaError) in
@@ -119,7 +119,7 @@ extension Replica {
     }
 
     /// Another descriptor of a file that is open, for calls that the kernel's own passthrough does not serve.
-    public func reopen(_ number: ItemNumber, flags: Int32) throws(ReplicaError) -> Int32 {
+    package func reopen(_ number: ItemNumber, flags: Int32) throws(ReplicaError) -> Int32 {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let place = try tree.place(of: try tree.node(number))
             return try errnos { () throws(Errno) in

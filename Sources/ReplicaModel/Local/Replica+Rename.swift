@@ -3,21 +3,21 @@ internal import Glibc
 internal import SystemPackage
 
 /// The flags of renameat2(2).
-public struct RenameFlags: OptionSet, Sendable {
-    public let rawValue: UInt32
+package struct RenameFlags: OptionSet, Sendable {
+    package let rawValue: UInt32
 
-    public init(rawValue: UInt32) {
+    package init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
 
-    public static let noReplace = RenameFlags(rawValue: 1)
-    public static let exchange = RenameFlags(rawValue: 2)
+    package static let noReplace = RenameFlags(rawValue: 1)
+    package static let exchange = RenameFlags(rawValue: 2)
 }
 
 extension Replica {
     /// rename(2) and renameat2(2). A file renamed over another becomes the newer state of that other's item, as
     /// programs mean it that save by writing beside and renaming (MODEL.md#calls, "safe save").
-    public func rename(
+    package func rename(
         _ name: FileName, in parent: ItemNumber, to newName: FileName, in newParent: ItemNumber, flags: RenameFlags
     ) throws(ReplicaError) {
         guard flags.isSubset(of: [.noReplace, .exchange]), flags != [.noReplace, .exchange] else {

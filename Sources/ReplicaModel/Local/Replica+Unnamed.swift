@@ -8,7 +8,7 @@ extension Replica {
     /// open(2) with `O_TMPFILE`: a file that would stand in a folder.
     /// - Returns: The descriptor is the caller's; ``closed(_:isWriter:)`` is owed.
     /// - Throws: EOPNOTSUPP where the disk has no such files.
-    public func createUnnamed(
+    package func createUnnamed(
         in parent: ItemNumber, mode: UInt16, flags: Int32, caller: Caller
     ) throws(ReplicaError) -> (Entry, OpenFile) {
         try withTreeWaking { (tree) throws(ReplicaError) in

@@ -47,13 +47,13 @@ enum OwnXattr {
 extension Replica {
     /// Whether an item is known not to have the attribute: true of `security.capability` only, for which the kernel asks
     /// at the first write to each file.
-    public func isKnownToLack(_ name: UnsafePointer<CChar>, _ number: ItemNumber) -> Bool {
+    package func isKnownToLack(_ name: UnsafePointer<CChar>, _ number: ItemNumber) -> Bool {
         guard strcmp(name, OwnXattr.capability) == 0 else { return false }
         return withTree { $0.nodesByInode[number]?.lacksCapability == true }
     }
 
     /// getxattr(2).
-    public func xattr(_ name: String, of number: ItemNumber) throws(ReplicaError) -> [UInt8] {
+    package func xattr(_ name: String, of number: ItemNumber) throws(ReplicaError) -> [UInt8] {
         guard !OwnXattr.isHidden(name) else { throw .errno(Errno(rawValue: ENODATA)) }
         return try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
@@ -68,7 +68,7 @@ extension Replica {
     }
 
     /// listxattr(2), without the replica's own.
-    public func xattrNames(of number: ItemNumber) throws(ReplicaError) -> [String] {
+    package func xattrNames(of number: ItemNumber) throws(ReplicaError) -> [String] {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let place = try tree.place(of: try tree.node(number))
             return try errnos { () throws(Errno) in try place.xattrNames() }.filter { !OwnXattr.isHidden($0) }
@@ -78,7 +78,7 @@ extension Replica {
     /// setxattr(2); nil removes. Never fetches content.
     /// - Parameter killsSetGroupID: Whether an ACL takes set-group-ID with it, as it does when it is set by an owner who is not
     ///   in the group.
-    public func setXattr(
+    package func setXattr(
         _ name: String, _ value: UnsafeRawBufferPointer?, flags: Int32, of number: ItemNumber,
         killsSetGroupID: Bool = false
     ) throws(ReplicaError) {

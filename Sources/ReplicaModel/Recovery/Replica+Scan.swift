@@ -4,7 +4,7 @@ extension Replica {
     /// Compares the whole tree with the database, folder by folder, other work in between; then says what is gone.
     /// Does nothing after an orderly stop. Blocks its thread for as long as it takes.
     /// - Parameter isStopped: Asked between folders; true ends the scan unfinished.
-    public func scan(isStopped: () -> Bool = { false }) throws {
+    package func scan(isStopped: () -> Bool = { false }) throws {
         guard withTree({ $0.scan != .none }) else { return }
         var waiting: [ItemNumber] = [.root]
         while let next = waiting.popLast() {
@@ -45,5 +45,5 @@ extension Replica {
     private static let mostUnrecorded = 20_000
 
     /// Whether the tree is still being compared: nothing is sent until it is not.
-    public var isScanning: Bool { withTree { $0.scan != .none } }
+    package var isScanning: Bool { withTree { $0.scan != .none } }
 }

@@ -37,7 +37,7 @@ extension Replica {
     }
 
     /// Records everything and notes that the stop was orderly. Nothing may be called after it.
-    public func close() throws {
+    package func close() throws {
         let isScanned = !isScanning
         settleWriters()
         var epoch: UInt64 = 0

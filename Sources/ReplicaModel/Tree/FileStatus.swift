@@ -1,35 +1,35 @@
 internal import CLinux
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// What statx(2) says about a file.
-public struct FileStatus: Sendable, Hashable {
+package struct FileStatus: Sendable, Hashable {
     /// Device and inode number on the filesystem below.
-    public var device: UInt64
-    public var inode: UInt64
+    package var device: UInt64
+    package var inode: UInt64
     /// Type and permission bits.
-    public var mode: UInt32
-    public var links: UInt32
-    public var user: UInt32
-    public var group: UInt32
+    package var mode: UInt32
+    package var links: UInt32
+    package var user: UInt32
+    package var group: UInt32
     /// The device that a device file stands for.
-    public var special: UInt64
+    package var special: UInt64
     /// In bytes.
-    public var size: Int64
+    package var size: Int64
     /// In units of 512 bytes.
-    public var blocks: Int64
-    public var blockSize: UInt32
-    public var accessed: Timestamp
-    public var modified: Timestamp
-    public var changed: Timestamp
+    package var blocks: Int64
+    package var blockSize: UInt32
+    package var accessed: Timestamp
+    package var modified: Timestamp
+    package var changed: Timestamp
     /// Zero where the filesystem below keeps none.
-    public var born: Timestamp
+    package var born: Timestamp
 
     /// Whether something is mounted here; known from Linux 5.8 on.
     var isMountPoint: Bool
 
     /// What can be replicated, or nil for devices, sockets and fifos.
-    public var kind: ItemKind? {
+    package var kind: ItemKind? {
         switch mode & UInt32(S_IFMT) {
         case UInt32(S_IFREG): .file
         case UInt32(S_IFDIR): .folder
@@ -39,9 +39,9 @@ public struct FileStatus: Sendable, Hashable {
     }
 
     /// The twelve permission bits.
-    public var permissions: UInt16 { UInt16(mode & 0o7777) }
+    package var permissions: UInt16 { UInt16(mode & 0o7777) }
     /// Whether it has set-user-ID or set-group-ID.
-    public var hasSetID: Bool { permissions & Self.setID != 0 }
+    package var hasSetID: Bool { permissions & Self.setID != 0 }
     static let setID = UInt16(S_ISUID | S_ISGID)
 
     /// The status of `name` in `folder`, never of what a symlink points to.
@@ -52,7 +52,7 @@ public struct FileStatus: Sendable, Hashable {
     }
 
     /// The status of an open file; `O_PATH` descriptors too.
-    public init(descriptor: Int32) throws(Errno) {
+    package init(descriptor: Int32) throws(Errno) {
         try self.init(descriptor, "", CL_AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)
     }
 

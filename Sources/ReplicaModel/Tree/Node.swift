@@ -1,7 +1,7 @@
 internal import SystemPackage
 
 /// How much of an item's content is here. A folder's content is its listing.
-public enum Materialization: UInt8, Sendable {
+package enum Materialization: UInt8, Sendable {
     case whole = 0
     /// Some ranges of a file are here.
     case partial = 1
@@ -9,7 +9,7 @@ public enum Materialization: UInt8, Sendable {
 }
 
 /// What a person asked to be kept here.
-public enum Pin: UInt8, Sendable {
+package enum Pin: UInt8, Sendable {
     /// As the folder above says.
     case inherited = 0
     case pinned = 1

@@ -7,11 +7,11 @@ internal import SystemPackage
 /// Every method may be called from any thread. Those of the filesystem return after system calls on the backing tree,
 /// never after the network; what they change is known to the engine when they return, and found again after a crash by
 /// comparing tree and database (docs/decisions/no-intent-log.md).
-public final class Replica: Sendable {
+package final class Replica: Sendable {
     let tree: Locked<Tree>
     let database: ReplicaDatabase
     /// Where the domain's folders are.
-    public let folders: StateFolders
+    package let folders: StateFolders
     let recording = Locked(Recording(), rank: .recording)
     /// As of which of the tree's ``Tree/untoldChanges`` the database survives a power cut.
     let durable = Locked<UInt64>(0, rank: .durable)

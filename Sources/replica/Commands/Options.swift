@@ -1,5 +1,5 @@
-public import ArgumentParser
-public import ReplicaControl
+import ArgumentParser
+import ReplicaControl
 
 /// What every command has.
 struct OutputOptions: ParsableArguments {
