@@ -35,26 +35,35 @@ let package = Package(
         // Declarations only: Linux calls that the Glibc module lacks.
         .systemLibrary(name: "CLinux"),
         .target(name: "CFuse", linkerSettings: [.linkedLibrary("fuse3"), .linkedLibrary("uring")]),
-        .target(name: "FuseMount", dependencies: ["CFuse", system], swiftSettings: strict),
-        .target(name: "ReplicaModel", dependencies: ["CLinux", grdb, heap, system, log], swiftSettings: strict),
+        .target(name: "Threads", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(name: "FuseMount", dependencies: ["CFuse", "Threads", system], swiftSettings: strict),
         .target(
-            name: "ReplicaFileSystem", dependencies: ["FuseMount", "ReplicaModel", "CLinux", system],
+            name: "ReplicaModel", dependencies: ["CLinux", "Threads", grdb, heap, system, log], swiftSettings: strict),
+        .target(
+            name: "ReplicaFileSystem", dependencies: ["FuseMount", "ReplicaModel", "CLinux", "Threads", system],
             swiftSettings: strict),
-        .target(name: "DirectoryStore", dependencies: ["ReplicaModel", "CLinux", system], swiftSettings: strict),
+        .target(
+            name: "DirectoryStore", dependencies: ["ReplicaModel", "CLinux", "Threads", system], swiftSettings: strict),
         .target(name: "PathStore", dependencies: ["ReplicaModel"], swiftSettings: strict),
         .target(name: "ReplicaControl", dependencies: ["CLinux", system], swiftSettings: strict),
         .executableTarget(
             name: "mount.replica",
-            dependencies: ["ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "ReplicaControl", log, system],
+            dependencies: [
+                "ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "ReplicaControl", "CLinux", "Threads", log,
+                system,
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "replica", dependencies: ["ReplicaControl", arguments], swiftSettings: strict),
         .target(
-            name: "ReplicaTestSupport", dependencies: ["ReplicaModel", system, "CLinux"], swiftSettings: strict),
+            name: "ReplicaTestSupport", dependencies: ["ReplicaModel", "Threads", system, "CLinux"],
+            swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
-        .testTarget(name: "FuseMountTests", dependencies: ["FuseMount", "CLinux", system], swiftSettings: strict),
+        .testTarget(name: "ThreadsTests", dependencies: ["CLinux", "Threads"], swiftSettings: strict),
         .testTarget(
-            name: "ReplicaModelTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", log, system],
+            name: "FuseMountTests", dependencies: ["FuseMount", "CLinux", "Threads", system], swiftSettings: strict),
+        .testTarget(
+            name: "ReplicaModelTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", "Threads", log, system],
             swiftSettings: strict),
         .testTarget(
             name: "ReplicaFileSystemTests",

@@ -98,8 +98,6 @@ int cl_open_by_handle(int mount, const struct cl_file_handle *handle, int flags)
 int cl_accept4(int socket, void *address, void *length, int flags) __asm__("accept4");
 int cl_malloc_option(int option, int value) __asm__("mallopt");
 int cl_name_thread(unsigned long thread, const char *name) __asm__("pthread_setname_np");
-/// sem_clockwait(3) of a sem_t, until a struct timespec of `clock`.
-int cl_sem_clockwait(void *semaphore, int clock, const void *until) __asm__("sem_clockwait");
 
 /// struct ucred of <sys/socket.h>, which Glibc has only with _GNU_SOURCE.
 struct cl_ucred {

@@ -1,6 +1,7 @@
 import Glibc
 import SystemPackage
 import Testing
+import Threads
 
 @testable import FuseMount
 

@@ -48,6 +48,17 @@ import Testing
         }
     }
 
+    /// Mutexes, conditions and threads by hand are in one module.
+    @Test func threadsAreMadeInOnePlace() {
+        for file in SourceTree.swift where file.isInSources && file.target != "Threads" {
+            for (index, line) in file.lines.enumerated() {
+                if line.code.contains(#/\bpthread_(mutex|cond|rwlock|create|join|detach|attr|key)|\bsem_/#) {
+                    Issue.record("\(file.path):\(index + 1): use Threads")
+                }
+            }
+        }
+    }
+
     @Test func nothingIsLeftForLater() {
         let marks = ["TO" + "DO", "FIX" + "ME"]
         for file in SourceTree.swift {

@@ -1,5 +1,6 @@
 import Glibc
 import ReplicaModel
+import Threads
 
 /// The thread that takes in events as they come and signals changes.
 enum WatchThread {
@@ -11,7 +12,7 @@ enum WatchThread {
 
     /// Starts it; it ends after `isStopped` is set and the tree's watches are woken.
     static func start(_ tree: DirectoryTree, isStopped: Locked<Bool>) {
-        Thread.start {
+        let isStarted = Thread.run {
             var anchor = tree.index.withLock { $0.log.anchor }
             var nextLook = tree.lookingAgain.map { ContinuousClock.now + $0.interval }
             while !isStopped.withLock({ $0 }) {
@@ -30,6 +31,7 @@ enum WatchThread {
                 anchor = present
             }
         }
+        precondition(isStarted, "no thread to be had")
     }
 
     /// How long there is nothing to do if no event comes; -1 is for ever.

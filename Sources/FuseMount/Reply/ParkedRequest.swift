@@ -1,5 +1,6 @@
 internal import CFuse
 internal import Glibc
+internal import Threads
 
 /// What all kinds of parked replies share: who has the request, and whether its caller was interrupted.
 final class ParkedRequest: Sendable {

@@ -1,3 +1,5 @@
+internal import Threads
+
 /// All requests of a session that were parked and are not answered yet.
 final class ParkingLot: Sendable {
     private struct Contents {

@@ -1,5 +1,6 @@
 internal import CFuse
 internal import Glibc
+internal import Threads
 
 /// Tells the kernel what changed behind its back.
 ///

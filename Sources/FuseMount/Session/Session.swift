@@ -1,6 +1,7 @@
 internal import CFuse
 internal import Glibc
 public import SystemPackage
+internal import Threads
 
 /// One filesystem on one mountpoint: mount it, run it, unmount it. A session is used once.
 public final class Session: Sendable {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Threads
 
 /// SIGTERM, SIGINT and SIGHUP for a daemon that asks for it: nothing is installed otherwise.
 public enum TerminationSignals {

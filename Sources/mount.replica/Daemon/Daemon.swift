@@ -5,6 +5,7 @@ import ReplicaControl
 import ReplicaFileSystem
 import ReplicaModel
 import SystemPackage
+import Threads
 
 /// The one process that serves a domain: its replica, its exchange with the store, its mount and its socket.
 final class Daemon: Sendable {

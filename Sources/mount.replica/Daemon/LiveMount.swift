@@ -4,6 +4,7 @@ import ReplicaControl
 import ReplicaFileSystem
 import ReplicaModel
 import SystemPackage
+import Threads
 
 /// A domain at its mountpoint.
 final class LiveMount: Sendable {

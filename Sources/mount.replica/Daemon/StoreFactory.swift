@@ -4,6 +4,7 @@ import Logging
 import ReplicaControl
 import ReplicaModel
 import SystemPackage
+import Threads
 
 /// Makes the store that a URL names. A new kind of store is one more case here.
 enum StoreFactory {

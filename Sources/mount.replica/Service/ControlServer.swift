@@ -3,46 +3,34 @@ import Glibc
 import ReplicaControl
 import ReplicaModel
 import SystemPackage
+import Threads
 
 /// Serves a domain's control socket. One thread does all its input and output and sleeps when there is none; requests
 /// run as tasks, so a slow client holds up nobody.
 ///
 /// Whoever makes one serves the domain: ``Domain/open(_:store:options:log:)`` lets one process do that.
-// `inbox` is behind a lock; `loop` is touched by the server's thread only, once it runs.
-final class ControlServer: @unchecked Sendable {
+final class ControlServer: Sendable {
     private let inbox: ControlInbox
     private let state: FilePath
-    private let loop: ControlLoop
-    private var thread = pthread_t()
+    private let thread: Thread
 
     /// Listens in the state directory and starts to serve.
     init(state: FilePath, service: any DomainService) throws(Errno) {
         self.state = state
         inbox = try ControlInbox()
         let listener = try ControlSocket.listen(state: state)
-        loop = ControlLoop(listener: listener, inbox: inbox, service: service)
-        let context = Unmanaged.passRetained(loop).toOpaque()
-        let code = pthread_create(&thread, nil, controlThread, context)
-        if code != 0 {
-            Unmanaged<ControlLoop>.fromOpaque(context).release()
-            throw Errno(rawValue: code)
-        }
+        let loop = ControlLoop(listener: listener, inbox: inbox, service: service)
+        guard let thread = Thread(name: "control", { loop.run() }) else { throw .resourceTemporarilyUnavailable }
+        self.thread = thread
     }
 
     /// Takes no new request, lets those under way end and their answers go out (30 s at most for both; then they are
     /// cancelled), and removes the socket. Blocks: not to be called from a task. Call it once.
     func stop() {
         inbox.post(.stop)
-        pthread_join(thread, nil)
+        thread.join()
         unlink(state.appending(ControlSocket.name).string)
     }
-}
-
-private func controlThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let context else { return nil }
-    cl_name_thread(pthread_self(), "control")
-    Unmanaged<ControlLoop>.fromOpaque(context).takeRetainedValue().run()
-    return nil
 }
 
 /// What tasks tell the server's thread, with a pipe that wakes it.

@@ -1,3 +1,5 @@
+import Threads
+
 @testable import FuseMount
 
 /// Counts how often the kernel asked for what.

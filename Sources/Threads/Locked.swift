@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 
 /// A value that one thread at a time may touch.
 ///
@@ -6,9 +6,9 @@ import Glibc
 /// Keep the sections short and never suspend or call out within one.
 // The pthread mutex guards `value`, so sharing the object between threads is right.
 package final class Locked<Value>: @unchecked Sendable {
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let rank: LockRank
-    private var value: Value
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline let rank: LockRank
+    @usableFromInline var value: Value
 
     /// Guards `value`.
     /// - Parameter rank: Which locks may be held while this one is taken; by default only those that are made for it.
@@ -25,6 +25,7 @@ package final class Locked<Value>: @unchecked Sendable {
     }
 
     /// Runs `body` with the value while no other thread has it.
+    @inlinable
     package func withLock<Result, Failure>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {

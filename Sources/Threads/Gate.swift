@@ -1,0 +1,84 @@
+package import Glibc
+
+/// A value behind a mutex that threads can wait on until it is as they need it.
+///
+/// It has no ``LockRank``: take no lock and no other gate within `body`.
+// Unchecked: the value is only touched with the mutex held.
+package final class Gate<Value>: @unchecked Sendable {
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline let condition: UnsafeMutablePointer<pthread_cond_t>
+    @usableFromInline var value: Value
+
+    /// Guards `value`.
+    package init(_ value: Value) {
+        self.value = value
+        mutex = .allocate(capacity: 1)
+        condition = .allocate(capacity: 1)
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    /// Works on the value, then has all threads that wait look again.
+    @inlinable
+    package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        // Before the lock is left: whoever waited may free all this right after.
+        defer { pthread_cond_broadcast(condition) }
+        return try body(&value)
+    }
+
+    /// Works on the value, then has one of the threads that wait look again: for what only one of them can take. All of them would
+    /// find nothing but one, and fight for the lock meanwhile.
+    @inlinable
+    package func withLockWakingOne<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        defer { pthread_cond_signal(condition) }
+        return try body(&value)
+    }
+
+    /// Waits until `isReady` says so, then works on the value under the same lock. Wakes nobody.
+    @inlinable
+    @discardableResult
+    package func wait<Result>(until isReady: (Value) -> Bool, _ body: (inout Value) -> Result) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while !isReady(value) { pthread_cond_wait(condition, mutex) }
+        return body(&value)
+    }
+
+    /// Waits until `isReady` says so.
+    @inlinable
+    package func wait(until isReady: (Value) -> Bool) {
+        wait(until: isReady) { _ in }
+    }
+
+    /// Waits until `isReady` says so, for this long at the most, then works on the value under the same lock. Wakes nobody.
+    /// - Parameter body: Gets the value, and whether it is ready.
+    @discardableResult
+    package func wait<Result>(
+        seconds: Double, until isReady: (Value) -> Bool, _ body: (inout Value, _ isReady: Bool) -> Result
+    ) -> Result {
+        var end = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &end)
+        let nanoseconds = end.tv_nsec + Int(seconds.truncatingRemainder(dividingBy: 1) * 1e9)
+        end.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
+        end.tv_nsec = nanoseconds % 1_000_000_000
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while !isReady(value), pthread_cond_timedwait(condition, mutex, &end) != ETIMEDOUT {}
+        return body(&value, isReady(value))
+    }
+}

@@ -1,0 +1,18 @@
+/// Opens once; whoever waits goes on then. For threads, never for tasks.
+package final class Latch: Sendable {
+    private let isOpen = Gate(false)
+
+    package init() {}
+
+    /// Has all who wait go on, now and later.
+    package func open() { isOpen.withLock { $0 = true } }
+
+    /// Blocks the thread until ``open()`` was called.
+    package func wait() { isOpen.wait { $0 } }
+
+    /// Blocks the thread until ``open()`` was called, for this long at the most.
+    /// - Returns: Whether it was.
+    package func wait(seconds: Double) -> Bool {
+        isOpen.wait(seconds: seconds, until: { $0 }, { _, isOpen in isOpen })
+    }
+}

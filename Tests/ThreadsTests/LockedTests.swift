@@ -1,0 +1,36 @@
+import Testing
+import Threads
+
+@Suite struct LockedTests {
+    @Test func oneThreadAtATimeHasTheValue() throws {
+        let count = Locked(0)
+        let threads = try (0..<8).map { _ in
+            try #require(
+                Thread {
+                    for _ in 0..<20_000 { count.withLock { $0 += 1 } }
+                })
+        }
+        for thread in threads { thread.join() }
+        #expect(count.withLock { $0 } == 160_000)
+    }
+
+    @Test func theLockIsGivenBackAfterAnError() {
+        struct Failure: Error {}
+        let value = Locked(0)
+        #expect(throws: Failure.self) { try value.withLock { _ throws(Failure) in throw Failure() } }
+        #expect(value.withLock { $0 } == 0)
+    }
+
+    #if DEBUG
+        /// A lock of the same rank or a lower one: the process ends, rather than wait for ever one day.
+        @Test func locksAreTakenInTheOrderOfTheirRanks() async {
+            Locked((), rank: .leaf).withLock { _ in Locked((), rank: .innermost).withLock { _ in } }
+            await #expect(processExitsWith: .failure) {
+                Locked(()).withLock { _ in Locked(()).withLock { _ in } }
+            }
+            await #expect(processExitsWith: .failure) {
+                Locked((), rank: .innermost).withLock { _ in Locked(()).withLock { _ in } }
+            }
+        }
+    #endif
+}
