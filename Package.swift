@@ -45,6 +45,9 @@ let package = Package(
         .target(
             name: "DirectoryStore", dependencies: ["ReplicaModel", "CLinux", "Threads", system], swiftSettings: strict),
         .target(name: "PathStore", dependencies: ["ReplicaModel"], swiftSettings: strict),
+        .target(
+            name: "ProcessStore", dependencies: ["PathStore", "ReplicaModel", "CLinux", system, log],
+            swiftSettings: strict),
         .target(name: "ReplicaControl", dependencies: ["CLinux", system], swiftSettings: strict),
         .executableTarget(
             name: "mount.replica",
@@ -77,6 +80,11 @@ let package = Package(
             name: "DirectoryStoreTests",
             dependencies: ["DirectoryStore", "CLinux", "ReplicaModel", "ReplicaTestSupport", system],
             swiftSettings: strict),
+        .testTarget(
+            name: "ProcessStoreTests",
+            dependencies: [
+                "ProcessStore", "PathStore", "ReplicaModel", "ReplicaTestSupport", "CLinux", log, system,
+            ], exclude: ["rude-store"], swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             dependencies: [

@@ -95,6 +95,16 @@ struct cl_file_handle {
 int cl_name_to_handle(int folder, const char *path, struct cl_file_handle *handle, int *mount, int flags)
     __asm__("name_to_handle_at");
 int cl_open_by_handle(int mount, const struct cl_file_handle *handle, int flags) __asm__("open_by_handle_at");
+/// Of posix_spawn_file_actions_t: for programs that are started.
+int cl_spawn_closefrom(void *actions, int first) __asm__("posix_spawn_file_actions_addclosefrom_np");
+int cl_spawn_chdir(void *actions, const char *path) __asm__("posix_spawn_file_actions_addchdir_np");
+/// pidfd_open(2): `number` is CL_SYS_PIDFD_OPEN.
+long cl_pidfd_open(long number, int process, unsigned int flags) __asm__("syscall");
+#define CL_SYS_PIDFD_OPEN 434
+/// eventfd(2).
+int cl_eventfd(unsigned int value, int flags) __asm__("eventfd");
+#define CL_EFD_CLOEXEC 02000000
+#define CL_EFD_NONBLOCK 04000
 int cl_accept4(int socket, void *address, void *length, int flags) __asm__("accept4");
 int cl_malloc_option(int option, int value) __asm__("mallopt");
 int cl_name_thread(unsigned long thread, const char *name) __asm__("pthread_setname_np");

@@ -21,4 +21,6 @@ extension LockRank {
     package static let storeScan = LockRank(rawValue: 6)
     /// A store: what is known of its tree.
     package static let storeIndex = LockRank(rawValue: 7)
+    /// A store: which process it runs in.
+    package static let storeProcess = LockRank(rawValue: 8)
 }

@@ -1,5 +1,5 @@
-/// Lets a number of tasks in at a time; the others wait in order.
-final class CallGate: Sendable {
+/// Lets a number of tasks in at a time; the others wait in order. A number below 1 counts as 1.
+package final class CallGate: Sendable {
     private struct State {
         var free: Int
         var tickets = 0
@@ -10,13 +10,13 @@ final class CallGate: Sendable {
 
     private let state: Locked<State>
 
-    init(_ limit: Int) {
+    package init(_ limit: Int) {
         state = Locked(State(free: max(1, limit)))
     }
 
     /// Waits for a place; whoever got one owes a ``leave()``.
     /// - Throws: ``RemoteStoreError/cancelled`` when the task is cancelled before.
-    func enter() async throws(RemoteStoreError) {
+    package func enter() async throws(RemoteStoreError) {
         let ticket = state.withLock {
             $0.tickets += 1
             return $0.tickets
@@ -31,7 +31,7 @@ final class CallGate: Sendable {
     }
 
     /// Gives the place to the next that waits.
-    func leave() {
+    package func leave() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             if state.waiting.isEmpty {
                 state.free += 1

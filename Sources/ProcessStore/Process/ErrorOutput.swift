@@ -1,0 +1,58 @@
+import Logging
+
+/// A store's standard error on its way to the log: lines that are short, clean and not too many.
+struct ErrorOutput {
+    private let log: Logger
+    private let limits: ProcessLimits
+    private var line: [UInt8] = []
+    private var isCut = false
+    private var count = 0
+    private var leftOut = 0
+    private var begin: ContinuousClock.Instant?
+
+    init(_ log: Logger, _ limits: ProcessLimits) {
+        self.log = log
+        self.limits = limits
+    }
+
+    mutating func take(_ fresh: UnsafeRawBufferPointer, now: ContinuousClock.Instant) {
+        for byte in fresh {
+            if byte == UInt8(ascii: "\n") {
+                end(now)
+            } else if line.count < limits.errorLineLength {
+                line.append(byte)
+            } else {
+                isCut = true
+            }
+        }
+    }
+
+    /// Nothing more comes.
+    mutating func finish(now: ContinuousClock.Instant) {
+        if !line.isEmpty { end(now) }
+        tellLeftOut()
+    }
+
+    private mutating func end(_ now: ContinuousClock.Instant) {
+        defer {
+            line.removeAll(keepingCapacity: true)
+            isCut = false
+        }
+        if begin.map({ now - $0 >= .seconds(10) }) ?? true {
+            tellLeftOut()
+            begin = now
+            count = 0
+        }
+        guard count < limits.errorLines else {
+            leftOut += 1
+            return
+        }
+        count += 1
+        log.warning("store: \(PlainText.of(line) + (isCut ? "…" : ""))")
+    }
+
+    private mutating func tellLeftOut() {
+        if leftOut > 0 { log.warning("store: \(leftOut) more lines were left out") }
+        leftOut = 0
+    }
+}

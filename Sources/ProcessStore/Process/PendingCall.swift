@@ -1,0 +1,83 @@
+import ReplicaModel
+
+/// A call that a store's process is at, and what it has said of it.
+final class PendingCall: Sendable {
+    /// How a call ended.
+    enum Outcome: Sendable {
+        /// The answer's line, which has a result.
+        case answer([UInt8])
+        case error(WireError)
+        /// There will be no answer, for this reason.
+        case lost(String)
+    }
+
+    private struct State {
+        var outcome: Outcome?
+        /// Positions of the file that hold the content for good.
+        var wrote = RangeSet<Int64>()
+        var progress: Int64 = 0
+    }
+
+    let id: Int64
+    /// Whether the call takes bytes from the store.
+    let isFetch: Bool
+    /// What is to live as long as the store may be at the call: its place among the calls, and its file.
+    private let kept: [any Sendable]
+    private let state = Locked(State())
+    private let wakes = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    /// Told of progress in bytes, by the process's thread.
+    private let progress: @Sendable (Int64) -> Void
+
+    /// Pieces that are apart from each other, at most.
+    private static let mostPieces = 4_096
+
+    init(
+        _ id: Int64, isFetch: Bool, keeping kept: [any Sendable],
+        progress: @escaping @Sendable (Int64) -> Void
+    ) {
+        self.id = id
+        self.isFetch = isFetch
+        self.kept = kept
+        self.progress = progress
+    }
+
+    /// Yields whenever there is news; ends with the outcome.
+    var news: AsyncStream<Void> { wakes.stream }
+
+    var outcome: Outcome? { state.withLock { $0.outcome } }
+
+    /// What the file holds by now.
+    var wrote: RangeSet<Int64> { state.withLock { $0.wrote } }
+
+    /// The first outcome counts.
+    func finish(_ outcome: Outcome) {
+        state.withLock { $0.outcome = $0.outcome ?? outcome }
+        wakes.continuation.yield()
+        wakes.continuation.finish()
+    }
+
+    /// - Returns: Whether it is further than before.
+    func take(progress count: Int64) -> Bool {
+        let isFurther = state.withLock { state in
+            guard count > state.progress else { return false }
+            state.progress = count
+            return true
+        }
+        if isFurther { progress(min(count, largestNumber)) }
+        return isFurther
+    }
+
+    /// - Parameter piece: A position and a count.
+    /// - Returns: Whether there is more than before; nil when it can't be.
+    func take(wrote piece: [Int64]) -> Bool? {
+        guard isFetch, piece.count == 2, (0...largestNumber).contains(piece[0]), (0...largestNumber).contains(piece[1])
+        else { return nil }
+        let isMore = state.withLock { state -> Bool? in
+            let before = state.wrote
+            state.wrote.insert(contentsOf: piece[0]..<piece[0] + piece[1])
+            return state.wrote.ranges.count > Self.mostPieces ? nil : state.wrote != before
+        }
+        if isMore == true { wakes.continuation.yield() }
+        return isMore
+    }
+}

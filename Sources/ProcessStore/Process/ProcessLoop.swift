@@ -1,0 +1,238 @@
+import CLinux
+import Foundation
+import Glibc
+import Logging
+import SystemPackage
+
+/// The thread of a store's process: starts it, reads and writes its lines, watches its clocks, and ends it.
+struct ProcessLoop {
+    private enum Stage: Equatable {
+        case serving
+        /// Its input has ended.
+        case leaving(ContinuousClock.Instant)
+        case terminating(ContinuousClock.Instant)
+        case killed
+    }
+
+    /// Reads of what a process left behind, at most: more than a socket holds.
+    private static let lastReads = 256
+
+    /// Between the end of the conversation and the end of a process that has died.
+    private static let momentOfDeath = Duration.milliseconds(250)
+
+    private let process: StoreProcess
+    private let noSignal = Int32(MSG_NOSIGNAL)
+    private let limits: ProcessLimits
+    private let log: Logger
+    private let begin = ContinuousClock.now
+    private var stage = Stage.serving
+    private var failure: StoreFailure?
+    private var lines: LineBuffer
+    private var errors: ErrorOutput
+    private var conversation: Conversation
+    private var now = ContinuousClock.now
+    /// When it ended the conversation: one that has ended is known to have in a moment, and how.
+    private var hungUp: ContinuousClock.Instant?
+    /// Whether each of our ends still has something for us.
+    private var (isTalking, isComplaining) = (true, true)
+
+    init(_ process: StoreProcess, _ log: Logger, signal: @escaping @Sendable (IncomingLine.Signal) -> Void) {
+        self.process = process
+        self.log = log
+        limits = process.limits
+        lines = LineBuffer(limit: limits.longestLine)
+        errors = ErrorOutput(log, limits)
+        conversation = Conversation(process, signal: signal)
+    }
+
+    /// Blocks until nothing of the process is left.
+    mutating func run(_ program: StoreProgram, environment: [String]) -> StoreProcess.End {
+        let child: SpawnedProcess
+        do throws(Errno) {
+            child = try SpawnedProcess(program, environment: environment)
+        } catch {
+            return ended(.unreachable("\(program.path) can't be started: \(error)"))
+        }
+        serve(child)
+        // The leader has ended and nobody has waited for it: its number is still its group's and no other's.
+        kill(-child.identifier, SIGKILL)
+        // What it said before it ended counts. Who left the group may say more and more.
+        for _ in 0..<Self.lastReads where isTalking { if !read(child.conversation, of: child) { break } }
+        for _ in 0..<Self.lastReads where isComplaining { if !readErrors(child.errors) { break } }
+        errors.finish(now: now)
+        let status = Self.reap(child.identifier)
+        return ended(failure ?? (stage == .serving ? .unreachable(Self.words(program, status)) : nil))
+    }
+
+    private func ended(_ failure: StoreFailure?) -> StoreProcess.End {
+        StoreProcess.End(failure: failure, length: .now - begin)
+    }
+
+    private mutating func serve(_ child: SpawnedProcess) {
+        while true {
+            let hasOutput = isTalking && process.state.withLock { !$0.outgoing.isEmpty }
+            var files = [
+                pollfd(fd: child.handle.raw, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: process.wakeUp.raw, events: Int16(POLLIN), revents: 0),
+                pollfd(
+                    fd: isTalking ? child.conversation.raw : -1, events: Int16(POLLIN | (hasOutput ? POLLOUT : 0)),
+                    revents: 0),
+                pollfd(fd: isComplaining ? child.errors.raw : -1, events: Int16(POLLIN), revents: 0),
+            ]
+            let wait = max(.zero, min(deadline - .now, .seconds(3_600)))
+            poll(&files, 4, Int32(wait / .milliseconds(1)) + 1)
+            now = .now
+            if files[0].revents != 0 { return }
+            if files[1].revents != 0 {
+                var count: UInt64 = 0
+                Glibc.read(process.wakeUp.raw, &count, 8)
+            }
+            if files[2].revents & Int16(POLLOUT) != 0 { write(child.conversation, of: child) }
+            if files[2].revents & ~Int16(POLLOUT) != 0 { read(child.conversation, of: child) }
+            if files[3].revents != 0 { readErrors(child.errors) }
+            watch(child)
+        }
+    }
+
+    // MARK: Reading and writing
+
+    /// - Returns: Whether there may be more at once.
+    @discardableResult
+    private mutating func read(_ file: OwnedDescriptor, of child: SpawnedProcess) -> Bool {
+        var fresh: [[UInt8]?] = []
+        let count = withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
+            let count = Glibc.read(file.raw, buffer.baseAddress, buffer.count)
+            if count > 0 { fresh = lines.take(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+            return count
+        }
+        let error = errno
+        var wrong: String?
+        // What a process says that is being ended is of no use any more.
+        for line in fresh where stage == .serving && wrong == nil {
+            wrong = line.map { conversation.take($0, now: now) } ?? "a line that is too long"
+        }
+        if let wrong {
+            isTalking = false
+            fail(.unreachable("the store broke the protocol: \(wrong)"), child)
+        } else if count == 0 || count < 0 && error != EAGAIN && error != EINTR {
+            isTalking = false
+            if stage == .serving { hungUp = now }
+        }
+        if let refusal = conversation.refusal, failure == nil {
+            failure = refusal
+            leave(child)
+        }
+        return count > 0
+    }
+
+    @discardableResult
+    private mutating func readErrors(_ file: OwnedDescriptor) -> Bool {
+        let count = withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 16) { buffer in
+            let count = Glibc.read(file.raw, buffer.baseAddress, buffer.count)
+            if count > 0 { errors.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), now: now) }
+            return count
+        }
+        if count == 0 || count < 0 && errno != EAGAIN && errno != EINTR { isComplaining = false }
+        return count > 0
+    }
+
+    private mutating func write(_ file: OwnedDescriptor, of child: SpawnedProcess) {
+        let bytes = process.state.withLock { state in
+            defer { state.outgoing = [] }
+            return state.outgoing
+        }
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                send(file.raw, $0.baseAddress! + done, $0.count - done, noSignal)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            done += count
+        }
+        // A broken line is noticed by reading.
+        let rest = bytes[done...]
+        process.state.withLock { $0.outgoing.insert(contentsOf: rest, at: 0) }
+    }
+
+    // MARK: Clocks
+
+    /// When something is to be done at the latest.
+    private var deadline: ContinuousClock.Instant {
+        switch stage {
+        case .leaving(let since): since + limits.farewell
+        case .terminating(let since): since + limits.termination
+        case .killed: .now + .seconds(3_600)
+        case .serving:
+            min(
+                conversation.deadline(limits, begin: begin),
+                hungUp.map { $0 + Self.momentOfDeath } ?? .now + .seconds(3_600))
+        }
+    }
+
+    private mutating func watch(_ child: SpawnedProcess) {
+        conversation.sendCancellations(now: now)
+        switch stage {
+        case .leaving(let since):
+            if now - since >= limits.farewell { fail(.unreachable("the store does not end"), child) }
+        case .terminating(let since):
+            guard now - since >= limits.termination else { break }
+            stage = .killed
+            kill(-child.identifier, SIGKILL)
+        case .killed: break
+        case .serving:
+            if let hungUp, now - hungUp >= Self.momentOfDeath {
+                fail(.unreachable("the store ended the conversation"), child)
+            }
+            switch conversation.due(limits, begin: begin, now: now) {
+            case .nothing: break
+            case .idle: leave(child)
+            case .silent(let text): fail(.unreachable(text), child)
+            }
+            let (isToLeave, length) = process.state.withLock { ($0.isToLeave, $0.outgoing.count) }
+            if length > limits.longestQueue { fail(.unreachable("the store does not read what it is sent"), child) }
+            if isToLeave, stage == .serving { leave(child) }
+        }
+    }
+
+    /// Takes no call any more and ends its input.
+    private mutating func leave(_ child: SpawnedProcess) {
+        process.close(failure ?? .unreachable("the store was let go"), isFault: failure != nil)
+        guard stage == .serving else { return }
+        shutdown(child.conversation.raw, Int32(SHUT_WR))
+        process.state.withLock { $0.outgoing = [] }
+        stage = .leaving(now)
+    }
+
+    private mutating func fail(_ failure: StoreFailure, _ child: SpawnedProcess) {
+        if self.failure == nil {
+            self.failure = failure
+            log.warning("the store is ended: \(failure.message)")
+        }
+        process.close(failure, isFault: true)
+        terminate(child)
+    }
+
+    private mutating func terminate(_ child: SpawnedProcess) {
+        switch stage {
+        case .serving, .leaving:
+            process.state.withLock { $0.outgoing = [] }
+            stage = .terminating(now)
+            kill(-child.identifier, SIGTERM)
+        case .terminating, .killed: break
+        }
+    }
+
+    // MARK: The end
+
+    private static func reap(_ child: pid_t) -> Int32 {
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0, errno == EINTR {}
+        return status
+    }
+
+    private static func words(_ program: StoreProgram, _ status: Int32) -> String {
+        let signal = status & 0x7F
+        return "\(program.name) ended \(signal == 0 ? "with status \((status >> 8) & 0xFF)" : "by signal \(signal)")"
+    }
+}

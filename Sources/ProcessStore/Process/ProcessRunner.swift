@@ -1,0 +1,124 @@
+import Foundation
+import Logging
+import ReplicaModel
+import SystemPackage
+
+/// Keeps a store's program running while it is needed: starts it at a call, and again after a failure, with pauses.
+final class ProcessRunner: Sendable {
+    private struct State {
+        var process: StoreProcess?
+        /// Failures since it last ran steadily.
+        var failures = 0
+        /// No start before.
+        var pausedUntil: ContinuousClock.Instant?
+        var lastFailure: StoreFailure?
+        /// What it said of itself at first, which holds for as long as this lives.
+        var hello: Hello?
+        var isClosed = false
+    }
+
+    let spool: SpoolFolder
+    private let program: StoreProgram
+    private let greeting: HelloLine
+    private let limits: ProcessLimits
+    private let log: Logger
+    private let state = Locked(State(), rank: .storeProcess)
+    private let signalTarget = Locked<(@Sendable (IncomingLine.Signal?) -> Void)?>(nil)
+
+    init(_ program: StoreProgram, greeting: HelloLine, spool: SpoolFolder, limits: ProcessLimits, log: Logger) {
+        self.program = program
+        self.greeting = greeting
+        self.spool = spool
+        self.limits = limits
+        self.log = log
+    }
+
+    deinit {
+        state.withLock { $0.process }?.leave()
+    }
+
+    /// Sets who is told of signals; nil stands for anything.
+    func onSignal(_ target: @escaping @Sendable (IncomingLine.Signal?) -> Void) {
+        signalTarget.withLock { $0 = target }
+    }
+
+    /// A process that has said what it is and takes calls.
+    func running() async throws(StoreFailure) -> (StoreProcess, Hello) {
+        // One that is let go at this moment is waited for; one that fails is not waited for again.
+        while true {
+            let (process, isFresh) = try current()
+            guard process.isOpen else {
+                await process.waitForEnd(orFailure: true)
+                continue
+            }
+            let hello = try await process.hello().get()
+            try check(hello)
+            if isFresh, hello.signals { signalTarget.withLock { $0 }?(nil) }
+            return (process, hello)
+        }
+    }
+
+    /// The same program may have been replaced by one that keeps less, which nobody here reckons with.
+    private func check(_ hello: Hello) throws(StoreFailure) {
+        let first = state.withLock { state in
+            state.hello = state.hello ?? hello
+            return state.hello
+        }
+        guard first?.level == hello.level, first?.takesAnyNames == hello.takesAnyNames else {
+            throw .unreachable("the store says other things of itself than before: mount the domain again")
+        }
+    }
+
+    private func current() throws(StoreFailure) -> (StoreProcess, isFresh: Bool) {
+        try state.withLock { (state) throws(StoreFailure) in
+            if let process = state.process {
+                // It failed and is not gone yet, for a second or for ever.
+                if let failure = process.state.withLock({ $0.failed }) { throw failure }
+                return (process, false)
+            }
+            if state.isClosed { throw .unreachable("the store is closed") }
+            if let until = state.pausedUntil, until > .now, let failure = state.lastFailure { throw failure }
+            let process = try start()
+            state.process = process
+            return (process, true)
+        }
+    }
+
+    private func start() throws(StoreFailure) -> StoreProcess {
+        spool.empty()
+        do throws(Errno) {
+            return try StoreProcess(
+                program, greeting: greeting, environment: StoreEnvironment.entries(), limits: limits, log: log,
+                signal: { [weak self] signal in
+                    if let target = self?.signalTarget.withLock({ $0 }) { target(signal) }
+                },
+                ended: { [weak self] end in self?.note(end) })
+        } catch {
+            throw .unreachable("\(program.path) can't be started: \(error)")
+        }
+    }
+
+    private func note(_ end: StoreProcess.End) {
+        state.withLock { state in
+            state.process = nil
+            state.lastFailure = end.failure ?? state.lastFailure
+            if end.length >= limits.steady { state.failures = 0 }
+            guard end.failure != nil else { return }
+            state.failures += 1
+            let doublings = min(state.failures - 2, 16)
+            guard doublings >= 0 else { return }
+            let pause = min(limits.firstPause * (1 << doublings), limits.longestPause)
+            state.pausedUntil = .now + pause
+        }
+    }
+
+    /// Lets the process go and starts no other; returns when nothing of it is left.
+    func close() async {
+        let process = state.withLock { state in
+            state.isClosed = true
+            return state.process
+        }
+        process?.leave()
+        await process?.waitForEnd()
+    }
+}

@@ -1,0 +1,34 @@
+/// Why a store of a process cannot be used now. Each text is one line for a person.
+public enum StoreFailure: Error, Hashable, Sendable {
+    /// It does not run, does not answer, or answers nonsense. It may do so later.
+    case unreachable(String)
+    /// A person must log in.
+    case notAuthenticated(String)
+    /// This URL will not work until somebody changes something.
+    case refused(String)
+    /// The server is not who it should be.
+    case untrustedServer(String)
+    /// The server asks for a pause of so many seconds.
+    case busy(Double, String)
+
+    /// What a person is told.
+    public var message: String {
+        switch self {
+        case .unreachable(let text), .notAuthenticated(let text), .refused(let text), .untrustedServer(let text): text
+        case .busy(_, let text): text
+        }
+    }
+
+    /// What a store's own error means when it is the answer to the hello.
+    init(_ error: WireError) {
+        let text = error.text
+        self =
+            switch error.code {
+            case "notAuthenticated": .notAuthenticated(text ?? "the store wants a login")
+            case "cannotSynchronize", "unsupported": .refused(text ?? "the store refuses this URL")
+            case "untrustedServer": .untrustedServer(text ?? "the server cannot be trusted")
+            case "busy": .busy(error.pause, text ?? "the server has too much to do")
+            default: .unreachable(text ?? "the store can't be reached")
+            }
+    }
+}

@@ -1,0 +1,190 @@
+import CLinux
+import Foundation
+import Glibc
+import Logging
+import ReplicaModel
+import SystemPackage
+
+/// One run of a store's program: what others hand to it. A thread of its own does the rest (``ProcessLoop``).
+final class StoreProcess: Sendable {
+    /// How a run ended.
+    struct End: Sendable {
+        /// Nil when it was let go, and had nothing to do any more.
+        var failure: StoreFailure?
+        var length: Duration
+    }
+
+    /// Who waits for the end.
+    struct EndWaiter {
+        let task: CheckedContinuation<Void, Never>
+        /// Whether it is enough that the process is being ended against its will, which may take for ever.
+        let isFailureEnough: Bool
+    }
+
+    struct State {
+        /// Bytes to write.
+        var outgoing: [UInt8] = []
+        var calls: [Int64: PendingCall] = [:]
+        /// Calls that nobody waits for any more and the store does not know of yet.
+        var cancelled: [Int64] = []
+        var count: Int64 = 0
+        var hello: Result<Hello, StoreFailure>?
+        var helloWaiters: [CheckedContinuation<Result<Hello, StoreFailure>, Never>] = []
+        /// Whether no call is taken any more, and why.
+        var closed: StoreFailure?
+        /// Why it is being ended against its will.
+        var failed: StoreFailure?
+        /// Whether it is to be let go.
+        var isToLeave = false
+        var end: End?
+        var endWaiters: [EndWaiter] = []
+    }
+
+    let limits: ProcessLimits
+    let state = Locked(State())
+    let wakeUp: OwnedDescriptor
+
+    /// Starts the program in a while, by a thread that lives as long as it. What it is comes by ``hello()``.
+    /// - Parameters:
+    ///   - signal: Told of each signal, by the thread.
+    ///   - ended: Told once, when nothing of the process is left.
+    /// - Throws: An errno, when this process has no descriptor left.
+    init(
+        _ program: StoreProgram, greeting: HelloLine, environment: [String], limits: ProcessLimits, log: Logger,
+        signal: @escaping @Sendable (IncomingLine.Signal) -> Void, ended: @escaping @Sendable (End) -> Void
+    ) throws(Errno) {
+        self.limits = limits
+        wakeUp = try OwnedDescriptor(checking: cl_eventfd(0, CL_EFD_CLOEXEC | CL_EFD_NONBLOCK))
+        enqueue(greeting)
+        Thread.detachNewThread { [self] in
+            var loop = ProcessLoop(self, log, signal: signal)
+            let end = loop.run(program, environment: environment)
+            ended(end)
+            finish(end)
+        }
+    }
+
+    /// What the store is, once it has said so.
+    func hello() async -> Result<Hello, StoreFailure> {
+        await withCheckedContinuation { continuation in
+            let known = state.withLock { state in
+                if state.hello == nil { state.helloWaiters.append(continuation) }
+                return state.hello
+            }
+            if let known { continuation.resume(returning: known) }
+        }
+    }
+
+    /// Nothing is left of it when this returns.
+    /// - Parameter orFailure: Whether it is enough that it is being ended against its will.
+    func waitForEnd(orFailure isFailureEnough: Bool = false) async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.end != nil || isFailureEnough && state.failed != nil { return true }
+                state.endWaiters.append(EndWaiter(task: continuation, isFailureEnough: isFailureEnough))
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    /// Sends a call.
+    /// - Returns: Nil when the process takes none any more.
+    func call(
+        _ name: String, with arguments: some Encodable, isFetch: Bool, keeping kept: [any Sendable],
+        progress: @escaping @Sendable (Int64) -> Void
+    ) -> PendingCall? {
+        let id = state.withLock { state in
+            state.count += 1
+            return state.count
+        }
+        let line = encoded(CallLine(id: id, call: name, with: arguments))
+        let call = PendingCall(id, isFetch: isFetch, keeping: kept, progress: progress)
+        let isTaken = state.withLock { state in
+            guard state.closed == nil, !state.isToLeave else { return false }
+            state.calls[id] = call
+            state.outgoing += line
+            return true
+        }
+        if isTaken { wake() }
+        return isTaken ? call : nil
+    }
+
+    /// Nobody waits for the call any more.
+    func cancel(_ call: PendingCall) {
+        call.finish(.error(WireError(code: "cancelled")))
+        let isKnown = state.withLock { state in
+            guard state.calls[call.id] != nil else { return false }
+            state.cancelled.append(call.id)
+            return true
+        }
+        if isKnown { wake() }
+    }
+
+    /// Lets the process go: it gets the end of its input, and is ended when it stays.
+    func leave() {
+        state.withLock { $0.isToLeave = true }
+        wake()
+    }
+
+    /// Whether calls are taken.
+    var isOpen: Bool { state.withLock { $0.closed == nil && !$0.isToLeave } }
+
+    func enqueue(_ line: some Encodable) {
+        let bytes = encoded(line)
+        state.withLock { $0.outgoing += bytes }
+    }
+
+    /// Says what the store is, once.
+    func answer(_ hello: Result<Hello, StoreFailure>) {
+        let waiters = state.withLock { state in
+            guard state.hello == nil else { return [CheckedContinuation<Result<Hello, StoreFailure>, Never>]() }
+            state.hello = hello
+            defer { state.helloWaiters = [] }
+            return state.helloWaiters
+        }
+        for waiter in waiters { waiter.resume(returning: hello) }
+    }
+
+    /// Takes no call any more; those that are under way will have no answer.
+    /// - Parameter isFault: Whether it is ended against its will.
+    func close(_ failure: StoreFailure, isFault: Bool) {
+        let (calls, waiters) = state.withLock { state in
+            state.closed = state.closed ?? failure
+            if isFault { state.failed = state.failed ?? failure }
+            defer {
+                state.calls = [:]
+                if isFault { state.endWaiters.removeAll(where: \.isFailureEnough) }
+            }
+            return (state.calls, isFault ? state.endWaiters.filter(\.isFailureEnough) : [])
+        }
+        for call in calls.values { call.finish(.lost(failure.message)) }
+        answer(.failure(failure))
+        for waiter in waiters { waiter.task.resume() }
+    }
+
+    private func finish(_ end: End) {
+        close(end.failure ?? .unreachable("the store was let go"), isFault: end.failure != nil)
+        let waiters = state.withLock { state in
+            state.end = end
+            defer { state.endWaiters = [] }
+            return state.endWaiters
+        }
+        for waiter in waiters { waiter.task.resume() }
+    }
+
+    private func wake() {
+        var one: UInt64 = 1
+        write(wakeUp.raw, &one, 8)
+    }
+
+    private func encoded(_ line: some Encodable) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        do {
+            return Array(try encoder.encode(line)) + [UInt8(ascii: "\n")]
+        } catch {
+            preconditionFailure("a line of ours cannot be written: \(error)")
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import CLinux
+import Foundation
+import Glibc
+import ReplicaModel
+import Synchronization
+import SystemPackage
+
+/// The folder through which contents go to and come from a store's process. The store may put there what it likes: each file is
+/// opened by its name in the folder, without following links, and taken only when it is what it should be.
+final class SpoolFolder: Sendable {
+    let path: FilePath
+    private let folder: OwnedDescriptor
+    private let count = Atomic(0)
+
+    /// Makes the folder, for its owner only, or takes the one that is there.
+    /// - Throws: An `Errno`.
+    init(_ path: FilePath) throws(Errno) {
+        self.path = path
+        if mkdir(path.string, 0o700) != 0, errno != EEXIST { throw Errno(rawValue: errno) }
+        folder = try OwnedDescriptor(checking: open(path.string, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
+        var status = stat()
+        guard fstat(folder.raw, &status) == 0 else { throw Errno(rawValue: errno) }
+        guard status.st_uid == geteuid() else { throw .notPermitted }
+        guard fchmod(folder.raw, 0o700) == 0 else { throw Errno(rawValue: errno) }
+    }
+
+    /// Removes all that is in it, which the last run left. No process may be using it.
+    func empty() {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path.string) else { return }
+        // What can't be removed is in nobody's way: names are not used again.
+        for name in names { try? FileManager.default.removeItem(atPath: "\(path.string)/\(name)") }
+    }
+
+    /// A name for a file of a call, gone with the last who has it.
+    func file(_ prefix: String) -> SpoolFile {
+        SpoolFile(name: "\(prefix)\(count.add(1, ordering: .relaxed).newValue)", folder: folder)
+    }
+}
+
+/// A file of the spool folder; it is removed when nobody has this any more.
+final class SpoolFile: Sendable {
+    /// What is wrong with a file that the store made, in one line.
+    struct Wrong: Error {
+        let reason: String
+    }
+
+    let name: String
+    private let folder: OwnedDescriptor
+
+    fileprivate init(name: String, folder: OwnedDescriptor) {
+        self.name = name
+        self.folder = folder
+    }
+
+    deinit {
+        unlinkat(folder.raw, name, 0)
+    }
+
+    /// Copies contents into it: blocks are shared where the file system can, holes stay holes.
+    /// - Throws: What stands in the way.
+    func fill(with contents: ItemContents) throws(Errno) {
+        let target = try OwnedDescriptor(
+            checking: openat(folder.raw, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
+        if contents.size > 0, ioctl(target.raw, UInt(CL_FICLONE), contents.file.rawValue) != 0 {
+            for range in DataRanges(of: contents.file, in: 0..<contents.size) {
+                try Self.copy(range, from: contents.file.rawValue, to: target.raw)
+            }
+        }
+        // The snapshot may be longer than what is to be sent.
+        guard ftruncate(target.raw, off_t(contents.size)) == 0 else { throw Errno(rawValue: errno) }
+    }
+
+    private static func copy(_ range: Range<Int64>, from source: Int32, to target: Int32) throws(Errno) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
+        defer { buffer.deallocate() }
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let wanted = Int(min(range.upperBound - offset, Int64(buffer.count)))
+            let count = pread(source, buffer.baseAddress, wanted, off_t(offset))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw count < 0 ? Errno(rawValue: errno) : .ioError }
+            var done = 0
+            while done < count {
+                let written = pwrite(target, buffer.baseAddress! + done, count - done, off_t(offset) + off_t(done))
+                if written < 0, errno == EINTR { continue }
+                guard written > 0 else { throw written < 0 ? Errno(rawValue: errno) : .noSpace }
+                done += written
+            }
+            offset += Int64(count)
+        }
+    }
+
+    /// Opens what the store has made of it.
+    /// - Throws: What it is instead.
+    func opened() throws(Wrong) -> FetchedFile {
+        // NONBLOCK: to open a fifo would wait for its other end.
+        let raw = openat(folder.raw, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard raw >= 0 else {
+            let text = errno == ELOOP ? "is a link" : errno == ENOENT ? "is missing" : "can't be opened"
+            throw Wrong(reason: "the spool file \(text)")
+        }
+        let file = OwnedDescriptor(raw)
+        var status = stat()
+        guard fstat(raw, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw Wrong(reason: "the spool file is no file")
+        }
+        guard status.st_nlink == 1 else { throw Wrong(reason: "the spool file has other names") }
+        guard status.st_uid == geteuid() else { throw Wrong(reason: "the spool file is another user's") }
+        return FetchedFile(file: file, size: Int64(status.st_size))
+    }
+}
+
+/// A file that a store has written, open.
+struct FetchedFile {
+    private let file: OwnedDescriptor
+    /// When it was opened.
+    let size: Int64
+
+    fileprivate init(file: OwnedDescriptor, size: Int64) {
+        self.file = file
+        self.size = size
+    }
+
+    /// Hands a part on to a sink; a hole goes as zeros.
+    /// - Parameter offset: What position 0 is of the content.
+    /// - Throws: What the sink throws, or ``SpoolFile/Wrong``.
+    func copy(_ part: Range<Int64>, to sink: any ContentSink, offset: Int64) throws {
+        var done = part.lowerBound
+        for data in DataRanges(of: FileDescriptor(rawValue: file.raw), in: part) {
+            if done < data.lowerBound { try sink.writeZeros(in: done + offset..<data.lowerBound + offset) }
+            try copyData(data, to: sink, offset: offset)
+            done = data.upperBound
+        }
+        guard done < part.upperBound else { return }
+        var status = stat()
+        guard fstat(file.raw, &status) == 0, Int64(status.st_size) >= part.upperBound else {
+            throw SpoolFile.Wrong(reason: "the spool file ends too early")
+        }
+        try sink.writeZeros(in: done + offset..<part.upperBound + offset)
+    }
+
+    private func copyData(_ data: Range<Int64>, to sink: any ContentSink, offset: Int64) throws {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Int(min(Int64(data.count), 1 << 20)), alignment: 4_096)
+        defer { buffer.deallocate() }
+        var done = data.lowerBound
+        while done < data.upperBound {
+            let wanted = Int(min(data.upperBound - done, Int64(buffer.count)))
+            let count = pread(file.raw, buffer.baseAddress, wanted, off_t(done))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw SpoolFile.Wrong(reason: "the spool file ends too early") }
+            try sink.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: done + offset)
+            done += Int64(count)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+public import Logging
+import ReplicaModel
+public import SystemPackage
+
+/// A store of a process, by what it can do.
+public enum OpenedStore: Sendable {
+    /// Knows only paths.
+    case path(ProcessStorage)
+    /// Has identifiers and a feed.
+    case item(ProcessItemStore)
+
+    /// Starts a store's program and waits for what it is.
+    /// - Parameters:
+    ///   - url: The store's URL.
+    ///   - folder: A folder of ours, which is there: `spool` and `store` in it are made for the store.
+    ///   - secrets: What it is told for its login.
+    public static func open(
+        _ program: StoreProgram, url: String, folder: FilePath, options: [String: String] = [:],
+        secrets: [String: String] = [:], limits: ProcessLimits = ProcessLimits(), log: Logger
+    ) async throws(StoreFailure) -> OpenedStore {
+        let own = folder.appending("store")
+        let spool: SpoolFolder
+        do throws(Errno) {
+            if mkdir(own.string, 0o700) != 0, errno != EEXIST { throw Errno(rawValue: errno) }
+            spool = try SpoolFolder(folder.appending("spool"))
+        } catch {
+            throw .unreachable("the store's folders in \(folder) can't be made: \(error)")
+        }
+        let greeting = HelloLine(
+            url: url, spool: spool.path.string, state: own.string, options: options, secrets: secrets)
+        let runner = ProcessRunner(program, greeting: greeting, spool: spool, limits: limits, log: log)
+        let (_, hello) = try await runner.running()
+        let caller = StoreCaller(runner, hello)
+        switch hello.level {
+        case .path(let properties): return .path(ProcessStorage(caller, properties))
+        case .item(let properties): return .item(ProcessItemStore(caller, properties))
+        }
+    }
+
+    /// Lets the process go; returns when nothing of it is left.
+    public func close() async {
+        switch self {
+        case .path(let storage): await storage.close()
+        case .item(let store): await store.close()
+        }
+    }
+}

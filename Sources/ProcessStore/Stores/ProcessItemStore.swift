@@ -1,0 +1,167 @@
+public import ReplicaModel
+
+/// The store of a process that speaks the level `item`.
+public final class ProcessItemStore: RemoteStore {
+    public let properties: StoreProperties
+    private let caller: StoreCaller
+    private let listeners: SignalListeners
+
+    init(_ caller: StoreCaller, _ properties: StoreProperties) {
+        self.caller = caller
+        self.properties = properties
+        let listeners = SignalListeners()
+        self.listeners = listeners
+        if caller.hello.signals {
+            caller.runner.onSignal { _ in listeners.signal(nil) }
+        } else {
+            listeners.finish()
+        }
+    }
+
+    /// Lets the process go; every later call is ``RemoteStoreError/serverUnreachable``.
+    public func close() async {
+        await caller.runner.close()
+        listeners.finish()
+    }
+
+    public func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
+        let result: ItemResult = try await call("item", ItemArguments(id: identifier), identifier)
+        return try present(result.item)
+    }
+
+    public func enumerateItems(
+        in folder: ItemIdentifier, from page: EnumerationPage?
+    ) async throws(RemoteStoreError) -> ItemPage {
+        var arguments = ItemArguments(folder: folder)
+        arguments.page = page.map { String(decoding: $0.bytes, as: UTF8.self) }
+        let result: ItemPageResult = try await call("enumerateItems", arguments, folder)
+        let next = result.next.flatMap { $0.isEmpty ? nil : EnumerationPage(bytes: Array($0.utf8)) }
+        if let next, next == page { throw .malformedAnswer("a page leads to itself") }
+        return ItemPage(items: result.items.map(\.item), next: next)
+    }
+
+    public func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor {
+        let result: AnchorResult = try await call("currentAnchor", ItemArguments(), .root)
+        return SyncAnchor(result.anchor)
+    }
+
+    public func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
+        guard let text = String(validating: anchor.bytes, as: UTF8.self) else { throw .syncAnchorExpired }
+        let result: ChangesResult = try await call("enumerateChanges", ItemArguments(anchor: text), .root)
+        return ChangeBatch(
+            updated: result.updated.map(\.item), deleted: result.deleted, anchor: SyncAnchor(result.anchor),
+            moreComing: result.more ?? false)
+    }
+
+    public func fetchContents(
+        of identifier: ItemIdentifier, version: String?, range: Range<Int64>?, into sink: any ContentSink
+    ) async throws(RemoteStoreError) -> Item {
+        let range = properties.fetchesRanges ? range : nil
+        var arguments = ItemArguments(id: identifier, version: version, range: range)
+        let fetch = StoreCaller.Fetch(sink: sink, range: range)
+        let result: ItemResult
+        do throws(CallFailure) {
+            result = try await caller.call("fetchContents", fetch: fetch, size: \.item?.item.size) { file in
+                arguments.file = file
+                return arguments
+            }
+        } catch {
+            throw RemoteStoreError(error, identifier)
+        }
+        return try present(result.item)
+    }
+
+    public func createItem(
+        basedOn template: ItemTemplate, fields: ItemFields, contents: ItemContents?, options: CreateOptions
+    ) async throws(RemoteStoreError) -> StoreResult {
+        var arguments = ItemArguments(template: template, fields: fields)
+        arguments.options = options
+        return try await send("createItem", arguments, contents, template.parent)
+    }
+
+    public func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
+        let result: ItemResult = try await call(
+            "itemCreated", ItemArguments(template: template), template.identifier)
+        return result.item?.item
+    }
+
+    public func modifyItem(
+        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
+    ) async throws(RemoteStoreError) -> StoreResult {
+        let arguments = ItemArguments(template: template, base: base, fields: changedFields)
+        return try await send("modifyItem", arguments, contents, template.identifier)
+    }
+
+    public func deleteItem(_ identifier: ItemIdentifier, base: ItemVersion) async throws(RemoteStoreError) {
+        let _: NoResult = try await call("deleteItem", ItemArguments(id: identifier, base: base), identifier)
+    }
+
+    public func signals() -> AsyncStream<Void> {
+        let stream = listeners.stream()
+        return AsyncStream { continuation in
+            let task = Task {
+                for await _ in stream { continuation.yield() }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    public func makeDurable() async throws(RemoteStoreError) {
+        do throws(RemoteStoreError) {
+            let _: NoResult = try await call("makeDurable", ItemArguments(), .root)
+        } catch .unsupported {
+            return
+        }
+    }
+
+    public func importDidFinish() async {
+        do throws(RemoteStoreError) {
+            let _: NoResult = try await call("importDidFinish", ItemArguments(), .root)
+        } catch {
+            return  // It is a hint, and nothing follows from it.
+        }
+    }
+
+    private func present(_ item: WireItem?) throws(RemoteStoreError) -> Item {
+        guard let item else { throw .malformedAnswer("there is no item in it") }
+        return item.item
+    }
+
+    private func send(
+        _ name: String, _ arguments: ItemArguments, _ contents: ItemContents?, _ identifier: ItemIdentifier
+    ) async throws(RemoteStoreError) -> StoreResult {
+        var arguments = arguments
+        arguments.size = contents?.size
+        try check(arguments)
+        let result: ItemResult
+        do throws(CallFailure) {
+            result = try await caller.call(name, contents: contents) { file in
+                arguments.file = file
+                return arguments
+            }
+        } catch {
+            throw RemoteStoreError(error, identifier)
+        }
+        return StoreResult(
+            item: result.item?.item, stillPending: result.pending?.fields ?? [],
+            shouldFetchContent: result.fetch ?? false)
+    }
+
+    private func call<Result: Decodable & Sendable>(
+        _ name: String, _ arguments: ItemArguments, _ identifier: ItemIdentifier
+    ) async throws(RemoteStoreError) -> Result {
+        try check(arguments)
+        do throws(CallFailure) {
+            return try await caller.call(name) { _ in arguments }
+        } catch {
+            throw RemoteStoreError(error, identifier)
+        }
+    }
+
+    private func check(_ arguments: ItemArguments) throws(RemoteStoreError) {
+        guard caller.hello.takesAnyNames || arguments.isUTF8 else {
+            throw .cannotSynchronize("the store takes no names that are not UTF-8")
+        }
+    }
+}

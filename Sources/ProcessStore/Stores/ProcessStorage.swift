@@ -1,0 +1,197 @@
+public import PathStore
+public import ReplicaModel
+
+/// The storage of a process that speaks the level `path`.
+public final class ProcessStorage: PathStorage {
+    public let properties: PathStorageProperties
+    private let caller: StoreCaller
+    private let listeners: SignalListeners
+
+    /// Bytes of a page's text that are handed on, at most.
+    private static let longestPage = 500
+
+    init(_ caller: StoreCaller, _ properties: PathStorageProperties) {
+        self.caller = caller
+        self.properties = properties
+        let listeners = SignalListeners()
+        self.listeners = listeners
+        if caller.hello.signals {
+            caller.runner.onSignal { signal in
+                listeners.signal(signal?.path.flatMap(StoragePath.init(wire:)))
+            }
+        } else {
+            listeners.finish()
+        }
+    }
+
+    /// Lets the process go; every later call is ``PathStorageError/unreachable(_:)``.
+    public func close() async {
+        await caller.runner.close()
+        listeners.finish()
+    }
+
+    public func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
+        do throws(PathStorageError) {
+            return try await entry("stat", PathArguments(path: path), at: path)
+        } catch .notFound {
+            return nil
+        }
+    }
+
+    public func list(
+        _ folder: StoragePath, isDeep: Bool, from page: EnumerationPage?
+    ) async throws(PathStorageError) -> PathPage {
+        var arguments = PathArguments(path: folder)
+        arguments.isDeep = isDeep
+        arguments.page = page.map { String(decoding: $0.bytes, as: UTF8.self) }
+        let result: ListResult = try await call("list", arguments)
+        let next = result.next.flatMap { $0.isEmpty ? nil : EnumerationPage(bytes: Array($0.utf8)) }
+        guard next?.bytes.count ?? 0 <= Self.longestPage else { throw .unreachable("the store's page is too long") }
+        if let next, next == page { throw .unreachable("the store's page leads to itself") }
+        let entries = result.entries.map(\.entry)
+        for entry in entries where !isBelow(entry.path, folder, isDeep: isDeep) {
+            throw .unreachable("the store lists \(entry.path.words) in \(folder.words)")
+        }
+        return PathPage(entries: entries, next: next)
+    }
+
+    private func isBelow(_ path: StoragePath, _ folder: StoragePath, isDeep: Bool) -> Bool {
+        guard path.names.starts(with: folder.names) else { return false }
+        return isDeep ? path.names.count > folder.names.count : path.names.count == folder.names.count + 1
+    }
+
+    public func read(
+        _ path: StoragePath, version: String?, range: Range<Int64>?, into sink: any ContentSink
+    ) async throws(PathStorageError) -> PathEntry {
+        let range = properties.fetchesRanges ? range : nil
+        var arguments = PathArguments(path: path, version: version, range: range)
+        try check(arguments)
+        let fetch = StoreCaller.Fetch(sink: sink, range: range)
+        let result: EntryResult
+        do throws(CallFailure) {
+            result = try await caller.call("get", fetch: fetch, size: \.entry.fileSize) { file in
+                arguments.file = file
+                return arguments
+            }
+        } catch {
+            throw PathStorageError(error)
+        }
+        let entry = try checked(result, at: path)
+        guard entry.kind == .file else { throw .unreachable("the store gives the content of what is no file") }
+        guard version == nil || entry.version == version else { throw .unreachable("the store gives another version") }
+        return entry
+    }
+
+    public func write(
+        _ path: StoragePath, contents: ItemContents, attributes: PathAttributes, guard: WriteGuard
+    ) async throws(PathStorageError) -> PathEntry {
+        var arguments = PathArguments(path: path)
+        arguments.attributes = kept(attributes)
+        arguments.guard = `guard`
+        arguments.size = contents.size
+        try check(arguments)
+        let result: EntryResult
+        do throws(CallFailure) {
+            result = try await caller.call("put", contents: contents) { file in
+                arguments.file = file
+                return arguments
+            }
+        } catch {
+            throw PathStorageError(error)
+        }
+        let entry = try checked(result, at: path)
+        guard entry.kind == .file, entry.size == contents.size else {
+            throw .unreachable("the store answers another size than was sent")
+        }
+        return entry
+    }
+
+    public func make(
+        _ path: StoragePath, kind: PathKind, attributes: PathAttributes
+    ) async throws(PathStorageError) -> PathEntry {
+        var arguments = PathArguments(path: path)
+        arguments.attributes = kept(attributes)
+        let name: String
+        switch kind {
+        case .file: throw .unsupported("files are written")
+        case .folder: name = "folder"
+        case .symlink(let target):
+            guard properties.keepsSymlinks else { throw .unsupported("the store keeps no symbolic links") }
+            name = "symlink"
+            arguments.target = target
+            arguments.attributes.mode = nil
+        }
+        let entry = try await entry(name, arguments, at: path)
+        guard entry.kind == kind else { throw .unreachable("the store made something else") }
+        return entry
+    }
+
+    public func set(_ attributes: PathAttributes, of path: StoragePath) async throws(PathStorageError) -> PathEntry {
+        var arguments = PathArguments(path: path)
+        arguments.attributes = kept(attributes)
+        arguments.attributes.mark = nil
+        return try await entry("set", arguments, at: path)
+    }
+
+    public func move(
+        _ path: StoragePath, to target: StoragePath, version: String?
+    ) async throws(PathStorageError) -> PathEntry {
+        try await entry("move", PathArguments(path: path, destination: target, version: version), at: target)
+    }
+
+    public func remove(_ path: StoragePath, version: String?) async throws(PathStorageError) {
+        do throws(PathStorageError) {
+            let _: NoResult = try await call("delete", PathArguments(path: path, version: version))
+        } catch .notFound {
+            return
+        }
+    }
+
+    public func signals() -> AsyncStream<StoragePath?> { listeners.stream() }
+
+    public func makeDurable() async throws(PathStorageError) {
+        do throws(PathStorageError) {
+            let _: NoResult = try await call("sync", PathArguments())
+        } catch .unsupported {
+            return
+        }
+    }
+
+    /// The attributes that the store keeps.
+    private func kept(_ attributes: PathAttributes) -> PathAttributes {
+        PathAttributes(
+            mode: properties.keepsModes ? attributes.mode : nil,
+            modificationDate: properties.keepsModificationDates ? attributes.modificationDate : nil,
+            mark: properties.keepsMarks ? attributes.mark : nil)
+    }
+
+    private func entry(
+        _ name: String, _ arguments: PathArguments, at path: StoragePath
+    ) async throws(PathStorageError) -> PathEntry {
+        try checked(try await call(name, arguments), at: path)
+    }
+
+    private func checked(_ result: EntryResult, at path: StoragePath) throws(PathStorageError) -> PathEntry {
+        guard result.entry.entry.path == path else {
+            throw .unreachable("the store answers for \(result.entry.entry.path.words) instead of \(path.words)")
+        }
+        return result.entry.entry
+    }
+
+    private func call<Result: Decodable & Sendable>(
+        _ name: String, _ arguments: PathArguments
+    ) async throws(PathStorageError) -> Result {
+        try check(arguments)
+        do throws(CallFailure) {
+            return try await caller.call(name) { _ in arguments }
+        } catch {
+            throw PathStorageError(error)
+        }
+    }
+
+    private func check(_ arguments: PathArguments) throws(PathStorageError) {
+        guard caller.hello.takesAnyNames || arguments.isUTF8 else {
+            throw .refused("the store takes no names that are not UTF-8")
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import ReplicaModel
+import SystemPackage
+
+/// Makes the calls of a store's process: waits for a place, carries contents through the spool folder, and makes of every
+/// ending a result or an error.
+final class StoreCaller: Sendable {
+    /// What a call fetches.
+    struct Fetch: Sendable {
+        let sink: any ContentSink
+        /// What was asked for; nil for all.
+        let range: Range<Int64>?
+
+        /// How many bytes there are to be of a content of this size.
+        func count(of size: Int64) -> Int64 {
+            guard let range else { return size }
+            return max(0, min(range.upperBound, size) - range.lowerBound)
+        }
+    }
+
+    /// What the store said of itself first.
+    let hello: Hello
+    let runner: ProcessRunner
+    private let gate: CallGate
+    /// Threads for what blocks on the local disk.
+    private let disk = DispatchQueue(label: "replica.spool", attributes: .concurrent)
+
+    init(_ runner: ProcessRunner, _ hello: Hello) {
+        self.runner = runner
+        self.hello = hello
+        gate = CallGate(hello.concurrency)
+    }
+
+    /// Makes a call.
+    /// - Parameters:
+    ///   - arguments: What it has in `with`, given the name of its spool file.
+    ///   - contents: What is sent.
+    ///   - fetch: What is fetched, if it is a fetch.
+    ///   - size: The size of the fetched content, as the result says it.
+    func call<Answer: Decodable & Sendable, Arguments: Encodable>(
+        _ name: String, contents: ItemContents? = nil, fetch: Fetch? = nil,
+        size: @escaping @Sendable (Answer) -> Int64? = { _ in nil }, _ arguments: (String?) -> Arguments
+    ) async throws(CallFailure) -> Answer {
+        let place = try await Place.get(gate)
+        let process = try await running()
+        let file = contents != nil ? runner.spool.file("u") : fetch != nil ? runner.spool.file("d") : nil
+        if let contents, let file { try await fill(file, with: contents) }
+        var kept: [any Sendable] = [place]
+        if let file { kept.append(file) }
+        var progress: @Sendable (Int64) -> Void = { _ in }
+        if let contents { progress = contents.progress }
+        let filled = arguments(file?.name)
+        let sent = process.call(name, with: filled, isFetch: fetch != nil, keeping: kept, progress: progress)
+        guard let sent else { throw .unreachable("the store is being ended") }
+        let outcome: Result<Answer, CallFailure> = await withTaskCancellationHandler {
+            await self.outcome(of: sent, fetch, file, size)
+        } onCancel: {
+            process.cancel(sent)
+        }
+        if case .failure = outcome { process.cancel(sent) }
+        let answer = try outcome.get()
+        if let contents { contents.progress(contents.size) }
+        return answer
+    }
+
+    private func fill(_ file: SpoolFile, with contents: ItemContents) async throws(CallFailure) {
+        try await onDisk { () throws(CallFailure) in
+            do throws(Errno) { try file.fill(with: contents) } catch {
+                throw .spool("what is to be sent can't be put aside: \(error)")
+            }
+        }
+    }
+
+    private func running() async throws(CallFailure) -> StoreProcess {
+        do throws(StoreFailure) { return try await runner.running().0 } catch { throw .store(error) }
+    }
+
+    private func outcome<Answer: Decodable & Sendable>(
+        of call: PendingCall, _ fetch: Fetch?, _ file: SpoolFile?, _ size: (Answer) -> Int64?
+    ) async -> Result<Answer, CallFailure> {
+        do throws(CallFailure) {
+            return .success(try await answer(to: call, fetch, file, size))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Follows a call to its end.
+    private func answer<Answer: Decodable & Sendable>(
+        to call: PendingCall, _ fetch: Fetch?, _ file: SpoolFile?, _ size: (Answer) -> Int64?
+    ) async throws(CallFailure) -> Answer {
+        var copied = RangeSet<Int64>()
+        for await _ in call.news {
+            guard call.outcome == nil, let fetch, let file else { continue }
+            let parts = call.wrote.subtracting(copied)
+            try await copy(parts, fetch, file)
+            copied.formUnion(parts)
+        }
+        let answer = try decoded(call.outcome, Answer.self)
+        guard let fetch, let file, let size = size(answer) else { return answer }
+        let count = fetch.count(of: size)
+        let all = RangeSet(0..<count)
+        guard call.wrote.isSubset(of: all) else { throw .unreachable("the store told of more bytes than there are") }
+        try await copy(all.subtracting(copied), fetch, file, whole: count)
+        return answer
+    }
+
+    private func decoded<Answer: Decodable>(
+        _ outcome: PendingCall.Outcome?, _ type: Answer.Type
+    ) throws(CallFailure) -> Answer {
+        switch outcome {
+        case .answer(let line):
+            do throws(IncomingLine.Malformed) {
+                return try IncomingLine.read(ResultLine<Answer>.self, line).result
+            } catch {
+                throw .unreachable("the store's answer cannot be used: \(error.reason)")
+            }
+        case .error(let error) where error.code == "cancelled" && Task.isCancelled: throw .cancelled
+        case .error(let error): throw .error(error)
+        case .lost(let reason): throw .unreachable(reason)
+        case nil: throw .cancelled
+        }
+    }
+
+    /// Hands parts of a spool file on to the sink.
+    /// - Parameter whole: How many bytes the file is to have; nil while it grows.
+    private func copy(
+        _ parts: RangeSet<Int64>, _ fetch: Fetch, _ file: SpoolFile, whole: Int64? = nil
+    ) async throws(CallFailure) {
+        if parts.isEmpty, whole == nil { return }
+        try await onDisk { () throws(CallFailure) in
+            do {
+                let opened = try file.opened()
+                if let whole, opened.size != whole {
+                    throw SpoolFile.Wrong(reason: "the spool file has \(opened.size) bytes instead of \(whole)")
+                }
+                for part in parts.ranges {
+                    try opened.copy(part, to: fetch.sink, offset: fetch.range?.lowerBound ?? 0)
+                }
+            } catch let wrong as SpoolFile.Wrong {
+                throw .unreachable(wrong.reason)
+            } catch let error as RemoteStoreError {
+                throw .sink(error)
+            } catch {
+                throw .unreachable("\(error)")
+            }
+        }
+    }
+
+    private func onDisk<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(CallFailure) -> Value
+    ) async throws(CallFailure) -> Value {
+        let outcome = await withCheckedContinuation { continuation in
+            disk.async {
+                continuation.resume(returning: Result { () throws(CallFailure) in try body() })
+            }
+        }
+        return try outcome.get()
+    }
+}
+
+/// A place among the calls that a store serves at a time; given back when nobody has it any more.
+private final class Place: Sendable {
+    private let gate: CallGate
+
+    private init(_ gate: CallGate) {
+        self.gate = gate
+    }
+
+    static func get(_ gate: CallGate) async throws(CallFailure) -> Place {
+        do throws(RemoteStoreError) { try await gate.enter() } catch { throw .cancelled }
+        return Place(gate)
+    }
+
+    deinit {
+        gate.leave()
+    }
+}

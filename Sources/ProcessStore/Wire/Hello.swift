@@ -1,0 +1,125 @@
+import PathStore
+import ReplicaModel
+
+/// The daemon's first line.
+struct HelloLine: Encodable {
+    let replica = 1
+    let `protocol` = [1]
+    let url: String
+    let spool: String
+    let state: String
+    let options: [String: String]
+    let secrets: [String: String]
+}
+
+/// A store's first line: what it is.
+struct Hello: Decodable, Sendable, Hashable {
+    /// Which calls it has.
+    enum Level: Sendable, Hashable {
+        case path(PathStorageProperties)
+        case item(StoreProperties)
+    }
+
+    let level: Level
+    /// For people.
+    let name: String
+    /// Whether names may be any bytes.
+    let takesAnyNames: Bool
+    /// Whether it tells of changes.
+    let signals: Bool
+
+    private enum Key: String, CodingKey {
+        case `protocol`, level, name, properties
+    }
+
+    private enum Common: String, CodingKey {
+        case names, signals
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        guard try container.decode(Int.self, forKey: .protocol) == 1 else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .protocol, in: container, debugDescription: "another protocol")
+        }
+        name = PlainText.of(try container.decodeIfPresent(String.self, forKey: .name) ?? "", longest: 100)
+        switch try container.decode(String.self, forKey: .level) {
+        case "path": level = .path(try container.decode(WirePathProperties.self, forKey: .properties).properties)
+        case "item": level = .item(try container.decode(WireItemProperties.self, forKey: .properties).properties)
+        default:
+            throw DecodingError.dataCorruptedError(forKey: .level, in: container, debugDescription: "an unknown level")
+        }
+        let common = try container.nestedContainer(keyedBy: Common.self, forKey: .properties)
+        takesAnyNames = try common.decodeIfPresent(String.self, forKey: .names) == "bytes"
+        signals = try common.decodeIfPresent(Bool.self, forKey: .signals) ?? false
+    }
+
+    /// How many calls it serves at a time.
+    var concurrency: Int {
+        switch level {
+        case .path(let properties): properties.concurrency
+        case .item(let properties): properties.concurrency
+        }
+    }
+}
+
+/// The first line of a store that can't be opened.
+struct HelloError: Decodable {
+    let error: WireError
+}
+
+/// The properties of the level `path`.
+struct WirePathProperties: Decodable {
+    let properties: PathStorageProperties
+
+    private enum Key: String, CodingKey {
+        case guards, keeps, changeGrain, listsAttributes, listsDeep, ranges, caseSensitive, longestName, concurrency
+    }
+
+    private struct Guards: Decodable {
+        var create, replace, remove, move: String?
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        let guards = try container.decodeIfPresent(Guards.self, forKey: .guards)
+        let keeps = try container.decodeIfPresent([String].self, forKey: .keeps) ?? []
+        let grain = try container.decodeIfPresent(Double.self, forKey: .changeGrain) ?? 1
+        guard (0...86_400).contains(grain) else {
+            throw DecodingError.dataCorruptedError(forKey: .changeGrain, in: container, debugDescription: "no grain")
+        }
+        var properties = PathStorageProperties()
+        properties.createStrength = Self.strength(guards?.create)
+        properties.replaceStrength = Self.strength(guards?.replace)
+        properties.removeStrength = Self.strength(guards?.remove)
+        properties.moveStrength = Self.strength(guards?.move)
+        properties.changeGrain = Int64((grain * 1e9).rounded(.up))
+        properties.keepsModes = keeps.contains("mode")
+        properties.keepsModificationDates = keeps.contains("mtime")
+        properties.keepsMarks = keeps.contains("mark")
+        properties.keepsSymlinks = keeps.contains("symlink")
+        properties.listsAttributes = try container.decodeIfPresent(Bool.self, forKey: .listsAttributes) ?? true
+        properties.listsDeep = try container.decodeIfPresent(Bool.self, forKey: .listsDeep) ?? false
+        properties.fetchesRanges = try container.decodeIfPresent(Bool.self, forKey: .ranges) ?? false
+        properties.isCaseSensitive = try container.decodeIfPresent(Bool.self, forKey: .caseSensitive) ?? true
+        properties.longestName = try container.number(.longestName, within: 1...255) ?? 255
+        properties.concurrency = try container.number(.concurrency, within: 1...128) ?? 1
+        self.properties = properties
+    }
+
+    /// An unknown word promises nothing.
+    private static func strength(_ word: String?) -> PathStorageProperties.Strength {
+        word.flatMap(PathStorageProperties.Strength.init) ?? .none
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A number within a range, or nil where there is none.
+    func number(_ key: Key, within range: ClosedRange<Int>) throws -> Int? {
+        guard let number = try decodeIfPresent(Int.self, forKey: key) else { return nil }
+        guard range.contains(number) else {
+            throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "out of range")
+        }
+        return number
+    }
+}

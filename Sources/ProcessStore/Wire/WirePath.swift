@@ -1,0 +1,38 @@
+import PathStore
+import ReplicaModel
+
+extension StoragePath {
+    /// The path as the protocol has it: `/` and the names with `/` between them.
+    var wire: WireText {
+        WireText([UInt8(ascii: "/")] + names.map(\.bytes).joined(separator: [UInt8(ascii: "/")]))
+    }
+
+    /// The path of a store's text; nil where it does not begin with `/`. Its names may be anything, also empty ones.
+    init?(wire: WireText) {
+        guard wire.bytes.first == UInt8(ascii: "/") else { return nil }
+        let rest = wire.bytes.dropFirst()
+        guard !rest.isEmpty else {
+            self = .root
+            return
+        }
+        let names = rest.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        self.init(names.map { FileName(bytes: Array($0)) })
+    }
+
+    /// Its text for a log or a message.
+    var words: String { PlainText.of(String(decoding: wire.bytes, as: UTF8.self), longest: 300) }
+}
+
+extension Timestamp {
+    /// The time as the protocol has it.
+    var wire: [Int64] { [seconds, subsecond] }
+
+    /// - Returns: Nil where it is none.
+    init?(wire: [Int64]) {
+        guard wire.count == 2, (0...999_999_999).contains(wire[1]) else { return nil }
+        self.init(seconds: wire[0], nanoseconds: wire[1])
+    }
+}
+
+/// The largest number that every language's JSON can have.
+let largestNumber: Int64 = 1 << 53

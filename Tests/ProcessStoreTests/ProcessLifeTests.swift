@@ -1,0 +1,168 @@
+import Foundation
+import Glibc
+import PathStore
+import ReplicaModel
+import Testing
+
+@testable import ProcessStore
+
+/// Beginning, silence, cancelling and end of a store's process.
+@Suite(.serialized) struct ProcessLifeTests {
+    private let file = StoragePath([FileName("file")])
+
+    @Test(arguments: ["silence", "still-at-it", "deaf"])
+    func silenceEndsACall(fault: String) async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("once-" + fault)
+            let begin = ContinuousClock.now
+            await #expect(throws: PathStorageError.unreachable("the store was silent for too long")) {
+                _ = try await store.entry(at: file)
+            }
+            #expect(.now - begin < .seconds(3))
+            // It answers the cancellation neither, and is ended for that.
+            for _ in 0..<200 where rude.notes("runs").count < 2 {
+                _ = try? await store.entry(at: file)
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            #expect(try await store.entry(at: file)?.size == 10)
+            await store.close()
+        }
+    }
+
+    @Test func whoCancelsDoesNotWait() async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("after-cancel") { $0.silence = .seconds(20) }
+            let call = Task { () async -> PathStorageError? in
+                do throws(PathStorageError) { _ = try await store.entry(at: file) } catch { return error }
+                return nil
+            }
+            try await Task.sleep(for: .milliseconds(300))
+            let begin = ContinuousClock.now
+            call.cancel()
+            #expect(await call.value == .cancelled)
+            #expect(.now - begin < .seconds(1))
+            // The answer that comes after it belongs to it, and to nobody else.
+            for _ in 0..<200 where rude.notes("cancelled").isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+            #expect(rude.notes("cancelled") == ["1"])
+            try await Task.sleep(for: .milliseconds(200))
+            #expect(rude.notes("runs").count == 1 && rude.log.lines == [])
+            await store.close()
+        }
+    }
+
+    @Test func whoDoesNotAnswerACancellationIsEnded() async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("ignores-cancel") { $0.silence = .seconds(20) }
+            let call = Task { () async -> Bool in (try? await store.entry(at: file)) == nil }
+            try await Task.sleep(for: .milliseconds(300))
+            call.cancel()
+            #expect(await call.value)
+            for _ in 0..<200 where rude.log.lines.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+            #expect(rude.log.lines == ["the store is ended: the store does not answer"])
+            await store.close()
+        }
+    }
+
+    @Test func answersMayComeInAnyOrder() async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("backwards")
+            let answers = try await withThrowingTaskGroup(of: (Int, Bool).self) { group in
+                for number in 0..<4 {
+                    let path = number % 2 == 0 ? file : StoragePath([FileName("none \(number)")])
+                    group.addTask { (number, try await store.entry(at: path) != nil) }
+                }
+                return try await group.reduce(into: [Int: Bool]()) { $0[$1.0] = $1.1 }
+            }
+            #expect(answers == [0: true, 1: false, 2: true, 3: false])
+            await store.close()
+        }
+    }
+
+    /// All of its calls end with it, and pauses between its runs grow.
+    @Test func deathEndsAllCallsAndIsWaitedAfter() async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("death") { $0.firstPause = .seconds(3_600) }
+            let failures = await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<4 { group.addTask { (try? await store.entry(at: file)) == nil } }
+                return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(failures == 4)
+            for _ in 0..<20 {
+                _ = try? await store.entry(at: file)
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            // One start at once, none in the pause after the second failure.
+            #expect(rude.notes("runs").count == 2)
+            await store.close()
+        }
+    }
+
+    @Test func anIdleStoreIsLetGoAndComesBack() async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("none") { $0.idle = .milliseconds(300) }
+            #expect(try await store.entry(at: file) != nil)
+            try await Task.sleep(for: .seconds(1))
+            try await rude.expectNothingLeft()
+            #expect(try await store.entry(at: file) != nil)
+            #expect(rude.notes("runs").count == 2 && rude.log.lines == [])
+            await store.close()
+        }
+    }
+
+    @Test func aStoreThatSaysOtherThingsOfItselfIsNotUsed() async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("other-properties") { $0.idle = .milliseconds(200) }
+            #expect(try await store.entry(at: file) != nil)
+            try await Task.sleep(for: .milliseconds(800))
+            await #expect(throws: PathStorageError.self) { _ = try await store.entry(at: file) }
+            await store.close()
+        }
+    }
+
+    @Test(arguments: ["stubborn", "leaves-children"])
+    func nothingOfItIsLeft(fault: String) async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open(fault)
+            await store.close()
+            await #expect(throws: PathStorageError.unreachable("the store is closed")) {
+                _ = try await store.entry(at: file)
+            }
+        }
+    }
+
+    @Test func aFloodOfSignalsEndsIt() async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("signal-flood")
+            for _ in 0..<500 where rude.log.lines.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+            #expect(rude.log.lines == ["the store is ended: the store broke the protocol: too many signals"])
+            await store.close()
+        }
+    }
+
+    @Test func aFloodOfComplaintsIsCutShort() async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("error-flood") { $0.silence = .seconds(20) }
+            #expect(try await store.entry(at: file) != nil)
+            await store.close()
+            let lines = rude.log.lines
+            #expect(lines.count <= 102 && lines.contains("store: 19900 more lines were left out"))
+            #expect(lines.allSatisfy { $0.utf8.count < 520 && !$0.unicodeScalars.contains("\u{1B}") })
+        }
+    }
+
+    /// The descriptors of a run are closed with it, whatever the run was like.
+    @Test func noDescriptorIsLeft() async throws {
+        func count() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+        let before = try count()
+        for fault in ["hello-garbage", "hello-death", "none", "death", "symlink", "closes", "stubborn"] {
+            try await RudeStore.run { rude in
+                guard let store = try? await rude.open(fault) else { return }
+                _ = try? await store.read(file, version: nil, range: nil, into: Bytes())
+                await store.close()
+            }
+        }
+        // Threads give theirs back a moment later.
+        for _ in 0..<100 where try count() > before { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(try count() <= before)
+    }
+}

@@ -1,0 +1,219 @@
+import Glibc
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import ProcessStore
+
+/// Stores that are rude in a call: an error each time, never a hang, never a byte from elsewhere, nothing left behind.
+@Suite(.serialized) struct RudeCallTests {
+    private let file = StoragePath([FileName("file")])
+
+    /// What a call ends with; nil when it succeeds.
+    private func failure(_ body: () async throws -> Void) async -> PathStorageError? {
+        do { try await body() } catch let error as PathStorageError { return error } catch {
+            Issue.record("it was \(error)")
+        }
+        return nil
+    }
+
+    private func expectUnreachable(_ error: PathStorageError?, _ reason: String) {
+        guard case .unreachable(let text) = error else {
+            Issue.record("it was \(String(describing: error))")
+            return
+        }
+        #expect(text.contains(reason))
+    }
+
+    /// Each ends the run; the next call is served by another.
+    @Test(arguments: [
+        ("unknown-id", "which is not under way"), ("no-id", "belongs to nothing"), ("nothing", "says nothing"),
+        ("endless", "too long"), ("garbage", "no JSON"), ("bad-utf8", "not UTF-8"),
+        ("nesting", "no JSON"), ("nesting-of-objects", "no JSON"),
+        ("huge-number", "a line"), ("closes", "ended the conversation"), ("death", "by signal 9"),
+        ("stubborn", "no JSON"), ("text-error", "a line"), ("death-at-1", "with status 0"),
+    ])
+    func aBrokenLineEndsTheRun(fault: String, reason: String) async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("once-" + fault)
+            let begin = ContinuousClock.now
+            expectUnreachable(await failure { _ = try await store.entry(at: file) }, reason)
+            #expect(.now - begin < .seconds(5))
+            try await expectSoon { try await store.entry(at: file)?.size == 10 }
+            #expect(rude.notes("runs").count == 2)
+            await store.close()
+        }
+    }
+
+    /// Asks again while the last run is being ended or a pause lasts.
+    private func expectSoon(_ body: () async throws -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(10)
+        while ContinuousClock.now < end {
+            if (try? await body()) == true { return }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        Issue.record("it never came back")
+    }
+
+    @Test func theSecondOfTwoAnswersEndsTheRun() async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("once-two-answers")
+            expectUnreachable(await failure { _ = try await store.entry(at: file) }, "cannot be used")
+            try await expectSoon { try await store.entry(at: file)?.size == 10 }
+            #expect(rude.notes("runs").count == 2)
+            #expect(rude.log.lines.contains { $0.contains("not under way") })
+            await store.close()
+        }
+    }
+
+    /// These cost the one call only.
+    @Test(arguments: [
+        ("no-result", "a line"), ("long-number", "a line"), ("fraction", "a line"), ("surrogate", "a line"),
+        ("nul", "no JSON"),
+    ])
+    func anAnswerThatCannotBeUsedFailsItsCall(fault: String, reason: String) async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open(fault)
+            expectUnreachable(await failure { _ = try await store.entry(at: file) }, reason)
+            await store.close()
+        }
+    }
+
+    @Test func anAnswerThatIsAlsoAnErrorIsAnError() async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("both")
+            #expect(try await store.entry(at: file) == nil)
+            await store.close()
+        }
+    }
+
+    @Test(arguments: [
+        ("short", "has 9 bytes instead of 10"), ("long", "has 11 bytes instead of 10"), ("missing", "is missing"),
+        ("symlink", "is a link"), ("fifo", "is no file"), ("socket", "can't be opened"), ("directory", "is no file"),
+        ("two-names", "has other names"), ("other-version", "another version"), ("other-path", "answers for /other"),
+        ("a-folder", "of what is no file"), ("negative-size", "cannot be read"), ("no-version", "cannot be read"),
+        ("wrote-negative", "bytes that can't be"), ("wrote-huge", "bytes that can't be"),
+        ("wrote-one", "bytes that can't be"), ("wrote-pieces", "bytes that can't be"),
+        ("wrote-beyond", "ends too early"), ("wrote-then-cut", "the spool file"),
+    ])
+    func aContentThatIsNotWhatWasSaidIsNone(fault: String, reason: String) async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open(fault)
+            let sink = Bytes()
+            expectUnreachable(
+                await failure { _ = try await store.read(file, version: "v", range: nil, into: sink) }, reason)
+            if ["symlink", "two-names", "fifo"].contains(fault) { #expect(sink.bytes == []) }
+            await store.close()
+        }
+    }
+
+    @Test func aContentIsHandedOnAsItComes() async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("wrote-early")
+            let sink = Bytes()
+            let entry = try await store.read(file, version: "v", range: nil, into: sink)
+            #expect(entry.size == 10 && sink.bytes == Array("0123456789".utf8))
+            #expect(sink.times.count >= 2 && sink.times[1] - sink.times[0] > .milliseconds(150))
+            let part = Bytes()
+            _ = try await store.read(file, version: nil, range: 3..<7, into: part)
+            #expect(Array(part.bytes.dropFirst(3)) == Array("3456".utf8))
+            await store.close()
+        }
+    }
+
+    /// A tebibyte of nothing is told in no time.
+    @Test func holesStayHoles() async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("sparse")
+            let sink = Bytes()
+            _ = try await store.read(file, version: nil, range: nil, into: sink)
+            #expect(sink.zeros == 1 << 40 && sink.bytes == [])
+            await store.close()
+        }
+    }
+
+    @Test func whatIsSentIsASnapshotOfItsSize() async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("none")
+            let told = Locked<[Int64]>([])
+            let path = StoragePath([FileName("new")])
+            try await ItemContents.with(Array("abcdef".utf8)) { contents async throws(RemoteStoreError) in
+                let part = ItemContents(file: contents.file, size: 4) { count in told.withLock { $0.append(count) } }
+                let entry = try? await store.write(path, contents: part, attributes: PathAttributes(), guard: .absent)
+                #expect(entry?.size == 4)
+            }
+            #expect(rude.notes("put") == ["4 absent"])
+            #expect(told.withLock { $0.last } == 4)
+            await store.close()
+        }
+    }
+
+    @Test func anAnswerOfAnotherSizeIsNoSuccess() async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("half-a-put")
+            try await ItemContents.with([1, 2]) { contents async throws(RemoteStoreError) in
+                let error = await failure {
+                    _ = try await store.write(file, contents: contents, attributes: PathAttributes(), guard: .absent)
+                }
+                expectUnreachable(error, "another size")
+            }
+            await store.close()
+        }
+    }
+
+    @Test func listingsAreOfTheirFolder() async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("outside")
+            expectUnreachable(
+                await failure { _ = try await store.list(.root, isDeep: false, from: nil) }, "the store lists")
+            await store.close()
+        }
+    }
+
+    @Test func aPageThatLeadsToItselfIsAnError() async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("ring")
+            let page = try await store.list(.root, isDeep: false, from: nil)
+            expectUnreachable(
+                await failure { _ = try await store.list(.root, isDeep: false, from: page.next) }, "leads to itself")
+            await store.close()
+        }
+    }
+
+    /// They are the adapter's to judge, as those of any storage; none becomes another name on the way.
+    @Test func strangeNamesComeAsTheyAre() async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("strange-names")
+            let names = try await store.list(.root, isDeep: false, from: nil).entries.map(\.path.names)
+            #expect(names.allSatisfy { $0.count == 1 && !$0[0].isValid })
+            #expect(names.count == 4)
+            await store.close()
+        }
+    }
+
+    @Test func errorsHaveTheirMeaning() async throws {
+        try await RudeStore.run { rude in
+            let store = try await rude.open("none")
+            let entry = try #require(try await store.entry(at: file))
+            let text = "as it was asked for"
+            let expected: [(String, PathStorageError)] = [
+                ("notFound", .notFound), ("taken", .taken(entry)), ("changed", .changed(entry)),
+                ("notEmpty", .notEmpty), ("notAuthenticated", .notAuthenticated(text)),
+                ("insufficientQuota", .insufficientQuota(text)), ("readOnly", .readOnly(text)),
+                ("busy", .busy(seconds: 1.5)), ("itemUnavailable", .unavailable(text)),
+                ("cannotSynchronize", .refused(text)), ("unsupported", .unsupported(text)),
+                ("serverUnreachable", .unreachable(text)), ("somethingElse", .unreachable(text)),
+            ]
+            for (code, wanted) in expected {
+                let path = StoragePath([FileName(code)])
+                let error = await failure { _ = try await store.set(PathAttributes(mode: 0o600), of: path) }
+                #expect(error == wanted)
+            }
+            try await store.makeDurable()
+            #expect(try await store.entry(at: StoragePath([FileName("else")])) == nil)
+            await store.close()
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import PathStore
+import Testing
+
+@testable import ProcessStore
+
+/// Stores that are rude before they say what they are.
+@Suite(.serialized) struct RudeHelloTests {
+    @Test(arguments: [
+        ("hello-garbage", "a line that is no JSON"), ("hello-endless", "a line that is too long"),
+        ("hello-death", "rude-store ended with status 3"), ("hello-half", "rude-store ended with status 0"),
+        ("hello-protocol", "a line whose protocol cannot be read"),
+        ("hello-level", "a line whose level cannot be read"),
+        ("hello-concurrency", "a line whose properties.concurrency cannot be read"),
+        ("hello-array", "of another kind"),
+    ])
+    func aHelloThatIsNoneIsUnreachable(fault: String, reason: String) async throws {
+        try await RudeStore.run { rude in
+            let failure = await #expect(throws: StoreFailure.self) { _ = try await rude.open(fault) }
+            guard case .unreachable(let text) = failure else {
+                Issue.record("it was \(String(describing: failure))")
+                return
+            }
+            #expect(text.contains(reason))
+        }
+    }
+
+    @Test(arguments: ["hello-silence", "hello-stubborn"])
+    func silenceIsNotWaitedForLong(fault: String) async throws {
+        try await RudeStore.run { rude in
+            let begin = ContinuousClock.now
+            await #expect(throws: StoreFailure.unreachable("the store did not say what it is in time")) {
+                _ = try await rude.open(fault) { $0.hello = .seconds(2) }
+            }
+            #expect(.now - begin < .seconds(6))
+        }
+    }
+
+    @Test func whyItCannotBeOpenedIsToldApart() async throws {
+        let expected: [(String, StoreFailure)] = [
+            ("hello-login", .notAuthenticated("no such [31m user at all")),
+            ("hello-refusal", .refused("no such bucket")),
+            ("hello-busy", .busy(2.5, "the server has too much to do")),
+            ("hello-untrusted", .untrustedServer("another certificate")),
+        ]
+        for (fault, failure) in expected {
+            try await RudeStore.run { rude in
+                await #expect(throws: failure) { _ = try await rude.open(fault) }
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import Glibc
+import Logging
+import PathStore
+import ReplicaModel
+import SystemPackage
+import Testing
+
+@testable import ProcessStore
+
+/// The rude store with limits so short that a test can wait for them, in a folder of its own.
+struct RudeStore {
+    let folder: FilePath
+    let log = LinesOfLog()
+    private let program = StoreProgram(
+        path: FilePath(#filePath).removingLastComponent().appending("rude-store"))
+
+    init() throws {
+        folder = FilePath("/var/tmp/replica-test-\(getpid())-rude-\(UInt64.random(in: 0 ... .max))")
+        try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: false)
+    }
+
+    static let limits: ProcessLimits = {
+        var limits = ProcessLimits()
+        // A loaded machine starts Python in a second or two.
+        limits.hello = .seconds(8)
+        limits.silence = .milliseconds(500)
+        limits.answerToCancel = .milliseconds(500)
+        limits.farewell = .milliseconds(500)
+        limits.termination = .milliseconds(300)
+        limits.firstPause = .milliseconds(50)
+        return limits
+    }()
+
+    func open(
+        _ fault: String, _ change: (inout ProcessLimits) -> Void = { _ in }
+    ) async throws(StoreFailure) -> ProcessStorage {
+        var limits = Self.limits
+        change(&limits)
+        var logger = Logger(label: "rude") { [log] _ in log }
+        logger.logLevel = .trace
+        let opened = try await OpenedStore.open(
+            program, url: "rude:///\(fault)", folder: folder, limits: limits, log: logger)
+        guard case .path(let storage) = opened else { throw .refused("another level") }
+        return storage
+    }
+
+    /// Lines of a file in the store's own folder.
+    func notes(_ name: String) -> [String] {
+        guard let data = FileManager.default.contents(atPath: "\(folder)/store/\(name)") else { return [] }
+        return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// Nothing of its processes may be left, not even a zombie, and nothing in its spool folder.
+    func expectNothingLeft(_ location: SourceLocation = #_sourceLocation) async throws {
+        for text in notes("runs") + notes("children") {
+            let pid = try #require(pid_t(text))
+            // Who is not our child is reaped by somebody else, a little later.
+            for _ in 0..<200 where Self.isAlive(pid) { try await Task.sleep(for: .milliseconds(10)) }
+            #expect(!Self.isAlive(pid), "process \(pid) is left", sourceLocation: location)
+        }
+        let spooled = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/spool")
+        #expect(spooled.filter { $0.hasPrefix("u") } == [], sourceLocation: location)
+    }
+
+    /// A process of another user's making that only waits to be reaped is nobody's any more.
+    private static func isAlive(_ pid: pid_t) -> Bool {
+        guard let status = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else { return false }
+        let fields = status.split(separator: ")").last?.split(separator: " ") ?? []
+        return fields.first != "Z" || fields.dropFirst().first == "\(getpid())"
+    }
+
+    func remove() throws { try FileManager.default.removeItem(atPath: folder.string) }
+
+    /// Runs a test with a rude store of its own, and looks afterwards that nothing is left.
+    static func run(_ body: (RudeStore) async throws -> Void) async throws {
+        let rude = try RudeStore()
+        try await body(rude)
+        try await rude.expectNothingLeft()
+        try rude.remove()
+    }
+}
+
+/// A log that keeps its lines.
+final class LinesOfLog: LogHandler {
+    private let kept = Locked<[String]>([])
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+    var logLevel: Logger.Level {
+        get { .trace }
+        set {}
+    }
+
+    var lines: [String] { kept.withLock { $0 } }
+
+    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+
+    func log(event: LogEvent) { kept.withLock { $0.append("\(event.message)") } }
+}
+
+/// A sink that keeps what it is given, and when.
+final class Bytes: ContentSink {
+    private let content = Locked<(bytes: [UInt8], times: [ContinuousClock.Instant], zeros: Int64)>(([], [], 0))
+
+    var bytes: [UInt8] { content.withLock { $0.bytes } }
+    var times: [ContinuousClock.Instant] { content.withLock { $0.times } }
+    var zeros: Int64 { content.withLock { $0.zeros } }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
+        content.withLock {
+            $0.times.append(.now)
+            let end = Int(offset) + bytes.count
+            if $0.bytes.count < end { $0.bytes += [UInt8](repeating: 0, count: end - $0.bytes.count) }
+            $0.bytes.replaceSubrange(Int(offset)..<end, with: bytes)
+        }
+    }
+
+    func writeZeros(in range: Range<Int64>) throws(RemoteStoreError) {
+        content.withLock { $0.zeros += Int64(range.count) }
+    }
+}
