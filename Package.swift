@@ -44,7 +44,8 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "DirectoryStore", dependencies: ["ReplicaModel", "CLinux", "Threads", system], swiftSettings: strict),
-        .target(name: "PathStore", dependencies: ["ReplicaModel"], swiftSettings: strict),
+        .target(
+            name: "PathStore", dependencies: ["ReplicaModel", "CLinux", "Threads", grdb, system], swiftSettings: strict),
         .target(
             name: "ProcessStore", dependencies: ["PathStore", "ReplicaModel", "CLinux", system, log],
             swiftSettings: strict),
@@ -59,7 +60,7 @@ let package = Package(
         .executableTarget(
             name: "replica", dependencies: ["ReplicaControl", arguments], swiftSettings: strict),
         .target(
-            name: "ReplicaTestSupport", dependencies: ["ReplicaModel", "Threads", system, "CLinux"],
+            name: "ReplicaTestSupport", dependencies: ["ReplicaModel", "PathStore", "Threads", system, "CLinux"],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
         .testTarget(name: "ThreadsTests", dependencies: ["CLinux", "Threads"], swiftSettings: strict),
@@ -74,7 +75,7 @@ let package = Package(
                 "ReplicaFileSystem", "FuseMount", "ReplicaModel", "ReplicaTestSupport", "CLinux", log, system,
             ], swiftSettings: strict),
         .testTarget(
-            name: "SimulationTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", log, system],
+            name: "SimulationTests", dependencies: ["PathStore", "ReplicaModel", "ReplicaTestSupport", log, system],
             swiftSettings: strict),
         .testTarget(
             name: "DirectoryStoreTests",
@@ -85,6 +86,10 @@ let package = Package(
             dependencies: [
                 "ProcessStore", "PathStore", "ReplicaModel", "ReplicaTestSupport", "CLinux", log, system,
             ], exclude: ["rude-store"], swiftSettings: strict),
+        .testTarget(
+            name: "PathStoreTests",
+            dependencies: ["PathStore", "ReplicaModel", "ReplicaTestSupport", "Threads", log, system],
+            swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             dependencies: [

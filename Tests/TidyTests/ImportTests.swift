@@ -8,12 +8,12 @@ import Testing
         "ReplicaModel": ["CLinux", "Threads"], "ReplicaControl": ["CLinux"],
         "ReplicaFileSystem": ["FuseMount", "ReplicaModel", "CLinux", "Threads"],
         "DirectoryStore": ["ReplicaModel", "CLinux", "Threads"],
-        "PathStore": ["ReplicaModel", "CLinux"],
+        "PathStore": ["ReplicaModel", "CLinux", "Threads"],
         "ProcessStore": ["PathStore", "ReplicaModel", "CLinux"],
         "mount.replica": [
             "FuseMount", "ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "ReplicaControl", "CLinux", "Threads",
         ],
-        "replica": ["ReplicaControl"], "ReplicaTestSupport": ["ReplicaModel", "CLinux", "Threads"],
+        "replica": ["ReplicaControl"], "ReplicaTestSupport": ["ReplicaModel", "PathStore", "CLinux", "Threads"],
     ]
 
     /// Modules of others that a module must do without, and why.

@@ -22,6 +22,8 @@ public struct PathStorageProperties: Hashable, Sendable, Codable {
     public var keepsModificationDates = true
     public var keepsMarks = true
     public var keepsSymlinks = true
+    /// Whether ``PathEntry/identity`` is told of every entry, and is never used again for another.
+    public var hasIdentities = false
     /// Whether a listing tells the attributes that are kept. Else only ``PathStorage/entry(at:)`` does.
     public var listsAttributes = true
     /// Whether ``PathStorage/list(_:isDeep:from:)`` can list all that is below.

@@ -14,10 +14,13 @@ public struct PathEntry: Hashable, Sendable {
     /// A storage's own lasting name of the file, such as Nextcloud's file number, which a rename keeps; nil where there is
     /// none.
     public var identity: String?
+    /// Whether no later write can leave this version, as the storage knows by its own clock. Where it isn't, and
+    /// ``PathStorageProperties/changeGrain`` is not 0, the version is looked at again when the grain has passed.
+    public var isSettled: Bool
 
     public init(
         path: StoragePath, kind: PathKind, version: String? = nil, size: Int64 = 0,
-        attributes: PathAttributes = PathAttributes(), identity: String? = nil
+        attributes: PathAttributes = PathAttributes(), identity: String? = nil, isSettled: Bool = false
     ) {
         self.path = path
         self.kind = kind
@@ -25,6 +28,7 @@ public struct PathEntry: Hashable, Sendable {
         self.size = size
         self.attributes = attributes
         self.identity = identity
+        self.isSettled = isSettled
     }
 }
 

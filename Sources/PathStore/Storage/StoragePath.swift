@@ -1,7 +1,7 @@
 public import ReplicaModel
 
 /// Where something is in a storage: the names from the domain's root on, which is empty.
-public struct StoragePath: Hashable, Sendable {
+public struct StoragePath: Hashable, Sendable, CustomStringConvertible {
     public let names: [FileName]
 
     public init(_ names: [FileName]) {
@@ -21,4 +21,10 @@ public struct StoragePath: Hashable, Sendable {
     public func appending(_ name: FileName) -> StoragePath {
         StoragePath(names + [name])
     }
+
+    /// Whether this is `folder` or anything below it.
+    public func isWithin(_ folder: StoragePath) -> Bool { names.starts(with: folder.names) }
+
+    /// The path for people: names that are not UTF-8 show U+FFFD.
+    public var description: String { names.map(\.description).joined(separator: "/") }
 }

@@ -1,0 +1,70 @@
+internal import CLinux
+internal import Glibc
+internal import ReplicaModel
+internal import SystemPackage
+
+/// Takes a content into a file without a name, to be hashed: storages give bytes in any order.
+final class SpoolSink: ContentSink {
+    private let file: Int32
+    private let limit: Int64
+
+    /// - Parameters:
+    ///   - folder: Where the file is made.
+    ///   - limit: Bytes that are taken at most.
+    /// - Throws: ``RemoteStoreError/itemUnavailable(_:)`` when no file can be made there.
+    init(in folder: String, limit: Int64) throws(RemoteStoreError) {
+        file = open(folder, CL_O_TMPFILE | O_RDWR | O_CLOEXEC, 0o600)
+        self.limit = limit
+        guard file >= 0 else { throw .itemUnavailable("no temporary file for the store: \(Errno(rawValue: errno))") }
+    }
+
+    deinit { close(file) }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
+        guard offset >= 0, offset.saturatingAdd(Int64(bytes.count)) <= limit else {
+            throw .malformedAnswer("bytes came for no place")
+        }
+        var done = 0
+        while done < bytes.count {
+            let count = pwrite(
+                file, bytes.baseAddress?.advanced(by: done), bytes.count - done, off_t(offset) + off_t(done))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .itemUnavailable("no room for a temporary file: \(Errno(rawValue: errno))") }
+            done += count
+        }
+    }
+
+    /// The file has zeros where nothing was written.
+    func writeZeros(in range: Range<Int64>) throws(RemoteStoreError) {}
+
+    /// The hash of what came, as a content of `size` bytes.
+    func hash(size: Int64) -> [UInt8]? {
+        guard ftruncate(file, off_t(size)) == 0 else { return nil }
+        return ContentHash.of(FileDescriptor(rawValue: file), size: size)
+    }
+}
+
+/// Remembers what the sink behind it refused with: the storage's own error may say less.
+final class NotingSink: ContentSink {
+    private let sink: any ContentSink
+    private let refusal = Locked<RemoteStoreError?>(nil)
+
+    init(_ sink: any ContentSink) {
+        self.sink = sink
+    }
+
+    var error: RemoteStoreError? { refusal.withLock { $0 } }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
+        do throws(RemoteStoreError) { try sink.write(bytes, at: offset) } catch { throw note(error) }
+    }
+
+    func writeZeros(in range: Range<Int64>) throws(RemoteStoreError) {
+        do throws(RemoteStoreError) { try sink.writeZeros(in: range) } catch { throw note(error) }
+    }
+
+    private func note(_ error: RemoteStoreError) -> RemoteStoreError {
+        refusal.withLock { $0 = $0 ?? error }
+        return error
+    }
+}

@@ -1,0 +1,117 @@
+internal import ReplicaModel
+
+/// Which paths calls are about now, so that none is called about twice at once and no folder moves under a call; and which
+/// were since some moment, so that what was told before is not taken for what is now.
+final class PathLocks: Sendable {
+    /// A path that is held, alone or with all below it.
+    struct Claim: Sendable {
+        var path: StoragePath
+        var isTree = false
+
+        func conflicts(with other: Claim) -> Bool {
+            path == other.path || isTree && other.path.isWithin(path) || other.isTree && path.isWithin(other.path)
+        }
+    }
+
+    fileprivate struct State {
+        var held: [Int: [Claim]] = [:]
+        var waiting: [(ticket: Int, claims: [Claim], task: CheckedContinuation<Void, Never>)] = []
+        var tickets = 0
+        /// What was released, and when, as long as somebody looks.
+        var past: [(moment: Int, claims: [Claim])] = []
+        var lookers: [Int: Int] = [:]
+    }
+    private let state = Locked(State())
+
+    /// Runs `body` while nobody else has any of the paths.
+    func hold<Result>(
+        _ claims: [Claim], _ body: () async throws(RemoteStoreError) -> Result
+    ) async throws(RemoteStoreError) -> Result {
+        let ticket = await take(claims)
+        defer { release(ticket) }
+        return try await body()
+    }
+
+    private func take(_ claims: [Claim]) async -> Int {
+        let ticket = state.withLock { state in
+            state.tickets += 1
+            return state.tickets
+        }
+        await withCheckedContinuation { task in
+            let isFree = state.withLock { state -> Bool in
+                if state.isFree(claims) {
+                    state.held[ticket] = claims
+                    return true
+                }
+                state.waiting.append((ticket, claims, task))
+                return false
+            }
+            if isFree { task.resume() }
+        }
+        return ticket
+    }
+
+    private func release(_ ticket: Int) {
+        let next = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            let claims = state.held.removeValue(forKey: ticket) ?? []
+            state.tickets += 1
+            if !state.lookers.isEmpty { state.past.append((state.tickets, claims)) }
+            return state.admit()
+        }
+        for task in next { task.resume() }
+    }
+
+    // MARK: What is told
+
+    /// A moment from which on what happens is remembered; whoever takes one owes an ``endLook(_:)``.
+    func beginLook() -> Int {
+        state.withLock { state in
+            state.tickets += 1
+            state.lookers[state.tickets] = state.tickets
+            return state.tickets
+        }
+    }
+
+    func endLook(_ look: Int) {
+        state.withLock { state in
+            state.lookers[look] = nil
+            let oldest = state.lookers.values.min()
+            state.past = oldest.map { oldest in state.past.filter { $0.moment > oldest } } ?? []
+        }
+    }
+
+    /// Whether a call was about a path, or about a folder above it, since a look began; the caller's own is left out.
+    func isStale(_ path: StoragePath, since look: Int, but own: StoragePath? = nil) -> Bool {
+        let claim = Claim(path: path)
+        return state.withLock { state in
+            state.held.values.contains { $0.contains { $0.path != own && $0.conflicts(with: claim) } }
+                || state.past.contains { $0.moment > look && $0.claims.contains { $0.conflicts(with: claim) } }
+        }
+    }
+}
+
+extension PathLocks.State {
+    fileprivate func isFree(_ claims: [PathLocks.Claim]) -> Bool {
+        !held.values.contains { $0.contains { other in claims.contains { $0.conflicts(with: other) } } }
+    }
+
+    /// Lets in whoever can go now, in order.
+    fileprivate mutating func admit() -> [CheckedContinuation<Void, Never>] {
+        var tasks: [CheckedContinuation<Void, Never>] = []
+        var left: [(ticket: Int, claims: [PathLocks.Claim], task: CheckedContinuation<Void, Never>)] = []
+        for waiter in waiting {
+            // Whoever came first goes first, also when it needs more.
+            let isBehind = left.contains { other in
+                other.claims.contains { one in waiter.claims.contains { $0.conflicts(with: one) } }
+            }
+            if !isBehind, isFree(waiter.claims) {
+                held[waiter.ticket] = waiter.claims
+                tasks.append(waiter.task)
+            } else {
+                left.append(waiter)
+            }
+        }
+        waiting = left
+        return tasks
+    }
+}

@@ -1,0 +1,126 @@
+internal import GRDB
+internal import ReplicaModel
+
+/// What all changing calls have in common.
+extension PathStore {
+    /// Holds an item's path, and another, while `body` acts; again when the item turns out to be elsewhere.
+    /// - Parameters:
+    ///   - other: Another path that is needed, for the item's present one.
+    ///   - body: Answers nil when the item is not at its path.
+    func acting<Result>(
+        on id: Int64, also other: (StoragePath) throws(RemoteStoreError) -> StoragePath? = { _ in nil },
+        _ body: (PathRow, StoragePath) async throws(RemoteStoreError) -> Result?
+    ) async throws(RemoteStoreError) -> Result {
+        for _ in 0..<8 {
+            try await recover(id)
+            guard let row = try table.read({ try $0.row(id) }) else { throw .noSuchItem(ItemIdentifier(row: id)) }
+            if let path = try path(of: id) {
+                let isTree = row.kind == .folder
+                var claims = [PathLocks.Claim(path: path, isTree: isTree)]
+                let second = try other(path)
+                if let second { claims.append(PathLocks.Claim(path: second, isTree: isTree)) }
+                let result = try await locks.hold(claims) { () async throws(RemoteStoreError) -> Result? in
+                    // It may have moved while this waited.
+                    guard try self.path(of: id) == path, let now = try self.table.read({ try $0.row(id) }),
+                        try other(path) == second
+                    else { return nil }
+                    return try await body(now, path)
+                }
+                if let result { return result }
+            }
+            try await look(id)
+        }
+        throw .itemUnavailable("it changes its place at every look")
+    }
+
+    /// Writes down what is about to be done, does it, and strikes it out when it is known to be done, or not.
+    /// - Parameter confirm: Takes over what was done, in the transaction in which the intent ends.
+    func doing<Answer: Sendable, Result>(
+        _ intent: Intent, _ call: () async throws(PathStorageError) -> Answer,
+        confirm: (Answer, Database) throws -> Result
+    ) async throws(RemoteStoreError) -> Swift.Result<Result, PathStorageError> {
+        var intent = intent
+        let sent = intent
+        intent.number = try table.write { try $0.begin(sent) }
+        let (ended, number) = (intent, intent.number)
+        underWay.withLock { _ = $0.insert(number) }
+        defer { underWay.withLock { _ = $0.remove(number) } }
+        let answer: Answer
+        do throws(PathStorageError) {
+            answer = try await call()
+        } catch {
+            if !error.isInDoubt { try table.write { try $0.end(ended) } }
+            return .failure(error)
+        }
+        return .success(
+            try table.write { database in
+                try database.end(ended)
+                return try confirm(answer, database)
+            })
+    }
+
+    /// The attributes of a template that are sent.
+    func attributes(_ template: ItemTemplate, _ fields: ItemFields, mark: String? = nil) -> PathAttributes {
+        let kept = fields.intersection(properties.fields)
+        return PathAttributes(
+            mode: kept.contains(.mode) ? template.metadata.mode : nil,
+            modificationDate: kept.contains(.modificationDate) ? template.metadata.modificationDate : nil,
+            mark: storage.properties.keepsMarks ? mark : nil)
+    }
+
+    /// The fields that stay here.
+    func unkept(_ fields: ItemFields) -> ItemFields { fields.intersection(.metadata).subtracting(properties.fields) }
+
+    func check(_ name: FileName) throws(RemoteStoreError) {
+        guard name.isValid, name.bytes.count <= properties.longestName else {
+            throw .cannotSynchronize("the storage cannot keep a name of this form")
+        }
+    }
+
+    /// What stands at a path that was taken, as an item.
+    func occupant(of path: StoragePath, in parent: Int64, _ told: PathEntry?) async throws(RemoteStoreError) -> PathRow
+    {
+        var entry = told
+        if entry == nil {
+            do throws(PathStorageError) { entry = try await storage.entry(at: path) } catch { throw error.general }
+        }
+        // Gone by now: the call is made again. Of another name it is another's, but for the case.
+        guard let entry, let name = entry.path.name, name.isValid, entry.path.parent == path.parent,
+            name == path.name || !storage.properties.isCaseSensitive
+        else { throw .serverUnreachable }
+        return try table.write { database in
+            if let row = try database.row(in: parent, name), row.isSame(as: entry) {
+                return try observe(entry, as: row, database)
+            }
+            return try mint(entry, in: parent, database)
+        }
+    }
+
+    /// Takes over what a call of ours made of an item. Its content is still the one of the row's token, unless `hash` is given.
+    func confirm(
+        _ entry: PathEntry, _ row: PathRow, sent: PathAttributes, written hash: [UInt8]?? = nil, _ database: Database
+    ) throws -> PathRow {
+        var row = row
+        row.take(entry.attributes, sent: sent)
+        row.identity = entry.identity ?? row.identity
+        if row.kind == .file {
+            let isOther = row.version != entry.version
+            (row.version, row.size) = (entry.version, max(0, entry.size))
+            if let hash {
+                row.seenAt = seen(entry)
+                row.hash = row.seenAt == nil ? nil : hash
+            } else if isOther {
+                (row.seenAt, row.hash) = (seen(entry), nil)
+            }
+        }
+        try database.change(&row, isOther: hash != nil, isExact: !hasGrain, epoch: table.epoch)
+        return row
+    }
+
+    /// The hash of a content that is sent, where it may be needed later: where the storage does not keep marks, and where a
+    /// version may be left by another's write.
+    func neededHash(of contents: ItemContents?, isCreate: Bool) -> [UInt8]? {
+        guard let contents, hasGrain || isCreate && !storage.properties.keepsMarks || !isCreate else { return nil }
+        return ContentHash.of(contents.file, size: contents.size)
+    }
+}

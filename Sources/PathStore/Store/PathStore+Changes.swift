@@ -1,0 +1,148 @@
+internal import GRDB
+public import ReplicaModel
+
+/// Where somebody was lately, and what may have changed.
+struct Attention: Sendable {
+    /// When a folder was listed last, in nanoseconds of the store's clock.
+    var lookedAt: [Int64: Int64] = [:]
+    var usedAt: [Int64: Int64] = [:]
+    /// Folders in which the storage says that something may have changed.
+    var signalled: Set<StoragePath> = []
+    /// Whether it may have changed anywhere.
+    var isSignalledEverywhere = false
+    var isListening = false
+}
+
+extension PathStore {
+    private static let batchSize = 1_000
+
+    public func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor {
+        anchor(try table.read { try $0.newestChange() })
+    }
+
+    private func anchor(_ sequence: Int64) -> SyncAnchor { SyncAnchor("\(table.epoch).\(sequence)") }
+
+    public func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
+        let parts = String(decoding: anchor.bytes, as: UTF8.self).split(
+            separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0] == table.epoch, let start = Int64(parts[1]), start >= 0 else {
+            throw .syncAnchorExpired
+        }
+        try await lookAround(everywhere: false)
+        return try table.read { database in
+            let newest = try database.newestChange()
+            let oldest = try Int64.fetchOne(database, sql: "SELECT value FROM meta WHERE key = 'forgotten'") ?? 0
+            guard start <= newest, start >= oldest else { throw RemoteStoreError.syncAnchorExpired }
+            let sql = "SELECT sequence, id FROM change WHERE sequence > ? ORDER BY sequence LIMIT ?"
+            let changes = try Row.fetchAll(database, sql: sql, arguments: [start, Self.batchSize + 1])
+            let isMore = changes.count > Self.batchSize
+            var batch = ChangeBatch(updated: [], deleted: [], anchor: anchor, moreComing: isMore)
+            for change in changes.prefix(Self.batchSize) {
+                let id: Int64 = change["id"]
+                if id == PathRow.root { continue }
+                guard let row = try database.row(id) else {
+                    batch.deleted.append(ItemIdentifier(row: id))
+                    continue
+                }
+                // What is nowhere now is told of when it is known what became of it.
+                if row.parent != PathRow.limbo { batch.updated.append(item(of: row)) }
+            }
+            let end: Int64 = isMore ? changes[Self.batchSize - 1]["sequence"] : newest
+            batch.anchor = self.anchor(end)
+            return batch
+        }
+    }
+
+    /// Forgets changes that are older than so many.
+    func forgetOldChanges() throws(RemoteStoreError) {
+        try table.write { database in
+            let end = try database.newestChange() - PathTable.mostChanges
+            guard end > 0 else { return }
+            try database.execute(sql: "DELETE FROM change WHERE sequence <= ?", arguments: [end])
+            try database.execute(sql: "INSERT OR REPLACE INTO meta VALUES ('forgotten', ?)", arguments: [String(end)])
+        }
+    }
+
+    // MARK: Attention
+
+    /// Notes that somebody is in a folder, and when it was listed.
+    func use(_ folder: Int64, lookedAt moment: Int64? = nil) {
+        let now = options.now()
+        attention.withLock { attention in
+            attention.usedAt[folder] = now
+            if let moment { attention.lookedAt[folder] = moment }
+        }
+    }
+
+    public func signals() -> AsyncStream<Void> {
+        let isFirst = attention.withLock { attention in
+            defer { attention.isListening = true }
+            return !attention.isListening
+        }
+        if isFirst { listen() }
+        return listeners.stream()
+    }
+
+    private func listen() {
+        let signals = storage.signals()
+        let sleep = options.sleep
+        let interval = Int64(options.openInterval * 1_000_000_000)
+        let hearing = Task { [weak self] in
+            for await folder in signals { self?.hear(folder) }
+        }
+        let asking = Task { [weak self] in
+            while !Task.isCancelled {
+                await sleep(interval)
+                guard let self else { return }
+                if self.isSomebodyThere { self.listeners.yield() }
+            }
+        }
+        listeners.attach([hearing, asking])
+    }
+
+    private func hear(_ folder: StoragePath?) {
+        attention.withLock { attention in
+            if let folder { attention.signalled.insert(folder) } else { attention.isSignalledEverywhere = true }
+            if attention.signalled.count > 10_000 { attention.isSignalledEverywhere = true }
+        }
+        listeners.yield()
+    }
+
+    private var isSomebodyThere: Bool {
+        let oldest = options.now() - Int64(options.openFor * 1_000_000_000)
+        return attention.withLock { $0.usedAt.values.contains { $0 > oldest } }
+    }
+}
+
+/// Those who want to know when something may have changed.
+final class StoreListeners: Sendable {
+    private struct State {
+        var streams: [Int: AsyncStream<Void>.Continuation] = [:]
+        var count = 0
+        var tasks: [Task<Void, Never>] = []
+    }
+    private let state = Locked(State())
+
+    deinit {
+        for task in state.withLock({ $0.tasks }) { task.cancel() }
+    }
+
+    func attach(_ tasks: [Task<Void, Never>]) { state.withLock { $0.tasks += tasks } }
+
+    func stream() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state in
+            state.count += 1
+            state.streams[state.count] = continuation
+            return state.count
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { _ = $0.streams.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    func yield() {
+        for stream in state.withLock({ Array($0.streams.values) }) { stream.yield() }
+    }
+}

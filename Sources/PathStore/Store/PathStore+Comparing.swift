@@ -1,0 +1,196 @@
+internal import GRDB
+internal import ReplicaModel
+
+/// Something new at a place.
+private struct Arrival: Sendable {
+    var parent: Int64
+    var entry: PathEntry
+    var path: StoragePath { entry.path }
+
+    /// Equal for files that may be one: nil for what nothing is told by.
+    var likeness: Likeness? {
+        guard entry.kind == .file, entry.size > 0, let version = entry.version else { return nil }
+        return Likeness(version: version, size: entry.size)
+    }
+}
+
+private struct Likeness: Hashable {
+    var version: String
+    var size: Int64
+}
+
+extension PathStore {
+    /// Compares folders as they were listed with what is known. What is new gets an identifier, or is known by its identity,
+    /// its mark, or as the only one of its version and size; what is missing goes to limbo once nothing is proven to be at
+    /// its place.
+    /// - Parameter look: When the listings began: what calls were about since is left alone.
+    func compare(_ folders: [FolderEntries], since look: Int) async throws(RemoteStoreError) {
+        var arrivals: [Arrival] = []
+        var missing: [(row: PathRow, path: StoragePath)] = []
+        try table.write { database in
+            for folder in folders {
+                guard var row = try database.row(folder.folder), try database.path(of: row.id) == folder.path else {
+                    continue
+                }
+                if !row.isListed {
+                    row.isListed = true
+                    try database.put(row)
+                }
+                var left = folder.entries
+                for child in try database.rows(in: folder.folder) {
+                    let path = folder.path.appending(child.name)
+                    let entry = left.removeValue(forKey: child.name)
+                    if locks.isStale(path, since: look) { continue }
+                    guard let entry else {
+                        missing.append((child, path))
+                        continue
+                    }
+                    if child.isSame(as: entry) {
+                        _ = try observe(entry, as: child, database)
+                    } else {
+                        // Another is where it was: that proves it.
+                        try database.sendToLimbo(child)
+                        left[child.name] = entry
+                    }
+                }
+                arrivals += left.values.filter { !locks.isStale($0.path, since: look) }
+                    .map { Arrival(parent: folder.folder, entry: $0) }
+            }
+        }
+        try await sendMissing(missing, since: look)
+        try await arrive(arrivals.sorted { $0.path.description < $1.path.description }, since: look)
+    }
+
+    /// A listing may lag: only a second question proves that something is gone.
+    private func sendMissing(
+        _ missing: [(row: PathRow, path: StoragePath)], since look: Int
+    ) async throws(RemoteStoreError) {
+        try await inParallel(missing) { (one) async throws(RemoteStoreError) in
+            let entry = try await self.present(one.path)
+            if self.locks.isStale(one.path, since: look) { return }
+            try self.table.write { database in
+                guard let row = try database.row(one.row.id), try database.path(of: row.id) == one.path else { return }
+                if let entry, row.isSame(as: entry) {
+                    _ = try self.observe(entry, as: row, database)
+                } else {
+                    try database.sendToLimbo(row)
+                }
+            }
+        }
+    }
+
+    private func arrive(_ arrivals: [Arrival], since look: Int) async throws(RemoteStoreError) {
+        let counts = Dictionary(arrivals.compactMap(\.likeness).map { ($0, 1) }, uniquingKeysWith: +)
+        for arrival in arrivals {
+            let isOnly = arrival.likeness.map { counts[$0] == 1 } ?? false
+            let known = try await knownElsewhere(arrival, isOnly: isOnly)
+            if locks.isStale(arrival.path, since: look) { continue }
+            try table.write { database in
+                guard try database.path(of: arrival.parent) == arrival.path.parent, let name = arrival.path.name,
+                    try database.row(in: arrival.parent, name) == nil
+                else { return }
+                guard let known, var row = try database.row(known.row.id),
+                    try !database.isWithin(arrival.parent, row.id)
+                else {
+                    _ = try mint(arrival.entry, in: arrival.parent, database)
+                    return
+                }
+                (row.parent, row.name) = (arrival.parent, name)
+                // Another version of an item that was found by its version alone says nothing of the content.
+                let isOther = row.kind == .file && (known.isByLikeness || row.version != arrival.entry.version)
+                (row.version, row.size) = (arrival.entry.version, row.kind == .file ? max(0, arrival.entry.size) : 0)
+                row.take(arrival.entry.attributes)
+                if isOther { (row.hash, row.seenAt) = (nil, seen(arrival.entry)) }
+                try database.change(
+                    &row, isOther: isOther, isExact: !known.isByLikeness && !hasGrain, epoch: table.epoch)
+            }
+        }
+    }
+
+    /// The item that something new is, which is no longer where it was.
+    private func knownElsewhere(
+        _ arrival: Arrival, isOnly: Bool
+    ) async throws(RemoteStoreError) -> (row: PathRow, isByLikeness: Bool)? {
+        if let identity = arrival.entry.identity {
+            let rows = try table.read { try $0.rows(where: "identity = ?", [identity]) }
+            for row in rows where row.isSame(as: arrival.entry) {
+                guard let former = try path(of: row.id) else { return (row, false) }
+                // A name of the same file more is another item.
+                let there = try await present(former)
+                if there?.identity != identity { return (row, false) }
+            }
+            return nil
+        }
+        let limbo = try table.read { try $0.rows(where: "parent = ?", [PathRow.limbo]) }
+        if let mark = arrival.entry.attributes.mark, let row = limbo.first(where: { $0.mark == mark }) {
+            return row.isSame(as: arrival.entry) ? (row, false) : nil
+        }
+        guard isOnly, let likeness = arrival.likeness else { return nil }
+        let alike = limbo.filter { row in
+            row.kind == .file && row.size == likeness.size && row.version == likeness.version
+        }
+        return alike.count == 1 ? (alike[0], true) : nil
+    }
+
+    /// Makes an item of what is new.
+    func mint(_ entry: PathEntry, in parent: Int64, _ database: Database, mark: String? = nil) throws -> PathRow {
+        guard let name = entry.path.name else { throw RemoteStoreError.serverUnreachable }
+        try database.vacate(parent, name, for: nil)
+        var row = PathRow(id: try database.freshIdentifier(), parent: parent, name: name, entry: entry)
+        // Two names of one file would be one item in two places.
+        if let identity = row.identity, try !database.rows(where: "identity = ?", [identity]).isEmpty {
+            row.identity = nil
+        }
+        row.mark = mark ?? row.mark
+        row.seenAt = seen(entry)
+        try database.change(&row, isOther: true, isExact: !hasGrain, epoch: table.epoch)
+        return row
+    }
+
+    /// Calls `body` for each element, as many at a time as the storage serves well.
+    func inParallel<Element: Sendable>(
+        _ elements: [Element], _ body: @escaping @Sendable (Element) async throws(RemoteStoreError) -> Void
+    ) async throws(RemoteStoreError) {
+        let limit = properties.concurrency
+        let failure = await withTaskGroup(of: RemoteStoreError?.self) { group in
+            var (next, failure): (Int, RemoteStoreError?) = (0, nil)
+            func start() {
+                let element = elements[next]
+                next += 1
+                group.addTask {
+                    do throws(RemoteStoreError) {
+                        try await body(element)
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+            }
+            while next < min(limit, elements.count) { start() }
+            while let answer = await group.next() {
+                failure = failure ?? answer
+                if failure == nil, next < elements.count { start() }
+            }
+            return failure
+        }
+        if let failure { throw failure }
+    }
+}
+
+extension Database {
+    /// Whether something is `folder`, or lies below it.
+    func isWithin(_ id: Int64, _ folder: Int64) throws -> Bool {
+        var here = id
+        for _ in 0..<10_000 {
+            if here == folder { return true }
+            guard here != PathRow.root, let row = try row(here) else { return false }
+            here = row.parent
+        }
+        return true
+    }
+
+    /// Sends whatever is known at a place to limbo, but for one item.
+    func vacate(_ parent: Int64, _ name: FileName, for id: Int64?) throws {
+        if let other = try row(in: parent, name), other.id != id { try sendToLimbo(other) }
+    }
+}

@@ -1,0 +1,126 @@
+internal import GRDB
+public import ReplicaModel
+
+extension PathStore {
+    public func createItem(
+        basedOn template: ItemTemplate, fields: ItemFields, contents: ItemContents?, options: CreateOptions
+    ) async throws(RemoteStoreError) -> StoreResult {
+        try check(template.filename)
+        if template.kind == .symlink, !storage.properties.keepsSymlinks { throw .unsupported("symlinks") }
+        let mark = Self.mark(of: template)
+        if let made = try await recoverCreate(template, mark) {
+            return try await completed(made, template, fields, contents)
+        }
+        for _ in 0..<8 {
+            let parent = try known(template.parent)
+            guard parent.kind == .folder else { throw .cannotSynchronize("only folders have something in them") }
+            guard let folder = try path(of: parent.id) else {
+                try await look(parent.id)
+                continue
+            }
+            let path = folder.appending(template.filename)
+            let result = try await locks.hold([PathLocks.Claim(path: path)]) {
+                () async throws(RemoteStoreError) -> StoreResult? in
+                guard try self.path(of: parent.id) == folder else { return nil }
+                return try await self.create(
+                    template, fields, contents, options, at: path, in: parent.id, mark)
+            }
+            if let result { return result }
+            // Nothing can be made there: the folder is gone, or elsewhere.
+            try await look(parent.id)
+        }
+        throw .itemUnavailable("the folder changes its place at every look")
+    }
+
+    /// The text by which what a template made is known.
+    static func mark(of template: ItemTemplate) -> String {
+        "replica-" + hexadecimal(ContentHash.of(Array(template.identifier.rawValue.utf8)).prefix(16))
+    }
+
+    /// - Returns: Nil when the folder is not where it was.
+    private func create(
+        _ template: ItemTemplate, _ fields: ItemFields, _ contents: ItemContents?, _ options: CreateOptions,
+        at path: StoragePath, in parent: Int64, _ mark: String
+    ) async throws(RemoteStoreError) -> StoreResult? {
+        // Where nothing is looked at, this is the look.
+        if storage.properties.createStrength == .none, let there = try await present(path) {
+            return try await collided(template, contents, options, at: path, in: parent, there, mark)
+        }
+        let sent = attributes(template, fields, mark: mark)
+        var intent = Intent(deed: .create)
+        (intent.parent, intent.name, intent.kind) = (parent, template.filename, template.kind)
+        (intent.target, intent.mark, intent.size) = (template.target, mark, contents?.size ?? 0)
+        intent.hash = neededHash(of: contents ?? (template.kind == .file ? .nothing : nil), isCreate: true)
+        let hash = intent.hash
+        let outcome = try await doing(intent) { () async throws(PathStorageError) in
+            switch template.kind {
+            case .file:
+                try await storage.write(path, contents: contents ?? .nothing, attributes: sent, guard: .absent)
+            case .folder: try await storage.make(path, kind: .folder, attributes: sent)
+            case .symlink: try await storage.make(path, kind: .symlink(template.target ?? []), attributes: sent)
+            }
+        } confirm: { entry, database in
+            try database.vacate(parent, template.filename, for: nil)
+            var row = PathRow(id: try database.freshIdentifier(), parent: parent, name: template.filename, entry: entry)
+            (row.kind, row.mark, row.told) = (template.kind, mark, PathAttributes())
+            if template.kind == .symlink { row.target = template.target ?? [] }
+            return try self.confirm(entry, row, sent: sent, written: hash, database)
+        }
+        switch outcome {
+        case .success(let row): return StoreResult(item: item(of: row), stillPending: unkept(fields))
+        case .failure(.taken(let other)):
+            return try await collided(template, contents, options, at: path, in: parent, other, mark)
+        case .failure(.notFound): return nil
+        case .failure(let error): throw error.general
+        }
+    }
+
+    private func collided(
+        _ template: ItemTemplate, _ contents: ItemContents?, _ options: CreateOptions, at path: StoragePath,
+        in parent: Int64, _ told: PathEntry?, _ mark: String
+    ) async throws(RemoteStoreError) -> StoreResult {
+        let other = try await occupant(of: path, in: parent, told)
+        guard options.contains(.mayAlreadyExist), other.name == template.filename, other.kind == template.kind,
+            try await isEqual(other, template, contents, at: path)
+        else { throw .filenameCollision(item(of: other)) }
+        let row = try table.write { database in
+            guard var row = try database.row(other.id) else { return other }
+            row.mark = mark
+            try database.put(row)
+            return row
+        }
+        return StoreResult(item: item(of: row))
+    }
+
+    private func isEqual(
+        _ row: PathRow, _ template: ItemTemplate, _ contents: ItemContents?, at path: StoragePath
+    ) async throws(RemoteStoreError) -> Bool {
+        switch template.kind {
+        case .folder: return true
+        case .symlink: return row.target == template.target
+        case .file:
+            guard let contents, contents.size == row.size else { return false }
+            guard let hash = ContentHash.of(contents.file, size: contents.size) else {
+                throw .cannotSynchronize("the contents end before their size")
+            }
+            return try await self.hash(of: path, row) == hash
+        }
+    }
+
+    /// What a create whose answer was lost made, with what is to be in it now.
+    private func completed(
+        _ row: PathRow, _ template: ItemTemplate, _ fields: ItemFields, _ contents: ItemContents?
+    ) async throws(RemoteStoreError) -> StoreResult {
+        var again = template
+        again.identifier = ItemIdentifier(row: row.id)
+        var changed = fields.subtracting(.contents)
+        if let contents, let path = try path(of: row.id) {
+            let hash = ContentHash.of(contents.file, size: contents.size)
+            let there = contents.size == row.size ? try await self.hash(of: path, row) : nil
+            if there == nil || there != hash { changed.insert(.contents) }
+        }
+        return try await modifyItem(
+            again, base: item(of: row).version, changedFields: changed,
+            contents: changed.contains(.contents) ? contents : nil)
+    }
+}

@@ -1,0 +1,47 @@
+public import ReplicaModel
+
+extension PathStore {
+    public func fetchContents(
+        of identifier: ItemIdentifier, version: String?, range: Range<Int64>?, into sink: any ContentSink
+    ) async throws(RemoteStoreError) -> Item {
+        let first = try known(identifier)
+        guard first.kind == .file else { throw .cannotSynchronize("only files have contents") }
+        use(first.parent)
+        for _ in 0..<4 {
+            let row = try known(identifier)
+            if let version, version != row.token { throw .versionNoLongerAvailable }
+            guard let path = try path(of: row.id) else {
+                try await look(row.id)
+                continue
+            }
+            let look = locks.beginLook()
+            defer { locks.endLook(look) }
+            let noting = NotingSink(sink)
+            switch await read(path, row, range, into: noting) {
+            case .success(let entry):
+                if locks.isStale(path, since: look) { continue }
+                guard row.isSame(as: entry), entry.path == path else { throw .serverUnreachable }
+                let now = try table.write { try observe(entry, as: try $0.row(row.id) ?? row, $0) }
+                if let version, version != now.token { throw .versionNoLongerAvailable }
+                return item(of: now)
+            case .failure(let error):
+                if let refusal = noting.error { throw refusal }
+                switch error {
+                case .changed, .notFound: try await self.look(row.id)
+                default: throw error.general
+                }
+            }
+        }
+        throw version == nil ? .itemUnavailable("it is another at every look") : .versionNoLongerAvailable
+    }
+
+    private func read(
+        _ path: StoragePath, _ row: PathRow, _ range: Range<Int64>?, into sink: NotingSink
+    ) async -> Result<PathEntry, PathStorageError> {
+        do throws(PathStorageError) {
+            return .success(try await storage.read(path, version: row.version, range: range, into: sink))
+        } catch {
+            return .failure(error)
+        }
+    }
+}

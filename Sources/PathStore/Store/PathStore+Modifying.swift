@@ -1,0 +1,175 @@
+internal import GRDB
+public import ReplicaModel
+
+extension PathStore {
+    public func modifyItem(
+        _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
+    ) async throws(RemoteStoreError) -> StoreResult {
+        let row = try known(template.identifier)
+        if changedFields.contains(.filename) { try check(template.filename) }
+        if row.id == PathRow.root {
+            guard changedFields.isDisjoint(with: [.contents, .place]) else {
+                throw .cannotSynchronize("the root stays")
+            }
+            return StoreResult(item: item(of: row), stillPending: changedFields)
+        }
+        if changedFields.contains(.contents), row.kind != .file { throw .cannotSynchronize("only files have contents") }
+        // What a lost call wrote may be what is sent again.
+        let former = try table.read { try $0.intents(of: row.id).last { $0.deed == .write && $0.base == base.content } }
+        try await recover(row.id)
+        var base = base.content
+        if let former, let now = try table.read({ try $0.row(row.id) }), now.token != row.token, contents != nil,
+            try await isWritten(former, now)
+        {
+            base = now.token
+        }
+        // First where it is to be: a write whose answer says that the name is taken would have been made.
+        let place = changedFields.intersection(.place)
+        if !place.isEmpty { try await move(template, changedFields, contents: contents, base) }
+        if contents != nil { return try await write(template, changedFields, contents, base) }
+        let kept = changedFields.intersection(properties.fields).intersection(.metadata)
+        let now = kept.isEmpty ? try await look(row.id).row : try await set(template, kept)
+        return StoreResult(
+            item: item(of: now), stillPending: unkept(changedFields),
+            shouldFetchContent: now.kind == .file && now.token != base)
+    }
+
+    /// Whether what is there is what a lost call wrote.
+    private func isWritten(_ intent: Intent, _ row: PathRow) async throws(RemoteStoreError) -> Bool {
+        guard let path = try path(of: row.id), row.size == intent.size else { return false }
+        if let hash = row.hash { return hash == intent.hash }
+        return try await hash(of: path, row) == intent.hash
+    }
+
+    // MARK: Place
+
+    private func move(
+        _ template: ItemTemplate, _ fields: ItemFields, contents: ItemContents?, _ base: String
+    ) async throws(RemoteStoreError) {
+        guard let id = template.identifier.row else { throw .noSuchItem(template.identifier) }
+        var (parent, name) = (PathRow.root, template.filename)
+        let row = try known(template.identifier)
+        parent = fields.contains(.parent) ? try known(template.parent).id : row.parent
+        if !fields.contains(.filename) { name = row.name }
+        if try known(ItemIdentifier(row: parent)).kind != .folder {
+            throw .cannotSynchronize("only folders have something in them")
+        }
+        if try table.read({ try $0.isWithin(parent, id) }) {
+            throw .cannotSynchronize("a folder cannot move into itself")
+        }
+        for _ in 0..<8 {
+            guard try path(of: parent) != nil else {
+                try await look(parent)
+                continue
+            }
+            let isDone = try await acting(on: id) { (_) throws(RemoteStoreError) in
+                try self.path(of: parent)?.appending(name)
+            } _: { (row, path) async throws(RemoteStoreError) -> Bool? in
+                guard let target = try self.path(of: parent)?.appending(name) else { return false }
+                return try await self.move(row, path, to: target, parent, contents != nil ? base : nil)
+            }
+            if isDone { return }
+            // The folder that it was to move to is not where it was, or is gone.
+            try await look(parent)
+        }
+        throw .itemUnavailable("the folder changes its place at every look")
+    }
+
+    /// - Parameter base: The content that is to be replaced afterwards; nil when none is.
+    /// - Returns: Nil when the item is not at its path, false when the folder is not at the target's.
+    private func move(
+        _ known: PathRow, _ path: StoragePath, to target: StoragePath, _ parent: Int64, _ base: String?
+    ) async throws(RemoteStoreError) -> Bool? {
+        guard let name = target.name else { return false }
+        for _ in 0..<3 {
+            guard let row = try await peek(known, at: path) else { return nil }
+            if let base, row.token != base { throw .versionConflict(item(of: row)) }
+            if path == target { return true }
+            if storage.properties.moveStrength == .none, let there = try await present(target) {
+                throw .filenameCollision(item(of: try await occupant(of: target, in: parent, there)))
+            }
+            var intent = Intent(deed: .move, item: row.id)
+            (intent.parent, intent.name, intent.kind) = (parent, name, row.kind)
+            let outcome = try await doing(intent) { () async throws(PathStorageError) in
+                try await storage.move(path, to: target, version: row.kind == .file ? row.version : nil)
+            } confirm: { entry, database in
+                try database.vacate(parent, name, for: row.id)
+                var moved = row
+                (moved.parent, moved.name) = (parent, name)
+                _ = try self.confirm(entry, moved, sent: PathAttributes(), database)
+            }
+            switch outcome {
+            case .success: return true
+            case .failure(.taken(let other)):
+                throw .filenameCollision(item(of: try await occupant(of: target, in: parent, other)))
+            case .failure(.changed): continue
+            case .failure(.notFound): return try await present(path) == nil ? nil : false
+            case .failure(let error): throw error.general
+            }
+        }
+        throw .itemUnavailable("it is another at every look")
+    }
+
+    // MARK: Content and attributes
+
+    private func write(
+        _ template: ItemTemplate, _ fields: ItemFields, _ contents: ItemContents?, _ base: String
+    ) async throws(RemoteStoreError) -> StoreResult {
+        guard let id = template.identifier.row, let contents else { throw .noSuchItem(template.identifier) }
+        let sent = attributes(template, fields)
+        guard let hash = neededHash(of: contents, isCreate: false) else {
+            throw .cannotSynchronize("the contents end before their size")
+        }
+        let row = try await acting(on: id) { (known, path) async throws(RemoteStoreError) -> PathRow? in
+            var row = known
+            // Where nothing is looked at, this is the look.
+            if storage.properties.replaceStrength == .none {
+                guard let now = try await self.peek(row, at: path) else { return nil }
+                row = now
+            }
+            row = try await self.settled(row, at: path)
+            guard row.token == base else {
+                guard let now = try await self.peek(row, at: path) else { return nil }
+                throw .versionConflict(self.item(of: now))
+            }
+            var intent = Intent(deed: .write, item: id)
+            (intent.size, intent.hash, intent.base) = (contents.size, hash, base)
+            let (before, version) = (row, row.version)
+            let outcome = try await self.doing(intent) { () async throws(PathStorageError) in
+                guard let version else { throw .unsupported("a file without a version") }
+                return try await self.storage.write(
+                    path, contents: contents, attributes: sent, guard: .version(version))
+            } confirm: { entry, database in
+                try self.confirm(entry, try database.row(id) ?? before, sent: sent, written: hash, database)
+            }
+            switch outcome {
+            case .success(let row): return row
+            case .failure(.changed), .failure(.taken):
+                guard let now = try await self.peek(row, at: path) else { return nil }
+                throw .versionConflict(self.item(of: now))
+            case .failure(.notFound): return nil
+            case .failure(let error): throw error.general
+            }
+        }
+        return StoreResult(item: item(of: row), stillPending: unkept(fields))
+    }
+
+    private func set(_ template: ItemTemplate, _ fields: ItemFields) async throws(RemoteStoreError) -> PathRow {
+        guard let id = template.identifier.row else { throw .noSuchItem(template.identifier) }
+        let sent = attributes(template, fields)
+        return try await acting(on: id) { (known, path) async throws(RemoteStoreError) -> PathRow? in
+            // What another wrote is told from what this changes only before.
+            guard let row = try await self.peek(known, at: path) else { return nil }
+            let outcome = try await self.doing(Intent(deed: .set, item: id)) { () async throws(PathStorageError) in
+                try await self.storage.set(sent, of: path)
+            } confirm: { entry, database in
+                try self.confirm(entry, row, sent: sent, database)
+            }
+            switch outcome {
+            case .success(let row): return row
+            case .failure(.notFound): return nil
+            case .failure(let error): throw error.general
+            }
+        }
+    }
+}

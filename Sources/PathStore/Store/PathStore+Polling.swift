@@ -1,0 +1,182 @@
+internal import GRDB
+internal import ReplicaModel
+
+extension PathStore {
+    /// Compares folders that were listed and that it is time to look at, and lets go what was found nowhere.
+    /// - Parameters:
+    ///   - everywhere: Whether all listed folders are looked at, as when something is searched.
+    ///   - folder: One that is looked at whether it was listed or not.
+    func lookAround(everywhere: Bool, also folder: Int64? = nil) async throws(RemoteStoreError) {
+        try await looking.hold([PathLocks.Claim(path: .root, isTree: true)]) { () async throws(RemoteStoreError) in
+            for id in try self.table.read({ try $0.itemsInDoubt() }) { try await self.recover(id) }
+            // What a comparison left in limbo before is searched once more.
+            let lost = try self.inLimbo()
+            let listed = try self.table.read { database in
+                try Int64.fetchAll(database, sql: "SELECT id FROM item WHERE isListed = 1")
+            }
+            var left = Set(listed)
+            var due = self.due(listed, everywhere: everywhere)
+            if let folder, folder > PathRow.limbo, !due.contains(folder) { due.append(folder) }
+            left.subtract(due)
+            try await self.compareFolders(due)
+            let isSearching = try !self.inLimbo().isEmpty && self.follows
+            if isSearching, !left.isEmpty { try await self.compareFolders(Array(left)) }
+            try self.letGo(lost.union(try self.inLimbo()))
+            try self.forgetOldChanges()
+            try await self.settleWhatIsDue()
+        }
+    }
+
+    private func inLimbo() throws(RemoteStoreError) -> Set<Int64> {
+        try table.read { database in
+            Set(try Int64.fetchAll(database, sql: "SELECT id FROM item WHERE parent = ?", arguments: [PathRow.limbo]))
+        }
+    }
+
+    private func letGo(_ ids: Set<Int64>) throws(RemoteStoreError) {
+        guard !ids.isEmpty else { return }
+        try table.write { database in
+            for id in ids where try database.row(id)?.parent == PathRow.limbo { try database.drop(id) }
+        }
+    }
+
+    /// The folders that it is time for, those first that nobody looked at for longest.
+    private func due(_ listed: [Int64], everywhere: Bool) -> [Int64] {
+        let now = options.now()
+        let (open, whole, life) = (
+            nanoseconds(options.openInterval), nanoseconds(options.wholeInterval), nanoseconds(options.openFor)
+        )
+        let (attention, signalled) = attention.withLock { attention in
+            defer { (attention.signalled, attention.isSignalledEverywhere) = ([], false) }
+            return (attention, attention.signalled)
+        }
+        if everywhere || attention.isSignalledEverywhere { return listed }
+        let due = listed.filter { id in
+            guard let lookedAt = attention.lookedAt[id] else { return true }
+            let isOpen = attention.usedAt[id].map { now - $0 < life } ?? false
+            if now - lookedAt >= (isOpen ? open : whole) { return true }
+            // A table that can't be read here can't be read below, where it is said.
+            return !signalled.isEmpty && (try? path(of: id)).flatMap { $0 }.map(signalled.contains) ?? false
+        }
+        let sorted = due.sorted { (attention.lookedAt[$0] ?? .min) < (attention.lookedAt[$1] ?? .min) }
+        return Array(sorted.prefix(options.mostFolders))
+    }
+
+    private func nanoseconds(_ seconds: Double) -> Int64 { Int64(seconds * 1_000_000_000) }
+
+    private func compareFolders(_ ids: [Int64]) async throws(RemoteStoreError) {
+        guard !ids.isEmpty else { return }
+        let look = locks.beginLook()
+        defer { locks.endLook(look) }
+        let moment = options.now()
+        let places = try table.read { database in
+            try ids.compactMap { id in try database.path(of: id).map { (id: id, path: $0) } }
+        }
+        var folders: [FolderEntries]
+        if storage.properties.listsDeep, places.count > 1 {
+            folders = try await deepListing(of: places)
+        } else {
+            let found = Locked<[FolderEntries]>([])
+            try await inParallel(places) { (place) async throws(RemoteStoreError) in
+                switch await self.listing(of: place.path) {
+                case .success(let entries):
+                    let folder = FolderEntries(folder: place.id, path: place.path, entries: entries)
+                    found.withLock { $0.append(folder) }
+                // The folder above says what became of it; one that cannot be listed alone is listed next time.
+                case .failure(.notFound), .failure(.unavailable), .failure(.refused): return
+                case .failure(let error): throw error.general
+                }
+            }
+            folders = found.withLock { $0 }
+        }
+        folders.removeAll { locks.isStale($0.path, since: look) }
+        folders.sort { $0.path.names.count < $1.path.names.count }
+        try await compare(folders, since: look)
+        let compared = folders.map(\.folder)
+        try await calm(compared)
+        attention.withLock { attention in
+            for id in compared { attention.lookedAt[id] = moment }
+        }
+        try await searchFoldersThatAreGone(places, except: Set(compared))
+    }
+
+    /// Has what others wrote in folders settle before anything of it is told.
+    func calm(_ folders: [Int64]) async throws(RemoteStoreError) {
+        guard hasGrain else { return }
+        let rows = try table.read { database in
+            try folders.flatMap { folder in
+                try database.rows(where: "parent = ? AND seenAt IS NOT NULL AND hash IS NULL", [folder])
+            }
+        }
+        guard let last = rows.compactMap(\.seenAt).max() else { return }
+        let left = last + storage.properties.changeGrain - options.now()
+        if left > 0 { await options.sleep(left) }
+        try await inParallel(rows) { (row) async throws(RemoteStoreError) in
+            guard let path = try self.path(of: row.id) else { return }
+            let look = self.locks.beginLook()
+            defer { self.locks.endLook(look) }
+            let entry = try await self.present(path)
+            guard let entry, row.isSame(as: entry), !self.locks.isStale(path, since: look) else { return }
+            try self.table.write { database in
+                guard let now = try database.row(row.id), now.version == row.version else { return }
+                _ = try self.observe(entry, as: now, database)
+            }
+        }
+    }
+
+    /// A folder whose own listing failed and that no listing above it told of is looked at by itself.
+    private func searchFoldersThatAreGone(
+        _ places: [(id: Int64, path: StoragePath)], except compared: Set<Int64>
+    ) async throws(RemoteStoreError) {
+        for place in places where !compared.contains(place.id) && place.id != PathRow.root {
+            guard let row = try table.read({ try $0.row(place.id) }), try path(of: row.id) == place.path else {
+                continue
+            }
+            let look = locks.beginLook()
+            defer { locks.endLook(look) }
+            let entry = try await present(place.path)
+            if locks.isStale(place.path, since: look) { continue }
+            if entry == nil { try table.write { try $0.sendToLimbo(row) } }
+        }
+    }
+
+    /// One listing of all, as the listings of folders.
+    private func deepListing(
+        of places: [(id: Int64, path: StoragePath)]
+    ) async throws(RemoteStoreError) -> [FolderEntries] {
+        var folders = Dictionary(
+            places.map { ($0.path, FolderEntries(folder: $0.id, path: $0.path, entries: [:])) },
+            uniquingKeysWith: { $1 })
+        var there: Set<StoragePath> = [.root]
+        do throws(PathStorageError) {
+            try await eachEntry(of: .root, isDeep: true) { entry in
+                guard entry.path.names.allSatisfy(\.isValid), let parent = entry.path.parent, let name = entry.path.name
+                else { return false }
+                if entry.kind == .folder { there.insert(entry.path) }
+                guard folders[parent] != nil, folders[parent]?.entries[name] == nil else { return true }
+                folders[parent]?.entries[name] = entry
+                return true
+            }
+        } catch {
+            throw error.general
+        }
+        // A folder that is not in it is not an empty one.
+        return folders.values.filter { there.contains($0.path) }
+    }
+
+    /// Looks again at what was written when a later write could leave the same version.
+    private func settleWhatIsDue() async throws(RemoteStoreError) {
+        guard hasGrain else { return }
+        let end = options.now() - storage.properties.changeGrain
+        let rows = try table.read { try $0.rows(where: "hash IS NOT NULL AND seenAt <= ?", [end]) }
+        try await inParallel(rows) { (row) async throws(RemoteStoreError) in
+            guard let path = try self.path(of: row.id) else { return }
+            try await self.locks.hold([PathLocks.Claim(path: path)]) { () async throws(RemoteStoreError) in
+                guard try self.path(of: row.id) == path, let now = try self.table.read({ try $0.row(row.id) }) else {
+                    return
+                }
+                _ = try await self.settled(now, at: path)
+            }
+        }
+    }
+}

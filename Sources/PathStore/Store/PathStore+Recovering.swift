@@ -1,0 +1,167 @@
+internal import GRDB
+public import ReplicaModel
+
+/// What became of calls whose answers never came, or that a crash left without an end.
+extension PathStore {
+    public func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
+        let made = try await recoverCreate(template, Self.mark(of: template), isAsked: true)
+        return made.map(item)
+    }
+
+    /// What an earlier create from this template made.
+    /// - Parameter isAsked: Whether the storage is asked also where nothing here says that there was such a call.
+    func recoverCreate(
+        _ template: ItemTemplate, _ mark: String, isAsked: Bool = false
+    ) async throws(RemoteStoreError) -> PathRow? {
+        let (intents, made) = try table.read { database in
+            (try database.intents(marked: mark), try database.rows(where: "mark = ?", [mark]))
+        }
+        if isAsked || !intents.isEmpty {
+            for row in made {
+                do throws(RemoteStoreError) {
+                    let found = try await look(row.id).row
+                    try end(intents)
+                    return found
+                } catch {
+                    guard error == .noSuchItem(ItemIdentifier(row: row.id)) else { throw error }
+                }
+            }
+        }
+        let running = underWay.withLock { $0 }
+        let left = intents.filter { !running.contains($0.number) }
+        guard isAsked || !left.isEmpty else { return nil }
+        var found: PathRow?
+        for intent in left where found == nil {
+            found = try await searchMade(intent.parent, intent.name, template.kind, mark, intent)
+        }
+        // The table that knew of the call may be lost: where marks are kept, the storage knows.
+        if found == nil, left.isEmpty, storage.properties.keepsMarks, let parent = template.parent.row {
+            found = try await searchMade(parent, template.filename, template.kind, mark, nil)
+        }
+        try end(left)
+        return found
+    }
+
+    private func end(_ intents: [Intent]) throws(RemoteStoreError) {
+        guard !intents.isEmpty else { return }
+        try table.write { database in
+            for intent in intents { try database.end(intent) }
+        }
+    }
+
+    /// Looks for what a create made, where it was to make it, and by its mark beside that.
+    private func searchMade(
+        _ parent: Int64, _ name: FileName, _ kind: ItemKind, _ mark: String, _ intent: Intent?
+    ) async throws(RemoteStoreError) -> PathRow? {
+        guard let folder = try path(of: parent) else { return nil }
+        if let entry = try await present(folder.appending(name)), entry.kind.itemKind == kind,
+            try await isMade(entry, mark, intent)
+        {
+            return try adopt(entry, in: parent, mark)
+        }
+        guard storage.properties.keepsMarks else { return nil }
+        switch await listing(of: folder) {
+        case .success(let entries):
+            let marked = entries.values.first { $0.attributes.mark == mark && $0.kind.itemKind == kind }
+            return try marked.map { entry throws(RemoteStoreError) in try adopt(entry, in: parent, mark) }
+        case .failure(.notFound): return nil
+        case .failure(let error): throw error.general
+        }
+    }
+
+    /// Whether an entry is what a create made: it says so, or it is equal to what was sent.
+    private func isMade(_ entry: PathEntry, _ mark: String, _ intent: Intent?) async throws(RemoteStoreError) -> Bool {
+        if storage.properties.keepsMarks { return entry.attributes.mark == mark }
+        guard let intent else { return false }
+        switch entry.kind {
+        case .folder: return true
+        case .symlink(let target): return target == intent.target
+        case .file:
+            guard let hash = intent.hash, entry.size == intent.size else { return false }
+            let row = PathRow(id: 0, parent: 0, name: intent.name, entry: entry)
+            return try await self.hash(of: entry.path, row) == hash
+        }
+    }
+
+    private func adopt(_ entry: PathEntry, in parent: Int64, _ mark: String) throws(RemoteStoreError) -> PathRow {
+        try table.write { database in
+            guard let name = entry.path.name, let known = try database.row(in: parent, name), known.isSame(as: entry)
+            else {
+                return try mint(entry, in: parent, database, mark: mark)
+            }
+            var row = try observe(entry, as: known, database)
+            row.mark = mark
+            try database.put(row)
+            return row
+        }
+    }
+
+    // MARK: Items that are known
+
+    /// Finds out what became of calls about an item that have no answer.
+    func recover(_ id: Int64) async throws(RemoteStoreError) {
+        let running = underWay.withLock { $0 }
+        let intents = try table.read { try $0.intents(of: id) }.filter { !running.contains($0.number) }
+        for intent in intents { try await recover(intent) }
+    }
+
+    private func recover(_ intent: Intent) async throws(RemoteStoreError) {
+        guard let row = try table.read({ try $0.row(intent.item) }), let path = try path(of: row.id) else {
+            return try end([intent])
+        }
+        switch intent.deed {
+        case .move: try await recoverMove(intent, row, path)
+        case .write: try await recoverWrite(intent, row, path)
+        // What is gone, and what has other attributes, the next look finds out.
+        case .remove, .set, .create: try end([intent])
+        }
+    }
+
+    private func recoverMove(_ intent: Intent, _ row: PathRow, _ path: StoragePath) async throws(RemoteStoreError) {
+        guard let folder = try self.path(of: intent.parent) else { return try end([intent]) }
+        let target = folder.appending(intent.name)
+        let claims = [path, target].map { PathLocks.Claim(path: $0, isTree: row.kind == .folder) }
+        try await locks.hold(claims) { () async throws(RemoteStoreError) in
+            let (former, there) = (try await self.present(path), try await self.present(target))
+            let hasLeft = former.map { !row.isSame(as: $0) } ?? true
+            guard hasLeft, let there, row.isSame(as: there), row.kind != .file || row.size == max(0, there.size) else {
+                return try self.end([intent])
+            }
+            try self.table.write { database in
+                try database.end(intent)
+                guard try database.path(of: row.id) == path, try !database.isWithin(intent.parent, row.id) else {
+                    return
+                }
+                try database.vacate(intent.parent, intent.name, for: row.id)
+                var moved = row
+                (moved.parent, moved.name) = (intent.parent, intent.name)
+                try database.put(moved)
+                _ = try self.observe(there, as: moved, database)
+                try database.noteChangeOfPlace(moved.id, epoch: self.table.epoch)
+            }
+        }
+    }
+
+    private func recoverWrite(_ intent: Intent, _ row: PathRow, _ path: StoragePath) async throws(RemoteStoreError) {
+        try await locks.hold([PathLocks.Claim(path: path)]) { () async throws(RemoteStoreError) in
+            guard let entry = try await self.present(path), row.isSame(as: entry) else { return try self.end([intent]) }
+            let now = PathRow(id: row.id, parent: row.parent, name: row.name, entry: entry)
+            // Where versions can be left by another write, an equal one says nothing.
+            let mayBeOurs = entry.size == intent.size && (self.hasGrain || entry.version != row.version)
+            let isOurs = mayBeOurs ? try await self.hash(of: path, now) == intent.hash : false
+            try self.table.write { database in
+                try database.end(intent)
+                guard isOurs, let row = try database.row(row.id) else { return }
+                _ = try self.confirm(entry, row, sent: PathAttributes(), written: intent.hash, database)
+            }
+        }
+    }
+}
+
+extension Database {
+    /// Notes that an item is elsewhere.
+    fileprivate func noteChangeOfPlace(_ id: Int64, epoch: String) throws {
+        guard var row = try row(id) else { return }
+        try change(&row, epoch: epoch)
+    }
+}

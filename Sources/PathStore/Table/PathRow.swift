@@ -1,0 +1,90 @@
+internal import ReplicaModel
+
+/// What is known of an item: what the storage told, and what was sent.
+struct PathRow: Hashable, Sendable {
+    /// Random, never used again; 0 for the root.
+    var id: Int64
+    /// The folder's ``id``; ``limbo`` for what is not where it was, until it is found elsewhere or known to be gone.
+    var parent: Int64
+    var name: FileName
+    var kind: ItemKind
+    var target: [UInt8]?
+    /// The storage's version as it was told last.
+    var version: String?
+    var size: Int64
+    /// The content version that the engine is told: another whenever the content may be another.
+    var token: String
+    /// The metadata version: the number of the change that made it so.
+    var revision: Int64
+    /// What the storage told of the attributes, which may be coarser than what was sent.
+    var told = PathAttributes()
+    /// What was sent, as long as the storage tells what it made of it.
+    var meant = PathAttributes()
+    var mark: String?
+    var identity: String?
+    /// The hash of a content that was written here, kept while the version may be left by another's write.
+    var hash: [UInt8]?
+    /// When a version was seen first that a later write may leave, in nanoseconds of the store's clock; nil for one that is
+    /// settled.
+    var seenAt: Int64?
+    /// Whether a folder was listed: what is in it is compared.
+    var isListed = false
+
+    static let root: Int64 = 0
+    static let limbo: Int64 = -1
+
+    /// A row of what nothing was known of. Its versions come with the table's change.
+    init(id: Int64, parent: Int64, name: FileName, entry: PathEntry) {
+        self.id = id
+        self.parent = parent
+        self.name = name
+        kind = entry.kind.itemKind
+        if case .symlink(let target) = entry.kind { self.target = target }
+        version = entry.version
+        size = kind == .file ? entry.size : 0
+        token = ""
+        revision = 0
+        told = PathAttributes(mode: entry.attributes.mode, modificationDate: entry.attributes.modificationDate)
+        mark = entry.attributes.mark
+        identity = entry.identity
+    }
+
+    /// A row of these parts.
+    init(id: Int64, parent: Int64, name: FileName, kind: ItemKind, size: Int64, token: String, revision: Int64) {
+        (self.id, self.parent, self.name, self.kind) = (id, parent, name, kind)
+        (self.size, self.token, self.revision) = (size, token, revision)
+    }
+
+    /// Whether an entry at the row's place is of this item, as far as can be told.
+    func isSame(as entry: PathEntry) -> Bool {
+        guard kind == entry.kind.itemKind else { return false }
+        if case .symlink(let target) = entry.kind, target != self.target { return false }
+        guard let identity, let other = entry.identity else { return true }
+        return identity == other
+    }
+
+    /// Takes over what the storage tells of the attributes; nil tells nothing.
+    mutating func take(_ attributes: PathAttributes) {
+        if let mode = attributes.mode, mode != told.mode { (told.mode, meant.mode) = (mode, nil) }
+        if let date = attributes.modificationDate, date != told.modificationDate {
+            (told.modificationDate, meant.modificationDate) = (date, nil)
+        }
+    }
+
+    /// Takes over what was sent and what the storage answered to that.
+    mutating func take(_ attributes: PathAttributes, sent: PathAttributes) {
+        take(attributes)
+        if let mode = sent.mode { meant.mode = mode }
+        if let date = sent.modificationDate { meant.modificationDate = date }
+    }
+}
+
+extension PathKind {
+    var itemKind: ItemKind {
+        switch self {
+        case .file: .file
+        case .folder: .folder
+        case .symlink: .symlink
+        }
+    }
+}

@@ -1,0 +1,123 @@
+internal import GRDB
+internal import Glibc
+internal import ReplicaModel
+internal import SystemPackage
+
+/// What is known of a storage's items, in SQLite. Safe from any thread.
+final class PathTable: Sendable {
+    private let queue: DatabaseQueue
+    /// Tells this table from one that was lost: anchors and metadata versions of that are unknown here.
+    let epoch: String
+
+    /// How many changes are kept for those who ask from an old anchor.
+    static let mostChanges: Int64 = 200_000
+
+    /// Opens or makes the table at `path`. One that cannot be read is put away beside it, and a new one made: nothing is in
+    /// it that a listing does not bring back.
+    /// - Throws: ``RemoteStoreError/itemUnavailable(_:)``, as for all that is done with it.
+    init(path: String) throws(RemoteStoreError) {
+        do {
+            queue = try Self.opened(path)
+        } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
+            do throws(RemoteStoreError) {
+                try Self.putAway(path)
+                queue = try Self.worded { try Self.opened(path) }
+            } catch {
+                throw error
+            }
+        } catch {
+            throw Self.failure(error)
+        }
+        let queue = queue
+        epoch = try Self.worded {
+            try queue.write { database in
+                if let epoch = try String.fetchOne(database, sql: "SELECT value FROM meta WHERE key = 'epoch'") {
+                    return epoch
+                }
+                let epoch = hexadecimal((0..<8).map { _ in UInt8.random(in: .min ... .max) })
+                try database.execute(sql: "INSERT INTO meta VALUES ('epoch', ?)", arguments: [epoch])
+                return epoch
+            }
+        }
+    }
+
+    private static func opened(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+        }
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try migrations.migrate(queue)
+        return queue
+    }
+
+    /// Keeps the last unreadable table for who may want to look at it.
+    private static func putAway(_ path: String) throws(RemoteStoreError) {
+        for part in ["", "-wal", "-shm"] {
+            guard rename(path + part, path + ".unreadable" + part) == 0 || errno == ENOENT else {
+                throw .itemUnavailable(
+                    "the store's table is unreadable and cannot be put away: \(Errno(rawValue: errno))")
+            }
+        }
+    }
+
+    func read<Result>(_ body: (Database) throws -> Result) throws(RemoteStoreError) -> Result {
+        try Self.worded { try queue.read(body) }
+    }
+
+    /// In one transaction.
+    func write<Result>(_ body: (Database) throws -> Result) throws(RemoteStoreError) -> Result {
+        try Self.worded { try queue.write(body) }
+    }
+
+    /// Makes everything written so far survive a power cut.
+    func makeDurable() throws(RemoteStoreError) {
+        let log = open(queue.path + "-wal", O_RDONLY | O_CLOEXEC)
+        guard log >= 0 else { return }
+        defer { Glibc.close(log) }
+        guard fsync(log) == 0 else {
+            throw .itemUnavailable("the store's table cannot be synced: \(Errno(rawValue: errno))")
+        }
+    }
+
+    private static func worded<Result>(_ body: () throws -> Result) throws(RemoteStoreError) -> Result {
+        do { return try body() } catch { throw failure(error) }
+    }
+
+    private static func failure(_ error: any Error) -> RemoteStoreError {
+        if let error = error as? RemoteStoreError { return error }
+        let text = (error as? DatabaseError)?.message ?? "\(error)"
+        return .itemUnavailable("the store's table cannot be used: \(text)")
+    }
+
+    private static var migrations: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("paths") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE item (
+                        id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, name BLOB NOT NULL, kind INTEGER NOT NULL,
+                        target BLOB, version TEXT, size INTEGER NOT NULL, token TEXT NOT NULL, revision INTEGER NOT NULL,
+                        toldMode INTEGER, toldDate INTEGER, meantMode INTEGER, meantDate INTEGER, mark TEXT,
+                        identity TEXT, hash BLOB, seenAt INTEGER, isListed INTEGER NOT NULL
+                    );
+                    CREATE UNIQUE INDEX itemByPlace ON item (parent, name);
+                    CREATE INDEX itemByMark ON item (mark) WHERE mark IS NOT NULL;
+                    CREATE INDEX itemByIdentity ON item (identity) WHERE identity IS NOT NULL;
+                    CREATE INDEX itemListed ON item (id) WHERE isListed = 1;
+                    CREATE TABLE change (sequence INTEGER PRIMARY KEY AUTOINCREMENT, id INTEGER NOT NULL UNIQUE);
+                    CREATE TABLE intent (
+                        number INTEGER PRIMARY KEY AUTOINCREMENT, deed INTEGER NOT NULL, item INTEGER NOT NULL,
+                        parent INTEGER NOT NULL, name BLOB NOT NULL, kind INTEGER NOT NULL, target BLOB,
+                        size INTEGER NOT NULL, hash BLOB, mark TEXT, base TEXT
+                    );
+                    CREATE INDEX intentByItem ON intent (item);
+                    CREATE INDEX intentByMark ON intent (mark) WHERE mark IS NOT NULL;
+                    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+                    INSERT INTO item (id, parent, name, kind, size, token, revision, isListed)
+                        VALUES (0, -2, x'', 1, 0, '', 0, 0);
+                    """)
+        }
+        return migrator
+    }
+}

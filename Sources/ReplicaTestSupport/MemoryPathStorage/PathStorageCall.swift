@@ -1,0 +1,41 @@
+public import PathStore
+import ReplicaModel
+
+/// One call of a ``PathStorage`` method, as hooks are told of it.
+public struct PathStorageCall: Hashable, Sendable {
+    public enum Method: String, Hashable, Sendable, CaseIterable {
+        case entry, list, read, write, make, set, move, remove, makeDurable
+
+        /// Whether it can change anything.
+        public var isChange: Bool {
+            switch self {
+            case .write, .make, .set, .move, .remove: true
+            case .entry, .list, .read, .makeDurable: false
+            }
+        }
+    }
+
+    public var method: Method
+    public var path: StoragePath
+    /// Where a move leads.
+    public var target: StoragePath?
+
+    /// A call of `method` about `path`.
+    public init(_ method: Method, _ path: StoragePath, target: StoragePath? = nil) {
+        self.method = method
+        self.path = path
+        self.target = target
+    }
+}
+
+extension StoragePath {
+    /// A path from text with `/` between the names; "" is the root.
+    public init(_ text: String) {
+        self.init(text.split(separator: "/").map { FileName(String($0)) })
+    }
+
+    /// What this becomes when `folder`, which it is within, moves to `target`.
+    func moved(from folder: StoragePath, to target: StoragePath) -> StoragePath {
+        StoragePath(target.names + names.dropFirst(folder.names.count))
+    }
+}
