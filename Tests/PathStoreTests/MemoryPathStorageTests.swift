@@ -79,7 +79,7 @@ import Testing
         var properties = PathStorageProperties()
         properties.changeGrain = 1_000
         let storage = MemoryPathStorage(properties)
-        let clock = Locked<Int64>(500)
+        let clock = Locked<Int64>(500, rank: .innermost)
         storage.now = { clock.withLock { $0 } }
         storage.tellsSettled = true
         storage.put("one", at: "file")

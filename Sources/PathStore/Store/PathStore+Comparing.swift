@@ -136,7 +136,8 @@ extension PathStore {
     func mint(_ entry: PathEntry, in parent: Int64, _ database: Database, mark: String? = nil) throws -> PathRow {
         guard let name = entry.path.name else { throw RemoteStoreError.serverUnreachable }
         try database.vacate(parent, name, for: nil)
-        var row = PathRow(id: try database.freshIdentifier(), parent: parent, name: name, entry: entry)
+        var row = PathRow(
+            id: try database.freshIdentifier(options.identifier), parent: parent, name: name, entry: entry)
         // Two names of one file would be one item in two places.
         if let identity = row.identity, try !database.rows(where: "identity = ?", [identity]).isEmpty {
             row.identity = nil

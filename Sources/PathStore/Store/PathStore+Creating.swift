@@ -61,7 +61,9 @@ extension PathStore {
             }
         } confirm: { entry, database in
             try database.vacate(parent, template.filename, for: nil)
-            var row = PathRow(id: try database.freshIdentifier(), parent: parent, name: template.filename, entry: entry)
+            var row = PathRow(
+                id: try database.freshIdentifier(self.options.identifier), parent: parent, name: template.filename,
+                entry: entry)
             (row.kind, row.mark, row.told) = (template.kind, mark, PathAttributes())
             if template.kind == .symlink { row.target = template.target ?? [] }
             return try self.confirm(entry, row, sent: sent, written: hash, database)

@@ -12,7 +12,7 @@ extension PathStore {
             // What a comparison left in limbo before is searched once more.
             let lost = try self.inLimbo()
             let listed = try self.table.read { database in
-                try Int64.fetchAll(database, sql: "SELECT id FROM item WHERE isListed = 1")
+                try Int64.fetchAll(database, sql: "SELECT id FROM item WHERE isListed = 1 ORDER BY id")
             }
             var left = Set(listed)
             var due = self.due(listed, everywhere: everywhere)
@@ -20,7 +20,7 @@ extension PathStore {
             left.subtract(due)
             try await self.compareFolders(due)
             let isSearching = try !self.inLimbo().isEmpty && self.follows
-            if isSearching, !left.isEmpty { try await self.compareFolders(Array(left)) }
+            if isSearching, !left.isEmpty { try await self.compareFolders(left.sorted()) }
             try self.letGo(lost.union(try self.inLimbo()))
             try self.forgetOldChanges()
             try await self.settleWhatIsDue()
@@ -36,7 +36,7 @@ extension PathStore {
     private func letGo(_ ids: Set<Int64>) throws(RemoteStoreError) {
         guard !ids.isEmpty else { return }
         try table.write { database in
-            for id in ids where try database.row(id)?.parent == PathRow.limbo { try database.drop(id) }
+            for id in ids.sorted() where try database.row(id)?.parent == PathRow.limbo { try database.drop(id) }
         }
     }
 
@@ -90,7 +90,7 @@ extension PathStore {
             folders = found.withLock { $0 }
         }
         folders.removeAll { locks.isStale($0.path, since: look) }
-        folders.sort { $0.path.names.count < $1.path.names.count }
+        folders.sort { ($0.path.names.count, $0.path.description) < ($1.path.names.count, $1.path.description) }
         try await compare(folders, since: look)
         let compared = folders.map(\.folder)
         try await calm(compared)

@@ -60,6 +60,9 @@ public final class PathStore: RemoteStore {
 
     public func importDidFinish() async {}
 
+    /// Closes the table: no call works after it.
+    public func close() throws(RemoteStoreError) { try table.close() }
+
     /// Whether two writes may leave one version.
     var hasGrain: Bool { storage.properties.changeGrain > 0 }
 }

@@ -13,6 +13,8 @@ public struct PathStoreOptions: Sendable {
     public var mostEntries = 1_000_000
     /// Nanoseconds of a clock that never goes back while the store lives.
     public var now: @Sendable () -> Int64
+    /// A number for an item, from 1 on: random, so that no two tables give the same.
+    public var identifier: @Sendable () -> Int64 = { .random(in: 1 ... .max) }
     /// Waits so many nanoseconds of that clock, or until the task is cancelled.
     public var sleep: @Sendable (Int64) async -> Void
 

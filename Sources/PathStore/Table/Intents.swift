@@ -32,7 +32,7 @@ extension Database {
 
     /// The items that calls without an answer are about.
     func itemsInDoubt() throws -> [Int64] {
-        try Int64.fetchAll(self, sql: "SELECT DISTINCT item FROM intent WHERE item != 0")
+        try Int64.fetchAll(self, sql: "SELECT DISTINCT item FROM intent WHERE item != 0 ORDER BY item")
     }
 }
 

@@ -14,7 +14,7 @@ extension Database {
     }
 
     func rows(in parent: Int64) throws -> [PathRow] {
-        try Row.fetchAll(cachedStatement(sql: "SELECT * FROM item WHERE parent = ?"), arguments: [parent])
+        try Row.fetchAll(cachedStatement(sql: "SELECT * FROM item WHERE parent = ? ORDER BY name"), arguments: [parent])
             .map(PathRow.init)
     }
 
@@ -26,7 +26,8 @@ extension Database {
     }
 
     func rows(where condition: String, _ arguments: StatementArguments) throws -> [PathRow] {
-        try Row.fetchAll(self, sql: "SELECT * FROM item WHERE \(condition)", arguments: arguments).map(PathRow.init)
+        try Row.fetchAll(self, sql: "SELECT * FROM item WHERE \(condition) ORDER BY id", arguments: arguments).map(
+            PathRow.init)
     }
 
     /// Where an item is; nil when it, or a folder above it, is nowhere.
@@ -95,9 +96,9 @@ extension Database {
     }
 
     /// An identifier that no item has or had.
-    func freshIdentifier() throws -> Int64 {
+    func freshIdentifier(_ random: () -> Int64) throws -> Int64 {
         while true {
-            let id = Int64.random(in: 1 ... .max)
+            let id = random()
             let sql = "SELECT EXISTS (SELECT 1 FROM item WHERE id = ?1) OR EXISTS (SELECT 1 FROM change WHERE id = ?1)"
             if try Bool.fetchOne(self, sql: sql, arguments: [id]) == false { return id }
         }

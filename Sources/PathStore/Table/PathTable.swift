@@ -70,6 +70,9 @@ final class PathTable: Sendable {
         try Self.worded { try queue.write(body) }
     }
 
+    /// Closes the file; nothing can be read or written after it.
+    func close() throws(RemoteStoreError) { try Self.worded { try queue.close() } }
+
     /// Makes everything written so far survive a power cut.
     func makeDurable() throws(RemoteStoreError) {
         let log = open(queue.path + "-wal", O_RDONLY | O_CLOEXEC)

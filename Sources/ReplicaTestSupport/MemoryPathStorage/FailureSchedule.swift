@@ -3,25 +3,25 @@ import ReplicaModel
 
 /// Calls of a ``MemoryPathStorage`` that fail as a seed says: some before anything is done, some after, with the answer
 /// lost.
-public final class FailureSchedule: Sendable {
+package final class FailureSchedule: Sendable {
     private let state: Locked<UInt64>
     private let percent: UInt64
     private let isOver = Locked(false)
 
     /// - Parameter percent: Of how many calls in a hundred fail, each of the two ways.
-    public init(seed: UInt64, percent: UInt64) {
+    package init(seed: UInt64, percent: UInt64) {
         state = Locked(seed)
         self.percent = percent
     }
 
     /// Has `storage` fail from now on.
-    public func begin(on storage: MemoryPathStorage) {
+    package func begin(on storage: MemoryPathStorage) {
         storage.before = { [self] (_) async throws(PathStorageError) in try fail("no way there") }
         storage.after = { [self] (_) async throws(PathStorageError) in try fail("the answer is lost") }
     }
 
     /// Lets all calls through from now on.
-    public func end() { isOver.withLock { $0 = true } }
+    package func end() { isOver.withLock { $0 = true } }
 
     private func fail(_ text: String) throws(PathStorageError) {
         let number = state.withLock { state in

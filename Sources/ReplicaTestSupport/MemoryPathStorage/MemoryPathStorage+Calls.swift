@@ -1,16 +1,16 @@
-public import PathStore
-public import ReplicaModel
+package import PathStore
+package import ReplicaModel
 
 extension MemoryPathStorage {
-    public func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
+    package func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
         try await serve(PathStorageCall(.entry, path)) { () async throws(PathStorageError) in present(path) }
     }
 
-    public func list(
+    package func list(
         _ folder: StoragePath, isDeep: Bool, from page: EnumerationPage?
     ) async throws(PathStorageError) -> PathPage {
         try await serve(PathStorageCall(.list, folder)) { () async throws(PathStorageError) in
-            let (size, now) = controls.withLock { ($0.pageSize, $0.now()) }
+            let (size, now) = (pageSize, now())
             return try paths.withLock { (paths) throws(PathStorageError) in
                 if isDeep, !paths.properties.listsDeep { throw .unsupported("deep listings") }
                 guard paths.isFolder(folder) else { throw .notFound }
@@ -32,7 +32,7 @@ extension MemoryPathStorage {
 
     private static func token(of path: StoragePath) -> [UInt8] { Array(path.names.map(\.bytes).joined(separator: [0])) }
 
-    public func read(
+    package func read(
         _ path: StoragePath, version: String?, range: Range<Int64>?, into sink: any ContentSink
     ) async throws(PathStorageError) -> PathEntry {
         try await serve(PathStorageCall(.read, path)) { () async throws(PathStorageError) in
@@ -52,7 +52,7 @@ extension MemoryPathStorage {
         }
     }
 
-    public func write(
+    package func write(
         _ path: StoragePath, contents: ItemContents, attributes: PathAttributes, guard condition: WriteGuard
     ) async throws(PathStorageError) -> PathEntry {
         let bytes: [UInt8]
@@ -73,7 +73,7 @@ extension MemoryPathStorage {
         }
     }
 
-    public func make(
+    package func make(
         _ path: StoragePath, kind: PathKind, attributes: PathAttributes
     ) async throws(PathStorageError) -> PathEntry {
         let call = PathStorageCall(.make, path)
@@ -89,7 +89,7 @@ extension MemoryPathStorage {
         }
     }
 
-    public func set(_ attributes: PathAttributes, of path: StoragePath) async throws(PathStorageError) -> PathEntry {
+    package func set(_ attributes: PathAttributes, of path: StoragePath) async throws(PathStorageError) -> PathEntry {
         try await serve(PathStorageCall(.set, path)) { () async throws(PathStorageError) in
             let now = now()
             return try paths.withLock { (paths) throws(PathStorageError) in
@@ -101,7 +101,7 @@ extension MemoryPathStorage {
         }
     }
 
-    public func move(
+    package func move(
         _ path: StoragePath, to target: StoragePath, version: String?
     ) async throws(PathStorageError) -> PathEntry {
         let call = PathStorageCall(.move, path, target: target)
@@ -130,7 +130,7 @@ extension MemoryPathStorage {
         }
     }
 
-    public func remove(_ path: StoragePath, version: String?) async throws(PathStorageError) {
+    package func remove(_ path: StoragePath, version: String?) async throws(PathStorageError) {
         let call = PathStorageCall(.remove, path)
         try await serve(call) { () async throws(PathStorageError) in
             try guarded(call, properties.removeStrength) { (paths, now) throws(PathStorageError) in
@@ -145,7 +145,7 @@ extension MemoryPathStorage {
         }
     }
 
-    public func makeDurable() async throws(PathStorageError) {
+    package func makeDurable() async throws(PathStorageError) {
         try await serve(PathStorageCall(.makeDurable, .root)) { () async throws(PathStorageError) in }
     }
 }

@@ -1,30 +1,30 @@
-public import PathStore
+package import PathStore
 import ReplicaModel
 
 /// What other clients of the same storage do: not noted, not hooked, and signalled. A step that cannot be done is a mistake
 /// of the test and traps.
 extension MemoryPathStorage {
     /// Writes a file, making or replacing it.
-    public func put(_ content: [UInt8], at path: String, attributes: PathAttributes = PathAttributes()) {
+    package func put(_ content: [UInt8], at path: String, attributes: PathAttributes = PathAttributes()) {
         change(path) { $0.put(content, at: StoragePath(path), attributes, now: $1) }
     }
 
     /// Writes a file, making or replacing it.
-    public func put(_ text: String, at path: String) { put(Array(text.utf8), at: path) }
+    package func put(_ text: String, at path: String) { put(Array(text.utf8), at: path) }
 
     /// Makes a folder, or a symlink.
-    public func add(_ kind: PathKind, at path: String) {
+    package func add(_ kind: PathKind, at path: String) {
         change(path) { paths, _ in paths.make(kind, at: StoragePath(path), PathAttributes()) }
     }
 
     /// Moves something; what stands at the destination goes, as rename(2) has it.
-    public func move(_ path: String, to destination: String) {
+    package func move(_ path: String, to destination: String) {
         change(destination) { paths, _ in paths.move(StoragePath(path), to: StoragePath(destination)) }
         signal(StoragePath(path).parent)
     }
 
     /// Changes the attributes of something.
-    public func change(_ attributes: PathAttributes, of path: String) {
+    package func change(_ attributes: PathAttributes, of path: String) {
         change(path) { paths, _ in
             guard var node = paths.nodes[StoragePath(path)] else { preconditionFailure("nothing at \(path)") }
             paths.take(attributes, into: &node)
@@ -33,7 +33,7 @@ extension MemoryPathStorage {
     }
 
     /// Removes something with all that is in it.
-    public func take(_ path: String) { change(path) { paths, _ in paths.remove(StoragePath(path)) } }
+    package func take(_ path: String) { change(path) { paths, _ in paths.remove(StoragePath(path)) } }
 
     private func change(_ path: String, _ body: (inout MemoryPaths, Int64) -> Void) {
         let now = now()
@@ -42,7 +42,7 @@ extension MemoryPathStorage {
     }
 
     /// Puts something there that no honest client could: any names, in no folder.
-    public func forge(_ kind: PathKind, at path: StoragePath, content: [UInt8] = []) {
+    package func forge(_ kind: PathKind, at path: StoragePath, content: [UInt8] = []) {
         let now = now()
         paths.withLock { paths in
             if kind == .file { paths.put(content, at: path, PathAttributes(), now: now) }
@@ -51,13 +51,13 @@ extension MemoryPathStorage {
     }
 
     /// What is at a path, as a call would tell it.
-    public func present(_ path: StoragePath) -> PathEntry? {
+    package func present(_ path: StoragePath) -> PathEntry? {
         let now = now()
         return paths.withLock { $0.entry(path, now: now) }
     }
 
     /// What is in a file; nil where there is none.
-    public func content(at path: StoragePath) -> [UInt8]? {
+    package func content(at path: StoragePath) -> [UInt8]? {
         paths.withLock { paths in
             guard let node = paths.node(path), node.kind == .file else { return nil }
             return node.content
@@ -65,7 +65,7 @@ extension MemoryPathStorage {
     }
 
     /// All that is there by path, but for the root.
-    public var entries: [StoragePath: (entry: PathEntry, content: [UInt8])] {
+    package var entries: [StoragePath: (entry: PathEntry, content: [UInt8])] {
         let now = now()
         return paths.withLock { paths in
             var found: [StoragePath: (entry: PathEntry, content: [UInt8])] = [:]
@@ -77,27 +77,27 @@ extension MemoryPathStorage {
     }
 
     /// What acts destroyed that looked for nothing, or looked too early: contents that no call was about.
-    public var casualties: [(path: StoragePath, content: [UInt8])] {
+    package var casualties: [(path: StoragePath, content: [UInt8])] {
         paths.withLock { $0.casualties.map { ($0.path, $0.content) } }
     }
 }
 
 /// A ``MemoryPathStorage``'s other client.
-public struct MemoryPathClient: OtherClient {
+package struct MemoryPathClient: OtherClient {
     private let storage: MemoryPathStorage
 
     /// The other client of `storage`.
-    public init(_ storage: MemoryPathStorage) {
+    package init(_ storage: MemoryPathStorage) {
         self.storage = storage
     }
 
-    public func write(_ content: [UInt8], to path: String) async throws { storage.put(content, at: path) }
+    package func write(_ content: [UInt8], to path: String) async throws { storage.put(content, at: path) }
 
-    public func makeFolder(_ path: String) async throws { storage.add(.folder, at: path) }
+    package func makeFolder(_ path: String) async throws { storage.add(.folder, at: path) }
 
-    public func move(_ path: String, to destination: String) async throws { storage.move(path, to: destination) }
+    package func move(_ path: String, to destination: String) async throws { storage.move(path, to: destination) }
 
-    public func delete(_ path: String) async throws { storage.take(path) }
+    package func delete(_ path: String) async throws { storage.take(path) }
 
-    public func content(at path: String) async throws -> [UInt8]? { storage.content(at: StoragePath(path)) }
+    package func content(at path: String) async throws -> [UInt8]? { storage.content(at: StoragePath(path)) }
 }

@@ -1,17 +1,17 @@
-public import PathStore
+package import PathStore
 import ReplicaModel
 
 /// A ``PathStorage`` in memory, full of knobs for tests: how strong its conditions are, what it keeps, how fine its clock
 /// is, which calls fail, and who is quicker than a call.
 ///
 /// Everything may be called from any thread. Set the properties before the first call.
-public final class MemoryPathStorage: PathStorage {
+package final class MemoryPathStorage: PathStorage {
     /// Runs before or after a call. What it throws is the call's answer: thrown before, nothing was done; thrown after, it
     /// was done and the answer is lost.
-    public typealias Hook = @Sendable (PathStorageCall) async throws(PathStorageError) -> Void
+    package typealias Hook = @Sendable (PathStorageCall) async throws(PathStorageError) -> Void
     /// Runs where another client can be quicker: between the look and the act of a condition that is not
     /// ``PathStorageProperties/Strength/atomic``, else before both.
-    public typealias Race = @Sendable (PathStorageCall) -> Void
+    package typealias Race = @Sendable (PathStorageCall) -> Void
 
     struct Controls {
         var calls: [PathStorageCall] = []
@@ -28,57 +28,57 @@ public final class MemoryPathStorage: PathStorage {
     let controls = Locked(Controls())
 
     /// An empty storage.
-    public init(_ properties: PathStorageProperties = PathStorageProperties()) {
+    package init(_ properties: PathStorageProperties = PathStorageProperties()) {
         var paths = MemoryPaths()
         paths.properties = properties
         self.paths = Locked(paths)
     }
 
-    public var properties: PathStorageProperties { paths.withLock { $0.properties } }
+    package var properties: PathStorageProperties { paths.withLock { $0.properties } }
 
     /// Nanoseconds to which dates that are set are cut.
-    public var dateGrain: Int64 {
+    package var dateGrain: Int64 {
         get { paths.withLock { $0.dateGrain } }
         set { paths.withLock { $0.dateGrain = newValue } }
     }
 
     /// Whether entries say which versions no later write can leave.
-    public var tellsSettled: Bool {
+    package var tellsSettled: Bool {
         get { paths.withLock { $0.tellsSettled } }
         set { paths.withLock { $0.tellsSettled = newValue } }
     }
 
     /// Its clock in nanoseconds.
-    public var now: @Sendable () -> Int64 {
+    package var now: @Sendable () -> Int64 {
         get { controls.withLock { $0.now } }
         set { controls.withLock { $0.now = newValue } }
     }
 
-    public var pageSize: Int {
+    package var pageSize: Int {
         get { controls.withLock { $0.pageSize } }
         set { controls.withLock { $0.pageSize = newValue } }
     }
 
-    public var before: Hook? {
+    package var before: Hook? {
         get { controls.withLock { $0.before } }
         set { controls.withLock { $0.before = newValue } }
     }
 
-    public var after: Hook? {
+    package var after: Hook? {
         get { controls.withLock { $0.after } }
         set { controls.withLock { $0.after = newValue } }
     }
 
-    public var race: Race? {
+    package var race: Race? {
         get { controls.withLock { $0.race } }
         set { controls.withLock { $0.race = newValue } }
     }
 
     /// The calls so far.
-    public var calls: [PathStorageCall] { controls.withLock { $0.calls } }
+    package var calls: [PathStorageCall] { controls.withLock { $0.calls } }
 
     /// Forgets the calls so far.
-    public func clearCalls() { controls.withLock { $0.calls = [] } }
+    package func clearCalls() { controls.withLock { $0.calls = [] } }
 
     private static func monotonic() -> Int64 {
         let (seconds, attoseconds) = (ContinuousClock.now - start).components
@@ -88,11 +88,11 @@ public final class MemoryPathStorage: PathStorage {
     private static let start = ContinuousClock.now
 
     /// Tells those who listen that something may have changed in a folder; nil for anywhere.
-    public func signal(_ folder: StoragePath?) {
+    package func signal(_ folder: StoragePath?) {
         for listener in controls.withLock({ Array($0.listeners.values) }) { listener.yield(folder) }
     }
 
-    public func signals() -> AsyncStream<StoragePath?> {
+    package func signals() -> AsyncStream<StoragePath?> {
         let (stream, continuation) = AsyncStream<StoragePath?>.makeStream()
         let number = controls.withLock {
             $0.listenerCount += 1
@@ -128,7 +128,7 @@ public final class MemoryPathStorage: PathStorage {
         look: (MemoryPaths, _ now: Int64) throws(PathStorageError) -> Void,
         act: (inout MemoryPaths, _ now: Int64) throws(PathStorageError) -> Result
     ) throws(PathStorageError) -> Result {
-        let (race, now) = controls.withLock { ($0.race, $0.now()) }
+        let (race, now) = (race, now())
         if strength == .checked { try paths.withLock { (paths) throws(PathStorageError) in try look(paths, now) } }
         race?(call)
         return try paths.withLock { (paths) throws(PathStorageError) in

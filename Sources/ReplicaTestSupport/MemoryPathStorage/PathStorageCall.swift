@@ -1,13 +1,13 @@
-public import PathStore
+package import PathStore
 import ReplicaModel
 
 /// One call of a ``PathStorage`` method, as hooks are told of it.
-public struct PathStorageCall: Hashable, Sendable {
-    public enum Method: String, Hashable, Sendable, CaseIterable {
+package struct PathStorageCall: Hashable, Sendable {
+    package enum Method: String, Hashable, Sendable, CaseIterable {
         case entry, list, read, write, make, set, move, remove, makeDurable
 
         /// Whether it can change anything.
-        public var isChange: Bool {
+        package var isChange: Bool {
             switch self {
             case .write, .make, .set, .move, .remove: true
             case .entry, .list, .read, .makeDurable: false
@@ -15,13 +15,13 @@ public struct PathStorageCall: Hashable, Sendable {
         }
     }
 
-    public var method: Method
-    public var path: StoragePath
+    package var method: Method
+    package var path: StoragePath
     /// Where a move leads.
-    public var target: StoragePath?
+    package var target: StoragePath?
 
     /// A call of `method` about `path`.
-    public init(_ method: Method, _ path: StoragePath, target: StoragePath? = nil) {
+    package init(_ method: Method, _ path: StoragePath, target: StoragePath? = nil) {
         self.method = method
         self.path = path
         self.target = target
@@ -30,7 +30,7 @@ public struct PathStorageCall: Hashable, Sendable {
 
 extension StoragePath {
     /// A path from text with `/` between the names; "" is the root.
-    public init(_ text: String) {
+    package init(_ text: String) {
         self.init(text.split(separator: "/").map { FileName(String($0)) })
     }
 
