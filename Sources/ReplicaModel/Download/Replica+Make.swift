@@ -26,9 +26,14 @@ extension Tree {
     @discardableResult
     func make(_ item: Item, as name: FileName, in folder: Node) throws(ReplicaError) -> Node {
         let below = try descriptor(of: folder)
+        let moment = try errnos { () throws(Errno) in try FolderMoment(of: below) }
         try makeBelow(item, as: name, in: below)
+        let status = try errnos { () throws(Errno) in
+            try Ownership.inherit(name, in: below, madeAfter: moment)
+        }
         let former = try formerNumber(of: item.identifier)
         let node = makeNode(in: folder, name: name, kind: item.kind, number: former)
+        node.fingerprint = FileFingerprint(status)
         setBase(Base(item, parent: folder.number), of: node)
         switch item.kind {
         case .file: node.materialization = item.size > 0 ? .dataless : .whole
@@ -65,7 +70,6 @@ extension Tree {
                 }
             }
         }
-        try errnos { () throws(Errno) in try Ownership.inherit(filename, in: folder) }
     }
 
     private func makeFile(_ name: FileName, in folder: Int32, size: Int64, _ fingerprint: FileFingerprint)
@@ -81,6 +85,7 @@ extension Tree {
         let place = try place(of: node)
         try errnos { () throws(Errno) in
             try place.hold { (file) throws(Errno) in
+                try node.demandKnown(try file.status())
                 if fields.contains(.mode), let mode = metadata.mode, node.kind != .symlink,
                     privileges.isChange(mode, of: try file.replicatedMode(try file.status()))
                 {
@@ -98,26 +103,22 @@ extension Tree {
 
 extension Ownership {
     /// Makes what the daemon made in a folder belong to the folder's owner.
-    static func inherit(_ name: FileName, in folder: Int32) throws(Errno) {
-        guard geteuid() == 0 else { return }
-        let above = try FileStatus(descriptor: folder)
-        guard above.user != 0 || above.group != 0 else { return }
+    /// - Returns: What was made.
+    static func inherit(
+        _ name: FileName, in folder: Int32, madeAfter moment: FolderMoment
+    ) throws(Errno) -> FileStatus {
         try BackingPath(folder: folder, name: name).hold { (file) throws(Errno) in
-            try file.demandNew(try file.status())
+            let status = try file.status()
+            try moment.demandNew(status)
+            let above = try FileStatus(descriptor: folder)
+            guard geteuid() == 0, above.user != 0 || above.group != 0 else { return status }
             try file.setOwner(above.user, above.group)
+            return try file.status()
         }
     }
 }
 
 extension HeldFile {
-    /// Makes sure that what has the name that was just made can be what was made: another's file that somebody linked
-    /// there meanwhile has two names at least.
-    func demandNew(_ status: FileStatus) throws(Errno) {
-        guard status.kind == .folder || status.links == 1 else {
-            throw Errno(rawValue: Glibc.ESTALE)
-        }
-    }
-
     /// Makes the replicated attributes those of the store; nil in `metadata` leaves them.
     func setSyncedXattrs(_ metadata: ItemMetadata, _ fields: ItemFields) throws(Errno) {
         let kept = metadata.keptFields.intersection(fields)

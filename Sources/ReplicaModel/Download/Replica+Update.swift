@@ -151,9 +151,11 @@ extension Tree {
             try makePlaceholder(fresh, in: staging, size: item.size, fingerprint)
         }
         let place = BackingPath(folder: staging, name: fresh)
-        try errnos { () throws(Errno) in
+        let status = try errnos { () throws(Errno) in
             try place.dress(as: former, old, fingerprint, isMarked: staged == nil && item.size > 0)
+            let status = try place.status()
             try place.replace(former, old, of: node, folders)
+            return status
         }
         if node.opens > 0, node.materialization != .dataless { node.generation += 1 }
         node.materialization = staged == nil && item.size > 0 ? .dataless : .whole
@@ -164,6 +166,9 @@ extension Tree {
         node.base?.version.content = item.version.content
         node.base?.size = item.size
         separate(node)
+        // Whoever waits for bytes of a placeholder waits for those of the next; the kernel is told of its attributes.
+        node.shown = FileIdentity(status)
+        node.fingerprint = FileFingerprint(status)
         try applyMetadata(item.metadata, .metadata, to: node)
         refreshFingerprint(node)
         note(node)

@@ -99,8 +99,9 @@ extension Tree {
                 let status = try held.status()
                 guard status.links == 1 else { throw Errno(rawValue: EMLINK) }
                 // Somebody's who writes below the mount, since it was looked at.
-                let isOther = FileFingerprint(status).hasOtherBytes(than: node.fingerprint)
-                guard node.materialization != .whole || !isOther else { throw .resourceBusy }
+                let now = FileFingerprint(status)
+                let isOther = node.materialization == .whole && now.hasOtherBytes(than: node.fingerprint)
+                guard now.isSameFile(as: node.fingerprint), !isOther else { throw .resourceBusy }
                 try held.setXattr(OwnXattr.dataless, to: mark.value)
                 let file = try held.open(O_WRONLY)
                 defer { close(file) }

@@ -66,7 +66,9 @@ extension Replica {
             let place = try tree.place(of: node)
             return try errnos { () throws(Errno) in
                 try place.hold { (file) throws(Errno) in
-                    let own = try file.status().permissions
+                    let status = try file.status()
+                    try node.demandKnown(status)
+                    let own = status.permissions
                     let mode = tree.privileges.replicated(own)
                     // As a write by anybody but the owner does.
                     if mode != own {

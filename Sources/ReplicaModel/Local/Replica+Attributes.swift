@@ -45,15 +45,9 @@ extension Replica {
             }
             if change.size != nil { try tree.demandCertainty(of: node) }
             guard change.mode == nil || node.kind != .symlink else { throw .errno(.notSupported) }
-            let place = try tree.place(of: node)
             tree.settle(node)
-            let status = try errnos { () throws(Errno) in
-                try place.hold { (file) throws(Errno) in
-                    try node.demandKind(of: try file.status())
-                    return try file.apply(change)
-                }
-            }
-            if let size = change.size { tree.shorten(node, to: size, place) }
+            let status = try tree.hold(node) { (file) throws(Errno) in try file.apply(change) }
+            if let size = change.size { tree.shorten(node, to: size, try tree.place(of: node)) }
             var fields = ItemFields(change)
             if status.permissions != node.fingerprint.mode { fields.insert(.mode) }
             for name in tree.names(of: node) {

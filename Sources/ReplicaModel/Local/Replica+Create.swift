@@ -7,10 +7,11 @@ extension Replica {
     package func makeFolder(
         _ name: FileName, in parent: ItemNumber, mode: UInt16, caller: Caller
     ) throws(ReplicaError) -> Entry {
-        try create(name, in: parent, .folder, caller) { (folder, masked) throws(Errno) in
+        try create(name, in: parent, .folder, caller) { (folder, masked) throws(Errno) -> HeldFile? in
             try name.withCString { (text) throws(Errno) in
                 try Errno.check(mkdirat(folder, text, UInt32(masked(mode))))
             }
+            return nil
         }
     }
 
@@ -18,12 +19,13 @@ extension Replica {
     package func makeSymlink(
         _ name: FileName, in parent: ItemNumber, target: [UInt8], caller: Caller
     ) throws(ReplicaError) -> Entry {
-        try create(name, in: parent, .symlink, caller) { (folder, _) throws(Errno) in
+        try create(name, in: parent, .symlink, caller) { (folder, _) throws(Errno) -> HeldFile? in
             try name.withCString { (text) throws(Errno) in
                 try FileName(bytes: target).withCString { (target) throws(Errno) in
                     try Errno.check(symlinkat(target, folder, text))
                 }
             }
+            return nil
         }
     }
 
@@ -33,11 +35,13 @@ extension Replica {
     ) throws(ReplicaError) -> Entry {
         let type = mode & UInt32(S_IFMT)
         let isFile = type == UInt32(S_IFREG) || type == 0
-        return try create(name, in: parent, .file, caller, isSpecial: !isFile) { (folder, masked) throws(Errno) in
+        return try create(name, in: parent, .file, caller, isSpecial: !isFile) {
+            (folder, masked) throws(Errno) -> HeldFile? in
             let mode = type | UInt32(masked(UInt16(mode & 0o7777)))
             try name.withCString { (text) throws(Errno) in
                 try Errno.check(mknodat(folder, text, mode, UInt(device)))
             }
+            return nil
         }
     }
 
@@ -50,12 +54,13 @@ extension Replica {
         let isWriter = flags & O_ACCMODE != O_RDONLY
         do throws(ReplicaError) {
             let entry = try create(name, in: parent, .file, caller, opening: isWriter) {
-                (folder, masked) throws(Errno) in
+                (folder, masked) throws(Errno) -> HeldFile? in
                 let kept = flags & Self.keptOfNew
                 try name.withCString { (text) throws(Errno) in
                     descriptor = try Errno.check(
                         openat(folder, text, kept | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, UInt32(masked(mode))))
                 }
+                return HeldFile(descriptor: descriptor)
             }
             let file = OpenFile(
                 descriptor: descriptor, isWriter: isWriter, generation: 0, placeholder: nil,
@@ -71,9 +76,10 @@ extension Replica {
     static let keptOfNew = O_ACCMODE | O_APPEND | CL_O_DIRECT | O_SYNC | O_DSYNC
 
     /// Makes an entry by the system call in `make`, and the item for it.
+    /// - Parameter make: Answers with what it made where it holds that.
     private func create(
         _ name: FileName, in parent: ItemNumber, _ kind: ItemKind, _ caller: Caller, isSpecial: Bool = false,
-        opening isWriter: Bool? = nil, _ make: (Int32, (UInt16) -> UInt16) throws(Errno) -> Void
+        opening isWriter: Bool? = nil, _ make: (Int32, (UInt16) -> UInt16) throws(Errno) -> HeldFile?
     ) throws(ReplicaError) -> Entry {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(parent)
@@ -82,11 +88,14 @@ extension Replica {
             let below = try tree.descriptor(of: folder)
             let ignoresUmask = tree.hasDefaultACL(folder, below)
             let status = try errnos { () throws(Errno) in
-                try make(below) { ignoresUmask ? $0 : $0 & ~caller.umask }
-                return try Ownership.give(name, in: below, to: caller)
+                let moment = try FolderMoment(of: below)
+                let made = try make(below) { ignoresUmask ? $0 : $0 & ~caller.umask }
+                guard let made else { return try Ownership.give(name, in: below, to: caller, madeAfter: moment) }
+                return try Ownership.give(made, in: below, to: caller)
             }
             let node = tree.makeNode(in: folder, name: name, kind: kind)
             node.fingerprint = FileFingerprint(status)
+            node.shown = FileIdentity(status)
             if isSpecial { node.flags.insert(.special) }
             node.lacksCapability = true
             node.lookups += 1
@@ -124,23 +133,24 @@ extension Tree {
 /// Whose a new file is.
 enum Ownership {
     /// Makes `name` the caller's, as if the caller had made it, and says what became of it.
-    static func give(_ name: FileName, in folder: Int32, to caller: Caller) throws(Errno) -> FileStatus {
+    /// - Parameter moment: From before it was made: somebody may have given the name to another file meanwhile.
+    static func give(
+        _ name: FileName, in folder: Int32, to caller: Caller, madeAfter moment: FolderMoment
+    ) throws(Errno) -> FileStatus {
         try BackingPath(folder: folder, name: name).hold { (file) throws(Errno) in
-            try give(file, in: folder, to: caller)
+            try moment.demandNew(try file.status())
+            return try give(file, in: folder, to: caller)
         }
     }
 
-    /// - Parameter isNamed: Whether the file was found by a name that somebody may have given to another meanwhile.
-    static func give(
-        _ file: HeldFile, in folder: Int32, to caller: Caller, isNamed: Bool = true
-    ) throws(Errno) -> FileStatus {
+    /// The same for a file that is held since it was made.
+    static func give(_ file: HeldFile, in folder: Int32, to caller: Caller) throws(Errno) -> FileStatus {
         let made = try file.status()
         if made.user == caller.user, made.group == caller.group { return made }
         let above = try FileStatus(descriptor: folder)
         let group = above.mode & UInt32(S_ISGID) != 0 ? made.group : caller.group
         guard made.user != caller.user || made.group != group else { return made }
         guard geteuid() == 0 else { return made }
-        if isNamed { try file.demandNew(made) }
         try file.setOwner(caller.user, group)
         if made.kind != .symlink, made.hasSetID { try file.setMode(made.mode & 0o7777) }
         return try file.status()

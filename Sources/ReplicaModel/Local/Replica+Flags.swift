@@ -16,18 +16,13 @@ extension Replica {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
             if request.isChange { try tree.demandFlags(FileFlags(request, given), of: node) }
-            let place = try tree.place(of: node)
+            let file = try tree.openShown(node, O_RDONLY)
+            defer { Glibc.close(file) }
             guard request.isChange else {
-                return try errnos { () throws(Errno) in
-                    try place.openHeld(node) { (file) throws(Errno) in try FileFlags.value(request, of: file) }
-                }
+                return try errnos { () throws(Errno) in try FileFlags.value(request, of: file) }
             }
             tree.settle(node)
-            try errnos { () throws(Errno) in
-                try place.openHeld(node) { (file) throws(Errno) in
-                    try FileFlags.set(request, given, of: file, isRoot: isRoot)
-                }
-            }
+            try errnos { () throws(Errno) in try FileFlags.set(request, given, of: file, isRoot: isRoot) }
             for name in tree.names(of: node) {
                 tree.refreshFingerprint(name)
                 tree.note(name)
@@ -56,18 +51,6 @@ extension Tree {
             try place.hold { (file) throws(Errno) in file.flags?.freezes ?? false }
         }
         if isFrozen { throw .errno(.notPermitted) }
-    }
-}
-
-extension BackingPath {
-    /// Calls `body` with a descriptor of the node's file or folder that is opened for reading.
-    fileprivate func openHeld<Result>(
-        _ node: Node, _ body: (Int32) throws(Errno) -> Result
-    ) throws(Errno) -> Result {
-        let file = try open(O_RDONLY)
-        defer { close(file) }
-        try node.demandKind(of: try FileStatus(descriptor: file))
-        return try body(file)
     }
 }
 

@@ -11,18 +11,13 @@ extension Replica {
             let folder = try tree.listed(parent)
             try tree.vacant(name, in: folder)
             try tree.demand(.writing, of: folder, else: .permissionDenied)
-            let place = try tree.place(of: source)
             let below = try tree.descriptor(of: folder)
-            try errnos { () throws(Errno) in
-                try place.name.withCString { (from) throws(Errno) in
-                    try name.withCString { (to) throws(Errno) in
-                        try Errno.check(linkat(place.folder, from, below, to, place.isOrphan ? AT_SYMLINK_FOLLOW : 0))
-                    }
-                }
+            let status = try tree.hold(source) { (file) throws(Errno) in
+                try file.link(as: name, in: below)
+                return try file.status()
             }
             let node = tree.isUnnamed(source) ? source : tree.makeOther(nameOf: source)
             tree.adopt(node, as: name, in: folder)
-            let status = try errnos { () throws(Errno) in try FileStatus(name, in: below) }
             node.fingerprint = FileFingerprint(status)
             source.fingerprint = node.fingerprint
             source.lookups += 1

@@ -41,15 +41,22 @@ extension Replica {
             try tree.demandAccess(to: node, flags: flags)
             if !truncates { try tree.demandCertainty(of: node) }
             if isWriter, !truncates, node.materialization != .whole { throw .needsContent(number) }
-            let place = try tree.place(of: node)
-            let kept = flags & (O_ACCMODE | O_TRUNC | O_APPEND | CL_O_DIRECT | CL_O_NOATIME | O_SYNC | O_DSYNC)
-            let descriptor = try errnos { () throws(Errno) in try place.open(kept) }
-            _ = fcntl(descriptor, F_SETFL, kept & ~O_ACCMODE & ~O_TRUNC)
+            let kept = flags & (O_ACCMODE | O_APPEND | CL_O_DIRECT | CL_O_NOATIME | O_SYNC | O_DSYNC)
+            let descriptor = try tree.openShown(node, kept)
+            if truncates {
+                do throws(Errno) {
+                    try HeldFile(descriptor: descriptor).truncate()
+                } catch {
+                    Glibc.close(descriptor)
+                    throw .errno(error)
+                }
+            }
+            _ = fcntl(descriptor, F_SETFL, kept & ~O_ACCMODE)
             tree.noteUse(of: node)
             node.opens += 1
             if isWriter { tree.addWriter(node) }
             if truncates {
-                tree.becomeWhole(node, place)
+                tree.becomeWhole(node, try tree.place(of: node))
                 for name in tree.names(of: node) { name.flags.remove(.doubtful) }
                 for name in tree.names(of: node) { tree.edit(name, [.contents, .modificationDate]) }
             }
@@ -113,22 +120,19 @@ extension Replica {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
             guard node.generation == generation else { throw .errno(Errno(rawValue: ESTALE)) }
-            let place = try tree.place(of: node)
-            return (try errnos { () throws(Errno) in try place.open(O_RDONLY) }, node.fingerprint.inode)
+            return (try tree.openShown(node, O_RDONLY), node.fingerprint.inode)
         }
     }
 
     /// Another descriptor of a file that is open, for calls that the kernel's own passthrough does not serve.
     package func reopen(_ number: ItemNumber, flags: Int32) throws(ReplicaError) -> Int32 {
         try withTreeWaking { (tree) throws(ReplicaError) in
-            let place = try tree.place(of: try tree.node(number))
-            return try errnos { () throws(Errno) in
-                do throws(Errno) {
-                    return try place.open(flags)
-                } catch .notPermitted where flags & O_ACCMODE != O_RDONLY {
-                    // What may only grow.
-                    return try place.open(flags | O_APPEND)
-                }
+            let node = try tree.node(number)
+            do throws(ReplicaError) {
+                return try tree.openShown(node, flags)
+            } catch .errno(.notPermitted) where flags & O_ACCMODE != O_RDONLY {
+                // What may only grow.
+                return try tree.openShown(node, flags | O_APPEND)
             }
         }
     }

@@ -153,12 +153,17 @@ extension Tree {
         return tombstone
     }
 
-    /// Takes over what the filesystem below says of a node after a change that is no content's.
+    /// Takes over what the filesystem below says of a node after a change that is no content's; nothing of another file that
+    /// somebody put in its place.
     func refreshFingerprint(_ node: Node) {
         do throws(ReplicaError) {
             let place = try place(of: node)
             let status = try errnos { () throws(Errno) in try place.status() }
-            if !isWritten(node) { node.fingerprint = FileFingerprint(status) }
+            let fresh = FileFingerprint(status)
+            guard !isWritten(node), node.fingerprint.inode == 0 || fresh.isSameFile(as: node.fingerprint) else {
+                return
+            }
+            node.fingerprint = fresh
         } catch {
             // The old stamp stands: the next look finds a difference and sends the content once more.
         }

@@ -24,7 +24,7 @@ extension Replica {
             do throws(ReplicaError) {
                 let file = HeldFile(descriptor: descriptor)
                 let (status, held) = try errnos { () throws(Errno) in
-                    (try Ownership.give(file, in: below, to: caller, isNamed: false), try file.open(CL_O_PATH))
+                    (try Ownership.give(file, in: below, to: caller), try file.open(CL_O_PATH))
                 }
                 let isWriter = flags & O_ACCMODE != O_RDONLY
                 let node = tree.makeUnnamed(status, held: held, isWriter: isWriter)
@@ -46,6 +46,7 @@ extension Tree {
         let node = Node(number: ItemNumber(nextNumber), parent: nil, name: FileName(""), kind: .file)
         nextNumber += 1
         node.fingerprint = FileFingerprint(status)
+        node.shown = FileIdentity(status)
         node.descriptor = held
         node.lacksCapability = true
         node.lookups = 1

@@ -57,12 +57,11 @@ extension Replica {
         guard !OwnXattr.isHidden(name) else { throw .errno(Errno(rawValue: ENODATA)) }
         return try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
-            let place = try tree.place(of: node)
-            do throws(Errno) {
-                return try place.xattr(name)
+            do throws(ReplicaError) {
+                return try tree.hold(node) { (file) throws(Errno) in try file.xattr(name) }
             } catch {
-                if name == OwnXattr.capability, error.rawValue == ENODATA { node.lacksCapability = true }
-                throw .errno(error)
+                if name == OwnXattr.capability, error.errno.rawValue == ENODATA { node.lacksCapability = true }
+                throw error
             }
         }
     }
@@ -70,8 +69,9 @@ extension Replica {
     /// listxattr(2), without the replica's own.
     package func xattrNames(of number: ItemNumber) throws(ReplicaError) -> [String] {
         try withTreeWaking { (tree) throws(ReplicaError) in
-            let place = try tree.place(of: try tree.node(number))
-            return try errnos { () throws(Errno) in try place.xattrNames() }.filter { !OwnXattr.isHidden($0) }
+            let node = try tree.node(number)
+            let names = try tree.hold(node) { (file) throws(Errno) in try file.xattrNames() }
+            return names.filter { !OwnXattr.isHidden($0) }
         }
     }
 
@@ -90,13 +90,10 @@ extension Replica {
             let isShared = field == .extendedAttributes || name == OwnXattr.accessList
             // Tags, favourites and last-used dates are the person's own (MODEL.md#items).
             if isShared { try tree.demand(.writing, of: node, else: .notPermitted) }
-            let place = try tree.place(of: node)
             tree.settle(node)
-            try errnos { () throws(Errno) in
-                try place.hold { (file) throws(Errno) in
-                    try file.setXattr(name, value, flags: flags)
-                    if killsSetGroupID, name == OwnXattr.accessList { try file.clearSetGroupID() }
-                }
+            try tree.hold(node) { (file) throws(Errno) in
+                try file.setXattr(name, value, flags: flags)
+                if killsSetGroupID, name == OwnXattr.accessList { try file.clearSetGroupID() }
             }
             if name == "system.posix_acl_default" { node.hasDefaultACL = nil }
             if name == OwnXattr.capability { node.lacksCapability = false }

@@ -166,6 +166,7 @@ extension Tree {
             node.materialization = .dataless
             node.ranges = RangeSet64()
             node.dirty.remove(.contents)
+            node.fingerprint = FileFingerprint()
             refreshFingerprint(node)
             // Its attributes are the store's to tell.
             distrustMetadata(of: node)

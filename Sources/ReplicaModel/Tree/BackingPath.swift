@@ -57,6 +57,7 @@ extension Tree {
             try node.demandKind(of: status)
             return status
         }
+        try show(status, as: node)
         noticeForeignWrite(node, status)
         return entry(of: node, status)
     }

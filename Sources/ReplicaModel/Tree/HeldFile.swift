@@ -55,6 +55,20 @@ struct HeldFile {
         try Errno.check(utimensat(AT_FDCWD, path, [accessed, modified], 0))
     }
 
+    /// Cuts a file to nothing, as `O_TRUNC` does: also one that is open for reading only.
+    func truncate() throws(Errno) {
+        let file = try open(O_WRONLY)
+        defer { close(file) }
+        try Errno.check(ftruncate(file, 0))
+    }
+
+    /// Gives the file, symlinks too, another name.
+    func link(as name: FileName, in folder: Int32) throws(Errno) {
+        try name.withCString { (name) throws(Errno) in
+            try Errno.check(linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW))
+        }
+    }
+
     /// Opens it anew, for its data.
     func open(_ flags: Int32) throws(Errno) -> Int32 {
         try Errno.check(Glibc.open(path, flags | O_NONBLOCK | O_CLOEXEC))

@@ -168,6 +168,8 @@ final class Node {
     var writers: Int32 = 0
     /// Raised when another file below takes this one's place while the kernel knows it.
     var generation: UInt32 = 0
+    /// The file below that the kernel knows by the item's node ID; nil until it was told.
+    var shown: FileIdentity?
     /// Raised when the content is given back, and when a folder's listing begins to come: what began before counts no
     /// more.
     var evictions: UInt32 = 0

@@ -301,6 +301,7 @@ final class Tree {
         other.opens += node.opens
         other.writers += node.writers
         other.generation = max(other.generation, node.generation)
+        other.shown = node.shown
         if node.writers > 0 {
             writing[node.number] = nil
             writing[other.number] = other
@@ -319,6 +320,12 @@ final class Tree {
             openat(above, $0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         }
         guard opened >= 0 else { throw .errno(.last) }
+        do throws(ReplicaError) {
+            try demandShown(try errnos { () throws(Errno) in try FileStatus(descriptor: opened) }, as: folder)
+        } catch {
+            close(opened)
+            throw error
+        }
         folder.descriptor = opened
         openFolders.append(folder)
         return opened

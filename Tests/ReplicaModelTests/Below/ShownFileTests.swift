@@ -1,0 +1,179 @@
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+
+@testable import ReplicaModel
+
+/// The kernel allows a call by the attributes of one file. Another that somebody, who may rename below the mount, gave its name
+/// since is neither read nor changed.
+@Suite struct ShownFileTests {
+    private let bench: Bench
+    private let mine: ItemNumber
+    private let shown: Entry
+
+    init() throws {
+        bench = try Bench()
+        try bench.write("mine", to: "mine")
+        try bench.write("secret", to: "secret")
+        mine = try bench.number("mine")
+        shown = try bench.replica.attributes(of: mine)
+        let path = bench.folders.tree.string + "/secret"
+        #expect(chmod(path, 0o600) == 0)
+        try BackingPath(folder: AT_FDCWD, name: FileName(path)).setXattr("user.word", to: Array("word".utf8))
+    }
+
+    /// Gives the two each other's name below the mount.
+    private func exchange(_ left: String = "mine", _ right: String = "secret") {
+        let tree = bench.folders.tree.string
+        for (from, to) in [(left, ".passing"), (right, left), (".passing", right)] {
+            #expect(rename("\(tree)/\(from)", "\(tree)/\(to)") == 0)
+        }
+    }
+
+    /// What programs may do to a file that is theirs.
+    private static let calls: [String: @Sendable (Replica, ItemNumber) throws -> Void] = [
+        "read": { _ = try $0.open($1, flags: O_RDONLY) },
+        "write": { _ = try $0.open($1, flags: O_WRONLY) },
+        "cut": { _ = try $0.open($1, flags: O_RDWR | O_TRUNC) },
+        "cut, for reading": { _ = try $0.open($1, flags: O_RDONLY | O_TRUNC) },
+        "open again": { _ = try $0.reopen($1, flags: O_RDONLY) },
+        "chmod": {
+            var change = AttributeChange()
+            change.mode = 0o666
+            _ = try $0.setAttributes(change, of: $1)
+        },
+        "truncate": {
+            var change = AttributeChange()
+            change.size = 1
+            _ = try $0.setAttributes(change, of: $1)
+        },
+        "touch": {
+            var change = AttributeChange()
+            change.modified = .to(Timestamp(secondsSince1970: 1))
+            _ = try $0.setAttributes(change, of: $1)
+        },
+        "getxattr": { _ = try $0.xattr("user.word", of: $1) },
+        "listxattr": { _ = try $0.xattrNames(of: $1) },
+        "setxattr": { (replica, number) in
+            try Array("mine".utf8).withUnsafeBytes { try replica.setXattr("user.word", $0, flags: 0, of: number) }
+        },
+        "removexattr": { try $0.setXattr("user.word", nil, flags: 0, of: $1) },
+        "link": { _ = try $0.link($1, as: FileName("other"), in: .root) },
+        "flags": { _ = try $0.flags(.flags, [], of: $1, isRoot: false) },
+    ]
+
+    private func secret(at name: String) throws -> [String] {
+        let path = bench.folders.tree.string + "/" + name
+        var status = stat()
+        #expect(stat(path, &status) == 0)
+        let word = try BackingPath(folder: AT_FDCWD, name: FileName(path)).xattr("user.word")
+        return [
+            try String(contentsOfFile: path, encoding: .utf8), String(status.st_mode & 0o7777, radix: 8),
+            "\(status.st_nlink)", String(decoding: word, as: UTF8.self),
+            "\(status.st_mtim.tv_sec > 1)",
+        ]
+    }
+
+    @Test(arguments: calls.keys.sorted()) func isLeftAlone(call: String) throws {
+        let before = try secret(at: "secret")
+        exchange()
+        #expect(throws: ReplicaError.errno(Errno(rawValue: ESTALE))) {
+            try Self.calls[call]?(bench.replica, mine)
+        }
+        #expect(try secret(at: "mine") == before)
+        // The kernel looks again, and checks what it is told then.
+        let now = try bench.replica.lookup(FileName("mine"), in: .root)
+        #expect(now.generation == shown.generation + 1)
+        #expect(now.status.permissions == 0o600)
+    }
+
+    /// A look that comes first tells the kernel of another file, and no longer of the one that it allowed a call for.
+    @Test func aLookTellsOfAnother() throws {
+        exchange()
+        #expect(try bench.replica.attributes(of: mine).generation == shown.generation + 1)
+        exchange()
+        #expect(try bench.replica.attributes(of: mine).generation == shown.generation + 2)
+    }
+
+    /// What programs do themselves is no exchange, nor is what nobody was told of.
+    @Test func ownChangesStay() throws {
+        try bench.rename("mine", to: "secret", .exchange)
+        #expect(try bench.replica.attributes(of: mine).generation == shown.generation)
+        let secret = try bench.number("mine")
+        bench.replica.forget(secret, count: .max)
+        exchange()
+        #expect(try bench.replica.lookup(FileName("mine"), in: .root).generation == 0)
+    }
+
+    /// One name of a file that has two is another file: it gets a number of its own.
+    @Test func aNameOfSeveral() throws {
+        _ = try bench.replica.link(mine, as: FileName("other"), in: .root)
+        exchange("other", "secret")
+        let other = try bench.replica.lookup(FileName("other"), in: .root)
+        #expect(other.number != mine)
+        #expect(other.status.permissions == 0o600)
+        #expect(try bench.replica.attributes(of: mine).generation == shown.generation)
+    }
+
+    /// What the store says of a file is not done to another, nor are its bytes let go or filled.
+    @Test func theStoreReachesNoOther() async throws {
+        try await bench.settle()
+        exchange()
+        var metadata = ItemMetadata()
+        metadata.mode = 0o666
+        #expect(throws: ReplicaError.self) {
+            try bench.replica.withTreeWaking { (tree) throws(ReplicaError) in
+                guard let node = tree.items[mine] else { return }
+                try tree.applyMetadata(metadata, .mode, to: node)
+            }
+        }
+        #expect(throws: EvictionRefusal.self) { try bench.replica.evictFile(mine) }
+        #expect(try secret(at: "mine").prefix(2) == ["secret", "600"])
+    }
+
+    @Test func aPlaceholderIsFilledInItsPlaceOnly() async throws {
+        bench.store.write("remote", to: "far")
+        try await bench.settle()
+        let far = try await bench.find("far")
+        exchange("far", "secret")
+        await #expect(throws: (any Error).self) { try await bench.engine.hydrate(far, range: nil) }
+        #expect(try secret(at: "far").prefix(2) == ["secret", "600"])
+    }
+
+    @Test func aFolderIsAnotherToo() throws {
+        for name in ["a", "b"] { try bench.makeFolder(name) }
+        let folder = try bench.number("a")
+        bench.replica.withTree { tree in tree.items[folder].map(tree.closeDescriptor) }
+        exchange("a", "b")
+        #expect(throws: ReplicaError.errno(Errno(rawValue: ESTALE))) {
+            _ = try bench.replica.createFile(
+                FileName("new"), in: folder, mode: 0o644, flags: O_WRONLY, caller: Bench.caller)
+        }
+    }
+}
+
+/// An entry that was just made is told from one that somebody gave its name meanwhile.
+@Suite struct FolderMomentTests {
+    @Test func whatIsOlderIsAnother() throws {
+        let folder = try BenchFolder()
+        let path = folder.path.string
+        func status(_ name: String) throws -> FileStatus { try FileStatus(FileName(name), in: descriptor) }
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY)
+        defer { close(descriptor) }
+        #expect(FileManager.default.createFile(atPath: path + "/old", contents: Data()))
+        // The next tick of the clock that files are stamped with.
+        usleep(20_000)
+        #expect(utimes(path, nil) == 0)
+        let moment = try FolderMoment(of: descriptor)
+        #expect(mkdir(path + "/new", 0o755) == 0)
+        try moment.demandNew(try status("new"))
+        #expect(rename(path + "/old", path + "/taken") == 0)
+        let taken = try status("taken")
+        #expect(throws: Errno(rawValue: ESTALE)) { try moment.demandNew(taken) }
+        #expect(link(path + "/taken", path + "/twice") == 0)
+        var twice = try status("twice")
+        twice.born = Timestamp(nanoseconds: 0)
+        #expect(throws: Errno(rawValue: ESTALE)) { try moment.demandNew(twice) }
+    }
+}
