@@ -1,6 +1,7 @@
 internal import FuseMount
 internal import ReplicaModel
 internal import SystemPackage
+internal import Threads
 
 /// How the kernel reads and writes an open inode.
 enum IOMode {
@@ -12,6 +13,11 @@ enum IOMode {
     case direct
 }
 
+extension LockRank {
+    /// Which inodes are open: the session is asked to register a file meanwhile.
+    fileprivate static let openInodes = LockRank(rawValue: 47)
+}
+
 /// The inodes that are open and how: the kernel refuses opens that disagree (MODEL.md#platform), so the first open of an
 /// inode decides for all until the last one is gone.
 final class OpenInodes: Sendable {
@@ -21,7 +27,7 @@ final class OpenInodes: Sendable {
         var opens = 1
     }
 
-    private let shards = (0..<64).map { _ in Locked<[NodeID: Inode]>([:]) }
+    private let shards = (0..<64).map { _ in Locked<[NodeID: Inode]>([:], rank: .openInodes) }
 
     /// Who has the inode. The first open tells the kernel of its file meanwhile: others wait for that only if they are of
     /// the same inode, or of one of a few others.
