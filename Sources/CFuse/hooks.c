@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CFuse.h"
-#include "rings.h"
+#include "hooks.h"
+#include "rings/rings.h"
 #include "service.h"
 #include "wire.h"
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 // libfuse calls the hooks on the thread that answers, so what is to be added to an answer waits in that thread.
-__thread const struct wire_in_header *cfuse_current;
+static __thread const struct wire_in_header *cfuse_current;
 static __thread bool current_is_statx, current_is_tmpfile, current_kills_sgid;
 static __thread struct service *current_service;
 static __thread uint64_t init_want;
@@ -124,7 +125,7 @@ static void refuse(int fd, const struct wire_in_header *header) {
     hook_writev(fd, &whole, 1, NULL);
 }
 
-void service_serve(struct service *service, struct wire_in_header *header, size_t size) {
+void hooks_serve(struct service *service, struct wire_in_header *header, size_t size) {
     if (atomic_load_explicit(&service->refusing, memory_order_relaxed)) refuse(service->fd, header);
     else process(service, header, size);
 }

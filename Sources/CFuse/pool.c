@@ -2,7 +2,8 @@
 #include "CFuse.h"
 #include "clock.h"
 #include "sync_latency.h"
-#include "rings.h"
+#include "hooks.h"
+#include "rings/rings.h"
 #include "service.h"
 #include "sched_slice.h"
 #include "wire.h"
@@ -187,7 +188,7 @@ static void *work(void *argument) {
         uint64_t begin = sync_latency_begin(request);
         bool keeps_lead = service_answers_at_once(&pool->service, request) || sync_latency_allows(&pool->sync_latency, request);
         if (!keeps_lead) hand_over(worker);
-        service_serve(&pool->service, request, size);
+        hooks_serve(&pool->service, request, size);
         sync_latency_note(&pool->sync_latency, begin);
         // The kernel holds back all other requests until the rings it was promised are there.
         if (request->opcode == WIRE_INIT && pool->rings) rings_start(pool->rings);

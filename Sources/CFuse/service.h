@@ -22,7 +22,5 @@ struct service {
 
 /// Whether a request is served without waiting for more than a local disk: it says something of a name or a node.
 bool service_answers_at_once(const struct service *service, const struct wire_in_header *header);
-/// Serves a request; `size` bytes from its header on. It may be answered later and by another thread.
-void service_serve(struct service *service, struct wire_in_header *header, size_t size);
 
 #endif

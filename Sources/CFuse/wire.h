@@ -111,7 +111,4 @@ _Static_assert(sizeof(struct wire_setxattr_in) == 16, "fuse_setxattr_in");
 _Static_assert(sizeof(struct wire_ring_header) == 288, "fuse_uring_req_header");
 _Static_assert(sizeof(struct wire_ring_command) == 24, "fuse_uring_cmd_req");
 
-/// The request that this thread serves; nil outside of one.
-extern __thread const struct wire_in_header *cfuse_current;
-
 #endif

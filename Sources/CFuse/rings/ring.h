@@ -47,6 +47,8 @@ int ring_init(struct ring *ring, struct service *service, struct idle_class *idl
 bool ring_add_queue(struct ring *ring, unsigned number);
 /// Has the thread hand the kernel its entries, and serve.
 void ring_start(struct ring *ring);
+/// Gives a served and answered entry back to the kernel. Any thread.
+void ring_give_back(struct ring_entry *entry);
 /// Ends the workers, then the thread.
 void ring_stop(struct ring *ring);
 /// Frees a stopped ring.

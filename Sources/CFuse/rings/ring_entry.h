@@ -4,6 +4,8 @@
 #include "wire.h"
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/types.h>
+#include <sys/uio.h>
 
 struct service;
 struct queue;
@@ -38,10 +40,9 @@ static inline const struct wire_in_header *entry_header(const struct ring_entry 
 }
 /// Serves its request, and has the ring give it back when it is answered, now or later.
 void entry_serve(struct ring_entry *entry, struct service *service);
+/// Takes an answer as writev(2) does. -1 when what it answers did not come over a ring.
+ssize_t entry_answer(int fd, const struct iovec *iov, int count);
 /// Gives the memory of a payload back that was large. Not while it holds a request.
 void entry_shrink(struct ring_entry *entry);
-
-/// Gives a served and answered entry back to the kernel. Any thread.
-void ring_give_back(struct ring_entry *entry);
 
 #endif

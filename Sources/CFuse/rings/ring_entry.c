@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "ring_entry.h"
-#include "rings.h"
+#include "hooks.h"
+#include "ring.h"
 #include "service.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -105,11 +106,11 @@ void entry_serve(struct ring_entry *entry, struct service *service) {
     entry->is_awaited = request->opcode != WIRE_RELEASE;
     atomic_store_explicit(&entry->state, 0, memory_order_relaxed);
     await_answer(entry);
-    service_serve(service, request, request->length);
+    hooks_serve(service, request, request->length);
     finish(entry, SERVED);
 }
 
-ssize_t rings_answer(int fd, const struct iovec *iov, int count) {
+ssize_t entry_answer(int fd, const struct iovec *iov, int count) {
     const struct wire_out_header *header = iov[0].iov_base;
     if (!header->unique || atomic_load_explicit(&entries, memory_order_relaxed) == 0) return -1;
     struct ring_entry *entry = take_awaiting(fd, header->unique);

@@ -1,0 +1,12 @@
+// What is done with a request before and after libfuse has it.
+#ifndef CFUSE_HOOKS_H
+#define CFUSE_HOOKS_H
+#include <stddef.h>
+
+struct service;
+struct wire_in_header;
+
+/// Serves a request; `size` bytes from its header on. It may be answered later and by another thread.
+void hooks_serve(struct service *service, struct wire_in_header *header, size_t size);
+
+#endif
