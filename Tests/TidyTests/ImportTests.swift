@@ -13,7 +13,8 @@ import Testing
         "mount.replica": [
             "FuseMount", "ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "ReplicaControl", "CLinux", "Threads",
         ],
-        "replica": ["ReplicaControl"], "ReplicaTestSupport": ["ReplicaModel", "PathStore", "CLinux", "Threads"],
+        "replica": ["ReplicaControl", "Threads"],
+        "ReplicaTestSupport": ["ReplicaModel", "PathStore", "CLinux", "Threads"],
     ]
 
     /// Modules of others that a module must do without, and why.
@@ -21,7 +22,8 @@ import Testing
         "FuseMount": (["Foundation", "GRDB", "Logging"], "it is for any filesystem, and on every system call's path"),
         "DirectoryStore": (["Foundation", "GRDB"], "names are bytes there"),
         "ReplicaModel": (["ArgumentParser"], "it has no command line"),
-        "replica": (["GRDB", "Logging"], "it knows a domain by its socket only"),
+        "replica": (["GRDB", "Logging", "Foundation"], "it knows a domain by its socket, and is small without ICU"),
+        "ReplicaControl": (["Foundation"], "the replica command is small without ICU"),
     ]
 
     static let targets = Set(SourceTree.swift.filter(\.isInSources).map(\.target))

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// What `STATE/domain.json` says: enough to find and start a domain without opening its database. No secrets.
 package struct DomainRecord: Codable, Equatable, Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// Version of the protocol below. It rises when an old client or daemon would misread a message; a new request or a
 /// new optional field doesn't raise it.

@@ -1,4 +1,4 @@
-package import struct Foundation.Date
+package import struct FoundationEssentials.Date
 
 /// Who serves a domain.
 package struct DaemonStatus: Codable, Equatable, Sendable {

@@ -1,4 +1,4 @@
-package import struct Foundation.Date
+package import struct FoundationEssentials.Date
 
 /// What an item is.
 package enum ItemStatusKind: String, Codable, CaseIterable, Sendable {

@@ -1,4 +1,4 @@
-package import struct Foundation.Date
+package import struct FoundationEssentials.Date
 
 /// What `evict` did.
 package struct EvictionResult: Codable, Equatable, Sendable {

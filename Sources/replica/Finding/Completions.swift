@@ -1,5 +1,6 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
+import Glibc
 import ReplicaControl
 
 /// What a shell offers when somebody presses Tab: the generated scripts ask this program.
@@ -43,9 +44,9 @@ extension CompletionKind {
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
         let offered = entries.filter { $0.hasPrefix(start) && (!$0.hasPrefix(".") || start.hasPrefix(".")) }
         return offered.filter { isPlain(folder + $0) }.sorted().map { name in
-            var isFolder: ObjCBool = false
-            _ = FileManager.default.fileExists(atPath: folder + name, isDirectory: &isFolder)
-            return folder + name + (isFolder.boolValue ? "/" : "")
+            var status = stat()
+            let isFolder = stat(folder + name, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+            return folder + name + (isFolder ? "/" : "")
         }
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import ReplicaControl
 
@@ -30,12 +29,16 @@ enum MountProgram {
     private static func find() throws(ControlFailure) -> String {
         var folders = ["/sbin", "/usr/local/sbin"]
         if let own = realpath("/proc/self/exe", nil) {
-            let bin = URL(filePath: String(cString: own)).deletingLastPathComponent()
+            let bin = folder(of: String(cString: own))
             free(own)
-            folders = [bin.path, bin.deletingLastPathComponent().appending(path: "sbin").path] + folders
+            folders = [bin, folder(of: bin) + "/sbin"] + folders
         }
         for folder in folders where access("\(folder)/mount.replica", X_OK) == 0 { return "\(folder)/mount.replica" }
         throw ControlFailure(.notRunning, "mount.replica is neither beside this program nor in /sbin")
+    }
+
+    private static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     }
 
     private static func run(

@@ -1,5 +1,5 @@
-import Foundation
 import ReplicaControl
+import Threads
 
 /// Asks the daemons of several domains at once, none of which holds up the others or the caller.
 enum Survey {
@@ -10,32 +10,19 @@ enum Survey {
     static func ask<Value: Sendable>(
         _ domains: [DomainLocation], seconds: Double, _ body: @escaping @Sendable (DomainLocation) throws -> Value
     ) -> [Result<Value, any Error>] {
-        let answers = Answers<Value>(count: domains.count)
+        let answers = Gate([Result<Value, any Error>?](repeating: nil, count: domains.count))
         for (index, domain) in domains.enumerated() {
-            Thread.detachNewThread { answers.take(Result { try body(domain) }, at: index) }
+            let isStarted = Thread.run {
+                let answer = Result { try body(domain) }
+                answers.withLock { $0[index] = answer }
+            }
+            if !isStarted {
+                answers.withLock { $0[index] = .failure(ControlFailure(.failed, "there is no thread left to ask it")) }
+            }
         }
         let silence = ControlFailure(.timedOut, DaemonProbe.silence)
-        return answers.wait(until: Date(timeIntervalSinceNow: seconds)).map { $0 ?? .failure(silence) }
-    }
-
-    private final class Answers<Value: Sendable>: @unchecked Sendable {  // The condition guards what varies.
-        private let condition = NSCondition()
-        private var results: [Result<Value, any Error>?]
-
-        init(count: Int) { results = Array(repeating: nil, count: count) }
-
-        func take(_ result: Result<Value, any Error>, at index: Int) {
-            condition.lock()
-            defer { condition.unlock() }
-            results[index] = result
-            condition.broadcast()
-        }
-
-        func wait(until end: Date) -> [Result<Value, any Error>?] {
-            condition.lock()
-            defer { condition.unlock() }
-            while results.contains(where: { $0 == nil }), condition.wait(until: end) {}
-            return results
-        }
+        return answers.wait(
+            seconds: seconds, until: { !$0.contains { $0 == nil } },
+            { answers, _ in answers.map { $0 ?? .failure(silence) } })
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import ReplicaControl
 
 /// Numbers and times for people.
@@ -12,7 +12,7 @@ enum Format {
             units.removeFirst()
         }
         let unit = units.first ?? "B"
-        return unit == "B" ? "\(count) B" : String(format: "%.1f %@", value, unit)
+        return unit == "B" ? "\(count) B" : decimal(value, digits: 1) + " " + unit
     }
 
     /// `42 s`, `3 min`, `5 h`.
@@ -52,8 +52,15 @@ enum Format {
     /// `12`, `0.4`; nil for what is next to nothing.
     private static func rate(_ perSecond: Double) -> String? {
         guard perSecond >= 0.05 else { return nil }
-        let text = String(format: perSecond < 9.95 ? "%.1f" : "%.0f", perSecond)
+        let text = decimal(perSecond, digits: perSecond < 9.95 ? 1 : 0)
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+
+    /// With so many digits behind the point, as printf(3) rounds.
+    private static func decimal(_ value: Double, digits: Int) -> String {
+        var text = [CChar](repeating: 0, count: 400)
+        let length = withVaList([Int32(digits), value]) { vsnprintf(&text, text.count, "%.*f", $0) }
+        return String(decoding: text.prefix(Int(length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Without a fraction; what has no room is the nearest that has.
