@@ -34,7 +34,9 @@ let package = Package(
     targets: [
         // Declarations only: Linux calls that the Glibc module lacks.
         .systemLibrary(name: "CLinux"),
-        .target(name: "CFuse", linkerSettings: [.linkedLibrary("fuse3"), .linkedLibrary("uring")]),
+        .target(
+            name: "CFuse", exclude: ["rings/README.md"], cSettings: [.headerSearchPath(".")],
+            linkerSettings: [.linkedLibrary("fuse3"), .linkedLibrary("uring")]),
         .target(name: "Threads", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "FuseMount", dependencies: ["CFuse", "Threads", system], swiftSettings: strict),
         .target(
@@ -58,9 +60,9 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(
-            name: "replica", dependencies: ["ReplicaControl", arguments], swiftSettings: strict),
+            name: "replica", dependencies: ["ReplicaControl", "Threads", arguments], swiftSettings: strict),
         .target(
-            name: "ReplicaTestSupport", dependencies: ["ReplicaModel", "PathStore", "Threads", system, "CLinux"],
+            name: "ReplicaTestSupport", dependencies: ["ReplicaModel", "PathStore", "Threads", log, system, "CLinux"],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
         .testTarget(name: "ThreadsTests", dependencies: ["CLinux", "Threads"], swiftSettings: strict),
@@ -93,7 +95,7 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "mount.replica", "replica", "ReplicaControl", "ReplicaModel", "ReplicaTestSupport", system,
+                "mount.replica", "replica", "ReplicaControl", "ReplicaModel", "ReplicaTestSupport", log, system,
             ], swiftSettings: strict),
         .testTarget(
             name: "MountIntegrationTests",

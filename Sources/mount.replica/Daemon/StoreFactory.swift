@@ -57,14 +57,15 @@ enum StoreFactory {
     }
 
     /// The store of a domain that was there before: it may be away for now. Until it is reached it is taken for what it
-    /// was when it was reached last.
+    /// was when it was reached last. Its calls are logged where the log has details.
     static func reopen(_ url: StoreURL, state: FilePath, _ log: Logger) -> any RemoteStore {
         let known = KnownProperties.read(state: state)
-        return LateStore(known: known ?? StoreProperties()) { found in
+        let store = LateStore(known: known ?? StoreProperties()) { found in
             if found != known { remember(found, state: state, log) }
         } opening: { () throws(RemoteStoreError) in
             try DirectoryStore(path: try path(url), memory: state.appending("places"))
         }
+        return log.logLevel <= .debug ? LoggedStore(store, logger: log) : store
     }
 
     /// Notes in the domain's state what its store is. A disk that can't take it is no reason to stop: it is written the next

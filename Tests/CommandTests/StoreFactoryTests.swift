@@ -1,0 +1,24 @@
+import Glibc
+import Logging
+import ReplicaControl
+import ReplicaModel
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import mount_replica
+
+@Suite struct StoreFactoryTests {
+    /// `-v`: the log has each call of the store, without names.
+    @Test(arguments: [Logger.Level.debug, .warning])
+    func aVerboseDaemonLogsTheCallsOfItsStore(level: Logger.Level) async throws {
+        let folder = "/var/tmp/replica-test-\(getpid())-verbose-\(level)"
+        try #require(mkdir(folder, 0o700) == 0)
+        defer { rmdir(folder) }
+        let log = LogLines()
+        let store = StoreFactory.reopen(
+            try StoreURL("file://\(folder)"), state: FilePath("/nowhere"), log.logger(level))
+        _ = try await store.item(.root)
+        #expect(log.text.contains("store call item=replica:root method=item") == (level == .debug))
+    }
+}
