@@ -6,7 +6,7 @@ import ReplicaControl
 struct Replica: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replica",
-        abstract: "Directories that live in a store and work like any other directory.",
+        abstract: "Directories that are kept in a store and work like any other directory.",
         discussion: """
             A domain is a directory tree that is kept in a store. An item is named by its path in the mount, or by \
             NAME:PATH whether the domain is mounted or not. docs/CONTROL.md has the exit codes.

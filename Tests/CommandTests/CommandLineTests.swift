@@ -10,27 +10,27 @@ import Testing
     @Test(
         arguments: [
             (["pin", "photos:a/b"], .pin(path: path("a/b")), "photos:a/b is pinned"),
-            (["pin", "photos:a", "--wait"], .pin(path: path("a"), wait: true), "photos:a is pinned and here"),
-            (["unpin", "photos:a"], .unpin(path: path("a")), "photos:a is not pinned"),
-            (["resend", "photos:a"], .resend(path: path("a"), fields: nil), "photos:a is sent again"),
+            (["pin", "photos:a", "--wait"], .pin(path: path("a"), wait: true), "photos:a is pinned and downloaded"),
+            (["unpin", "photos:a"], .unpin(path: path("a")), "photos:a is no longer pinned"),
+            (["resend", "photos:a"], .resend(path: path("a"), fields: nil), "photos:a is being uploaded again"),
             (
                 ["resend", "photos:a", "--fields", "mode,tags"], .resend(path: path("a"), fields: ["mode", "tags"]),
-                "photos:a is sent again"
+                "photos:a is being uploaded again"
             ),
-            (["reimport", "photos:"], .reimport(path: .root), "photos: is being imported again"),
+            (["reimport", "photos:"], .reimport(path: .root), "photos: is being uploaded again"),
             (
                 ["download", "photos:a"], .download(path: path("a"), range: nil, recursive: false, wait: false),
-                "photos:a is on its way"
+                "photos:a is being downloaded"
             ),
             (
                 ["download", "photos:a", "--recursive", "--wait"],
                 .download(path: path("a"), range: nil, recursive: true, wait: true),
-                "photos:a is here, with all that is below"
+                "photos:a is downloaded, with everything below it"
             ),
             (
                 ["download", "photos:a", "--range", "5,7", "--wait"],
                 .download(path: path("a"), range: ByteRange(offset: 5, length: 7), recursive: false, wait: true),
-                "these bytes of photos:a are here"
+                "the range of photos:a is downloaded"
             ),
             (["evict", "photos:a"], .evict(path: path("a"), strict: false), "photos:a is evicted"),
             (["evict", "--strict", "photos:a"], .evict(path: path("a"), strict: true), "photos:a is evicted"),
@@ -42,18 +42,21 @@ import Testing
             ),
             (
                 ["disconnect", "photos", "--reason", "update", "--temporary"],
-                .disconnect(reason: "update", temporary: true), "disconnected until the daemon is started anew"
+                .disconnect(reason: "update", temporary: true), "disconnected until the daemon is restarted"
             ),
             (["wait", "photos"], .wait(path: .root), "photos is stable"),
             (["wait", "photos:a", "--timeout", "60"], .wait(path: path("a")), "photos:a is stable"),
-            (["retry"], .retry(path: nil), "trying again"), (["retry", "photos"], .retry(path: nil), "trying again"),
-            (["retry", "photos:a"], .retry(path: path("a")), "trying again"),
-            (["approve"], .approve, "the deletion goes on"),
+            (["retry"], .retry(path: nil), "retrying"), (["retry", "photos"], .retry(path: nil), "retrying"),
+            (["retry", "photos:a"], .retry(path: path("a")), "retrying"),
+            (["approve"], .approve, "the deletion is approved"),
             (["restore"], .restore, "the store gets it again"),
-            (["resolve", "photos:a", "--keep", "both"], .resolve(path: path("a"), keep: .both), "photos:a is settled"),
+            (
+                ["resolve", "photos:a", "--keep", "both"], .resolve(path: path("a"), keep: .both),
+                "photos:a is resolved"
+            ),
             (
                 ["resolved", "notAuthenticated"], .resolved(code: "notAuthenticated"),
-                "notAuthenticated counts as resolved"
+                "notAuthenticated is marked as resolved"
             ),
             (["unmount", "photos", "--flush"], .unmount(flush: true), "photos is unmounted"),
             (["remove", "photos"], .remove(keep: .dirty), "photos is removed"),
@@ -101,7 +104,7 @@ import Testing
         (["import", "a", "/tmp", "--store", "gopher://x"], "no store for 'gopher://'"),
         (["import", "a", "/tmp", "--store", "https://me:topsecret@x"], "the store URL holds a secret"),
         (["import", "a", "/nonexistent/dir", "--store", "file:///s"], "/nonexistent"),
-        (["add", "a", "--store", "nonsense"], "not a store URL"), (["pin", "/"], "lies in no mounted domain"),
+        (["add", "a", "--store", "nonsense"], "not a store URL"), (["pin", "/"], "is not in a mounted domain"),
         (["pin", "/nonexistent/x"], "/nonexistent: No such file"), (["pin", "nope:a"], "no domain named nope"),
         (["mount", "nope", "/mnt"], "no domain named nope"), (["unmount", "nope"], "no domain named nope"),
     ])
@@ -135,8 +138,8 @@ import Testing
         #expect(two.isOneClearLine(code: ExitReason.usage.rawValue, containing: "which domain? there are a, b"))
     }
 
-    private static let noSuchDomain = "no domain named nope; 'replica list' shows what there is"
-    private static let nowhere = "lies in no mounted domain; NAME:PATH names items that aren't mounted"
+    private static let noSuchDomain = "no domain named nope; see 'replica list'"
+    private static let nowhere = "is not in a mounted domain; use NAME:PATH for domains that are not mounted"
 
     @Test(
         arguments: [
@@ -147,7 +150,7 @@ import Testing
             (["mount", "nope", "/mnt"], .noSuchDomain, noSuchDomain),
             (["remove", "nope"], .noSuchDomain, noSuchDomain),
             (["unmount", "nope"], .noSuchDomain, noSuchDomain), (["pin", "/"], .notInDomain, "/ \(nowhere)"),
-            (["unmount", "photos"], .notRunning, "photos isn't mounted and no daemon serves it"),
+            (["unmount", "photos"], .notRunning, "photos is not mounted and has no daemon"),
             (["pin", "/nonexistent/x"], .noSuchItem, "/nonexistent: No such file or directory"),
             (["pin", ""], .usage, "a path can't be empty"), (["pin", ":a"], .usage, "a domain's name can't be empty"),
             (["mount", "photos", "/nonexistent/x"], .noSuchItem, "/nonexistent: No such file or directory"),
@@ -219,7 +222,7 @@ import Testing
         let domain = try FakeDomain { _, _ in .evicted(EvictionResult(items: 0, bytes: 0, refused: [refused])) }
         let strict = try await Programs.replica("evict", "photos:a", "--strict", in: domain.folder)
         #expect(strict.code == ExitReason.refused.rawValue)
-        #expect(strict.output == "0 items evicted, 0 B given back\na stays: not in the store yet\n")
+        #expect(strict.output == "0 items evicted, 0 B freed\na was not evicted: not in the store yet\n")
         let rest = try await Programs.replica("evict", "photos:a", in: domain.folder)
         #expect(rest.code == 0 && rest.output == strict.output)
         try await domain.stop()
@@ -243,7 +246,7 @@ import Testing
             #expect(domain.service.requests.last == .pin(path: Self.path(expected)))
         }
         let outside = try await Programs.replica("pin", "\(mountpoint)x", in: folder)
-        #expect(outside.isOneClearLine(code: ExitReason.notInDomain.rawValue, containing: "lies in no mounted domain"))
+        #expect(outside.isOneClearLine(code: ExitReason.notInDomain.rawValue, containing: "is not in a mounted domain"))
         try await domain.stop()
     }
 

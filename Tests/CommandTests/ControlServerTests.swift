@@ -37,7 +37,7 @@ import Testing
     @Test(
         arguments: [
             (ControlFailure(.refused, "pinned"), ExitReason.refused, "pinned"),
-            (Errno.noSuchFileOrDirectory, .noSuchItem, "there is no such item"),
+            (Errno.noSuchFileOrDirectory, .noSuchItem, "no such item"),
             (Errno.resourceBusy, .busy, "it is in use"), (Errno.noSpace, .failed, "no space is left on this disk"),
             (Errno.noRouteToHost, .offline, "the store can't be reached"),
             (CancellationError(), .interrupted, "the request was cancelled"),
@@ -203,7 +203,7 @@ import Testing
             try client.send(request + request)
             return try client.line()
         }
-        #expect(line?.contains("request number 5 is under way already") == true)
+        #expect(line?.contains("request 5 is already in progress") == true)
         mayEnd.withLock { $0 = true }
         try await domain.stop()
     }

@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test func refusesWhatCannotBeMeant() throws {
-        #expect(throws: ControlFailure(.noSuchDomain, "no domain named new; store=URL makes one")) {
+        #expect(throws: ControlFailure(.noSuchDomain, "no domain named new; store=URL creates one")) {
             try select("new", "/mnt")
         }
         #expect(throws: ControlFailure(.domainExists, "domain photos has another store: file:///srv/photos")) {

@@ -16,21 +16,21 @@ import Testing
 
     @Test(
         arguments: [
-            (Errno.noSuchFileOrDirectory, ExitReason.noSuchItem, "there is no such item"),
-            (.notDirectory, .noSuchItem, "there is no such item: what is above it is no folder"),
-            (.permissionDenied, .denied, "the system doesn't allow it, or the store wants a login"),
-            (.notPermitted, .denied, "the system doesn't allow it"), (.resourceBusy, .busy, "it is in use"),
-            (.notSupported, .unsupported, "the store or this system can't do it"),
-            (.noFunction, .unsupported, "the store or this system can't do it"),
+            (Errno.noSuchFileOrDirectory, ExitReason.noSuchItem, "no such item"),
+            (.notDirectory, .noSuchItem, "no such item: a parent is not a folder"),
+            (.permissionDenied, .denied, "permission denied, or the store requires a login"),
+            (.notPermitted, .denied, "operation not permitted"), (.resourceBusy, .busy, "it is in use"),
+            (.notSupported, .unsupported, "not supported by the store or this system"),
+            (.noFunction, .unsupported, "not supported by the store or this system"),
             (.noRouteToHost, .offline, "the store can't be reached"),
             (.networkUnreachable, .offline, "the store can't be reached"),
-            (.networkDown, .offline, "the domain is disconnected; 'replica connect' ends that"),
+            (.networkDown, .offline, "the domain is disconnected; see 'replica connect'"),
             (.interrupted, .interrupted, "the request was cancelled"),
             (.noSpace, .failed, "no space is left on this disk"),
-            (Errno(rawValue: EDQUOT), .failed, "a quota is used up, here or in the store"),
+            (Errno(rawValue: EDQUOT), .failed, "a quota is exceeded, here or in the store"),
             (.readOnlyFileSystem, .failed, "this disk is read-only"),
             (.fileTooLarge, .failed, "it is larger than this disk allows"),
-            (Errno(rawValue: Glibc.ESTALE), .failed, "it became another meanwhile: try again"),
+            (Errno(rawValue: Glibc.ESTALE), .failed, "it was replaced in the meantime: try again"),
             (.ioError, .failed, "it could not be read or written; daemon.log may say why"),
             (.tooManyOpenFiles, .failed, "Too many open files"),
         ] as [(Errno, ExitReason, String)])
@@ -54,10 +54,10 @@ import Testing
         arguments: [
             (
                 .resolve(path: path, keep: .local), .invalidArgument,
-                "there is no conflict; 'replica conflicts' lists what there is"
+                "there is no conflict; see 'replica conflicts'"
             ),
             (.forget(path: path), .invalidArgument, "only a folder can be forgotten; 'replica evict' is for files"),
-            (.resend(path: path, fields: nil), .noData, "the content isn't here, or it is no file"),
+            (.resend(path: path, fields: nil), .noData, "the content is not local, or it is not a file"),
             (.resend(path: path, fields: ["mode"]), .invalidArgument, "it has no such field"),
         ] as [(ControlRequest, Errno, String)])
     func someMeanMoreForOneRequest(request: ControlRequest, errno: Errno, words: String) throws {
@@ -77,10 +77,11 @@ import Testing
                 == ControlFailure(.refused, "photos:a/b: a bad name (cannotSynchronize)"))
         #expect(
             try failure(RemoteStoreError.syncAnchorExpired, of: .pending(since: nil))
-                == ControlFailure(.failed, "photos: the store no longer knows what it told before"))
+                == ControlFailure(.failed, "photos: the store's change history has expired"))
         #expect(
             try failure(RemoteStoreError.syncAnchorExpired, of: .materialized(since: "7.9"))
                 == ControlFailure(
-                    .anchorExpired, "photos: the anchor has expired, or is not of this list; --since '' begins anew"))
+                    .anchorExpired,
+                    "photos: the anchor has expired or belongs to another list; start again with --since ''"))
     }
 }

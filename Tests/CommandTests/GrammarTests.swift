@@ -138,12 +138,12 @@ import Testing
         (["", "/b"], "a domain's name can't be empty"),
         (["s3x://b", "/b"], "no store for 's3x://'; there is \(StoreURL.schemes[0])://"),
         (["a:b", "/b"], "not a store URL; one looks like file:///srv/store"),
-        (["file:///a", "/b", "-o", "store=file:///c"], "SPEC and store= name two different stores"),
+        (["file:///a", "/b", "-o", "store=file:///c"], "SPEC and store= name different stores"),
         (["--import", "a", "/b"], "usage: mount.replica --import NAME DIR URL"),
         (["--import", "a", "b", "file:///c"], "'DIR' needs an absolute path"),
         (["--serve"], "usage: mount.replica --serve NAME"),
-        (["--serve", "--add", "a"], "--serve and --add exclude each other"),
-        (["--remove", "a", "some"], "what to keep is one of dirty, downloaded, none"),
+        (["--serve", "--add", "a"], "--serve and --add are mutually exclusive"),
+        (["--remove", "a", "some"], "what to keep must be dirty, downloaded or none"),
     ])
     func wrongLinesSayOneClearThing(words: [String], message: String) {
         #expect(throws: MountUsageError(message)) { try Invocation(words) }

@@ -111,9 +111,9 @@ import Testing
         ("nonsense", "not a request: a JSON object with protocol, id and request"),
         (#"{"id":1}"#, "not a request: a JSON object with protocol, id and request"),
         (#"{"protocol":99,"id":1,"request":{"future":{}}}"#, "the daemon speaks protocol 1, the client 99"),
-        (#"{"protocol":1,"id":1,"request":{"frobnicate":{}}}"#, "this daemon doesn't know that request"),
-        (#"{"protocol":1,"id":1,"request":{"item":{"path":"a\u0000b"}}}"#, "this daemon doesn't know that request"),
-        (#"{"protocol":1,"id":1,"request":{"evict":{"path":"a"}}}"#, "this daemon doesn't know that request"),
+        (#"{"protocol":1,"id":1,"request":{"frobnicate":{}}}"#, "the daemon does not know this request"),
+        (#"{"protocol":1,"id":1,"request":{"item":{"path":"a\u0000b"}}}"#, "the daemon does not know this request"),
+        (#"{"protocol":1,"id":1,"request":{"evict":{"path":"a"}}}"#, "the daemon does not know this request"),
     ])
     func otherLinesAreRefused(line: String, message: String) {
         #expect(throws: ControlFailure(.wrongProtocol, message)) { try ControlLine.decodeRequest(line.utf8) }

@@ -67,7 +67,7 @@ import Testing
                 let line = "replica: newtrue is imported, but the store can't be reached"
                 #expect(result.isOneClearLine(code: ExitReason.offline.rawValue, containing: line), "\(result)")
             } else {
-                let line = "newfalse is imported and in the store; 'replica mount newfalse DIR' mounts it\n"
+                let line = "newfalse is imported and in the store; mount it with 'replica mount newfalse DIR'\n"
                 #expect(result.code == 0 && result.output == line, "\(result)")
             }
             try await onThread { server.stop() }
@@ -147,7 +147,7 @@ import Testing
         let domain = try FakeDomain()
         let file = try domain.folder.write("x", to: "file")
         for (arguments, text, code) in [
-            (["nope", "/mnt"], "no domain named nope; store=URL makes one", 32),
+            (["nope", "/mnt"], "no domain named nope; store=URL creates one", 32),
             (["photos", "/nonexistent"], "/nonexistent: No such file or directory", 32),
             (["photos", file.string], "\(file): not a directory", 32),
             (["photos", "/", "-o", "credentials=\(file)"], "can be read by others", 1),

@@ -38,8 +38,8 @@ import Testing
         Row(directory: "/home/d", store: "/home/d/inside", refusal: (.badStore, "is in the directory to import")),
         Row(directory: "/home/d", store: "/home/d/a/b", refusal: (.badStore, "is in the directory to import")),
         Row(directory: "/home/d", store: "/home/d", refusal: (.badStore, "is the directory to import")),
-        Row(directory: "/home/d", store: "/home", refusal: (.badStore, "holds the directory to import")),
-        Row(directory: "/home/d", store: "/", refusal: (.badStore, "holds the directory")),
+        Row(directory: "/home/d", store: "/home", refusal: (.badStore, "contains the directory to import")),
+        Row(directory: "/home/d", store: "/", refusal: (.badStore, "contains the directory")),
         // One folder at two places.
         Row(
             directory: "/home/d", store: "/home/d/inside=/mnt/bound",
@@ -65,7 +65,7 @@ import Testing
         // Other domains.
         Row(directory: "/state/a/tree/x", others: a, refusal: (.cannotImport, "is in the domain a")),
         Row(directory: "/state/a", others: a, refusal: (.cannotImport, "is in the domain a")),
-        Row(directory: "/state", others: a, refusal: (.cannotImport, "holds the domain a")),
+        Row(directory: "/state", others: a, refusal: (.cannotImport, "contains the domain a")),
         Row(directory: "/srv/a", others: a, refusal: (.cannotImport, "overlaps the store of the domain a")),
         Row(directory: "/srv/a/b", others: a, refusal: (.cannotImport, "overlaps the store of the domain a")),
         Row(directory: "/srv", store: "/x", others: a, refusal: (.cannotImport, "overlaps the store of the domain a")),
@@ -76,8 +76,8 @@ import Testing
         Row(store: "/srv/a=/mnt/bound", others: a),
         Row(directory: "/home/d", store: "/srv/a", others: a),
         // Where it is to be mounted.
-        Row(directory: "/home/d", mountpoint: "/home/d", refusal: (.mountFailed, "goes with the import")),
-        Row(directory: "/home/d", mountpoint: "/home/d/x", refusal: (.mountFailed, "goes with the import")),
+        Row(directory: "/home/d", mountpoint: "/home/d", refusal: (.mountFailed, "is moved by the import")),
+        Row(directory: "/home/d", mountpoint: "/home/d/x", refusal: (.mountFailed, "is moved by the import")),
         Row(mountpoint: "/srv/store/x", refusal: (.mountFailed, "overlaps the store")),
         Row(mountpoint: "/srv", refusal: (.mountFailed, "overlaps the store")),
         Row(mountpoint: "/state", refusal: (.mountFailed, "overlaps the domain's state")),

@@ -9,10 +9,10 @@ import Testing
         let folder = try TemporaryFolder()
         let domains = try ["a", "b"].map { name in try FakeDomain(name, in: folder) { _, _ in .done } }
         for (arguments, line) in [
-            ([], "this would remove 2 domains: a, b; --yes does it"),
+            ([], "this would remove 2 domains: a, b; pass --yes to do it"),
             (
                 ["--keep", "none"],
-                "this would remove 2 domains: a, b, and edits that are not in the store are lost; --yes does it"
+                "this would remove 2 domains: a, b, and edits that are not in the store are lost; pass --yes to do it"
             ),
         ] as [([String], String)] {
             let result = try await run(

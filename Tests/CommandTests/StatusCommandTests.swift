@@ -200,8 +200,9 @@ import Testing
                 + "modification time, mode, extended attributes, deletion]  no (serverUnreachable)\n", "\(pending)")
         let watch = try await Programs.replica("watch", in: domain.folder)
         let words = [
-            "changed here", "changed in the store", "deleted in the store", "sent", "downloaded", "evicted", "failed",
-            "conflict", "state", "import finished", "what is on this disk changed", "what waits to be sent changed",
+            "changed here", "changed in the store", "deleted in the store", "uploaded", "downloaded", "evicted",
+            "failed",
+            "conflict", "state", "import finished", "set of local items changed", "set of pending items changed",
             "unheardOf",
         ]
         #expect(watch.output == words.map { "2023-11-14T22:13:20Z \($0) why\n" }.joined(), "\(watch)")
@@ -222,7 +223,7 @@ import Testing
                 - (gone)  number 11
                 a/ü b  both changed
                   local bytes in a/\u{FFFD}
-                2023-11-14T22:13:20Z sent a/ü b
+                2023-11-14T22:13:20Z uploaded a/ü b
 
                 """)
         try await domain.stop()

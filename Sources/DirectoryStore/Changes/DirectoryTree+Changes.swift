@@ -27,7 +27,8 @@ extension DirectoryTree {
         guard parts.count == 2 else { throw .syncAnchorExpired }
         guard Array(parts[1]) == Array(identity.utf8) else {
             throw .cannotSynchronize(
-                "\(root.path) is another directory than before: bring the old one back, or say `replica approve`")
+                "\(root.path) is a different directory than before: restore the old one, or accept it with `replica approve`"
+            )
         }
         return SyncAnchor(bytes: Array(parts[0]))
     }

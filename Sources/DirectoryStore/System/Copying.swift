@@ -27,7 +27,7 @@ enum Copying {
         }
         if contents.size == 0 { contents.progress(0) }
         guard end < contents.size else { return }
-        guard size(of: source) >= contents.size else { throw .cannotSynchronize("the snapshot ends before its size") }
+        guard size(of: source) >= contents.size else { throw .cannotSynchronize("the snapshot is incomplete") }
         try at(path) { () throws(Errno) in _ = try Linux.check { ftruncate(target.raw, off_t(contents.size)) } }
         contents.progress(contents.size)
     }
@@ -53,7 +53,7 @@ enum Copying {
                 }
                 return try byHand(source, target, start, left)
             }
-            if count == 0 { throw .cannotSynchronize("the snapshot ends before its size") }
+            if count == 0 { throw .cannotSynchronize("the snapshot is incomplete") }
             done += Int64(count)
             contents.progress(done)
         }

@@ -144,12 +144,12 @@ extension DirectoryTree {
     }
 
     func checkName(_ name: FileName) throws(RemoteStoreError) {
-        guard name.isValid else { throw .cannotSynchronize("no folder can hold an entry of this name") }
+        guard name.isValid else { throw .cannotSynchronize("invalid file name") }
         if let fault = abilities.fault(of: name) {
             throw .cannotSynchronize("the store's filesystem cannot hold this name: \(fault)")
         }
         if TemporaryName.matches(name) {
-            throw .cannotSynchronize("names that begin with .replica-tmp- are the store's own")
+            throw .cannotSynchronize("names starting with .replica-tmp- are reserved for the store")
         }
     }
 }

@@ -88,7 +88,7 @@ package enum ControlLine {
                 "the daemon speaks protocol \(controlProtocolVersion), the client \(version.protocol)")
         }
         do { return try decode(RequestLine.self, from: bytes) } catch {
-            throw ControlFailure(.wrongProtocol, "this daemon doesn't know that request")
+            throw ControlFailure(.wrongProtocol, "the daemon does not know this request")
         }
     }
 }

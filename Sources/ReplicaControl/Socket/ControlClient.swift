@@ -48,7 +48,7 @@ package final class ControlClient {
             }
             let reply: ReplyLine
             do { reply = try ControlLine.decode(ReplyLine.self, from: line) } catch {
-                throw ControlFailure(.wrongProtocol, "the daemon's answer can't be understood")
+                throw ControlFailure(.wrongProtocol, "the daemon's answer is invalid")
             }
             if let failure = reply.failure { throw failure }
             guard reply.id == requests else { continue }
@@ -70,7 +70,7 @@ package final class ControlClient {
             }
             if count < 0 {
                 if errno == EINTR { continue }
-                throw ControlFailure(.notRunning, "the daemon went away: \(Errno(rawValue: errno))")
+                throw ControlFailure(.notRunning, "the connection to the daemon was lost: \(Errno(rawValue: errno))")
             }
             rest.removeFirst(count)
         }
@@ -82,10 +82,10 @@ package final class ControlClient {
             try waitForInput(deadline: deadline)
             var buffer = [UInt8](repeating: 0, count: 65536)
             let count = recv(socket.rawValue, &buffer, buffer.count, 0)
-            if count == 0 { throw ControlFailure(.notRunning, "the daemon went away") }
+            if count == 0 { throw ControlFailure(.notRunning, "the connection to the daemon was lost") }
             if count < 0 {
                 if errno == EINTR { continue }
-                throw ControlFailure(.notRunning, "the daemon went away: \(Errno(rawValue: errno))")
+                throw ControlFailure(.notRunning, "the connection to the daemon was lost: \(Errno(rawValue: errno))")
             }
             received.append(buffer.prefix(count))
         }

@@ -37,8 +37,8 @@ extension SyncEngine {
         if held > 0 {
             return (
                 .held,
-                "the store deleted \(held) items: 'replica approve' deletes them here too, 'replica restore' sends"
-                    + " them to the store again"
+                "the store deleted \(held) items: 'replica approve' deletes them here too, 'replica restore' uploads"
+                    + " them again"
             )
         }
         if let failure = replica.recording.withLock({ $0.failure }) { return (.offline, failure) }

@@ -9,8 +9,8 @@ struct Failures {
     var reason: String? {
         switch count {
         case 0: nil
-        case 1: "not sent: \(message)"
-        default: "\(count) items not sent, one of them: \(message)"
+        case 1: "not uploaded: \(message)"
+        default: "\(count) items not uploaded, one of them: \(message)"
         }
     }
 }

@@ -21,7 +21,7 @@ extension StateFolders {
     /// Makes the tree of a domain of a directory by one rename, whatever its size (statements 2, 5, 6 and 12). It is done when this
     /// returns, and untouched when it throws; a crash leaves one or the other.
     /// - Throws: EEXIST when the domain exists; ENOTDIR, ENOENT; EXDEV when it lies on another filesystem; EBUSY for a
-    ///   mount point; EPERM for another user's; EINVAL for what is in a domain or holds one.
+    ///   mount point; EPERM for another user's; EINVAL for what is in a domain or contains one.
     package func importDomain(from directory: FilePath) throws(Errno) {
         try Self.checkImportable(directory)
         try make()

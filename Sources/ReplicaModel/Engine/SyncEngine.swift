@@ -106,7 +106,7 @@ struct Disconnection {
     var isTemporary = false
 
     /// The reason, and when it ends where that comes by itself.
-    var words: String { isTemporary ? "\(reason) (until the daemon is started anew)" : reason }
+    var words: String { isTemporary ? "\(reason) (until the daemon is restarted)" : reason }
 }
 
 /// What the engine knows beside the replica.

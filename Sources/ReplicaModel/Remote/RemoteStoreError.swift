@@ -41,20 +41,20 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
     public var message: String {
         switch self {
         case .cannotSynchronize(let text), .unsupported(let text), .itemUnavailable(let text): text
-        case .malformedAnswer(let text): "the store's answer cannot be used: \(text)"
-        case .notAuthenticated: "the store wants a login"
-        case .filenameCollision: "the store has something else of this name"
-        case .syncAnchorExpired: "the store no longer knows what it told before"
-        case .insufficientQuota: "the store has no room left"
+        case .malformedAnswer(let text): "invalid answer from the store: \(text)"
+        case .notAuthenticated: "the store requires a login"
+        case .filenameCollision: "the store has another item with this name"
+        case .syncAnchorExpired: "the store's change history has expired"
+        case .insufficientQuota: "the store is full"
         case .readOnly: "the store is read-only"
         case .serverUnreachable: "the store can't be reached"
-        case .noSuchItem: "the store has it no longer"
-        case .deletionRejected: "the store keeps it"
+        case .noSuchItem: "it no longer exists in the store"
+        case .deletionRejected: "the store refused to delete it"
         case .directoryNotEmpty: "the store's folder is not empty"
-        case .versionNoLongerAvailable: "the store has another content by now"
-        case .excludedFromSync: "the store says that it is to stay on this machine"
-        case .versionConflict: "it was changed in the store too"
-        case .cancelled: "it was broken off"
+        case .versionNoLongerAvailable: "the content in the store has changed"
+        case .excludedFromSync: "the store excludes it from syncing"
+        case .versionConflict: "it was also changed in the store"
+        case .cancelled: "it was cancelled"
         }
     }
 

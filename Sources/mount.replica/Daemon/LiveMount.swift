@@ -40,7 +40,7 @@ final class LiveMount: Sendable {
             record = try MountRecord(at: path)
             try record.write(state: state)
         } catch {
-            throw ControlFailure(.mountFailed, "\(state): which mount is the domain's can't be recorded: \(error)")
+            throw ControlFailure(.mountFailed, "\(state): the mount cannot be recorded: \(error)")
         }
     }
 
@@ -58,7 +58,7 @@ final class LiveMount: Sendable {
             ended.open()
         }
         guard BlockingWork.start(body) else {
-            throw ControlFailure(.mountFailed, "\(path): there is no thread left to serve it")
+            throw ControlFailure(.mountFailed, "\(path): no thread could be created to serve it")
         }
     }
 

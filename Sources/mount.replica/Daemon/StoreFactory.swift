@@ -35,7 +35,7 @@ enum StoreFactory {
     /// - Throws: `badStore` with what stands in the way.
     static func openNew(_ url: StoreURL) throws -> any RemoteStore {
         if try isMissing(url) {
-            throw ControlFailure(.badStore, "\(url): there is no such directory; --create (-o create) makes it")
+            throw ControlFailure(.badStore, "\(url): no such directory; --create (-o create) creates it")
         }
         return try said(url) { () throws(RemoteStoreError) in
             let store = try DirectoryStore(path: try path(url))

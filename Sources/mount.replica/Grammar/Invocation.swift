@@ -26,20 +26,20 @@ enum Invocation: Equatable {
 
         SPEC is a domain's name or a store URL (file:///srv/store); DIR is where to mount it.
           -o foreground       stay in the foreground and log to standard error
-          -o store=URL        make the domain with this store if there is none of this name
-          -o create           make the directory of a new domain's store if it is not there
-          -o import=DIR       take over this directory the first time; later it does nothing
-          -o state=DIR        keep the domain's state here instead of at the usual place
-          -o cache-max=SIZE, cache-min-free=SIZE      limits for content that is here only to be fast
-          -o nohydrate=A:B    programs that get an error instead of a download, in place of
-                              the known thumbnailers and indexers
-          -o enforce_caps     refuse what the store doesn't allow; noenforce_caps ends that
-          -o trust_setid      take set-user-ID and set-group-ID bits from the store and send them:
-                              who writes the store is trusted as root; notrust_setid ends that
-          -o credentials=FILE the store's secrets; only its owner may be able to read it
-          -o remount          only change the flags of a mount that is there: ro, rw, nosuid, ...
+          -o store=URL        create the domain with this store if it does not exist
+          -o create           create the store's directory for a new domain
+          -o import=DIR       import this directory the first time; later ignored
+          -o state=DIR        where to keep the domain's state instead of the default
+          -o cache-max=SIZE, cache-min-free=SIZE      limits for cached content
+          -o nohydrate=A:B    programs that get an error instead of triggering downloads,
+                              replacing the built-in list of thumbnailers and indexers
+          -o enforce_caps     refuse operations that the store does not allow; noenforce_caps: don't
+          -o trust_setid      sync set-user-ID and set-group-ID bits: anyone who can write to the
+                              store is trusted like root; notrust_setid: don't
+          -o credentials=FILE the store's secrets; must be readable by its owner only
+          -o remount          only change the flags of an existing mount: ro, rw, nosuid, ...
           -o ro, nosuid, nodev, noexec, noatime, allow_other, ...   as in mount(8) and mount.fuse3(8)
-          -s  ignore unknown options   -f  check the command line only   -n  accepted   -v  log more
+          -s  ignore unknown options   -f  only check the command line   -n  ignored   -v  verbose log
         """
 
     /// Reads a command line, without the program's name. Throws one clear line and mount(8)'s exit status.
@@ -66,7 +66,7 @@ enum Invocation: Equatable {
         default:
             let values = try reader.values("--remove NAME dirty|downloaded|none", 2)
             guard let keep = RemovalMode(rawValue: String(decoding: values[1], as: UTF8.self)) else {
-                throw MountUsageError("what to keep is one of dirty, downloaded, none")
+                throw MountUsageError("what to keep must be dirty, downloaded or none")
             }
             self = .remove(try Self.name(values[0]), keep: keep)
         }
@@ -135,7 +135,7 @@ struct MountRequest: Equatable {
         } else if StoreURL.looksLikeURL(String(decoding: values[0], as: UTF8.self)) {
             let store = try Invocation.store(values[0])
             if let other = options.store, other != store {
-                throw MountUsageError("SPEC and store= name two different stores")
+                throw MountUsageError("SPEC and store= name different stores")
             }
             source = .store(store)
         } else {
@@ -185,7 +185,7 @@ private struct ArgumentReader {
         case "--help": early = .help
         case "--version": early = .version
         case "--import", "--add", "--serve", "--remove":
-            guard mode == nil else { throw MountUsageError("\(mode ?? "") and \(text) exclude each other") }
+            guard mode == nil else { throw MountUsageError("\(mode ?? "") and \(text) are mutually exclusive") }
             mode = text
         default: throw MountUsageError("unknown argument '\(text)'; see mount.replica --help")
         }

@@ -16,13 +16,13 @@ func importable(_ directory: FilePath?, _ body: () throws(Errno) -> Void) throws
 private func failure(_ errno: Errno, _ directory: FilePath?) -> ControlFailure {
     let what = directory.map(\.string) ?? "the tree"
     return switch errno {
-    case .notDirectory: ControlFailure(.cannotImport, "\(what) is no directory: only a directory can be imported")
-    case .noSuchFileOrDirectory: ControlFailure(.cannotImport, "\(what): there is no such directory")
+    case .notDirectory: ControlFailure(.cannotImport, "\(what) is not a directory")
+    case .noSuchFileOrDirectory: ControlFailure(.cannotImport, "\(what): no such directory")
     case .resourceBusy: ControlFailure(.cannotImport, "\(what) is a mount point: unmount it first")
     case .notPermitted: ControlFailure(.cannotImport, "\(what) is another user's")
-    case .invalidArgument: ControlFailure(.cannotImport, "\(what) is in a domain or holds one")
+    case .invalidArgument: ControlFailure(.cannotImport, "\(what) is in a domain or contains one")
     case .notSupported: ControlFailure(.unsupported, "the store takes no import; \(what) is as it was")
-    case .fileExists: ControlFailure(.domainExists, "the domain exists already")
+    case .fileExists: ControlFailure(.domainExists, "the domain already exists")
     default: ControlFailure(.cannotImport, "\(what): \(errno)")
     }
 }

@@ -38,7 +38,7 @@ struct NewDomain {
             return (try make(in: usual, creation), store)
         } catch is LiesElsewhere {
             guard let directory, options.state == nil else {
-                throw ControlFailure(.cannotImport, "\(usual) lies on another filesystem than the directory")
+                throw ControlFailure(.cannotImport, "\(usual) is on a different filesystem than the directory")
             }
             try creation.takeBack(to: done)
             let beside = directory.removingLastComponent().appending(".\(name.text).replica")

@@ -30,7 +30,7 @@ struct NewDomainPlaces: Equatable {
     private func refusalOf(_ other: Other) -> ControlFailure? {
         if let directory {
             if other.state.covers(directory) { return cannotImport(directory, "is in the domain \(other.name)") }
-            if directory.covers(other.state) { return cannotImport(directory, "holds the domain \(other.name)") }
+            if directory.covers(other.state) { return cannotImport(directory, "contains the domain \(other.name)") }
             if let store = other.store, store.meets(directory) {
                 return cannotImport(directory, "overlaps the store of the domain \(other.name)")
             }
@@ -62,10 +62,10 @@ struct NewDomainPlaces: Equatable {
         if store.isInReplica { return badStore(store, "is in a domain") }
         if let directory {
             if store.covers(directory), directory.covers(store) {
-                return badStore(store, "is the directory to import: the store has to be another one")
+                return badStore(store, "is the directory to import: choose another store")
             }
             if directory.covers(store) { return badStore(store, "is in the directory to import, \(directory.seen)") }
-            if store.covers(directory) { return badStore(store, "holds the directory to import, \(directory.seen)") }
+            if store.covers(directory) { return badStore(store, "contains the directory to import, \(directory.seen)") }
         }
         if store.meets(state) {
             return badStore(store, "overlaps the place of the domain's state, \(state.seen)")
@@ -77,7 +77,8 @@ struct NewDomainPlaces: Equatable {
         guard let mountpoint else { return nil }
         if let directory, directory.covers(mountpoint) {
             return ControlFailure(
-                .mountFailed, "\(mountpoint.seen) goes with the import: import first, make it again, then mount on it")
+                .mountFailed,
+                "\(mountpoint.seen) is moved by the import: import first, create it again, then mount on it")
         }
         for (place, what) in [(store, "the store"), (state, "the domain's state")] {
             guard let place, mountpoint.covers(place) || place.covers(mountpoint) else { continue }

@@ -69,7 +69,7 @@ struct StateMaker {
             guard errno == .fileExists else { throw ControlFailure(.failed, "\(folders.root): \(errno)") }
             throw ControlFailure(
                 .domainExists,
-                "\(folders.root) is there already and nothing that this program left: move it away, or take another name"
+                "\(folders.root) already exists and was not created by this program: move it away, or choose another name"
             )
         }
     }

@@ -132,7 +132,7 @@ struct Background {
         do {
             reply = try ControlLine.decode(ReplyLine.self, from: bytes)
         } catch {
-            reply = ReplyLine(id: 0, failure: ControlFailure(.notRunning, "the daemon ended before it was ready"))
+            reply = ReplyLine(id: 0, failure: ControlFailure(.notRunning, "the daemon exited before it was ready"))
         }
         pass(on: reply, line: ControlLoop.encode(reply), caller: caller)
         exit(reply.failure.map { status($0, caller) } ?? 0)

@@ -115,7 +115,7 @@ final class ControlLoop: @unchecked Sendable {
         }
         let id = message.id
         guard connection.tasks[id] == nil else {
-            connection.refuse(ControlFailure(.wrongProtocol, "request number \(id) is under way already"))
+            connection.refuse(ControlFailure(.wrongProtocol, "request \(id) is already in progress"))
             return
         }
         let inbox = inbox

@@ -21,7 +21,7 @@ enum DomainSelection {
             } else if let store = request.options.store {
                 self = .new(name, store: store, root: try Self.first(directories))
             } else {
-                throw ControlFailure(.noSuchDomain, "no domain named \(name); store=URL makes one")
+                throw ControlFailure(.noSuchDomain, "no domain named \(name); store=URL creates one")
             }
         case .store(let store):
             if let found = try Self.find({ try directories.domain(storedAt: store) }) {
@@ -54,7 +54,7 @@ enum DomainSelection {
 
     private static func first(_ directories: [DomainDirectory]) throws(ControlFailure) -> DomainDirectory {
         guard let first = directories.first else {
-            throw ControlFailure(.failed, "no place for domains: neither XDG_DATA_HOME nor a home directory is set")
+            throw ControlFailure(.failed, "no directory for domains: neither XDG_DATA_HOME nor a home directory is set")
         }
         return first
     }

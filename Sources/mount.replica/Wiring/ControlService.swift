@@ -80,7 +80,7 @@ struct ControlService: DomainService {
         case .unpin(let path): try await domain.unpin(path.fileNames())
         case .reimport(let path): try await domain.reimport(below: path.fileNames())
         case .resend(let path, let fields): try await resend(path.fileNames(), fields)
-        default: throw ControlFailure(.wrongProtocol, "this daemon doesn't know that request")
+        default: throw ControlFailure(.wrongProtocol, "the daemon does not know this request")
         }
         return .done
     }
@@ -110,9 +110,9 @@ struct ControlService: DomainService {
                 try domain.resolved(code)
             } catch {
                 let names = Domain.resolvable.sorted().joined(separator: ", ")
-                throw ControlFailure(.usage, "'\(code)' is no error that can be resolved; these are: \(names)")
+                throw ControlFailure(.usage, "'\(code)' is not an error that can be resolved; these are: \(names)")
             }
-        default: throw ControlFailure(.wrongProtocol, "this daemon doesn't know that request")
+        default: throw ControlFailure(.wrongProtocol, "the daemon does not know this request")
         }
         return .done
     }
@@ -122,7 +122,7 @@ struct ControlService: DomainService {
     private func restore() throws -> ControlAnswer {
         guard let done = try domain.restore() else { throw ControlFailure(.refused, nothingHeld) }
         guard done.items > 0 else {
-            let why = "nothing of what is held is here: 'replica approve' deletes it"
+            let why = "none of the held items is local; 'replica approve' deletes them"
             throw ControlFailure(.refused, "\(daemon.location.name): \(why)")
         }
         return .restored(RestorationResult(items: done.items, left: done.left))

@@ -17,7 +17,7 @@ struct FailureText {
         case let errno as Errno: named(reason(errno))
         case let error as ItemError: named((.refused, "\(error.message) (\(error.code))"))
         case RemoteStoreError.syncAnchorExpired where request.since != nil:
-            named((.anchorExpired, "the anchor has expired, or is not of this list; --since '' begins anew"))
+            named((.anchorExpired, "the anchor has expired or belongs to another list; start again with --since ''"))
         case let error as RemoteStoreError: named((.failed, error.message))
         case let error as StateFailure: named((.failed, error.message))
         default: named((.failed, "\(error)"))
@@ -27,9 +27,9 @@ struct FailureText {
     /// What the errno means for this request.
     private func reason(_ errno: Errno) -> (code: ExitReason, words: String) {
         switch (request, errno) {
-        case (.resolve, .invalidArgument): (.refused, "there is no conflict; 'replica conflicts' lists what there is")
+        case (.resolve, .invalidArgument): (.refused, "there is no conflict; see 'replica conflicts'")
         case (.forget, .invalidArgument): (.refused, "only a folder can be forgotten; 'replica evict' is for files")
-        case (.resend, .noData): (.refused, "the content isn't here, or it is no file")
+        case (.resend, .noData): (.refused, "the content is not local, or it is not a file")
         case (.resend, .invalidArgument): (.refused, "it has no such field")
         default: ErrnoText.reason(errno)
         }

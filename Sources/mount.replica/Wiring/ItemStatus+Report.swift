@@ -20,7 +20,7 @@ extension ControlPath {
 extension Range<Int64> {
     init(_ range: ByteRange) throws(ControlFailure) {
         let (end, isOver) = range.offset.addingReportingOverflow(range.length)
-        guard !isOver else { throw ControlFailure(.usage, "the range ends beyond all files") }
+        guard !isOver else { throw ControlFailure(.usage, "the range is too large") }
         self = range.offset..<end
     }
 }
@@ -73,7 +73,7 @@ extension ItemFields {
     init(name: String) throws(ControlFailure) {
         guard let field = Self.named.first(where: { $0.1 == name })?.0 else {
             let names = ItemFields.all.names.joined(separator: ", ")
-            throw ControlFailure(.usage, "'\(name)' is no field of an item; these are: \(names)")
+            throw ControlFailure(.usage, "'\(name)' is not a field of an item; the fields are: \(names)")
         }
         self = field
     }

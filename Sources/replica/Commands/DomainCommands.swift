@@ -6,7 +6,7 @@ struct NewDomainOptions: ParsableArguments {
     @Option(help: "The store's URL: file:///srv/store.")
     var store: String
 
-    @Flag(help: "Make the store's directory if it is not there.")
+    @Flag(help: "Create the store's directory if it does not exist.")
     var create = false
 
     @Option(help: "A file with the store's secrets, readable by its owner only.", completion: .path)
@@ -43,14 +43,14 @@ enum OptionList {
 /// `replica import`: NSFileProviderManager.import(_:fromDirectoryAt:), CONFORMANCE.md statements 1–19.
 struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make a domain out of a directory: it is moved, whatever its size, and replicated in the background.")
+        abstract: "Turn a directory into a domain: it is moved, whatever its size, and uploaded in the background.")
 
     @Argument(help: "The new domain's name.")
     var name: String
-    @Argument(help: "The directory. Afterwards its contents are in the domain only.", completion: .path)
+    @Argument(help: "The directory; afterwards its contents are only in the domain.", completion: .path)
     var directory: String
     @OptionGroup var domain: NewDomainOptions
-    @Flag(help: "Return when the store has all of it, not when it is on its way.")
+    @Flag(help: "Return when everything is in the store.")
     var wait = false
     @OptionGroup var output: OutputOptions
 
@@ -62,9 +62,9 @@ struct Import: ParsableCommand {
             throw ControlFailure(.cannotImport, error.message)
         }
         let answer = try MountProgram.command([Array("--import".utf8), Array(name.text.utf8), path] + arguments)
-        let next = "'replica mount \(name) DIR' mounts it"
+        let next = "mount it with 'replica mount \(name) DIR'"
         guard wait else {
-            return try output.show(answer, ["\(name) is imported and replicates in the background; \(next)"])
+            return try output.show(answer, ["\(name) is imported and is being uploaded; \(next)"])
         }
         try waitForStore(name)
         try output.show(answer, ["\(name) is imported and in the store; \(next)"])
@@ -82,7 +82,7 @@ struct Import: ParsableCommand {
 
 /// `replica add`: NSFileProviderManager.add.
 struct Add: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Make a domain for what is in a store already.")
+    static let configuration = CommandConfiguration(abstract: "Create a domain for an existing store.")
 
     @Argument(help: "The new domain's name.")
     var name: String
@@ -93,7 +93,7 @@ struct Add: ParsableCommand {
         let name = try NewName.check(name)
         let words = ["--add", name.text].map { Array($0.utf8) }
         let answer = try MountProgram.command(words + domain.arguments())
-        try output.show(answer, ["\(name) is added; 'replica mount \(name) DIR' mounts it"])
+        try output.show(answer, ["\(name) is added; mount it with 'replica mount \(name) DIR'"])
     }
 }
 

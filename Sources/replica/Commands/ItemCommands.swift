@@ -4,14 +4,14 @@ import ReplicaControl
 /// `replica download`: requestDownloadForItem(withIdentifier:requestedRange:).
 struct Download: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Fetch a file's content; of a folder its listing, or all below it.")
+        abstract: "Download a file, or list a folder, or download everything below it.")
 
     @OptionGroup var item: ItemArgument
     @Option(help: "Only these bytes: OFFSET,LENGTH.", transform: parseRange)
     var range: ByteRange?
-    @Flag(help: "Of a folder, fetch all that is below it; 'replica pin' keeps it here too.")
+    @Flag(help: "For a folder, download everything below it; 'replica pin' also keeps it local.")
     var recursive = false
-    @Flag(help: "Return when the bytes are here, not when the download is under way.")
+    @Flag(help: "Return when the download is complete.")
     var wait = false
     @OptionGroup var output: OutputOptions
 
@@ -23,17 +23,17 @@ struct Download: ParsableCommand {
         _ = try item.request(onEvent: output.event) {
             .download(path: $0, range: range, recursive: recursive, wait: wait)
         }
-        try output.done(wait ? try here() : "\(item.path) is on its way")
+        try output.done(wait ? try here() : "\(item.path) is being downloaded")
     }
 
     /// What is here now: of a folder its listing only, unless all was asked for.
     private func here() throws -> String {
-        if recursive { return "\(item.path) is here, with all that is below" }
-        if range != nil { return "these bytes of \(item.path) are here" }
+        if recursive { return "\(item.path) is downloaded, with everything below it" }
+        if range != nil { return "the range of \(item.path) is downloaded" }
         guard case .item(let status) = try item.request({ .item(path: $0) }), status.kind == .folder else {
-            return "\(item.path) is here"
+            return "\(item.path) is downloaded"
         }
-        return "\(item.path) is listed; '--recursive' fetches what is in it"
+        return "\(item.path) is listed; use --recursive to download its contents"
     }
 }
 
@@ -49,11 +49,11 @@ private func parseRange(_ text: String) throws -> ByteRange {
 /// `replica evict`: evictItem(identifier:).
 struct Evict: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Give back the disk space of content that the store has; the names stay.",
-        discussion: "What can't be evicted is listed with its reason, and the rest is evicted.")
+        abstract: "Free the disk space of content that is in the store; names are kept.",
+        discussion: "Items that cannot be evicted are listed with the reason; the others are evicted.")
 
     @OptionGroup var item: ItemArgument
-    @Flag(help: "Evict nothing where anything refuses; ends with status 9 (refused) then.")
+    @Flag(help: "Evict nothing if any item cannot be evicted; exits with status 9 (refused) then.")
     var strict = false
     @OptionGroup var output: OutputOptions
 
@@ -68,8 +68,8 @@ struct Evict: ParsableCommand {
 /// `replica forget`.
 struct Forget: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Evict what is below a folder, and forget its listing: the store is asked for it when it is read.",
-        discussion: "Without the store a forgotten folder can't be listed. What is in use or not in the store stays.")
+        abstract: "Evict everything below a folder and drop its listing, which is fetched again when it is read.",
+        discussion: "A forgotten folder cannot be listed offline. Items that are in use or not uploaded stay.")
 
     @OptionGroup var item: ItemArgument
     @OptionGroup var output: OutputOptions
@@ -83,15 +83,15 @@ struct Forget: ParsableCommand {
 
 /// `replica pin`.
 struct Pin: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Keep content here always, and what is below it.")
+    static let configuration = CommandConfiguration(abstract: "Keep an item and everything below it local.")
     @OptionGroup var item: ItemArgument
-    @Flag(help: "Return when the bytes are here, not when they are on their way.")
+    @Flag(help: "Return when everything is downloaded.")
     var wait = false
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         _ = try item.request(onEvent: output.event) { .pin(path: $0, wait: wait ? true : nil) }
-        try output.done(wait ? "\(item.path) is pinned and here" : "\(item.path) is pinned")
+        try output.done(wait ? "\(item.path) is pinned and downloaded" : "\(item.path) is pinned")
     }
 }
 
@@ -103,46 +103,46 @@ struct Unpin: ParsableCommand {
 
     func run() throws {
         _ = try item.request { .unpin(path: $0) }
-        try output.done("\(item.path) is not pinned")
+        try output.done("\(item.path) is no longer pinned")
     }
 }
 
 /// `replica reimport`: reimportItems(below:), CONFORMANCE.md statements 27–39.
 struct Reimport: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Offer an item and what is below it to the store again, after it lost its identifiers.")
+        abstract: "Upload an item and everything below it again, after the store lost its identifiers.")
     @OptionGroup var item: ItemArgument
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         _ = try item.request { .reimport(path: $0) }
-        try output.done("\(item.path) is being imported again")
+        try output.done("\(item.path) is being uploaded again")
     }
 }
 
 /// `replica resend`: requestModification(of:forItemWithIdentifier:options:), statement 41.
 struct Resend: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send an item to the store once more, though nothing changed.",
+        abstract: "Upload an item again although it has not changed.",
         discussion: """
             Fields are contents, filename, parent, lastUsedDate, tags, favoriteRank, modificationDate, mode and \
             extendedAttributes.
             """)
     @OptionGroup var item: ItemArgument
     @Option(
-        help: "Only these fields, with commas between them.", transform: { $0.split(separator: ",").map(String.init) })
+        help: "Only these fields, separated by commas.", transform: { $0.split(separator: ",").map(String.init) })
     var fields: [String]?
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         _ = try item.request { .resend(path: $0, fields: fields) }
-        try output.done("\(item.path) is sent again")
+        try output.done("\(item.path) is being uploaded again")
     }
 }
 
 /// `replica resolve`.
 struct Resolve: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Settle a conflict.")
+    static let configuration = CommandConfiguration(abstract: "Resolve a conflict.")
     @OptionGroup var item: ItemArgument
     @Option(help: "Which version keeps the name: local, remote, or both as they are.")
     var keep: ConflictChoice
@@ -150,6 +150,6 @@ struct Resolve: ParsableCommand {
 
     func run() throws {
         _ = try item.request { .resolve(path: $0, keep: keep) }
-        try output.done("\(item.path) is settled")
+        try output.done("\(item.path) is resolved")
     }
 }

@@ -4,7 +4,7 @@ import ReplicaControl
 /// `replica pending`: enumeratorForPendingItems.
 struct Pending: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List what isn't in the store yet.", discussion: SinceOption.explanation)
+        abstract: "List the items that are not uploaded yet.", discussion: SinceOption.explanation)
     @OptionGroup var domain: DomainArgument
     @OptionGroup var changes: SinceOption
     @OptionGroup var output: OutputOptions
@@ -17,7 +17,7 @@ struct Pending: ParsableCommand {
 /// `replica materialized`: enumeratorForMaterializedItems.
 struct Materialized: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List what is on this disk.", discussion: SinceOption.explanation)
+        abstract: "List the items whose content is local.", discussion: SinceOption.explanation)
     @OptionGroup var domain: DomainArgument
     @OptionGroup var changes: SinceOption
     @OptionGroup var output: OutputOptions
@@ -29,7 +29,7 @@ struct Materialized: ParsableCommand {
 
 /// `replica conflicts`.
 struct Conflicts: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List conflicts nobody settled yet.")
+    static let configuration = CommandConfiguration(abstract: "List unresolved conflicts.")
     @OptionGroup var domain: DomainArgument
     @OptionGroup var output: OutputOptions
 
@@ -40,12 +40,12 @@ struct Conflicts: ParsableCommand {
 
 /// What the lists have that can be followed.
 struct SinceOption: ParsableArguments {
-    @Option(help: "Only what changed after this anchor; '' for all, with a first anchor.")
+    @Option(help: "Only changes since this anchor; '' lists everything, with a first anchor.")
     var since: String?
 
     static let explanation = """
-        With --since what came has a plus sign, what left a minus sign, and the last line is the anchor for the next time. \
-        One that is too old ends with status 19 (anchorExpired): begin anew with ''.
+        With --since, additions are marked + and removals -, and the last line is the anchor for the next call. \
+        An anchor that is too old fails with status 19 (anchorExpired): start again with ''.
         """
 }
 

@@ -23,7 +23,7 @@ struct Mount: ParsableCommand {
         for option in options { words += [Array("-o".utf8), RawArguments.bytes(option)] }
         try MountProgram.mount(words)
         guard let daemon = try DaemonProbe.hello(domain) else {
-            throw ControlFailure(.notRunning, "the daemon of \(name) ended just after the mount")
+            throw ControlFailure(.notRunning, "the daemon of \(name) exited right after mounting")
         }
         try output.show(ControlAnswer.daemon(daemon), ["\(name) is mounted on \(Format.path(path))"])
     }
@@ -32,11 +32,11 @@ struct Mount: ParsableCommand {
 /// `replica unmount`.
 struct Unmount: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Unmount a domain and end its daemon. What is pending stays pending and is said.")
+        abstract: "Unmount a domain and stop its daemon. Pending changes stay pending and are reported.")
 
     @Argument(help: "The domain, or a path in its mount.", completion: .target)
     var target: String
-    @Flag(help: "Send what is pending first.")
+    @Flag(help: "Upload pending changes first.")
     var flush = false
     @OptionGroup var output: OutputOptions
 
@@ -44,9 +44,9 @@ struct Unmount: ParsableCommand {
         let domain = try Target.domainOrItem(target).target.domain
         guard let client = try ControlClient.ifRunning(state: domain.state) else {
             guard try DeadMount.unmount(domain) else {
-                throw ControlFailure(.notRunning, "\(domain.name) isn't mounted and no daemon serves it")
+                throw ControlFailure(.notRunning, "\(domain.name) is not mounted and has no daemon")
             }
-            return try output.done("\(domain.name) is unmounted; its daemon was gone")
+            return try output.done("\(domain.name) is unmounted; its daemon was not running")
         }
         let pending = flush ? nil : pendingItems(client)
         _ = try client.request(.unmount(flush: flush), onEvent: output.event)
@@ -61,7 +61,7 @@ struct Unmount: ParsableCommand {
             guard case .domain(let status) = try client.request(.status) else { return nil }
             return status.pending
         } catch {
-            Output.complain("what is pending can't be told: \(error)")
+            Output.complain("pending changes cannot be determined: \(error)")
             return nil
         }
     }

@@ -28,7 +28,7 @@ struct OutputOptions: ParsableArguments {
 
 /// A command about one domain, which may be left out where there is only one.
 struct DomainArgument: ParsableArguments {
-    @Argument(help: "The domain; may be left out where there is only one.", completion: .domain)
+    @Argument(help: "The domain; optional if there is only one.", completion: .domain)
     var name: String?
 
     /// The domain.

@@ -4,12 +4,12 @@ import ReplicaControl
 /// `replica path`: getUserVisibleURL(for:).
 struct Path: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print where the item is that the store calls so; 'replica status PATH' prints an item's id.",
-        discussion: "It is a path in the mount, or NAME:PATH where the domain isn't mounted. --json prints the item.")
+        abstract: "Print the path of the item with this ID; 'replica status PATH' prints an item's ID.",
+        discussion: "Prints a path in the mount, or NAME:PATH if the domain is not mounted. --json prints the item.")
 
     @Argument(help: "The domain.", completion: .domain)
     var name: String
-    @Argument(help: "The item's id.")
+    @Argument(help: "The item's ID.")
     var id: String
     @OptionGroup var output: OutputOptions
 

@@ -4,14 +4,14 @@ import ReplicaControl
 /// `replica remove`: NSFileProviderManager.remove(_:mode:) and removeAllDomains.
 struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Take a domain away. What is in its store stays there.",
-        discussion: "By default what the store doesn't have yet is preserved, and where is printed.")
+        abstract: "Remove a domain. The store is not changed.",
+        discussion: "By default, changes that are not uploaded yet are preserved in a folder whose path is printed.")
 
     @Argument(help: "The domain.", completion: .domain)
     var name: String?
-    @Flag(help: "Remove every domain. On a terminal it names them and asks; elsewhere it needs --yes.")
+    @Flag(help: "Remove every domain after asking for confirmation; without a terminal, --yes is required.")
     var all = false
-    @Flag(help: "With --all, remove them without asking.")
+    @Flag(help: "With --all, do not ask for confirmation.")
     var yes = false
     @Option(help: "What to preserve on disk: dirty, downloaded or none.")
     var keep = RemovalMode.dirty

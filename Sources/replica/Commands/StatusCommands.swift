@@ -38,9 +38,9 @@ struct Status: ParsableCommand {
 
     @Argument(help: "A domain, a path in a mount, or NAME:PATH; without one, every domain.", completion: .target)
     var target: String?
-    @Flag(help: "Print it again every second until interrupted.")
+    @Flag(help: "Repeat every second until interrupted.")
     var watch = false
-    @Flag(help: "End with status 8 (needsAttention) where there are errors, conflicts or no store.")
+    @Flag(help: "Exit with status 8 (needsAttention) if there are errors, conflicts or no store.")
     var check = false
     @OptionGroup var output: OutputOptions
 
@@ -88,7 +88,7 @@ struct Status: ParsableCommand {
 
 /// `replica watch`.
 struct Watch: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Print what happens in a domain until interrupted.")
+    static let configuration = CommandConfiguration(abstract: "Print the events of a domain until interrupted.")
     @OptionGroup var domain: DomainArgument
     @OptionGroup var output: OutputOptions
 
@@ -100,11 +100,11 @@ struct Watch: ParsableCommand {
 /// `replica wait`: waitForStabilization.
 struct Wait: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Wait until all that was written is in the store and all that the store had is here.")
+        abstract: "Wait until all local changes are uploaded and all changes in the store are applied.")
 
-    @Argument(help: "The domain, or an item to wait for what is below it.", completion: .target)
+    @Argument(help: "The domain, or an item to wait for everything below it.", completion: .target)
     var target: String
-    @Option(help: "Seconds to wait at most; then it ends with status 7 (timedOut).")
+    @Option(help: "Timeout in seconds; exits with status 7 (timedOut).")
     var timeout: Double?
     @OptionGroup var output: OutputOptions
 

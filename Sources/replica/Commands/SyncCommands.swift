@@ -3,9 +3,9 @@ import ReplicaControl
 
 /// `replica retry`.
 struct Retry: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Try again now what waits for its next try.")
+    static let configuration = CommandConfiguration(abstract: "Retry failed operations now.")
 
-    @Argument(help: "The domain, or one item; may be left out where there is only one domain.", completion: .target)
+    @Argument(help: "The domain, or one item; optional if there is only one domain.", completion: .target)
     var target: String?
     @OptionGroup var output: OutputOptions
 
@@ -20,14 +20,14 @@ struct Retry: ParsableCommand {
             domain = try Domains().namedOrOnly(nil)
         }
         _ = try Daemon.connectOrStart(domain).request(.retry(path: path))
-        try output.done("trying again")
+        try output.done("retrying")
     }
 }
 
 /// `replica resolved`: signalErrorResolved.
 struct Resolved: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say that the cause of an error is gone, so that what waits for that goes on.")
+        abstract: "Declare the cause of an error fixed, so that the operations waiting for that continue.")
 
     @Argument(
         help: "The error's code, as in 'replica status': notAuthenticated, serverUnreachable, ...",
@@ -38,36 +38,36 @@ struct Resolved: ParsableCommand {
 
     func run() throws {
         _ = try domain.request(.resolved(code: code))
-        try output.done("\(code) counts as resolved")
+        try output.done("\(code) is marked as resolved")
     }
 }
 
 /// `replica approve`.
 struct Approve: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Let a held mass deletion go on.")
+    static let configuration = CommandConfiguration(abstract: "Approve a held mass deletion.")
     @OptionGroup var domain: DomainArgument
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         _ = try domain.request(.approve)
-        try output.done("the deletion goes on")
+        try output.done("the deletion is approved")
     }
 }
 
 /// `replica restore`.
 struct Restore: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Undo a held mass deletion: send to the store again what it deleted.",
-        discussion: "What isn't here can't be sent: that stays held until 'replica approve'.")
+        abstract: "Undo a held mass deletion: upload the deleted items again.",
+        discussion: "Items whose content is not local cannot be uploaded; they stay held until 'replica approve'.")
     @OptionGroup var domain: DomainArgument
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         let answer = try domain.request(.restore)
         guard case .restored(let result) = answer else { return try output.done("the store gets it again") }
-        let left = "; \(Format.count(result.left, "item")) whose content isn't here stays held"
+        let left = "; \(Format.count(result.left, "item")) whose content is not local stays held"
         try output.show(
-            answer, ["\(Format.count(result.items, "item")) sent to the store again\(result.left > 0 ? left : "")"])
+            answer, ["\(Format.count(result.items, "item")) uploaded again\(result.left > 0 ? left : "")"])
     }
 }
 
@@ -86,17 +86,17 @@ struct Connect: ParsableCommand {
 /// `replica disconnect`: disconnect(reason:options:).
 struct Disconnect: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Call the store no more until 'replica connect'; what is here goes on working.",
-        discussion: "It is kept over restarts, unless it is temporary.")
+        abstract: "Stop using the store until 'replica connect'; local content stays usable.",
+        discussion: "The disconnection persists across restarts, unless it is temporary.")
     @OptionGroup var domain: DomainArgument
-    @Option(help: "Why; shown by 'replica status'.")
+    @Option(help: "The reason, shown by 'replica status'.")
     var reason: String
-    @Flag(help: "Until the domain's daemon is started anew, as for an update of the store.")
+    @Flag(help: "Only until the daemon is restarted, for example during an update of the store.")
     var temporary = false
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         _ = try domain.request(.disconnect(reason: reason, temporary: temporary))
-        try output.done(temporary ? "disconnected until the daemon is started anew" : "disconnected")
+        try output.done(temporary ? "disconnected until the daemon is restarted" : "disconnected")
     }
 }

@@ -15,7 +15,7 @@ struct Domains {
         let name: DomainName
         do { name = try DomainName(text) } catch { throw ControlFailure(.usage, "\(error)") }
         guard let found = try directories.domain(named: name) else {
-            throw ControlFailure(.noSuchDomain, "no domain named \(name); 'replica list' shows what there is")
+            throw ControlFailure(.noSuchDomain, "no domain named \(name); see 'replica list'")
         }
         return found
     }
@@ -25,7 +25,7 @@ struct Domains {
         if let text { return try named(text) }
         let all = try all()
         if let only = all.first, all.count == 1 { return only }
-        if all.isEmpty { throw ControlFailure(.noSuchDomain, "there is no domain yet; 'replica import' makes one") }
+        if all.isEmpty { throw ControlFailure(.noSuchDomain, "there is no domain yet; 'replica import' creates one") }
         throw ControlFailure(.usage, "which domain? there are \(all.map(\.name.text).joined(separator: ", "))")
     }
 

@@ -34,7 +34,7 @@ enum MountProgram {
             folders = [bin, folder(of: bin) + "/sbin"] + folders
         }
         for folder in folders where access("\(folder)/mount.replica", X_OK) == 0 { return "\(folder)/mount.replica" }
-        throw ControlFailure(.notRunning, "mount.replica is neither beside this program nor in /sbin")
+        throw ControlFailure(.notRunning, "mount.replica was found neither next to this program nor in /sbin")
     }
 
     private static func folder(of path: String) -> String {

@@ -17,7 +17,9 @@ enum Survey {
                 answers.withLock { $0[index] = answer }
             }
             if !isStarted {
-                answers.withLock { $0[index] = .failure(ControlFailure(.failed, "there is no thread left to ask it")) }
+                answers.withLock {
+                    $0[index] = .failure(ControlFailure(.failed, "no thread could be created to query it"))
+                }
             }
         }
         let silence = ControlFailure(.timedOut, DaemonProbe.silence)

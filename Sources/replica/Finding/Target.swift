@@ -49,7 +49,7 @@ struct Target {
         }
         let shown = String(decoding: bytes, as: UTF8.self)
         throw ControlFailure(
-            .notInDomain, "\(shown) lies in no mounted domain; NAME:PATH names items that aren't mounted")
+            .notInDomain, "\(shown) is not in a mounted domain; use NAME:PATH for domains that are not mounted")
     }
 
     /// An item's path in the mount, or `NAME:PATH` without one: what ``item(_:)`` takes.

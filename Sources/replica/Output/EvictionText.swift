@@ -4,7 +4,7 @@ import ReplicaControl
 enum EvictionText {
     /// What was done, and each item that stayed with its reason.
     static func lines(_ result: EvictionResult, _ done: String) -> [String] {
-        ["\(Format.count(result.items, "item")) \(done), \(Format.bytes(result.bytes)) given back"]
-            + result.refused.map { "\(Format.path($0.path)) stays: \($0.message)" }
+        ["\(Format.count(result.items, "item")) \(done), \(Format.bytes(result.bytes)) freed"]
+            + result.refused.map { "\(Format.path($0.path)) was not evicted: \($0.message)" }
     }
 }

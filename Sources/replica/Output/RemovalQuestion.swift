@@ -21,7 +21,9 @@ struct RemovalQuestion {
     /// - Throws: `usage` where nobody can be asked, `interrupted` where the answer is no.
     func ask() throws(ControlFailure) {
         if domains.isEmpty { return }
-        guard isatty(0) == 1, isatty(2) == 1 else { throw ControlFailure(.usage, "this would \(words); --yes does it") }
+        guard isatty(0) == 1, isatty(2) == 1 else {
+            throw ControlFailure(.usage, "this would \(words); pass --yes to do it")
+        }
         Output.error("\(words)? [y/N] ")
         let answer = (readLine() ?? "").lowercased()
         guard answer == "y" || answer == "yes" else { throw ControlFailure(.interrupted, "nothing was removed") }

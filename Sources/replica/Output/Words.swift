@@ -22,8 +22,8 @@ enum Words {
 
     private static let events = [
         "localChange": "changed here", "remoteChange": "changed in the store",
-        "remoteDeletion": "deleted in the store", "uploaded": "sent", "error": "failed",
-        "importDidFinish": "import finished", "materializedSet": "what is on this disk changed",
-        "pendingSet": "what waits to be sent changed",
+        "remoteDeletion": "deleted in the store", "uploaded": "uploaded", "error": "failed",
+        "importDidFinish": "import finished", "materializedSet": "set of local items changed",
+        "pendingSet": "set of pending items changed",
     ]
 }

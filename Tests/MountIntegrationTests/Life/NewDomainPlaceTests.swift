@@ -27,14 +27,14 @@ import Testing
                     bad "in the directory to import" "$SRC/new"
                     bad "in the directory to import" "$SRC/sub/../sub/new"
                     bad "the directory to import" "$SRC"
-                    bad "holds the directory to import" "$HERE"
+                    bad "contains the directory to import" "$HERE"
                     ln -s "$SRC/sub" "$HERE/pointer"
                     bad "in the directory to import" "$HERE/pointer"
                     mount --bind "$SRC/sub" "$HERE/bound"
                     bad "in the directory to import" "$HERE/bound"
                     bad "in the directory to import" "$HERE/bound/new"
                     umount "$HERE/bound"
-                    unchanged 32 "goes with the import" mount_replica n "$SRC" -o "store=file://$STORE,import=$SRC"
+                    unchanged 32 "is moved by the import" mount_replica n "$SRC" -o "store=file://$STORE,import=$SRC"
                     content_is "$SRC/sub/file" text
                     begin; settle; same
                     """#)
@@ -78,10 +78,10 @@ import Testing
                 words + #"""
                     echo text >"$SRC/file"; mkdir "$HERE/mnt2"
                     typo=file://$HERE/typo
-                    unchanged 15 "--create (-o create) makes it" replica import n "$SRC" --store "$typo"
-                    unchanged 15 "--create (-o create) makes it" replica add n --store "$typo"
-                    unchanged 32 "--create (-o create) makes it" mount_replica "$typo" "$MNT"
-                    unchanged 32 "--create (-o create) makes it" mount_replica n "$MNT" -o "store=$typo"
+                    unchanged 15 "--create (-o create) creates it" replica import n "$SRC" --store "$typo"
+                    unchanged 15 "--create (-o create) creates it" replica add n --store "$typo"
+                    unchanged 32 "--create (-o create) creates it" mount_replica "$typo" "$MNT"
+                    unchanged 32 "--create (-o create) creates it" mount_replica n "$MNT" -o "store=$typo"
                     unchanged 15 "the directory above it does not exist" replica add n --store "$typo/deep" --create
                     unchanged 15 "not a directory" replica add n --store "file://$SRC/file" --create
                     content_is "$SRC/file" text

@@ -11,7 +11,7 @@ import Testing
                 mkdir "$HERE/disk/dir" "$HERE/victim"; echo text >"$HERE/disk/dir/file"
                 for n in $(seq 20); do echo "$n" >"$HERE/victim/$n"; done
                 bad() {
-                    refused 4 "is there already" replica import d "$HERE/disk/dir" --store "file://$STORE"
+                    refused 4 "already exists" replica import d "$HERE/disk/dir" --store "file://$STORE"
                     content_is "$HERE/disk/dir/file" text
                     equal "$(ls "$HERE/victim" | wc -l)" 20
                     equal "$(replica list)" ""

@@ -24,7 +24,7 @@ import Testing
                     all_is_here
                     said=$(replica status d)
                     case $said in *"replica approve"*"replica restore"*) ;; *) fail "$said" ;; esac
-                    replica restore d >said; has said "1000 items sent to the store again"
+                    replica restore d >said; has said "1000 items uploaded again"
                     settle; same; diff -r --no-dereference before "$MNT"; is_idle
                     refused 9 "no deletion is held" replica restore d
                     """)

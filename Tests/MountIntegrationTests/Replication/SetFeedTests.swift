@@ -70,7 +70,7 @@ import Testing
                     echo one >"$SRC/one"; begin; settle
                     mkdir e other; replica import e e --store "file://$HERE/other" >/dev/null
                     expired() {
-                        refused 19 "the anchor has expired, or is not of this list; --since '' begins anew" \
+                        refused 19 "the anchor has expired or belongs to another list; start again with --since ''" \
                             replica "$1" d --since "$2"
                     }
                     since pending '' >pending; since materialized '' >here; replica pending e --since '' >elsewhere
@@ -131,7 +131,7 @@ import Testing
                 """
                 begin; settle
                 replica disconnect d --reason "an update" --temporary >/dev/null
-                has <(replica status d) "disconnected: an update (until the daemon is started anew)"
+                has <(replica status d) "disconnected: an update (until the daemon is restarted)"
                 echo text >"$MNT/f"
                 refused 7 "timed out" replica wait d --timeout 1
                 kill_daemon; mount_it; settle; same

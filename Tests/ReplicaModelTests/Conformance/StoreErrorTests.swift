@@ -8,8 +8,8 @@ import Testing
 /// MODEL.md#errors: what each error of a store's change does, what is said of it and what a person does.
 @Suite struct StoreErrorTests {
     @Test(arguments: [
-        (RemoteStoreError.notAuthenticated, "the store wants a login"),
-        (.insufficientQuota, "the store has no room left"),
+        (RemoteStoreError.notAuthenticated, "the store requires a login"),
+        (.insufficientQuota, "the store is full"),
         (.readOnly, "the store is read-only"),
         (.serverUnreachable, "the store can't be reached"),
     ])

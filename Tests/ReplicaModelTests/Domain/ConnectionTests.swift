@@ -35,7 +35,7 @@ import Testing
         try await DomainBench.run { bench in
             try await bench.settle()
             try bench.domain.disconnect(reason: "an update", isTemporary: true)
-            #expect(try bench.domain.report().reason == "an update (until the daemon is started anew)")
+            #expect(try bench.domain.report().reason == "an update (until the daemon is restarted)")
             bench.store.clearCalls()
             try await bench.write("text", to: "f")
             #expect(bench.store.calls.isEmpty)

@@ -94,7 +94,7 @@ import Testing
         try await bench.send()
         var report = try bench.domain.report()
         #expect(report.state == .syncing)
-        #expect(report.reason == "2 items not sent, one of them: d/x: Permission denied")
+        #expect(report.reason == "2 items not uploaded, one of them: d/x: Permission denied")
         let now = Timestamp(secondsSince1970: bench.replica.now())
         #expect(try #require(report.nextTry).nanoseconds > now.nanoseconds)
         try await bench.settle()
@@ -104,7 +104,7 @@ import Testing
         try bench.write("three", to: "z")
         try await bench.send()
         report = try bench.domain.report()
-        #expect(report.reason == "not sent: too long a name" && report.nextTry == nil)
+        #expect(report.reason == "not uploaded: too long a name" && report.nextTry == nil)
     }
 
     @Test func aChangeOfTheStoreThatCouldNotBeTakenInIsTriedToo() async throws {

@@ -5,20 +5,20 @@ import Testing
 /// What a person is told of each error of a store.
 @Suite struct StoreErrorMessageTests {
     @Test(arguments: [
-        (RemoteStoreError.notAuthenticated, "the store wants a login"),
-        (.filenameCollision(nil), "the store has something else of this name"),
-        (.syncAnchorExpired, "the store no longer knows what it told before"),
-        (.insufficientQuota, "the store has no room left"),
+        (RemoteStoreError.notAuthenticated, "the store requires a login"),
+        (.filenameCollision(nil), "the store has another item with this name"),
+        (.syncAnchorExpired, "the store's change history has expired"),
+        (.insufficientQuota, "the store is full"),
         (.readOnly, "the store is read-only"), (.serverUnreachable, "the store can't be reached"),
-        (.noSuchItem(ItemIdentifier("x")), "the store has it no longer"),
-        (.deletionRejected(nil), "the store keeps it"),
+        (.noSuchItem(ItemIdentifier("x")), "it no longer exists in the store"),
+        (.deletionRejected(nil), "the store refused to delete it"),
         (.directoryNotEmpty(ItemIdentifier("x")), "the store's folder is not empty"),
         (.cannotSynchronize("a bad name"), "a bad name"),
         (.itemUnavailable("x: it is locked"), "x: it is locked"),
-        (.malformedAnswer("a name is empty"), "the store's answer cannot be used: a name is empty"),
-        (.versionNoLongerAvailable, "the store has another content by now"),
-        (.excludedFromSync, "the store says that it is to stay on this machine"),
-        (.versionConflict(nil), "it was changed in the store too"), (.cancelled, "it was broken off"),
+        (.malformedAnswer("a name is empty"), "invalid answer from the store: a name is empty"),
+        (.versionNoLongerAvailable, "the content in the store has changed"),
+        (.excludedFromSync, "the store excludes it from syncing"),
+        (.versionConflict(nil), "it was also changed in the store"), (.cancelled, "it was cancelled"),
         (.unsupported("no symlinks here"), "no symlinks here"),
     ])
     func eachIsASentence(error: RemoteStoreError, message: String) {
