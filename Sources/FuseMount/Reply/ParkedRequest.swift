@@ -18,7 +18,7 @@ final class ParkedRequest: Sendable {
 
     /// Parks a request. From here on it may be interrupted, even before this returns.
     init(request: OpaquePointer, lot: Unmanaged<ParkingLot>) {
-        state = Locked(State(request: nil))
+        state = Locked(State(request: nil), rank: .innermost)
         self.lot = lot
         guard let key = lot._withUnsafeGuaranteedRef({ $0.enter(self) }) else {
             fuse_reply_err(request, ENOTCONN)

@@ -28,7 +28,8 @@ public final class Session: Sendable {
     public let notifier = Notifier()
     let features: Features
     let lot = ParkingLot()
-    let state = Locked(State())
+    /// Asked by a filesystem under locks of its own.
+    let state = Locked(State(), rank: .innermost)
 
     /// Makes a session; nothing is mounted yet.
     /// - Throws: what is wrong with the options.
