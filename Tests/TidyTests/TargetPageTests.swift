@@ -1,0 +1,22 @@
+import Foundation
+import Testing
+
+/// Each test target says on its first page what it proves and what it cannot.
+@Suite struct TargetPageTests {
+    @Test func eachTargetSaysWhatItProvesAndWhatItCannot() throws {
+        let targets = try FileManager.default.contentsOfDirectory(atPath: SourceTree.root.appending(path: "Tests").path)
+        #expect(targets.count > 8)
+        for target in targets {
+            let path = "Tests/\(target)/README.md"
+            guard let text = SourceTree.document(path) else {
+                Issue.record("there is no \(path)")
+                continue
+            }
+            #expect(text.hasPrefix("# \(target)\n"), "\(path) has another title")
+            for part in ["**Proves:**", "**Cannot show:**"] {
+                let words = text.components(separatedBy: part).dropFirst().first?.split { $0.isWhitespace } ?? []
+                #expect(words.count > 15, "\(path) says too little after \(part)")
+            }
+        }
+    }
+}
