@@ -1,28 +1,28 @@
-/// A filesystem: one method for each thing the kernel asks. What isn't implemented answers ENOSYS.
+/// A filesystem: one method for each kind of request. Methods that are not implemented answer ENOSYS.
 ///
-/// Methods run on the session's worker threads, many at once, and may block for as long as a local filesystem would.
-/// What takes longer parks its reply (``Reply/park()``). They must not touch their own mount. Pointers (names,
-/// buffers) are valid during the call only. The kernel stops asking what it got ENOSYS for where that makes sense:
+/// Methods run concurrently on the session's worker threads, and may block for as long as a local filesystem would.
+/// Anything that takes longer parks its reply (``Reply/park()``). Methods must not access their own mount. Pointers (names,
+/// buffers) are only valid during the call. For some requests the kernel does not ask again after ENOSYS:
 /// `open`, `opendir`, `flush`, `fsync`, `access`, `xattr`, `lseek`, `copyRange`, `statx`, `tmpfile`.
 ///
-/// Modes in `mknod`, `mkdir`, `create` and `tmpfile` come as the program gave them: the filesystem takes off
-/// ``RequestContext/umask`` (unless a default ACL is in its place) and gives what it makes to the caller.
+/// Modes in `mknod`, `mkdir`, `create` and `tmpfile` are those given by the program: the filesystem applies
+/// ``RequestContext/umask`` (unless a default ACL replaces it) and makes the caller the owner.
 public protocol FileSystem: AnyObject, Sendable {
-    /// Read once, when the session is made.
+    /// Read once, when the session is created.
     var features: Features { get }
 
-    /// The mount is live: the kernel said hello and ``Session/supportsPassthrough`` is known. Before every request.
+    /// The mount is live, and ``Session/supportsPassthrough`` is known. Called before all requests.
     func start(_ session: Session)
 
-    /// The mount is gone and every reply answered. After every request; what was not forgotten counts as forgotten.
+    /// The mount is gone and every request is answered. Called after all requests; remaining nodes count as forgotten.
     func stop()
 
     // MARK: Names
 
-    /// Finds a name in a folder. Answer ``Entry/negative(timeout:)`` to have its absence remembered.
+    /// Looks up a name in a folder. Answer ``Entry/negative(timeout:)`` to have its absence cached.
     func lookup(_ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, reply: consuming EntryReply)
 
-    /// The kernel drops nodes. There is no reply.
+    /// The kernel no longer references nodes. There is no reply.
     func forget(_ nodes: UnsafeBufferPointer<Forget>)
 
     func mknod(
@@ -53,13 +53,13 @@ public protocol FileSystem: AnyObject, Sendable {
 
     // MARK: Attributes
 
-    /// - Parameter handle: the open file that is asked about, as with fstat(2).
+    /// - Parameter handle: the open file, for fstat(2).
     func getattr(_ context: RequestContext, node: NodeID, handle: FileHandle?, reply: consuming AttributesReply)
 
     /// Like `getattr`, with the time of birth. Not asked again after ENOSYS.
     func statx(_ context: RequestContext, node: NodeID, handle: FileHandle?, reply: consuming BirthReply)
 
-    /// Changes attributes and answers the new ones. Truncation comes here too.
+    /// Changes attributes and answers the new ones. Also called for truncation.
     func setattr(
         _ context: RequestContext, node: NodeID, handle: FileHandle?, changes: AttributeChanges,
         reply: consuming AttributesReply)
@@ -70,34 +70,34 @@ public protocol FileSystem: AnyObject, Sendable {
 
     func statfs(_ context: RequestContext, node: NodeID, reply: consuming StatisticsReply)
 
-    /// - Parameter size: the caller's room; 0 asks for the length only.
+    /// - Parameter size: the size of the caller's buffer; 0 asks for the length only.
     func getxattr(
         _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, size: Int,
         reply: consuming AttributeValueReply)
 
     /// - Parameters:
     ///   - flags: XATTR_CREATE, XATTR_REPLACE, or 0.
-    ///   - killsSetGroupID: Whether sgid is to be cleared along with it: an ACL is set by somebody outside of the group.
+    ///   - killsSetGroupID: Whether to clear sgid as well, because an ACL is set by a user outside the group.
     func setxattr(
         _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, value: UnsafeRawBufferPointer,
         flags: Int32, killsSetGroupID: Bool, reply: consuming EmptyReply)
 
-    /// Answers the names, each with its NUL.
+    /// Answers the names, each terminated by NUL.
     func listxattr(_ context: RequestContext, node: NodeID, size: Int, reply: consuming AttributeValueReply)
 
     func removexattr(_ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, reply: consuming EmptyReply)
 
     // MARK: Files
 
-    /// - Parameter options: the flags of open(2) but O_CREAT, O_EXCL, O_NOCTTY. O_TRUNC is to be carried out.
+    /// - Parameter options: the flags of open(2) except O_CREAT, O_EXCL, O_NOCTTY. O_TRUNC must be carried out.
     func open(_ context: RequestContext, node: NodeID, options: OpenOptions, reply: consuming OpenReply)
 
-    /// Makes a regular file and opens it. O_EXCL may be among the flags.
+    /// Creates a regular file and opens it. The flags may include O_EXCL.
     func create(
         _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, mode: UInt32, options: OpenOptions,
         reply: consuming CreateReply)
 
-    /// Makes and opens a file without a name in a folder (O_TMPFILE). `link` may give it one later.
+    /// Creates and opens an unnamed file in a folder (O_TMPFILE). `link` may name it later.
     func tmpfile(
         _ context: RequestContext, parent: NodeID, mode: UInt32, options: OpenOptions, reply: consuming CreateReply)
 
@@ -105,16 +105,16 @@ public protocol FileSystem: AnyObject, Sendable {
         _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, size: Int,
         reply: consuming DataReply)
 
-    /// - Parameter buffer: where the kernel's bytes were read to, not copied; valid during the call.
+    /// - Parameter buffer: the bytes to write, not copied; valid during the call.
     func write(
         _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, buffer: UnsafeRawBufferPointer,
         options: WriteOptions, reply: consuming CountReply)
 
-    /// A descriptor was closed: once for each close(2), before it returns.
+    /// A descriptor was closed. Called once for each close(2), before it returns.
     func flush(
         _ context: RequestContext, node: NodeID, handle: FileHandle, lockOwner: UInt64, reply: consuming EmptyReply)
 
-    /// The last descriptor and mapping of an open file is gone. Nobody waits for the answer.
+    /// The last descriptor and mapping of an open file are gone. Nobody waits for the answer.
     /// - Parameter flags: of open(2).
     func release(
         _ context: RequestContext, node: NodeID, handle: FileHandle, flags: Int32, reply: consuming EmptyReply)
@@ -123,13 +123,13 @@ public protocol FileSystem: AnyObject, Sendable {
     func fsync(
         _ context: RequestContext, node: NodeID, handle: FileHandle, dataOnly: Bool, reply: consuming EmptyReply)
 
-    /// Where it changes bytes, suid and sgid are to be cleared (``Features/handleKillPrivileges``).
+    /// If it changes bytes, it must clear suid and sgid (``Features/handleKillPrivileges``).
     /// - Parameter mode: FALLOC_FL_* bits.
     func fallocate(
         _ context: RequestContext, node: NodeID, handle: FileHandle, mode: Int32, offset: Int64, length: Int64,
         reply: consuming EmptyReply)
 
-    /// Only SEEK_DATA and SEEK_HOLE come here.
+    /// Only called for SEEK_DATA and SEEK_HOLE.
     func lseek(
         _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, whence: Int32,
         reply: consuming OffsetReply)
@@ -138,11 +138,11 @@ public protocol FileSystem: AnyObject, Sendable {
         _ context: RequestContext, from source: FileRange, to destination: FileRange, length: Int, flags: Int32,
         reply: consuming CountReply)
 
-    /// ioctl(2) of an open file or folder; what the kernel carries out itself does not come here. Answer ENOTTY to what is
-    /// not known.
+    /// ioctl(2) of an open file or folder, except requests that the kernel handles itself. Answer ENOTTY for unknown
+    /// requests.
     /// - Parameters:
-    ///   - input: What the caller gives along.
-    ///   - room: How many bytes the answer may have.
+    ///   - input: The caller's data.
+    ///   - room: The maximum size of the answer in bytes.
     func ioctl(
         _ context: RequestContext, node: NodeID, handle: FileHandle, request: UInt32, input: UnsafeRawBufferPointer,
         room: Int, reply: consuming ControlReply)
@@ -152,8 +152,8 @@ public protocol FileSystem: AnyObject, Sendable {
     /// - Parameter flags: of open(2).
     func opendir(_ context: RequestContext, node: NodeID, flags: Int32, reply: consuming OpenReply)
 
-    /// Answers entries from `offset` on, 0 being the start and others what ``DirectoryBuffer`` got as `next`.
-    /// - Parameter size: the most bytes the answer may have.
+    /// Answers entries from `offset` on: 0 is the start, other values are those passed to ``DirectoryBuffer`` as `next`.
+    /// - Parameter size: the maximum size of the answer in bytes.
     func readdir(
         _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, size: Int,
         reply: consuming DirectoryReply)
@@ -170,17 +170,17 @@ public protocol FileSystem: AnyObject, Sendable {
 
     // MARK: Locks
 
-    /// Only with ``Features/posixLocks``. Answers the lock in the way, or type F_UNLCK.
+    /// Only with ``Features/posixLocks``. Answers the conflicting lock, or type F_UNLCK.
     func getlk(
         _ context: RequestContext, node: NodeID, handle: FileHandle, lock: FileLock, reply: consuming LockReply)
 
     /// Only with ``Features/posixLocks``.
-    /// - Parameter wait: park until the lock is free (F_SETLKW), else answer EAGAIN.
+    /// - Parameter wait: park until the lock is free (F_SETLKW); otherwise answer EAGAIN.
     func setlk(
         _ context: RequestContext, node: NodeID, handle: FileHandle, lock: FileLock, wait: Bool,
         reply: consuming EmptyReply)
 
-    /// Only with ``Features/flock``. What is still locked by an open file ends with its `release`.
+    /// Only with ``Features/flock``. An open file's lock ends with its `release`.
     /// - Parameter operation: of flock(2).
     func flock(
         _ context: RequestContext, node: NodeID, handle: FileHandle, owner: UInt64, operation: Int32,

@@ -29,17 +29,17 @@ public typealias ControlReply = Reply<ControlAnswer>
 /// Answers `lseek`.
 public typealias OffsetReply = Reply<FileOffset>
 
-/// Names a kind of ``Reply``; has no values.
+/// Identifies a kind of ``Reply``; has no values.
 public enum LinkTarget {}
-/// Names a kind of ``Reply``; has no values.
+/// Identifies a kind of ``Reply``; has no values.
 public enum FileData {}
-/// Names a kind of ``Reply``; has no values.
+/// Identifies a kind of ``Reply``; has no values.
 public enum ByteCount {}
-/// Names a kind of ``Reply``; has no values.
+/// Identifies a kind of ``Reply``; has no values.
 public enum DirectoryListing {}
-/// Names a kind of ``Reply``; has no values.
+/// Identifies a kind of ``Reply``; has no values.
 public enum AttributeValue {}
-/// Names a kind of ``Reply``; has no values.
+/// Identifies a kind of ``Reply``; has no values.
 public enum ControlAnswer {}
-/// Names a kind of ``Reply``; has no values.
+/// Identifies a kind of ``Reply``; has no values.
 public enum FileOffset {}

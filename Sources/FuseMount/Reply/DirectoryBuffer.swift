@@ -1,14 +1,14 @@
 internal import CFuse
 internal import Glibc
 
-/// Packs the entries of one `readdir` or `readdirplus` answer as the kernel wants them.
+/// Packs the entries of a `readdir` or `readdirplus` answer.
 public struct DirectoryBuffer: ~Copyable {
     let base: UnsafeMutablePointer<CChar>
     let capacity: Int
     /// Bytes packed so far.
     public private(set) var count = 0
 
-    /// - Parameter capacity: the size that the request names, in bytes.
+    /// - Parameter capacity: the size given in the request, in bytes.
     public init(capacity: Int) {
         self.capacity = capacity
         base = .allocate(capacity: capacity)
@@ -22,9 +22,9 @@ public struct DirectoryBuffer: ~Copyable {
 
     /// Adds an entry for `readdir`.
     /// - Parameters:
-    ///   - mode: only the type bits count.
-    ///   - next: the offset that continues behind this entry; any value but 0.
-    /// - Returns: false when there is no more room: the entry is not in, answer now.
+    ///   - mode: only the type bits are used.
+    ///   - next: the offset at which to continue after this entry; any value but 0.
+    /// - Returns: false if the buffer is full: the entry was not added, send the answer now.
     public mutating func add(name: UnsafePointer<CChar>, ino: UInt64, mode: UInt32, next: Int64) -> Bool {
         var status = Glibc.stat()
         status.st_ino = UInt(ino)
@@ -36,8 +36,8 @@ public struct DirectoryBuffer: ~Copyable {
         return true
     }
 
-    /// Adds an entry for `readdirplus`. One that is in counts as a lookup, unless its node is 0 (as `.` and `..` are).
-    /// - Returns: false when there is no more room: the entry is not in and doesn't count.
+    /// Adds an entry for `readdirplus`. An added entry counts as a lookup, unless its node is 0 (as for `.` and `..`).
+    /// - Returns: false if the buffer is full: the entry was not added and does not count.
     public mutating func add(name: UnsafePointer<CChar>, entry: Entry, next: Int64) -> Bool {
         var parameters = entry.parameters
         let room = capacity - count

@@ -1,6 +1,6 @@
-/// A reply that waits: any thread or Task may take it, once. `EIO` when the last reference goes without that.
+/// A parked reply, which any thread or task may take once. Answers EIO if the last reference is released before.
 ///
-/// The session answers what is still parked when the mount ends (ENOTCONN); ``take()`` is nil after that.
+/// When the mount ends, the session answers all parked replies with ENOTCONN; ``take()`` then returns nil.
 public final class ParkedReply<Answer>: Sendable {
     private let parked: ParkedRequest
 
@@ -13,21 +13,21 @@ public final class ParkedReply<Answer>: Sendable {
         _ = take()
     }
 
-    /// The reply, for the first who asks; nil for all others.
+    /// The reply for the first caller; nil for all others.
     public func take() -> Reply<Answer>? {
         guard let request = parked.take() else { return nil }
         return Reply(request: request, lot: parked.lot, wasParked: true)
     }
 
-    /// Calls `handler` once when the caller is interrupted by a signal, at once if that happened already.
+    /// Calls `handler` once when a signal interrupts the caller, immediately if that has already happened.
     ///
-    /// The request is not answered by that: the handler usually takes the reply and answers `.interrupted`.
+    /// This does not answer the request: usually the handler takes the reply and answers `.interrupted`.
     /// It runs on a worker thread and must not block. Only the last handler is kept.
     public func onInterrupt(_ handler: @escaping @Sendable () -> Void) {
         parked.onInterrupt(handler)
     }
 
-    /// Whether the caller was interrupted by a signal so far.
+    /// Whether a signal has interrupted the caller.
     public var isInterrupted: Bool {
         parked.isInterrupted
     }

@@ -41,8 +41,8 @@ extension Reply where Answer == Void {
 }
 
 extension Reply where Answer == OpenedFile {
-    /// - Returns: false when the open never reached its caller (a signal, the end of the mount). No `release` will
-    ///   come then; the filesystem closes by itself.
+    /// - Returns: false if the open did not reach its caller (a signal, the end of the mount). There will be no
+    ///   `release`; the filesystem must close the file itself.
     @discardableResult
     public consuming func send(_ file: OpenedFile) -> Bool {
         let result = cfuse_reply_open(request, file.handle, file.rawFlags, file.backing?.rawValue ?? 0)
@@ -52,7 +52,7 @@ extension Reply where Answer == OpenedFile {
 }
 
 extension Reply where Answer == (Entry, OpenedFile) {
-    /// - Returns: false when the open never reached its caller: no `release` and no `forget` will come.
+    /// - Returns: false if the open did not reach its caller: there will be no `release` and no `forget`.
     @discardableResult
     public consuming func send(_ entry: Entry, _ file: OpenedFile) -> Bool {
         var parameters = entry.parameters
@@ -73,7 +73,7 @@ extension Reply where Answer == Statistics {
 }
 
 extension Reply where Answer == FileLock {
-    /// Answers the lock in the way, or one of type F_UNLCK.
+    /// Answers the conflicting lock, or one of type F_UNLCK.
     public consuming func send(_ lock: FileLock) {
         var range = lock.range
         fuse_reply_lock(request, &range)
@@ -82,7 +82,7 @@ extension Reply where Answer == FileLock {
 }
 
 extension Reply where Answer == LinkTarget {
-    /// - Parameter target: ends with a NUL; at most PATH_MAX - 1 bytes.
+    /// - Parameter target: terminated by NUL; at most PATH_MAX - 1 bytes.
     public consuming func send(_ target: UnsafePointer<CChar>) {
         fuse_reply_readlink(request, target)
         finish()
@@ -90,20 +90,20 @@ extension Reply where Answer == LinkTarget {
 }
 
 extension Reply where Answer == FileData {
-    /// Answers bytes; fewer than were asked for mean the end of the file. They are copied before this returns.
+    /// Answers bytes; fewer than requested mean the end of the file. They are copied before this returns.
     public consuming func send(_ bytes: UnsafeRawBufferPointer) {
         fuse_reply_buf(request, bytes.assumingMemoryBound(to: CChar.self).baseAddress, bytes.count)
         finish()
     }
 
-    /// Answers bytes; fewer than were asked for mean the end of the file.
+    /// Answers bytes; fewer than requested mean the end of the file.
     public consuming func send(_ bytes: [UInt8]) {
         fuse_reply_buf(request, bytes, bytes.count)
         finish()
     }
 
-    /// Answers up to `count` bytes of an open file at `offset`, without a copy where splice(2) helps.
-    /// An error in reading it is answered as such. The descriptor may be closed after this returns.
+    /// Answers up to `count` bytes of an open file at `offset`, without a copy if splice(2) is available.
+    /// If reading fails, the error is answered. The descriptor may be closed after this returns.
     public consuming func send(descriptor: Int32, offset: Int64, count: Int) {
         cfuse_reply_file(request, descriptor, offset, count)
         finish()
@@ -111,7 +111,7 @@ extension Reply where Answer == FileData {
 }
 
 extension Reply where Answer == ByteCount {
-    /// Answers how many bytes were written. Fewer than came are lost to the program with no error: write them all.
+    /// Answers how many bytes were written. If it is fewer than requested, the rest is lost without an error: write all.
     public consuming func send(_ count: Int) {
         fuse_reply_write(request, count)
         finish()
@@ -127,7 +127,7 @@ extension Reply where Answer == DirectoryListing {
 }
 
 extension Reply where Answer == AttributeValue {
-    /// Answers a value: its size when `size`, the caller's room, is 0; ERANGE when it is too small.
+    /// Answers a value: only its size if `size`, the size of the caller's buffer, is 0; ERANGE if it is too small.
     public consuming func send(_ value: UnsafeRawBufferPointer, size: Int) {
         if size == 0 {
             fuse_reply_xattr(request, value.count)
@@ -139,7 +139,7 @@ extension Reply where Answer == AttributeValue {
         finish()
     }
 
-    /// Answers a value: its size when `size`, the caller's room, is 0; ERANGE when it is too small.
+    /// Answers a value: only its size if `size`, the size of the caller's buffer, is 0; ERANGE if it is too small.
     public consuming func send(_ value: [UInt8], size: Int) {
         if size == 0 {
             fuse_reply_xattr(request, value.count)
@@ -151,7 +151,7 @@ extension Reply where Answer == AttributeValue {
         finish()
     }
 
-    /// Answers only how many bytes a value has.
+    /// Answers only the size of a value in bytes.
     public consuming func send(length: Int) {
         fuse_reply_xattr(request, length)
         finish()
@@ -160,7 +160,7 @@ extension Reply where Answer == AttributeValue {
 
 extension Reply where Answer == ControlAnswer {
     /// Answers that the call succeeded.
-    /// - Parameter bytes: What the caller gets; at most as many as there is room for.
+    /// - Parameter bytes: The result; at most the maximum size of the answer.
     public consuming func send(_ bytes: [UInt8]) {
         fuse_reply_ioctl(request, 0, bytes, bytes.count)
         finish()

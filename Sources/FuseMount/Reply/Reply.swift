@@ -2,11 +2,11 @@ internal import CFuse
 internal import Glibc
 public import SystemPackage
 
-/// The one answer to one request: used up by answering, `EIO` by itself when dropped.
+/// The answer to a request. Answering consumes it; if it is dropped, it answers EIO.
 ///
-/// What can be answered is in the extension of each kind: `EntryReply`, `EmptyReply` and so on. Answering an error is
-/// the same for all. A reply belongs to the thread that has it; ``park()`` makes something that may travel.
-/// An answer to a caller that is gone is dropped in silence: there is nobody to tell.
+/// Each kind (`EntryReply`, `EmptyReply` and so on) has its methods in an extension; errors are answered in the same
+/// way for all. A reply stays on its thread; ``park()`` returns one that can be passed to another thread.
+/// Answers to callers that are gone are silently dropped.
 public struct Reply<Answer>: ~Copyable {
     let request: OpaquePointer
     let lot: Unmanaged<ParkingLot>
@@ -30,14 +30,14 @@ public struct Reply<Answer>: ~Copyable {
         finish()
     }
 
-    /// Puts the reply aside, so that another thread or a Task may answer it later. No thread waits meanwhile.
+    /// Parks the reply, so that another thread or task can answer it later. No thread is blocked meanwhile.
     public consuming func park() -> ParkedReply<Answer> {
         let parked = ParkedReply<Answer>(ParkedRequest(request: request, lot: lot))
         finish()
         return parked
     }
 
-    /// Whether the caller was interrupted by a signal so far: for work that goes on without parking.
+    /// Whether a signal has interrupted the caller; for work that continues without parking.
     public var isInterrupted: Bool {
         fuse_req_interrupted(request) != 0
     }

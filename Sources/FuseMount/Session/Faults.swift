@@ -1,13 +1,13 @@
 internal import CFuse
 
-/// What a daemon does about faults of its own, for one that asks for it: nothing is installed otherwise.
+/// Optional handling of crashes for daemons.
 public enum Faults {
-    /// From now on a fault (a trap, a bad address, abort(3)) ends this process at once, with one line on standard error
-    /// and 128 and the signal's number as its status. Where no handler can run, as in a thread whose stack is full and that
-    /// has no other, the signal itself ends it as soon. Nobody but root may look into the process (PR_SET_DUMPABLE).
+    /// From now on a crash (a trap, a bad address, abort(3)) terminates this process immediately, with one line on standard
+    /// error and an exit status of 128 plus the signal number. If no handler can run, as after a stack overflow in a thread
+    /// without an alternate stack, the signal terminates it just as fast. Only root may inspect the process (PR_SET_DUMPABLE).
     ///
-    /// A core dump would first wait for every thread (core(5)), and one that waits for this process's own mount could
-    /// then never be answered: the mount, and all who use it, would hang.
+    /// A core dump would first wait for all threads (core(5)), and one of them may be waiting for this process's own mount:
+    /// the mount and all its users would hang.
     public static func endProcessAtOnce() {
         cfuse_end_at_faults()
     }

@@ -2,11 +2,11 @@ internal import CFuse
 internal import Glibc
 internal import Threads
 
-/// Tells the kernel what changed behind its back.
+/// Notifies the kernel of changes that it does not know about.
 ///
-/// Any thread may call; nothing waits: a thread of its own sends, in order. Still, a notification can wait in the
-/// kernel for a lock that a running request holds, so a request must never be answered only after "its" notification
-/// went through. What the kernel doesn't know is ignored, as is all that comes before or after the mount's life.
+/// May be called from any thread; nothing blocks: a separate thread sends the notifications in order. However, a
+/// notification can wait in the kernel for a lock that a request holds, so the answer to a request must never wait for
+/// a notification. Notifications about unknown nodes, and before or after the lifetime of the mount, are ignored.
 public final class Notifier: Sendable {
     private enum Message: Sendable {
         case inode(NodeID, offset: Int64, length: Int64)
@@ -29,30 +29,30 @@ public final class Notifier: Sendable {
     /// Drops a node's cached attributes and the pages of a range.
     /// - Parameters:
     ///   - offset: negative for attributes only.
-    ///   - length: 0 for all behind `offset`.
+    ///   - length: 0 for everything after `offset`.
     public func invalidateInode(_ node: NodeID, offset: Int64 = 0, length: Int64 = 0) {
         enqueue(.inode(node, offset: offset, length: length))
     }
 
-    /// Drops what the kernel knows of a name, present or absent.
+    /// Drops the cached entry of a name, whether positive or negative.
     public func invalidateEntry(parent: NodeID, name: [UInt8]) {
         enqueue(.entry(parent: parent, name: name))
     }
 
-    /// Like ``invalidateEntry(parent:name:)`` for a name whose node `child` is gone for good.
+    /// Like ``invalidateEntry(parent:name:)``, for a name whose node `child` was deleted.
     ///
-    /// Inotify watchers of the child itself are told (IN_DELETE_SELF). Those of the folder are not, by kernel 6.18.
+    /// inotify watchers of the child itself are notified (IN_DELETE_SELF), but not those of the folder (Linux 6.18).
     public func deleteEntry(parent: NodeID, child: NodeID, name: [UInt8]) {
         enqueue(.deletion(parent: parent, child: child, name: name))
     }
 
-    /// Has the name looked up again at its next use, without dropping what is below it.
+    /// Has the name looked up again at its next use, without dropping the entries below it.
     public func expireEntry(parent: NodeID, name: [UInt8]) {
         enqueue(.expiry(parent: parent, name: name))
     }
 
-    /// Calls `body` on the notifier's thread when all that was queued before is sent. After the end of the mount it
-    /// is called at once, by the caller.
+    /// Calls `body` on the notifier's thread when everything queued before has been sent. After the end of the mount it
+    /// is called immediately, on the calling thread.
     public func afterQueued(_ body: @escaping @Sendable () -> Void) {
         if !enqueue(.call(body)) { body() }
     }

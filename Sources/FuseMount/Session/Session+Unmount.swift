@@ -2,10 +2,10 @@ internal import CFuse
 public import SystemPackage
 
 extension Session {
-    /// Unmounts this session's mount, wherever it was moved to, and no other's. Any thread but a worker may call it;
+    /// Unmounts exactly this session's mount, wherever it was moved to. May be called from any thread except a worker;
     /// ``run()`` returns soon after, unless programs hold a copy of the mount.
-    /// - Parameter lazy: take the mount away from the tree at once, even when it is in use, and ``end()``.
-    /// - Throws: EBUSY when it is in use and not `lazy`, or lies below another mount; EINVAL when it is not mounted.
+    /// - Parameter lazy: detach the mount immediately, even if it is in use, and ``end()``.
+    /// - Throws: EBUSY if it is in use and not `lazy`, or covered by another mount; EINVAL if it is not mounted.
     public func unmount(lazy: Bool = false) throws(Errno) {
         guard var identity = mounted else { throw .invalidArgument }
         let error = cfuse_unmount_identified(&identity, lazy)
@@ -14,15 +14,15 @@ extension Session {
         if lazy { end() }
     }
 
-    /// Whether the mount is in this process's tree. One that is not may still be in use: by who is in it, or by
+    /// Whether the mount is in this process's tree. A detached mount may still be in use, by programs in it or in
     /// another mount namespace.
     public var isMounted: Bool {
         guard var identity = mounted else { return false }
         return cfuse_is_mounted(&identity)
     }
 
-    /// Ends the connection, whoever uses it: requests end then with ENOTCONN or ECONNABORTED, and programs that hold
-    /// files open see that too. ``run()`` returns soon after.
+    /// Aborts the connection, even if it is in use: requests then fail with ENOTCONN or ECONNABORTED, also those of
+    /// programs with open files. ``run()`` returns soon after.
     public func end() {
         let pool = state.withLock { $0.phase == .mounted ? $0.pool : nil }
         if let pool { cfuse_pool_end(pool) }

@@ -3,7 +3,7 @@ internal import Glibc
 public import SystemPackage
 internal import Threads
 
-/// One filesystem on one mountpoint: mount it, run it, unmount it. A session is used once.
+/// A filesystem at a mountpoint: mount it, run it, unmount it. A session cannot be reused.
 public final class Session: Sendable {
     enum Phase {
         case new
@@ -24,15 +24,15 @@ public final class Session: Sendable {
 
     public let fileSystem: any FileSystem
     public let options: MountOptions
-    /// Tells the kernel what changed behind its back.
+    /// Notifies the kernel of changes that it does not know about.
     public let notifier = Notifier()
     let features: Features
     let lot = ParkingLot()
     /// Asked by a filesystem under locks of its own.
     let state = Locked(State(), rank: .innermost)
 
-    /// Makes a session; nothing is mounted yet.
-    /// - Throws: what is wrong with the options.
+    /// Creates a session; nothing is mounted yet.
+    /// - Throws: If the options are invalid.
     public init(_ fileSystem: any FileSystem, options: MountOptions) throws(MountError) {
         if let word = options.unknownWord { throw MountError("unknown mount option '\(word)'") }
         self.fileSystem = fileSystem
@@ -51,8 +51,8 @@ public final class Session: Sendable {
         if let handle { release(handle, pool: state.withLock { $0.pool }) }
     }
 
-    /// Mounts, by fusermount3 when the process isn't root. A dead mount of a former daemon is taken away first.
-    /// The mount answers once ``run()`` is called.
+    /// Mounts, using fusermount3 if the process is not root. A dead mount left by an earlier daemon is removed first.
+    /// The mount starts to respond when ``run()`` is called.
     public func mount(at path: String) throws(MountError) {
         guard let handle = state.withLock({ $0.phase == .new ? $0.handle : nil }) else {
             throw MountError("\(path): this session was mounted before")
@@ -79,12 +79,12 @@ public final class Session: Sendable {
         }
     }
 
-    /// Serves the mount until it is unmounted; then answers what is still parked and returns.
-    /// The calling thread waits, so it must not be one of Swift's own pool. Needs ``mount(at:)``.
+    /// Serves the mount until it is unmounted; then answers all parked replies and returns.
+    /// Blocks the calling thread, which must not belong to Swift's pool. Requires ``mount(at:)``.
     ///
-    /// The process should hold no file of the mount open itself, unless with O_PATH: killed, it would close it, and the
-    /// flush waits for the very process. Over io_uring not even an abort of the connection ends that.
-    /// - Throws: EAGAIN when there is no thread to be had, EINVAL when nothing is mounted.
+    /// The process should not have files of its own mount open, except with O_PATH: if it is killed, they are closed, and the
+    /// flush waits for the same process. Over io_uring not even aborting the connection ends that.
+    /// - Throws: EAGAIN if no thread could be created, EINVAL if nothing is mounted.
     public func run() throws(Errno) {
         let (handle, pool) = state.withLock { ($0.phase == .mounted ? $0.handle : nil, $0.pool) }
         guard let handle, let pool else { throw .invalidArgument }

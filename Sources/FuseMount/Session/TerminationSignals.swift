@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Threads
 
-/// SIGTERM, SIGINT and SIGHUP for a daemon that asks for it: nothing is installed otherwise.
+/// Optional handling of SIGTERM, SIGINT and SIGHUP for daemons.
 public enum TerminationSignals {
     private static func makeSet() -> sigset_t {
         var set = sigset_t()
@@ -10,14 +10,14 @@ public enum TerminationSignals {
         return set
     }
 
-    /// Keeps the three from ending the process. Call it first in `main`: threads made later inherit it.
+    /// Blocks the three signals. Call it first in `main`: threads created later inherit the mask.
     public static func block() {
         var set = makeSet()
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Calls `handler` on a thread of its own with each of the three that comes. Needs ``block()``.
-    /// - Returns: false when there is no thread to be had.
+    /// Calls `handler` on a separate thread for each of these signals. Requires ``block()``.
+    /// - Returns: false if no thread could be created.
     @discardableResult
     public static func handle(_ handler: @escaping @Sendable (_ signal: Int32) -> Void) -> Bool {
         let thread = Thread {

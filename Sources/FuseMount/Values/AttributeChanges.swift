@@ -1,6 +1,6 @@
 public import Glibc
 
-/// What a `setattr` request wants changed. A nil field stays as it is.
+/// The changes of a `setattr` request. Fields that are nil stay unchanged.
 public struct AttributeChanges: Sendable {
     /// A new time: given, or the moment at which the filesystem carries out the request.
     public enum Time: Sendable {

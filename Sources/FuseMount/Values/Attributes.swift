@@ -1,6 +1,6 @@
 public import Glibc
 
-/// What `stat` shows of a file. Wraps `struct stat`, so that an answer of `fstatat` passes on unconverted.
+/// The attributes that `stat` shows. Wraps `struct stat`, so that the result of `fstatat` needs no conversion.
 public struct Attributes: Sendable {
     /// The whole `struct stat`. The kernel ignores `st_dev`.
     public var status: Glibc.stat
@@ -9,7 +9,7 @@ public struct Attributes: Sendable {
         self.status = status
     }
 
-    /// Attributes with all else zero: one link, no bytes, times at the epoch.
+    /// Attributes with everything else zero: one link, no bytes, times at the epoch.
     /// - Parameter mode: type and permission bits, as in `st_mode`.
     public init(ino: UInt64, mode: UInt32, nlink: UInt = 1, uid: UInt32 = 0, gid: UInt32 = 0, size: Int64 = 0) {
         status = Glibc.stat()

@@ -1,6 +1,6 @@
 public import Glibc
 
-/// The answer to statx(2): the attributes and, where it is known, the time of birth.
+/// The answer to statx(2): the attributes and, if known, the time of birth.
 public struct BirthStatus: Sendable {
     public var attributes: Attributes
     public var birth: Glibc.timespec?

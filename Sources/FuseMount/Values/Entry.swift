@@ -1,16 +1,16 @@
 internal import CFuse
 
-/// A name's answer: the node behind it and how long the kernel may believe that.
+/// The answer to a lookup: the node, and how long the kernel may cache it.
 ///
-/// Each entry that is answered adds one to the kernel's lookup count of the node, which `forget` takes off again.
+/// Each entry that is answered increments the kernel's lookup count of the node; `forget` decrements it.
 /// Entries in a readdirplus listing count too, except `.` and `..`.
 public struct Entry: Sendable {
     /// The node; 0 means "no such name", to be cached for ``entryTimeout`` seconds.
     public var node: NodeID
-    /// Told apart over reuse of a node number (NFS export). Usually 0.
+    /// Distinguishes uses of the same node number (NFS export). Usually 0.
     public var generation: UInt64
     public var attributes: Attributes
-    /// How long the name stays known, in seconds. 0 is not at all.
+    /// How long the name may be cached, in seconds; 0 for not at all.
     public var entryTimeout: Double
     /// How long the attributes stay valid, in seconds.
     public var attributeTimeout: Double
@@ -26,8 +26,8 @@ public struct Entry: Sendable {
         self.attributeTimeout = attributeTimeout
     }
 
-    /// "There is no such name", which the kernel remembers for `timeout` seconds.
-    /// ENOENT says the same and is not remembered.
+    /// "No such name", cached by the kernel for `timeout` seconds.
+    /// ENOENT means the same, but is not cached.
     public static func negative(timeout: Double) -> Entry {
         Entry(node: 0, attributes: Attributes(ino: 0, mode: 0), entryTimeout: timeout, attributeTimeout: 0)
     }

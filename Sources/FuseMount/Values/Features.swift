@@ -1,4 +1,4 @@
-/// What a filesystem wants of the kernel beyond the common. Fixed for the life of a mount.
+/// Optional features that a filesystem requests from the kernel. Fixed for the lifetime of a mount.
 public struct Features: OptionSet, Sendable {
     public let rawValue: UInt32
 
@@ -14,20 +14,20 @@ public struct Features: OptionSet, Sendable {
     public static let flock = Features(rawValue: 1 << 2)
     /// The kernel checks POSIX ACLs, kept in `system.posix_acl_*` xattrs. Implies `defaultPermissions`.
     public static let posixACL = Features(rawValue: 1 << 3)
-    /// `lookup` answers `.` and `..` of any node ever answered (NFS, open_by_handle_at(2)); ESTALE when it is gone.
+    /// `lookup` supports `.` and `..` for any node ever answered (NFS, open_by_handle_at(2)), and answers ESTALE for deleted ones.
     public static let export = Features(rawValue: 1 << 4)
-    /// The filesystem clears suid and sgid where `killPrivileges` says so. Saves a getxattr for each write.
+    /// The filesystem clears suid and sgid when `killPrivileges` is set. Saves one getxattr per write.
     public static let handleKillPrivileges = Features(rawValue: 1 << 5)
-    /// Wants passthrough of reads and writes to backing files, where the kernel and the rights allow.
+    /// Reads and writes are passed through to backing files, if the kernel and the privileges allow it.
     public static let passthrough = Features(rawValue: 1 << 6)
-    /// The kernel keeps the targets of symbolic links until the node is invalidated.
+    /// The kernel caches the targets of symbolic links until the node is invalidated.
     public static let cacheSymlinks = Features(rawValue: 1 << 7)
-    /// Cached pages are dropped only when the filesystem says so, not when the time of change moves.
+    /// Cached pages are dropped only on request of the filesystem, not when the modification time changes.
     public static let explicitInvalidation = Features(rawValue: 1 << 8)
-    /// Operations on names, attributes and listings, `open` and `release` are answered, or parked, without waiting for
-    /// more than a local disk. They are then served one after the other by one thread, which is much the fastest.
-    /// That thread stays on the processor of the program that asks: start no other within a request, which would be kept
-    /// there too, but park the reply first.
-    /// `setxattr`, `removexattr`, `flush`, `fsync` and the operations on data may take their time all the same.
+    /// Operations on names, attributes and listings, `open` and `release` are answered or parked without waiting for
+    /// anything slower than a local disk. They are then served sequentially by one thread, which is by far the fastest.
+    /// That thread stays on the processor of the calling program. Do not start other threads within a request, because they
+    /// would be bound to it too; park the reply first.
+    /// `setxattr`, `removexattr`, `flush`, `fsync` and operations on data may still take longer.
     public static let answersAtOnce = Features(rawValue: 1 << 9)
 }

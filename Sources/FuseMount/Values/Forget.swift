@@ -1,4 +1,4 @@
-/// The kernel dropped `count` of the lookups it had of `node`. At zero it knows the node no more.
+/// The kernel dropped `count` of its lookups of `node`. At zero it no longer references the node.
 public struct Forget: Sendable {
     public let node: NodeID
     public let count: UInt64

@@ -12,7 +12,7 @@ public struct WriteOptions: Sendable {
     public let flags: Int32
     /// The filesystem must clear suid and sgid (KILLPRIV_V2).
     public let killPrivileges: Bool
-    /// The kernel writes cached pages back: the request's ids are not the writer's.
+    /// The kernel writes back cached pages: the IDs in the request are not those of the writer.
     public let fromPageCache: Bool
 }
 

@@ -10,14 +10,14 @@ public struct OpenedFile: Sendable {
 
         /// Reads and writes bypass the page cache.
         public static let directIO = Flags(rawValue: 1 << 0)
-        /// What the page cache holds of the file stays valid.
+        /// Pages of the file that are in the page cache stay valid.
         public static let keepCache = Flags(rawValue: 1 << 1)
         public static let nonSeekable = Flags(rawValue: 1 << 2)
         /// The kernel may keep the listing of this folder.
         public static let cacheDirectory = Flags(rawValue: 1 << 3)
         /// No `flush` when a descriptor is closed.
         public static let noFlush = Flags(rawValue: 1 << 5)
-        /// Direct writes of one file may run side by side.
+        /// Direct writes to one file may run concurrently.
         public static let parallelDirectWrites = Flags(rawValue: 1 << 6)
         /// Reads and writes go to the backing file. Set by ``OpenedFile/backing``.
         static let passthrough = Flags(rawValue: 1 << 7)
@@ -25,10 +25,10 @@ public struct OpenedFile: Sendable {
 
     public var handle: FileHandle
     public var flags: Flags
-    /// The backing file that the kernel reads and writes instead of asking.
+    /// The backing file that the kernel reads and writes directly.
     ///
-    /// All opens of one node must agree on it while any is open, and none of them may be cached without it:
-    /// the kernel answers EIO otherwise. A file that will be opened so later may be opened with `directIO` before.
+    /// All concurrent opens of a node must use the same one, and none of them may be cached without it;
+    /// otherwise the kernel answers EIO. Before a node is opened with a backing file, it may be opened with `directIO`.
     public var backing: BackingID?
 
     public init(handle: FileHandle = 0, flags: Flags = [], backing: BackingID? = nil) {
@@ -42,7 +42,7 @@ public struct OpenedFile: Sendable {
     }
 }
 
-/// A backing file that the kernel knows, see ``Session/registerBacking(_:)``.
+/// A backing file registered with the kernel, see ``Session/registerBacking(_:)``.
 public struct BackingID: Hashable, Sendable {
     public let rawValue: Int32
 }

@@ -6,7 +6,7 @@ public struct RenameFlags: OptionSet, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Fail with EEXIST when the new name is taken.
+    /// Fail with EEXIST if the new name exists.
     public static let noReplace = RenameFlags(rawValue: 1)
     /// Swap the two names.
     public static let exchange = RenameFlags(rawValue: 2)

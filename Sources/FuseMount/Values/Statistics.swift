@@ -1,6 +1,6 @@
 public import Glibc
 
-/// What `statfs` shows. Wraps `struct statvfs`, so that an answer of `fstatvfs` passes on unconverted.
+/// The answer to `statfs`. Wraps `struct statvfs`, so that the result of `fstatvfs` needs no conversion.
 public struct Statistics: Sendable {
     public var status: Glibc.statvfs
 
