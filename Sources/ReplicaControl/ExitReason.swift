@@ -1,49 +1,49 @@
-/// How the `replica` command ends. Each number means one thing for ever: a number is never reused, gaps stay.
+/// The exit status of the `replica` command. Numbers are never reused.
 ///
-/// The same names are the `code` of a failure on the control socket (docs/CONTROL.md). `mount.replica` when called
-/// as a mount(8) helper ends with ``MountExitStatus`` instead. A command throws one to end so when it has said all.
+/// The same names are used as the `code` of a failure on the control socket (docs/CONTROL.md). When called
+/// as a mount(8) helper, `mount.replica` exits with ``MountExitStatus`` instead. A command that has printed everything throws one to exit.
 package enum ExitReason: Int32, Error, CaseIterable, Sendable {
-    /// It worked.
+    /// Success.
     case success = 0
-    /// It failed for a reason without a number of its own; the message says which.
+    /// A failure without a specific number; the message gives the reason.
     case failed = 1
-    /// No domain has this name.
+    /// There is no domain with this name.
     case noSuchDomain = 3
-    /// There is a domain of this name already. Nothing was changed.
+    /// A domain with this name already exists. Nothing was changed.
     case domainExists = 4
-    /// The domain's daemon doesn't run and could not be started.
+    /// The domain's daemon is not running and could not be started.
     case notRunning = 5
-    /// No item is at this path.
+    /// There is no item at this path.
     case noSuchItem = 6
-    /// The time given with `--timeout` is over; what was asked for goes on.
+    /// Timed out (`--timeout`); the operation itself continues.
     case timedOut = 7
-    /// `status --check` found errors, conflicts or a store that can't be reached.
+    /// `status --check` found errors, conflicts or an unreachable store.
     case needsAttention = 8
-    /// The item's state forbids it: pinned, open, not uploaded, not a file.
+    /// The item's state does not allow it: pinned, open, not uploaded, not a file.
     case refused = 9
-    /// The store can't be reached, or the domain is disconnected.
+    /// The store is unreachable, or the domain is disconnected.
     case offline = 10
-    /// The directory can't be imported: missing, no directory, a mount point, inside a domain, not ours.
+    /// The directory cannot be imported: missing, not a directory, a mount point, inside a domain, another user's.
     case cannotImport = 11
     /// In use: the mount point by programs, or the domain by another daemon.
     case busy = 12
-    /// The system forbids it to this user.
+    /// Permission denied.
     case denied = 13
-    /// The domain's store or this system can't do it.
+    /// Not supported by the domain's store or this system.
     case unsupported = 14
-    /// The store URL isn't one we can use.
+    /// The store URL is invalid or not supported.
     case badStore = 15
     /// The daemon speaks another protocol version than this program.
     case wrongProtocol = 16
-    /// The path lies in no mounted domain.
+    /// The path is not in a mounted domain.
     case notInDomain = 17
-    /// The request was cancelled before its end.
+    /// The request was cancelled.
     case interrupted = 18
-    /// The anchor given with `--since` is too old, or not of this list.
+    /// The anchor given with `--since` is too old, or belongs to another list.
     case anchorExpired = 19
-    /// The mount failed; the same number as mount(8)'s.
+    /// The mount failed; the same number as in mount(8).
     case mountFailed = 32
-    /// The command line is wrong (EX_USAGE of sysexits.h).
+    /// Usage error (EX_USAGE of sysexits.h).
     case usage = 64
 
     /// The name used in messages and documents.
@@ -51,7 +51,7 @@ package enum ExitReason: Int32, Error, CaseIterable, Sendable {
 }
 
 extension ExitReason: Codable {
-    /// Reads the name. A name from a newer daemon reads as ``failed``: its message still says what is wrong.
+    /// Decodes the name. An unknown name from a newer daemon becomes ``failed``; its message still describes the problem.
     package init(from decoder: any Decoder) throws {
         let name = try decoder.singleValueContainer().decode(String.self)
         self = Self.allCases.first { $0.name == name } ?? .failed
@@ -64,7 +64,7 @@ extension ExitReason: Codable {
     }
 }
 
-/// How `mount.replica` ends when mount(8) or a person calls it to mount: the numbers of mount(8)'s manual page.
+/// The exit status of `mount.replica` as a mount(8) helper: the numbers in mount(8)'s manual page.
 package enum MountExitStatus: Int32, Sendable {
     /// Mounted, or nothing to do.
     case success = 0

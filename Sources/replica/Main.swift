@@ -40,7 +40,7 @@ struct Replica: ParsableCommand {
         }
     }
 
-    /// One line on standard error and the exit status that the error stands for.
+    /// Prints one line on standard error and exits with the error's status.
     private static func finish(_ error: any Error) -> Never {
         if let failure = error as? ControlFailure {
             Output.complain(failure.message)

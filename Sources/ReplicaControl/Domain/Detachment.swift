@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// Takes from the tree what nobody serves any more.
+/// Detaches mounts without a daemon.
 package enum Detachment {
-    /// Unmounts what is on top at this path, in use or not: by umount2(2), or by fusermount3 for who may not.
+    /// Unmounts the topmost mount at this path, even if it is in use: with umount2(2), or fusermount3 without the privilege.
     /// Returns whether it succeeded.
     package static func unmount(_ path: FilePath) -> Bool {
         if umount2(path.string, Int32(MNT_DETACH) | CL_UMOUNT_NOFOLLOW) == 0 { return true }

@@ -1,16 +1,16 @@
 import Glibc
 package import SystemPackage
 
-/// Where a domain is on disk.
+/// The location of a domain on disk.
 package struct DomainLocation: Sendable {
     /// The domain's name: the name of its entry in the root, which `domain.json` repeats.
     package let name: DomainName
     /// The state directory, absolute, with a link in the root resolved.
     package let state: FilePath
-    /// What `domain.json` says.
+    /// The contents of `domain.json`.
     package let record: DomainRecord
 
-    /// A domain whose place is known, such as one just made.
+    /// A domain at a known location, such as one just created.
     package init(name: DomainName, state: FilePath, record: DomainRecord) {
         self.name = name
         self.state = state
@@ -21,7 +21,7 @@ package struct DomainLocation: Sendable {
     package var socket: FilePath { state.appending(ControlSocket.name) }
 }
 
-/// Why a domain, or the folder of all domains, can't be read.
+/// Why a domain, or the folder of all domains, cannot be read.
 package struct UnreadableDomain: Error, CustomStringConvertible, Sendable {
     /// Where it is listed.
     package let place: FilePath
@@ -36,8 +36,8 @@ package struct UnreadableDomain: Error, CustomStringConvertible, Sendable {
     package var description: String { "\(place) can't be read: \(reason)" }
 }
 
-/// The folder that lists a user's domains: one entry a domain, which is its state directory, or a symbolic link to it
-/// where the state lies beside the imported directory on another filesystem.
+/// The folder that lists a user's domains: one entry per domain, which is its state directory, or a symbolic link to it
+/// if the state is next to an imported directory on another filesystem.
 package struct DomainDirectory: Sendable {
     /// The folder. It need not exist yet.
     package let root: FilePath
@@ -47,11 +47,11 @@ package struct DomainDirectory: Sendable {
         self.root = root
     }
 
-    /// The folders to look in, the one for new domains first: `$XDG_DATA_HOME/replica` alone if that is set to an
-    /// absolute path; else `/var/lib/replica` for root and `~/.local/share/replica` for others.
+    /// The folders to search, the one for new domains first: only `$XDG_DATA_HOME/replica` if that is set to an
+    /// absolute path; otherwise `/var/lib/replica` for root and `~/.local/share/replica` for others.
     ///
-    /// Who sets it means no other place: what acts on all domains must not reach those that lie elsewhere. `user` is this
-    /// process's where none is given. The home comes from the password database where HOME is missing, as it is below mount(8).
+    /// If the variable is set, no other place is used: commands for all domains must not reach domains elsewhere. `user` defaults
+    /// to this process's. If HOME is missing, as under mount(8), the home directory comes from the password database.
     package static func searchPath(
         environment: [String: String], user: UInt32? = nil
     ) -> [DomainDirectory] {
@@ -64,8 +64,8 @@ package struct DomainDirectory: Sendable {
         return [DomainDirectory(root: FilePath(home).appending(".local/share/replica"))]
     }
 
-    /// The domains in this folder, sorted by name. Entries that are no domain are passed over; one whose
-    /// `domain.json` can't be read, or whose disk isn't there, goes to `unreadable` and doesn't hide the others.
+    /// The domains in this folder, sorted by name. Entries that are not domains are skipped; one whose
+    /// `domain.json` cannot be read, or whose disk is missing, is passed to `unreadable` and does not hide the others.
     package func domains(unreadable: (DomainName, any Error) -> Void = { _, _ in }) throws -> [DomainLocation] {
         var found: [DomainLocation] = []
         for text in try entries() {
@@ -79,8 +79,8 @@ package struct DomainDirectory: Sendable {
         return found.sorted { $0.name.text < $1.name.text }
     }
 
-    /// The domain of this name, or nil if there is none here. Throws an ``UnreadableDomain`` where there is one that
-    /// can't be read, for saying that there is none would let its name be taken.
+    /// The domain with this name, or nil if there is none here. Throws ``UnreadableDomain`` if there is one that
+    /// cannot be read: otherwise its name could be taken.
     package func domain(named name: DomainName) throws -> DomainLocation? {
         do { return try location(named: name) } catch {
             throw UnreadableDomain(place: root.appending(name.text), error)
@@ -136,7 +136,7 @@ package struct DomainDirectory: Sendable {
 }
 
 extension [DomainDirectory] {
-    /// Every domain in these folders; of one name in two folders, the first folder's.
+    /// All domains in these folders; if a name is in two folders, the first one counts.
     package func domains(unreadable: (DomainName, any Error) -> Void = { _, _ in }) throws -> [DomainLocation] {
         var found: [DomainLocation] = []
         for directory in self {

@@ -1,5 +1,5 @@
-/// The name of a domain. It is the name of a directory below the state root, the source field in `/proc/mounts`, and
-/// what stands before the colon in `NAME:PATH`, so what would be misread there is refused.
+/// The name of a domain. It is used as the name of a directory below the state root, as the source in `/proc/mounts`, and
+/// before the colon in `NAME:PATH`, so names that would be ambiguous there are rejected.
 package struct DomainName: Hashable, Sendable, CustomStringConvertible {
     /// The name as text: 1 to 200 bytes of UTF-8.
     package let text: String
@@ -7,7 +7,7 @@ package struct DomainName: Hashable, Sendable, CustomStringConvertible {
     /// Longest name in bytes; leaves room below NAME_MAX for a suffix.
     package static let longest = 200
 
-    /// Takes a name, or throws what is wrong with it.
+    /// Checks a name, or throws what is wrong with it.
     package init(_ text: String) throws(DomainNameError) {
         if text.isEmpty { throw .empty }
         if text.utf8.count > Self.longest { throw .tooLong }
@@ -20,7 +20,7 @@ package struct DomainName: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { text }
 
-    /// Equal bytes: the name is the name of a directory, where equivalent Unicode spellings differ.
+    /// Compares bytes: as names of directories, equivalent Unicode spellings differ.
     package static func == (one: DomainName, other: DomainName) -> Bool {
         one.text.utf8.elementsEqual(other.text.utf8)
     }

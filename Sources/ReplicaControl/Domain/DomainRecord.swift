@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-/// What `STATE/domain.json` says: enough to find and start a domain without opening its database. No secrets.
+/// The contents of `STATE/domain.json`: enough to find and start a domain without opening its database. No secrets.
 package struct DomainRecord: Codable, Equatable, Sendable {
-    /// Version of this file's form. A greater number than ours is refused, never guessed at.
+    /// Version of the file format. A greater number than ours is rejected.
     package var format: Int
     /// The domain's name.
     package var name: String
@@ -11,7 +11,7 @@ package struct DomainRecord: Codable, Equatable, Sendable {
     /// Mount options that belong to the domain rather than to one mount, as written: `cache-max=10G`.
     package var options: [String]
 
-    /// The form this program writes.
+    /// The format that this program writes.
     package static let currentFormat = 1
 
     /// A record for a new domain.

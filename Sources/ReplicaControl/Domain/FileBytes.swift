@@ -1,9 +1,9 @@
 package import SystemPackage
 
-/// Files that are read whole.
+/// Reads complete files.
 package enum FileBytes {
-    /// The file's bytes, or nil where there is no file.
-    /// - Parameter limit: The most bytes that are accepted.
+    /// The file's bytes, or nil if it does not exist.
+    /// - Parameter limit: The maximum size in bytes.
     /// - Throws: An `Errno`; EFBIG for a longer file.
     package static func readIfPresent(_ path: FilePath, limit: Int = 1 << 20) throws -> [UInt8]? {
         let file: FileDescriptor

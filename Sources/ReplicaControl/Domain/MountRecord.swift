@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// Which mount is a domain's: `STATE/mount.json`, there as long as one is, and after a crash. A path alone, or a
-/// name, would say that of whatever is mounted there by now.
+/// Identifies a domain's mount: `STATE/mount.json`, present while it is mounted, and after a crash. A path or a
+/// name alone could refer to another mount by now.
 package struct MountRecord: Codable, Equatable, Sendable {
     /// The file's name in the state directory.
     package static let name: FilePath.Component = "mount.json"
@@ -12,12 +12,12 @@ package struct MountRecord: Codable, Equatable, Sendable {
     package let path: ControlFilePath
     /// Its filesystem.
     package let device: DeviceNumber
-    /// The number that no other mount gets until the machine starts anew; before Linux 6.8 one that is used again.
+    /// The unique mount ID, not reused until reboot; before Linux 6.8 the reusable one.
     package let number: UInt64
-    /// In which run of the machine.
+    /// The boot ID.
     package let boot: String
 
-    /// The mount that is on top at this path.
+    /// The topmost mount at this path.
     /// - Throws: An `Errno`.
     package init(at path: FilePath) throws {
         self.path = ControlFilePath(path)
@@ -34,7 +34,7 @@ package struct MountRecord: Codable, Equatable, Sendable {
         self.boot = String(decoding: boot.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 
-    /// statx(2) without asking whoever serves the mount, who may be hung.
+    /// statx(2) without a request to the mount's daemon, which may hang.
     private static func look(_ place: Int32, _ mask: UInt32) throws -> cl_statx {
         var status = cl_statx()
         guard cl_statx_of(place, "", CL_AT_EMPTY_PATH | CL_AT_STATX_DONT_SYNC, mask, &status) == 0 else {
@@ -43,12 +43,12 @@ package struct MountRecord: Codable, Equatable, Sendable {
         return status
     }
 
-    /// Whether this very mount is still on top at its path.
+    /// Whether this mount is still the topmost at its path.
     package var isThere: Bool {
         do { return try MountRecord(at: path.path) == self } catch { return false }
     }
 
-    /// What the domain's state says; nil where it has no mount, or the record can't be read.
+    /// The record in the domain's state; nil if there is none, or it cannot be read.
     package static func read(state: FilePath) -> MountRecord? {
         do {
             guard let bytes = try FileBytes.readIfPresent(state.appending(name)) else { return nil }
@@ -69,7 +69,7 @@ package struct MountRecord: Codable, Equatable, Sendable {
         guard rename(fresh.string, state.appending(Self.name).string) == 0 else { throw Errno(rawValue: errno) }
     }
 
-    /// Takes it away: the mount is gone.
+    /// Removes the record after the mount is gone.
     package static func remove(state: FilePath) {
         unlink(state.appending(name).string)
     }

@@ -2,11 +2,11 @@ package import SystemPackage
 
 /// A filesystem in this process's tree, as `/proc/self/mountinfo` has it.
 package struct MountedFileSystem: Sendable {
-    /// The mount's number, which another one gets when it is gone.
+    /// The mount ID, which is reused after it is gone.
     package let number: UInt64
     /// The filesystem's device.
     package let device: DeviceNumber
-    /// Which folder of the filesystem is mounted, from its own root: another one than that for a bind mount.
+    /// The folder of the filesystem that is mounted; other than its root for a bind mount.
     package let root: FilePath
     /// Where it is mounted.
     package let path: FilePath
@@ -29,8 +29,8 @@ package struct DeviceNumber: Hashable, Codable, Sendable {
 
 /// What is mounted where.
 package enum MountTable {
-    /// All of it, a mount after those that it lies over.
-    /// - Parameter process: Whose tree: a process's number, or this one's.
+    /// All mounts, each after those that it covers.
+    /// - Parameter process: The process whose mounts to list; by default this one.
     /// - Throws: An `Errno`.
     package static func read(of process: Int32? = nil) throws -> [MountedFileSystem] {
         let owner = process.map(String.init) ?? "self"
@@ -38,7 +38,7 @@ package enum MountTable {
         return table.split(separator: UInt8(ascii: "\n")).compactMap(entry)
     }
 
-    /// What is mounted on top at exactly this path, which has no links in it; nil where nothing is.
+    /// The topmost mount at exactly this path, which must not contain links; nil if there is none.
     package static func top(at path: FilePath) throws -> MountedFileSystem? {
         try read().last { $0.path == path }
     }

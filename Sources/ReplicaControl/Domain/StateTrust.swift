@@ -1,9 +1,9 @@
 import Glibc
 package import SystemPackage
 
-/// Why a domain's state is not believed: what others could have put there is neither read nor written through.
+/// Why a domain's state is not trusted. Files that other users could have created are neither read nor written.
 package struct StateTrustError: Error, Equatable, CustomStringConvertible {
-    /// What is not as it has to be.
+    /// The entry concerned.
     package let path: FilePath
     /// What is wrong with it, and what to do.
     package let reason: String
@@ -11,9 +11,9 @@ package struct StateTrustError: Error, Equatable, CustomStringConvertible {
     package var description: String { "\(path) \(reason)" }
 }
 
-/// Whether the state of a domain is this user's alone.
+/// Checks that a domain's state is private to this user.
 package enum StateTrust {
-    /// What lstat(2) says of an entry.
+    /// The result of lstat(2) for an entry.
     package struct Entry: Equatable, Sendable {
         var type: mode_t
         var permissions: mode_t
@@ -24,18 +24,18 @@ package enum StateTrust {
         }
     }
 
-    /// What an entry of the state, or the state itself, has to be.
+    /// The requirements on the state or one of its entries.
     enum Part: CaseIterable {
         /// Private, ours.
         case state
         /// Ours, below what is private.
         case folder, file
-        /// The user's own directory: whose it is and who may read it is as it was.
+        /// The user's own directory, with its original owner and permissions.
         case tree
     }
 
-    /// Checks the state and what a daemon opens in it. What is not there is made by the daemon.
-    /// - Parameter state: A path without links in it, but for what is to be checked.
+    /// Checks the state and the entries that a daemon opens. Missing entries are created by the daemon.
+    /// - Parameter state: A path without links, except for the part to be checked.
     package static func check(_ state: FilePath) throws(StateTrustError) {
         let parts: [(String, Part)] = [
             ("", .state), ("staging", .folder), ("kept", .folder), ("tree", .tree), ("domain.json", .file),

@@ -1,5 +1,5 @@
-/// The address of a store: `file:///absolute/path`. It is kept in `domain.json` and shown by `replica status`, so it
-/// never holds a secret: a URL with a password in it is refused.
+/// The address of a store: `file:///absolute/path`. It is stored in `domain.json` and shown by `replica status`, so it
+/// never contains a secret: a URL with a password is rejected.
 package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
     /// The URL as given.
     package let text: String
@@ -11,11 +11,11 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
     /// The schemes that have a store.
     package static let schemes = ["file"]
 
-    /// Whether a mount's SPEC is meant as a URL rather than as a domain's name, which can't hold a colon.
+    /// Whether a mount's SPEC is a URL rather than a domain's name, which cannot contain a colon.
     package static func looksLikeURL(_ text: String) -> Bool { text.contains(":") }
 
-    /// Takes a URL, or throws what is wrong with it. The URL itself is never part of the message, for it may hold
-    /// the secret that the message complains about.
+    /// Parses a URL, or throws what is wrong with it. The message never includes the URL itself, which may contain
+    /// the secret that the message is about.
     package init(_ text: String) throws(StoreURLError) {
         guard let range = text.firstRange(of: "://") else { throw .notURL }
         let scheme = text[..<range.lowerBound].lowercased()

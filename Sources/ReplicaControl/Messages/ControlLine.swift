@@ -1,14 +1,14 @@
 import FoundationEssentials
 
-/// Version of the protocol below. It rises when an old client or daemon would misread a message; a new request or a
-/// new optional field doesn't raise it.
+/// Version of the protocol below. It is increased when an old client or daemon would misread a message, but not for new
+/// requests and new optional fields.
 package let controlProtocolVersion = 1
 
-/// One line from a client: a request with the number that its replies repeat.
+/// One line from a client: a request with the ID that is repeated in its replies.
 package struct RequestLine: Codable, Equatable, Sendable {
     /// ``controlProtocolVersion`` of the client.
     package var `protocol`: Int
-    /// Chosen by the client; unique among its requests under way on this connection.
+    /// Chosen by the client; unique among the requests in progress on this connection.
     package var id: Int
     package var request: ControlRequest
 
@@ -22,25 +22,25 @@ package struct RequestLine: Codable, Equatable, Sendable {
 
 /// One line from the daemon: any number of events, then one answer or one failure.
 package struct ReplyLine: Codable, Equatable, Sendable {
-    /// The request's number; 0 where the line could not be read as a request.
+    /// The request's ID; 0 if the line could not be parsed as a request.
     package var id: Int
     package var event: ControlEvent?
     package var answer: ControlAnswer?
     package var failure: ControlFailure?
 
-    /// Something on the way.
+    /// An event.
     package init(id: Int, event: ControlEvent) {
         self.id = id
         self.event = event
     }
 
-    /// The good end.
+    /// A successful end.
     package init(id: Int, answer: ControlAnswer) {
         self.id = id
         self.answer = answer
     }
 
-    /// The bad end.
+    /// A failure.
     package init(id: Int, failure: ControlFailure) {
         self.id = id
         self.failure = failure
@@ -54,7 +54,7 @@ private struct VersionOnly: Decodable {
 
 /// Lines of JSON: what is sent and what comes back.
 package enum ControlLine {
-    /// Longest line either side takes, in bytes, its end not counted.
+    /// The longest line that either side accepts, in bytes without the newline.
     package static let longest = 1 << 20
 
     /// The message in one line, with the newline at its end.
@@ -74,8 +74,8 @@ package enum ControlLine {
         return try decoder.decode(type, from: Data(line))
     }
 
-    /// Reads a request of any version: first which version it is, so that a newer client is told so instead of being
-    /// told that its line is nonsense.
+    /// Parses a request of any version. The version is checked first, so that a newer client gets an appropriate error
+    /// instead of a parse error.
     package static func decodeRequest(_ line: some Sequence<UInt8>) throws(ControlFailure) -> RequestLine {
         let bytes = Array(line)
         let version: VersionOnly
@@ -105,8 +105,8 @@ package struct LineBuffer: Sendable {
         bytes.append(contentsOf: more)
     }
 
-    /// Takes the next whole line, without its newline; nil where there is none yet.
-    /// Throws `wrongProtocol` when a line is longer than ``ControlLine/longest``.
+    /// Removes and returns the next complete line, without its newline; nil if there is none yet.
+    /// Throws `wrongProtocol` if a line is longer than ``ControlLine/longest``.
     package mutating func next() throws(ControlFailure) -> [UInt8]? {
         guard let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
             searched = bytes.count

@@ -1,4 +1,4 @@
-/// The end of a request that went well.
+/// The answer to a successful request.
 package enum ControlAnswer: Equatable, Sendable {
     case done
     case daemon(DaemonStatus)
@@ -7,29 +7,29 @@ package enum ControlAnswer: Equatable, Sendable {
     case evicted(EvictionResult)
     case removed(RemovalResult)
     case restored(RestorationResult)
-    /// Where a list that was asked for with an anchor goes on.
+    /// The anchor for the next request of a list.
     case anchor(String)
 }
 
-/// What a request tells before its end.
+/// An event of a request in progress.
 package enum ControlEvent: Equatable, Sendable {
     /// Counts so far.
     case progress(TransferProgress)
     /// A part of a list; a long list comes in several.
     case items([ItemStatus])
-    /// A part of what left a set.
+    /// A part of the items removed from a set.
     case left([DepartureStatus])
     /// A part of the list of conflicts.
     case conflicts([ConflictStatus])
-    /// Something happened (`watch`).
+    /// An event of the domain (`watch`).
     case change(ChangeEvent)
 }
 
-/// The end of a request that failed: a code to decide by, and one line for people.
+/// The failure of a request: a code for programs, and one line for people.
 package struct ControlFailure: Error, Codable, Equatable, Sendable, CustomStringConvertible {
-    /// The exit status `replica` ends with.
+    /// The exit status of `replica`.
     package var code: ExitReason
-    /// One line, without a full stop at its end.
+    /// One line, without a period at its end.
     package var message: String
 
     /// A failure with its line.
@@ -46,7 +46,7 @@ extension ControlAnswer: Codable {
         case daemon, domain, item, evicted, removed, restored, anchor
     }
 
-    /// One key says which answer; an empty object, or keys of a newer daemon only, is `done`.
+    /// The key identifies the answer; an empty object, or only keys of a newer daemon, is `done`.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         switch container.allKeys.first {

@@ -1,7 +1,7 @@
 import Glibc
 package import SystemPackage
 
-/// What can be asked of a domain's daemon. docs/CONTROL.md says what each one does and which answer it has.
+/// The requests to a domain's daemon. docs/CONTROL.md describes each one and its answer.
 package enum ControlRequest: Codable, Equatable, Sendable {
     /// Who serves the domain. Answer: `daemon`.
     case hello
@@ -9,63 +9,63 @@ package enum ControlRequest: Codable, Equatable, Sendable {
     case status
     /// One item. Answer: `item`.
     case item(path: ControlPath)
-    /// The item that the store calls so. Answer: `item`.
+    /// The item with this identifier in the store. Answer: `item`.
     case find(id: String)
-    /// Items with something not yet in the store. Events: `items`. Answer: `done`. With an anchor what came into this set
-    /// and what left it after that, or all for an empty one. Events: `items`, `left`. Answer: `anchor`.
+    /// Items that are not uploaded yet. Events: `items`. Answer: `done`. With an anchor: what was added to and removed from
+    /// this set since then, or everything for an empty anchor. Events: `items`, `left`. Answer: `anchor`.
     case pending(since: String?)
-    /// Items whose content, or listing, is on this disk; `since`, events and answer as for `pending`.
+    /// Items whose content or listing is local; `since`, events and answer as for `pending`.
     case materialized(since: String?)
-    /// Unsettled conflicts. Events: `conflicts`. Answer: `done`.
+    /// Unresolved conflicts. Events: `conflicts`. Answer: `done`.
     case conflicts
-    /// Settles the conflict at a path. Answer: `done`.
+    /// Resolves the conflict at a path. Answer: `done`.
     case resolve(path: ControlPath, keep: ConflictChoice)
-    /// Fetches content; a folder's is its listing, one level deep, or with `recursive` all that is below it. `wait`
-    /// answers when the bytes are here, else as soon as the fetch is under way. Events: `progress`. Answer: `done`.
+    /// Downloads content: for a folder its listing, one level deep, or with `recursive` everything below it. With `wait` the
+    /// answer is sent when the download is complete, otherwise when it has started. Events: `progress`. Answer: `done`.
     case download(path: ControlPath, range: ByteRange?, recursive: Bool?, wait: Bool)
-    /// Gives the content's disk space back; a folder's is its subtree, whose names stay. Strict stops at the first
-    /// refusal before anything is evicted. Events: `progress`. Answer: `evicted`.
+    /// Frees the content's disk space, for a folder that of its subtree; names are kept. With `strict`, a refusal stops it
+    /// before anything is evicted. Events: `progress`. Answer: `evicted`.
     case evict(path: ControlPath, strict: Bool)
-    /// Evicts what is below a folder and forgets the listings of folders in which nothing is left here.
+    /// Evicts everything below a folder and drops the listings of folders in which nothing local is left.
     /// Events: `progress`. Answer: `evicted`.
     case forget(path: ControlPath)
-    /// Keeps the content here always, and that of what is below. Answer: `done`, when this is in force; with `wait` when the
-    /// bytes are here. Events: `progress`.
+    /// Keeps an item and everything below it local. Answer: `done`, as soon as it is in effect; with `wait` when everything
+    /// is downloaded. Events: `progress`.
     case pin(path: ControlPath, wait: Bool? = nil)
     /// Undoes `pin`. Answer: `done`.
     case unpin(path: ControlPath)
-    /// Sends an item and what is below it to the store again as createItem(mayAlreadyExist). Answer: `done` at once.
+    /// Uploads an item and everything below it again, as createItem(mayAlreadyExist). Answer: `done`, immediately.
     case reimport(path: ControlPath)
-    /// Sends fields of an item once more, or all that is here of it; `resend` has their names. Answer: `done` when the
-    /// request is kept.
+    /// Uploads fields of an item again, or all that is local; `resend` lists their names. Answer: `done` when the
+    /// request is recorded.
     case resend(path: ControlPath, fields: [String]?)
     /// Ends a disconnection. Answer: `done`.
     case connect
-    /// Stops all calls to the store until `connect`, or if `temporary` until the daemon is started anew. Answer: `done`.
+    /// Stops all calls to the store until `connect`, or if `temporary` until the daemon is restarted. Answer: `done`.
     case disconnect(reason: String, temporary: Bool?)
-    /// Answers when all that was written before is in the store and all the store had is applied.
+    /// Waits until all earlier local changes are uploaded and all changes in the store are applied.
     /// Events: `progress`. Answer: `done`.
     case wait(path: ControlPath)
-    /// Tries again at once what waits for its next try; all items where no path is given. Answer: `done`.
+    /// Retries failed operations now; of all items if no path is given. Answer: `done`.
     case retry(path: ControlPath?)
-    /// Lets a held mass deletion go on. Answer: `done`.
+    /// Approves a held mass deletion. Answer: `done`.
     case approve
-    /// Has the store get again what it deleted and is held. Answer: `restored`.
+    /// Uploads the items of a held mass deletion again. Answer: `restored`.
     case restore
-    /// Says that an error's cause is gone: an error code of docs/CONTROL.md. Answer: `done`.
+    /// Declares the cause of an error fixed, by its code. Answer: `done`.
     case resolved(code: String)
-    /// Tells what happens, until the connection is closed. Events: `change`, `progress`.
+    /// Reports events until the connection is closed. Events: `change`, `progress`.
     case watch
     /// Mounts the domain with `mount.replica`'s options. Answer: `done` when the mount is live.
     case mount(mountpoint: ControlFilePath, options: [String])
-    /// Unmounts and ends the daemon; `flush` sends what is pending first. Events: `progress`. Answer: `done`.
+    /// Unmounts and stops the daemon; with `flush`, pending changes are uploaded first. Events: `progress`. Answer: `done`.
     case unmount(flush: Bool)
-    /// Unmounts, takes the domain away and ends the daemon. Answer: `removed`.
+    /// Unmounts, removes the domain and stops the daemon. Answer: `removed`.
     case remove(keep: RemovalMode)
 }
 
 extension ControlRequest {
-    /// The item it is about; nil where it is about the whole domain.
+    /// The item concerned; nil for the whole domain.
     package var path: ControlPath? {
         switch self {
         case .item(let path), .resolve(let path, _), .download(let path, _, _, _), .evict(let path, _),
@@ -81,7 +81,7 @@ extension ControlRequest {
 }
 
 extension ControlRequest {
-    /// The anchor that a list is asked for with; nil for one that is wanted whole, and for what is no list.
+    /// The anchor of a request for a list; nil for a complete list, and for other requests.
     package var since: String? {
         switch self {
         case .pending(let since), .materialized(let since): since
@@ -90,21 +90,21 @@ extension ControlRequest {
     }
 }
 
-/// Which side of a conflict stays under the item's name.
+/// Which side of a conflict keeps the item's name.
 package enum ConflictChoice: String, Codable, CaseIterable, Sendable {
     /// The local bytes take the name; the store's version is dropped.
     case local
     /// The store's version keeps the name; the conflict copy is dropped.
     case remote
-    /// Both stay, as they are now, and the conflict counts as settled.
+    /// Both stay as they are, and the conflict counts as resolved.
     case both
 }
 
 /// What stays on disk when a domain is removed (NSFileProviderManager.DomainRemovalMode).
 package enum RemovalMode: String, Codable, CaseIterable, Sendable {
-    /// What isn't in the store yet is preserved: the default.
+    /// Changes that are not uploaded yet are preserved. The default.
     case dirty
-    /// Everything that is on this disk is preserved.
+    /// All local content is preserved.
     case downloaded
     /// Nothing is preserved, unsent edits included.
     case none

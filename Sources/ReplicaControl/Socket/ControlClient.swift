@@ -1,18 +1,18 @@
 import Glibc
 package import SystemPackage
 
-/// A connection to a daemon, for one request after the other. Blocks its thread: it is for commands, not for servers.
+/// A connection to a daemon for sequential requests. Blocks its thread: meant for commands, not for servers.
 package final class ControlClient {
     private let socket: FileDescriptor
     private var received = LineBuffer()
     private var requests = 0
 
-    /// Connects to the daemon of the domain whose state directory this is; throws `notRunning` where there is none.
+    /// Connects to the daemon of the domain with this state directory; throws `notRunning` if there is none.
     package init(state: FilePath) throws(ControlFailure) {
         socket = try ControlSocket.connect(state: state)
     }
 
-    /// A connection, or nil where no daemon runs.
+    /// A connection, or nil if no daemon is running.
     package static func ifRunning(state: FilePath) throws(ControlFailure) -> ControlClient? {
         do { return try ControlClient(state: state) } catch {
             // No `catch where`: Swift 6.3.1 crashes on it when the throws are typed.
@@ -21,7 +21,7 @@ package final class ControlClient {
         }
     }
 
-    /// The daemon's process; nil where the system does not tell.
+    /// The daemon's process ID, if it is known.
     package var daemonProcess: Int32? {
         do { return try ControlSocket.peer(of: socket).process } catch { return nil }
     }
@@ -30,9 +30,9 @@ package final class ControlClient {
         _ = Glibc.close(socket.rawValue)
     }
 
-    /// Sends a request and returns its answer, or throws its failure. Events go to `onEvent` as they come.
+    /// Sends a request and returns its answer, or throws its failure. Events are passed to `onEvent` as they arrive.
     ///
-    /// `timeout` is in seconds for the whole request; after it `timedOut` is thrown and the connection must not be
+    /// `timeout` is in seconds for the whole request; afterwards `timedOut` is thrown and the connection must not be
     /// used again: closing it cancels the request.
     package func request(
         _ request: ControlRequest, timeout: Double? = nil, onEvent: (ControlEvent) throws -> Void = { _ in }

@@ -7,8 +7,8 @@ package enum ControlSocket {
     /// The socket's name in the state directory.
     package static let name: FilePath.Component = "control.sock"
 
-    /// Connects to the daemon of the domain whose state directory this is.
-    /// Throws `notRunning` where nobody listens and `denied` where the daemon isn't ours.
+    /// Connects to the daemon of the domain with this state directory.
+    /// Throws `notRunning` if nobody listens and `denied` if the daemon belongs to another user.
     package static func connect(state: FilePath) throws(ControlFailure) -> FileDescriptor {
         let socket = try newSocket()
         let code = withAddress(state: state) { address, length in Glibc.connect(socket.rawValue, address, length) }
@@ -24,8 +24,8 @@ package enum ControlSocket {
         return socket
     }
 
-    /// Makes the socket and listens. Whoever calls this must hold the domain's lock: a socket that is there is a dead
-    /// daemon's and is replaced.
+    /// Creates the socket and listens. The caller must hold the domain's lock: an existing socket is left over from a dead
+    /// daemon and is replaced.
     package static func listen(state: FilePath) throws(Errno) -> FileDescriptor {
         let socket: FileDescriptor
         do { socket = try newSocket() } catch { throw .tooManyOpenFiles }

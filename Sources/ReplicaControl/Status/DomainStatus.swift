@@ -1,6 +1,6 @@
 package import struct FoundationEssentials.Date
 
-/// Who serves a domain.
+/// The daemon that serves a domain.
 package struct DaemonStatus: Codable, Equatable, Sendable {
     /// The domain's name.
     package var name: String
@@ -8,7 +8,7 @@ package struct DaemonStatus: Codable, Equatable, Sendable {
     package var pid: Int32
     /// The protocol version it speaks.
     package var `protocol`: Int
-    /// Where the domain is mounted; nil where it is served without a mount.
+    /// Where the domain is mounted; nil if it is served without a mount.
     package var mountpoint: ControlFilePath?
 
     /// The daemon of the domain `name`, speaking this program's protocol version.
@@ -22,23 +22,23 @@ package struct DaemonStatus: Codable, Equatable, Sendable {
 
 /// What a domain is doing.
 package enum DomainState: String, Codable, CaseIterable, Sendable {
-    /// No daemon runs. What is pending stays pending.
+    /// No daemon is running. Pending changes stay pending.
     case stopped
-    /// Its first replication after an import is under way.
+    /// The first upload after an import is in progress.
     case importing
-    /// Changes are on their way, in either direction.
+    /// Changes are being uploaded or downloaded.
     case syncing
     /// Nothing to do.
     case idle
-    /// The store can't be reached. Everything local works; changes wait.
+    /// The store is unreachable. Everything local works; changes are queued.
     case offline
     /// Disconnected by `replica disconnect` or by the store.
     case disconnected
-    /// A mass deletion waits for `replica approve`.
+    /// A mass deletion is waiting for `replica approve`.
     case held
 }
 
-/// A domain, as `replica status` shows it. Counts are nil where only a running daemon knows them.
+/// A domain, as shown by `replica status`. Counts are nil if no daemon is running.
 package struct DomainStatus: Codable, Equatable, Sendable {
     package var name: String
     /// The store's URL; never a secret.
@@ -47,33 +47,33 @@ package struct DomainStatus: Codable, Equatable, Sendable {
     package var directory: ControlFilePath
     /// Where it is mounted, if it is.
     package var mountpoint: ControlFilePath?
-    /// A mount that was taken from the tree and is still in use.
+    /// A detached mount that is still in use.
     package var heldMount: HeldMount?
     /// The daemon's process, if one runs.
     package var pid: Int32?
     package var state: DomainState
-    /// Why it is in this state, in one line, where that needs saying: offline, disconnected, held, something was not sent.
+    /// The reason for this state, in one line, if there is one: offline, disconnected, held, failed uploads.
     package var reason: String?
-    /// When what failed is tried again by itself; nil where nothing did, or where it waits for a person or an edit.
+    /// The time of the next automatic retry; nil if nothing failed, or if it needs the user or an edit.
     package var nextTry: Date?
-    /// Items with something not yet in the store.
+    /// Items that are not completely uploaded.
     package var pending: Int?
-    /// Items whose last try failed.
+    /// Items whose last attempt failed.
     package var errors: Int?
-    /// Conflicts nobody settled yet.
+    /// Unresolved conflicts.
     package var conflicts: Int?
     /// Items in the domain.
     package var items: Int?
-    /// Bytes of all files, whether here or not.
+    /// Total size of all files in bytes, local or not.
     package var bytes: Int64?
-    /// Bytes of content on this disk.
+    /// Size of the local content in bytes.
     package var materializedBytes: Int64?
-    /// Devices, sockets and fifos: they work here and are not replicated.
+    /// Devices, sockets and FIFOs, which work locally and are not replicated.
     package var localOnly: Int?
-    /// What is going on now, if anything is.
+    /// The current transfers, if there are any.
     package var progress: TransferProgress?
 
-    /// A domain about which only this much is known; the rest is set by the caller.
+    /// A domain with the minimum known; the rest is set by the caller.
     package init(name: String, store: String, directory: ControlFilePath, state: DomainState) {
         self.name = name
         self.store = store
@@ -87,12 +87,12 @@ package struct DomainStatus: Codable, Equatable, Sendable {
     }
 }
 
-/// A mount that nobody can reach by its path any more: `umount -l` took it away, or another mount namespace has a copy.
-/// It goes with the last who uses it, or when the domain is mounted again or its daemon ends.
+/// A mount that is no longer reachable by its path: it was detached with `umount -l`, or is a copy in another mount namespace.
+/// It ends with its last user, or when the domain is mounted again or its daemon stops.
 package struct HeldMount: Codable, Equatable, Sendable {
     /// Where it was mounted.
     package var path: ControlFilePath
-    /// The processes that use it, as far as they can be found.
+    /// The processes that use it, as far as they can be determined.
     package var processes: [Int32]
 
     package init(path: ControlFilePath, processes: [Int32]) {
@@ -101,7 +101,7 @@ package struct HeldMount: Codable, Equatable, Sendable {
     }
 }
 
-/// How far a transfer, or all of them together, has come.
+/// The progress of one transfer, or of all together.
 package struct TransferProgress: Codable, Equatable, Sendable {
     package var itemsDone: Int
     package var itemsTotal: Int
@@ -111,9 +111,9 @@ package struct TransferProgress: Codable, Equatable, Sendable {
     package var bytesPerSecond: Double
     /// Mean over the last seconds.
     package var itemsPerSecond: Double
-    /// Nil where it can't be told.
+    /// Nil if it is unknown.
     package var secondsLeft: Double?
-    /// True while the totals are only what was found yet; else left out.
+    /// True while the totals are still growing; otherwise omitted.
     package var counting: Bool?
 
     /// Counts so far; rates are 0 until there are some.

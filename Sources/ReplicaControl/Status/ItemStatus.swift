@@ -3,11 +3,11 @@ package import struct FoundationEssentials.Date
 /// What an item is.
 package enum ItemStatusKind: String, Codable, CaseIterable, Sendable {
     case file, folder, symlink
-    /// A device, socket or fifo: works here, is not replicated.
+    /// A device, socket or FIFO, which works locally and is not replicated.
     case special
 }
 
-/// How much of an item is on this disk.
+/// How much of an item is local.
 package enum MaterializationState: String, Codable, CaseIterable, Sendable {
     /// All of it: a file's bytes, a folder's listing.
     case materialized
@@ -21,9 +21,9 @@ package enum MaterializationState: String, Codable, CaseIterable, Sendable {
 package struct ItemStatus: Codable, Equatable, Sendable {
     /// Below the domain's root.
     package var path: ControlPath
-    /// The store's identifier; nil while the item was never sent.
+    /// The store's identifier; nil if the item was never uploaded.
     package var id: String?
-    /// The item's number here: the inode number programs see.
+    /// The item's local number: the inode number that programs see.
     package var number: UInt64
     package var kind: ItemStatusKind
     package var state: MaterializationState
@@ -31,11 +31,11 @@ package struct ItemStatus: Codable, Equatable, Sendable {
     package var size: Int64
     /// Whether it, or a folder above it, is pinned.
     package var pinned: Bool
-    /// Names of the fields not yet in the store; empty when nothing is pending.
+    /// Names of the fields that are not uploaded yet; empty if nothing is pending.
     package var pending: [String]
     /// The version that the store last confirmed.
     package var version: ItemStatusVersion?
-    /// The last try's error, if that failed.
+    /// The error of the last attempt, if it failed.
     package var error: ItemStatusError?
 
     /// An item with nothing pending, no version and no error; the rest is set by the caller.
@@ -65,15 +65,15 @@ package struct ItemStatusVersion: Codable, Equatable, Sendable {
     }
 }
 
-/// Why an item's last try failed and when the next one comes.
+/// Why an item's last attempt failed, and when it is retried.
 package struct ItemStatusError: Codable, Equatable, Sendable {
     /// The File Provider error's name, as in `replica resolved CODE`.
     package var code: String
     /// One line.
     package var message: String
-    /// Tries so far.
+    /// Attempts so far.
     package var attempts: Int
-    /// Nil where it waits for something else than time.
+    /// Nil if it is not retried automatically.
     package var nextTry: Date?
 
     /// An item's error.
@@ -85,13 +85,13 @@ package struct ItemStatusError: Codable, Equatable, Sendable {
     }
 }
 
-/// An item that is in a list no longer.
+/// An item that was removed from a list.
 package struct DepartureStatus: Codable, Equatable, Sendable {
-    /// Below the domain's root; nil when it is gone.
+    /// Below the domain's root; nil if it was deleted.
     package var path: ControlPath?
-    /// What the store called it when it came into the list; nil when it had no name for it then.
+    /// Its identifier in the store when it was added to the list; nil if it had none then.
     package var id: String?
-    /// The item's number here: the inode number programs see.
+    /// The item's local number: the inode number that programs see.
     package var number: UInt64
 
     /// What left a list.
@@ -102,15 +102,15 @@ package struct DepartureStatus: Codable, Equatable, Sendable {
     }
 }
 
-/// A conflict nobody settled yet.
+/// An unresolved conflict.
 package struct ConflictStatus: Codable, Equatable, Sendable {
     /// The item that has the store's version.
     package var path: ControlPath
     /// The item that has the local bytes.
     package var copy: ControlPath?
-    /// When it was found.
+    /// When it was detected.
     package var date: Date
-    /// One line: what happened on either side.
+    /// One line about what happened on each side.
     package var detail: String
 
     /// A conflict between the item at `path` and its copy.

@@ -2,11 +2,11 @@ package import struct FoundationEssentials.Date
 
 /// What `evict` did.
 package struct EvictionResult: Codable, Equatable, Sendable {
-    /// Items that are dataless now and weren't before.
+    /// Items that became dataless.
     package var items: Int
-    /// Bytes of disk given back.
+    /// Freed disk space in bytes.
     package var bytes: Int64
-    /// What stayed, and why.
+    /// Items that were not evicted, and why.
     package var refused: [EvictionRefusal]
 
     /// The result of one request.
@@ -35,7 +35,7 @@ package struct EvictionRefusal: Codable, Equatable, Sendable {
 
 /// What `remove` left on disk.
 package struct RemovalResult: Codable, Equatable, Sendable {
-    /// Where what was kept is now; nil where there was nothing to keep.
+    /// Where the preserved files are; nil if there were none.
     package var preserved: ControlFilePath?
     /// Files below it.
     package var files: Int
@@ -49,9 +49,9 @@ package struct RemovalResult: Codable, Equatable, Sendable {
 
 /// What `restore` did.
 package struct RestorationResult: Codable, Equatable, Sendable {
-    /// Items that are sent to the store again.
+    /// Items that are uploaded again.
     package var items: Int
-    /// Items that are still held: their content isn't here.
+    /// Items that are still held because their content is not local.
     package var left: Int
 
     /// The result of one request.
@@ -61,15 +61,15 @@ package struct RestorationResult: Codable, Equatable, Sendable {
     }
 }
 
-/// One thing that happened, for `watch`.
+/// An event, for `watch`.
 package struct ChangeEvent: Codable, Equatable, Sendable {
     /// When.
     package var date: Date
-    /// What: `uploaded`, `downloaded`, `remoteChange`, `conflict`, `error`, `evicted`, `state`, ...
+    /// The kind: `uploaded`, `downloaded`, `remoteChange`, `conflict`, `error`, `evicted`, `state`, ...
     package var kind: String
-    /// The item, where it is about one.
+    /// The item, if it concerns one.
     package var path: ControlPath?
-    /// One line, where there is more to say.
+    /// Details in one line, if there are any.
     package var detail: String?
 
     /// An event about the domain, or about the item at `path`.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import ReplicaControl
 
-/// Options of the commands that make a domain.
+/// Options of the commands that create a domain.
 struct NewDomainOptions: ParsableArguments {
     @Option(help: "The store's URL: file:///srv/store.")
     var store: String
@@ -15,7 +15,7 @@ struct NewDomainOptions: ParsableArguments {
     @Option(name: .customShort("o"), help: "Options for the domain, as in mount.replica: cache-max=10G,...")
     var options: [String] = []
 
-    /// The store, and what follows it on the helper's command line.
+    /// The store, and the arguments that follow it on the helper's command line.
     func arguments() throws -> [[UInt8]] {
         let url: StoreURL
         do { url = try StoreURL(store) } catch { throw ControlFailure(.badStore, "\(error)") }
@@ -97,9 +97,9 @@ struct Add: ParsableCommand {
     }
 }
 
-/// A name for a domain that isn't there yet.
+/// A name for a new domain.
 enum NewName {
-    /// Refuses a bad name, and one that is taken, before anything is touched.
+    /// Rejects invalid and existing names before anything is changed.
     static func check(_ text: String) throws -> DomainName {
         let name: DomainName
         do { name = try DomainName(text) } catch { throw ControlFailure(.usage, "\(error)") }

@@ -26,7 +26,7 @@ struct Download: ParsableCommand {
         try output.done(wait ? try here() : "\(item.path) is being downloaded")
     }
 
-    /// What is here now: of a folder its listing only, unless all was asked for.
+    /// What was downloaded: for a folder only its listing, unless `--recursive` was given.
     private func here() throws -> String {
         if recursive { return "\(item.path) is downloaded, with everything below it" }
         if range != nil { return "the range of \(item.path) is downloaded" }

@@ -38,7 +38,7 @@ struct Conflicts: ParsableCommand {
     }
 }
 
-/// What the lists have that can be followed.
+/// The option of lists that can be followed.
 struct SinceOption: ParsableArguments {
     @Option(help: "Only changes since this anchor; '' lists everything, with a first anchor.")
     var since: String?
@@ -50,7 +50,7 @@ struct SinceOption: ParsableArguments {
 }
 
 extension OutputOptions {
-    /// Prints a list: in JSON one object for each thing in it.
+    /// Prints a list, in JSON one object per entry.
     fileprivate func list(_ domain: DomainArgument, _ request: ControlRequest) throws {
         let answer = try domain.request(request) { event in
             switch event {

@@ -55,7 +55,7 @@ struct Unmount: ParsableCommand {
         try output.done(line)
     }
 
-    /// How much is not yet in the store, or nil where that can't be told: no reason to stay mounted.
+    /// How much is not uploaded yet, or nil if unknown, which is no reason to stay mounted.
     private func pendingItems(_ client: ControlClient) -> Int? {
         do {
             guard case .domain(let status) = try client.request(.status) else { return nil }
@@ -67,9 +67,9 @@ struct Unmount: ParsableCommand {
     }
 }
 
-/// A mount whose daemon was killed: every access says "Transport endpoint is not connected".
+/// A mount whose daemon was killed: every access fails with "Transport endpoint is not connected".
 enum DeadMount {
-    /// Unmounts what the domain's last daemon mounted, if it is still there. Returns whether it was.
+    /// Unmounts the mount of the domain's last daemon, if it still exists. Returns whether it did.
     static func unmount(_ domain: DomainLocation) throws -> Bool {
         guard let record = MountRecord.read(state: domain.state), record.isThere else { return false }
         let place = record.path.path

@@ -1,7 +1,7 @@
 import ArgumentParser
 import ReplicaControl
 
-/// What every command has.
+/// Options of every command.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Print JSON, one object a line.")
     var json = false
@@ -12,12 +12,12 @@ struct OutputOptions: ParsableArguments {
         if json { try Output.json(value) } else { lines().forEach(Output.line) }
     }
 
-    /// Prints that it worked: in JSON as an empty answer.
+    /// Prints a success message, in JSON an empty answer.
     func done(_ line: String) throws {
         try show(ControlAnswer.done, [line])
     }
 
-    /// Prints what comes on the way; progress for people on standard error.
+    /// Prints events; progress for people goes to standard error.
     func event(_ event: ControlEvent) throws {
         if json { return try Output.json(event) }
         if case .progress(let progress) = event { return ProgressLine.show(progress) }
@@ -26,7 +26,7 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
-/// A command about one domain, which may be left out where there is only one.
+/// The domain argument, optional if there is only one domain.
 struct DomainArgument: ParsableArguments {
     @Argument(help: "The domain; optional if there is only one.", completion: .domain)
     var name: String?
@@ -34,7 +34,7 @@ struct DomainArgument: ParsableArguments {
     /// The domain.
     func find() throws -> DomainLocation { try Domains().namedOrOnly(name) }
 
-    /// Sends a request to the domain's daemon, which is started where none runs.
+    /// Sends a request to the domain's daemon, which is started if necessary.
     func request(_ request: ControlRequest, onEvent: (ControlEvent) throws -> Void = { _ in }) throws -> ControlAnswer {
         try Daemon.connectOrStart(find()).request(request, onEvent: onEvent)
     }
@@ -45,7 +45,7 @@ struct ItemArgument: ParsableArguments {
     @Argument(help: "A path in a mount, or NAME:PATH.", completion: .path)
     var path: String
 
-    /// Sends a request about the item to its domain's daemon, which is started where none runs.
+    /// Sends a request about the item to its domain's daemon, which is started if necessary.
     func request(
         onEvent: (ControlEvent) throws -> Void = { _ in }, _ request: (ControlPath) throws -> ControlRequest
     ) throws -> ControlAnswer {

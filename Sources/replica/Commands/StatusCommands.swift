@@ -2,10 +2,10 @@ import ArgumentParser
 import Glibc
 import ReplicaControl
 
-/// What is known of a domain, with or without a daemon.
+/// The status of a domain, with or without a daemon.
 enum DomainReport {
-    /// Asks the daemon; without one the domain is `stopped` and has no counts.
-    /// - Throws: `timedOut` where it does not answer.
+    /// Queries the daemon; without one the domain is `stopped` and has no counts.
+    /// - Throws: `timedOut` if it does not answer.
     static func status(of domain: DomainLocation) throws -> DomainStatus {
         let answer = try DaemonProbe.ask(domain, .status, seconds: DaemonProbe.statusSeconds)
         if case .domain(let status)? = answer { return status }
@@ -14,7 +14,7 @@ enum DomainReport {
             state: .stopped)
     }
 
-    /// The same for many at once. Who says nothing of itself soon is not waited for, unless it is the only one.
+    /// The same for several at once. Daemons that do not respond quickly are skipped, unless there is only one.
     static func statuses(of domains: [DomainLocation]) -> [Result<DomainStatus, any Error>] {
         if domains.count == 1 { return domains.map { domain in Result { try status(of: domain) } } }
         let hellos = Survey.ask(domains, seconds: DaemonProbe.helloSeconds + 1) {

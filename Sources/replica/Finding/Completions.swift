@@ -3,25 +3,25 @@ import FoundationEssentials
 import Glibc
 import ReplicaControl
 
-/// What a shell offers when somebody presses Tab: the generated scripts ask this program.
+/// Shell completion: the generated scripts run this program.
 extension CompletionKind {
     /// The names of domains.
     static let domain = CompletionKind.custom { _, _, prefix in names(prefix) }
 
-    /// Files and folders. Not the shells' own way: bash's puts a name on the command line as it is, commands in it with it.
+    /// Files and folders. The shell's own completion is not used: bash's inserts names unquoted, including commands in them.
     static let path = CompletionKind.custom { _, _, prefix in files(prefix) }
 
-    /// Domains, and files: what names an item, or the domain that it is in.
+    /// Domains and files, for arguments that name an item or a domain.
     static let target = CompletionKind.custom { _, _, prefix in names(prefix) + files(prefix) }
 
-    /// The names of errors that a person can end.
+    /// The names of errors that a user can mark as resolved.
     static let errorCode = CompletionKind.list([
         "cannotSynchronize", "excludedFromSync", "insufficientQuota", "notAuthenticated", "readOnly",
         "serverUnreachable",
     ])
 
-    /// Whether a shell takes it as it stands. bash(1) expands what is offered (compgen -W): a file whose name is a command in
-    /// `$( )` would have it run by whoever presses Tab beside it.
+    /// Whether a shell needs no quoting for it. bash(1) expands completions (compgen -W): a file whose name contains a command in
+    /// `$( )` would execute it when somebody presses Tab.
     static func isPlain(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy {
             $0.isASCII
@@ -36,7 +36,7 @@ extension CompletionKind {
         return (all ?? []).map(\.name.text).filter { $0.hasPrefix(prefix) && isPlain($0) }
     }
 
-    /// What is in the folder that the prefix names, folders with a slash.
+    /// The contents of the folder that the prefix names; folders end with a slash.
     private static func files(_ prefix: String) -> [String] {
         let end = prefix.lastIndex(of: "/").map { prefix.index(after: $0) } ?? prefix.startIndex
         let (folder, start) = (String(prefix[..<end]), prefix[end...])

@@ -2,7 +2,7 @@ import ReplicaControl
 
 /// Connections to daemons.
 enum Daemon {
-    /// A connection to the domain's daemon, which is started without a mount where none runs.
+    /// A connection to the domain's daemon, which is started without a mount if none is running.
     static func connectOrStart(_ domain: DomainLocation) throws -> ControlClient {
         if let client = try ControlClient.ifRunning(state: domain.state) { return client }
         _ = try MountProgram.command(["--serve", domain.name.text].map { Array($0.utf8) })
@@ -10,18 +10,18 @@ enum Daemon {
     }
 }
 
-/// Asks who is there, for lists and for finding the domain of a path.
+/// Queries daemons, for lists and for finding the domain of a path.
 enum DaemonProbe {
-    /// Seconds until a daemon that says nothing of itself counts as hung, so that nobody waits for it who does not mean it.
+    /// Seconds until a daemon that does not answer counts as hung when several are queried.
     static let helloSeconds = 2.0
-    /// The same for one that is meant.
+    /// The same for a daemon that was explicitly named.
     static let oneAnswerSeconds = 10.0
-    /// Seconds for what a daemon has to count first.
+    /// Seconds for requests that require counting.
     static let statusSeconds = 30.0
     static let silence = "its daemon does not answer"
 
-    /// The daemon of the domain that is meant, or nil where none runs.
-    /// - Throws: `timedOut` where it does not answer.
+    /// The daemon of a named domain, or nil if none is running.
+    /// - Throws: `timedOut` if it does not answer.
     static func hello(_ domain: DomainLocation) throws -> DaemonStatus? {
         do {
             return try ask(domain, .hello, seconds: oneAnswerSeconds).flatMap { answer in
@@ -32,7 +32,7 @@ enum DaemonProbe {
         }
     }
 
-    /// The daemons of these domains; nil where none runs, and where one does not answer, which is said.
+    /// The daemons of these domains; nil if none is running, or if it does not answer, which is reported.
     static func hellos(_ domains: [DomainLocation]) -> [DaemonStatus?] {
         let answers = Survey.ask(domains, seconds: helloSeconds + 1) { try ask($0, .hello, seconds: helloSeconds) }
         return zip(domains, answers).map { domain, answer in
@@ -46,8 +46,8 @@ enum DaemonProbe {
         }
     }
 
-    /// One request; nil where no daemon runs.
-    /// - Throws: `timedOut` where it does not answer in time, with its process.
+    /// Sends one request; nil if no daemon is running.
+    /// - Throws: `timedOut` with its process ID if it does not answer in time.
     static func ask(_ domain: DomainLocation, _ request: ControlRequest, seconds: Double) throws -> ControlAnswer? {
         guard let client = try ControlClient.ifRunning(state: domain.state) else { return nil }
         do {
@@ -62,7 +62,7 @@ enum DaemonProbe {
 }
 
 extension ControlFailure {
-    /// An error's message, for a line that says first whose it is.
+    /// An error's message, for a line that starts with a name.
     static func words(_ error: any Error) -> String {
         (error as? ControlFailure)?.message ?? "\(error)"
     }

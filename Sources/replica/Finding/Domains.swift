@@ -5,7 +5,7 @@ import ReplicaControl
 struct Domains {
     let directories = DomainDirectory.searchPath(environment: ProcessInfo.processInfo.environment)
 
-    /// All of them, sorted by name. Says on standard error which ones can't be read.
+    /// All of them, sorted by name. Domains that cannot be read are reported on standard error.
     func all() throws -> [DomainLocation] {
         try directories.domains { _, error in Output.complain("\(error)") }
     }

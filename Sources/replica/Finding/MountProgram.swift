@@ -1,9 +1,9 @@
 import Glibc
 import ReplicaControl
 
-/// `mount.replica`: what makes domains and serves them.
+/// Runs `mount.replica`, which creates and serves domains.
 enum MountProgram {
-    /// Calls it in one of its command forms and gives what it answers.
+    /// Runs it in one of its command forms and returns its answer.
     static func command(_ arguments: [[UInt8]]) throws -> ControlAnswer {
         let (line, code) = try run(arguments, readsOutput: true)
         let reply: ReplyLine
@@ -14,7 +14,7 @@ enum MountProgram {
         return reply.answer ?? .done
     }
 
-    /// Calls it as mount(8) does; it writes its own line on standard error. Throws the exit status for its own.
+    /// Runs it like mount(8); it prints its own line on standard error. Throws the corresponding exit status.
     static func mount(_ arguments: [[UInt8]]) throws {
         let (_, code) = try run(arguments, readsOutput: false)
         switch MountExitStatus(rawValue: code) {
@@ -25,7 +25,7 @@ enum MountProgram {
         }
     }
 
-    /// Beside this program, then where `scripts/install` and mount(8) have it.
+    /// Next to this program, then where `scripts/install` and mount(8) expect it.
     private static func find() throws(ControlFailure) -> String {
         var folders = ["/sbin", "/usr/local/sbin"]
         if let own = realpath("/proc/self/exe", nil) {
@@ -73,7 +73,7 @@ enum MountProgram {
         return (output, status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F))
     }
 
-    /// The first line only: a daemon may live on with the pipe open.
+    /// Only the first line: a daemon may keep the pipe open.
     private static func readLine(from pipe: Int32) -> [UInt8] {
         var line = LineBuffer()
         var buffer = [UInt8](repeating: 0, count: 4096)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The bytes of command line arguments. Swift's strings replace what isn't UTF-8, and names of files are bytes.
+/// The bytes of command line arguments. Swift's strings replace invalid UTF-8, but file names are bytes.
 enum RawArguments {
     private static let odd: [String: [UInt8]] = {
         var found: [String: [UInt8]] = [:]

@@ -1,12 +1,12 @@
 import ReplicaControl
 import Threads
 
-/// Asks the daemons of several domains at once, none of which holds up the others or the caller.
+/// Queries the daemons of several domains concurrently; none of them blocks the others or the caller.
 enum Survey {
-    /// What `body` says of each domain, in their order.
+    /// The results of `body` for the domains, in their order.
     /// - Parameters:
-    ///   - seconds: How long is waited for all of them; one that has not answered by then does not answer.
-    ///   - body: Runs on a thread of its own for each domain, and may be left behind there.
+    ///   - seconds: The timeout for all of them together.
+    ///   - body: Runs on a separate thread for each domain, and may be abandoned there.
     static func ask<Value: Sendable>(
         _ domains: [DomainLocation], seconds: Double, _ body: @escaping @Sendable (DomainLocation) throws -> Value
     ) -> [Result<Value, any Error>] {

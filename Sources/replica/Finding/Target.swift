@@ -2,12 +2,12 @@ import Glibc
 import ReplicaControl
 import SystemPackage
 
-/// What a command is about: a domain, and an item in it.
+/// The target of a command: a domain, and possibly an item in it.
 struct Target {
     let domain: DomainLocation
     let path: ControlPath
 
-    /// `NAME:PATH` where there is a domain of this name or nothing else of it, else a path below a mount.
+    /// `NAME:PATH` if there is a domain of this name or no file of this name, otherwise a path below a mount.
     static func item(_ text: String) throws -> Target {
         let domains = Domains()
         let bytes = RawArguments.bytes(text)
@@ -34,7 +34,7 @@ struct Target {
         return (try item(text), false)
     }
 
-    /// The domain whose mount the path is in. Only the one that is meant is asked, where its state says what it is.
+    /// The domain whose mount contains the path. Only that domain's daemon is asked, if its state records the mount.
     private static func mounted(_ bytes: [UInt8], in domains: Domains) throws -> Target {
         let absolute = try AbsolutePath.ofEntry(bytes)
         let all = try domains.all()
@@ -52,7 +52,7 @@ struct Target {
             .notInDomain, "\(shown) is not in a mounted domain; use NAME:PATH for domains that are not mounted")
     }
 
-    /// An item's path in the mount, or `NAME:PATH` without one: what ``item(_:)`` takes.
+    /// An item's path in the mount, or `NAME:PATH` without a mount, as accepted by ``item(_:)``.
     static func words(for path: ControlPath, name: String, mountpoint: ControlFilePath?) -> [UInt8] {
         guard let mountpoint else { return Array("\(name):".utf8) + path.bytes }
         let slash = UInt8(ascii: "/")
@@ -64,7 +64,7 @@ struct Target {
         return Target(domain: domain, path: ControlPath(bytes: rest))
     }
 
-    /// What is left of a path below a mountpoint; nil where it is not below.
+    /// The part of a path below a mountpoint; nil if it is not below it.
     private static func path(of path: [UInt8], in mountpoint: ControlFilePath) -> ArraySlice<UInt8>? {
         let slash = UInt8(ascii: "/")
         guard path.starts(with: mountpoint.bytes) else { return nil }
@@ -73,9 +73,9 @@ struct Target {
     }
 }
 
-/// Absolute paths of what a person typed.
+/// Makes paths given by the user absolute.
 enum AbsolutePath {
-    /// With the links of the folders above resolved, but not the last name: that may be a link that is an item.
+    /// With links resolved in all but the last component, which may itself be an item that is a link.
     static func ofEntry(_ bytes: [UInt8]) throws(ControlFailure) -> [UInt8] {
         guard !bytes.isEmpty else { throw ControlFailure(.usage, "a path can't be empty") }
         var bytes = bytes

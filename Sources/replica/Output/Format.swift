@@ -34,7 +34,7 @@ enum Format {
         progressParts(progress).joined(separator: ", ")
     }
 
-    /// What matters most is first.
+    /// The most important part is first.
     static func progressParts(_ progress: TransferProgress) -> [String] {
         let hasBytes = progress.bytesTotal > 0
         if progress.counting == true {
@@ -49,26 +49,26 @@ enum Format {
         return parts
     }
 
-    /// `12`, `0.4`; nil for what is next to nothing.
+    /// `12`, `0.4`; nil if negligible.
     private static func rate(_ perSecond: Double) -> String? {
         guard perSecond >= 0.05 else { return nil }
         let text = decimal(perSecond, digits: perSecond < 9.95 ? 1 : 0)
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 
-    /// With so many digits behind the point, as printf(3) rounds.
+    /// With this many decimal digits, rounded like printf(3).
     private static func decimal(_ value: Double, digits: Int) -> String {
         var text = [CChar](repeating: 0, count: 400)
         let length = withVaList([Int32(digits), value]) { vsnprintf(&text, text.count, "%.*f", $0) }
         return String(decoding: text.prefix(Int(length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Without a fraction; what has no room is the nearest that has.
+    /// Without a fraction, clamped to the range of the type.
     private static func whole(_ value: Double) -> Int64 {
         Int64(exactly: value.rounded(.down)) ?? (value > 0 ? .max : 0)
     }
 
-    /// A path with control characters shown as `?`, for a terminal obeys them.
+    /// A path with control characters shown as `?`, because terminals interpret them.
     static func path(_ bytes: [UInt8]) -> String {
         String(
             String.UnicodeScalarView(

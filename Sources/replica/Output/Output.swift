@@ -1,7 +1,7 @@
 import Glibc
 import ReplicaControl
 
-/// What is printed: lines for people, or one line of JSON for each thing.
+/// Prints lines for people, or one line of JSON per object.
 enum Output {
     /// A line on standard output.
     static func line(_ text: String) {
@@ -13,7 +13,7 @@ enum Output {
         write(try ControlLine.encode(value), to: 1)
     }
 
-    /// A line that is a path: to a terminal in what it shows as it is, else byte by byte.
+    /// A line with a path: escaped for a terminal, otherwise byte by byte.
     static func path(_ bytes: [UInt8]) {
         if isatty(1) == 1 { return line(Format.path(bytes)) }
         write(bytes + [UInt8(ascii: "\n")], to: 1)
@@ -24,13 +24,13 @@ enum Output {
         write(Array(text.utf8), to: 2)
     }
 
-    /// `replica: MESSAGE` on standard error, in one line whatever is in it.
+    /// `replica: MESSAGE` on standard error, always in one line.
     static func complain(_ message: String) {
         ProgressLine.fail()
         write(Array("replica: \(Format.path(Array(message.utf8)))\n".utf8), to: 2)
     }
 
-    /// Writes all of it; a reader that went away ends the program as it does any other (SIGPIPE).
+    /// Writes everything; if the reader is gone, SIGPIPE terminates the program as usual.
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -1,24 +1,24 @@
 import ReplicaControl
 
-/// What is written to show progress: on a terminal one line that is written again and again, elsewhere a line now and then,
-/// and none for what is soon done. Without escape sequences, so for any terminal.
+/// Formats progress: on a terminal one line that is rewritten, elsewhere a line from time to time,
+/// and none for short operations. Uses no escape sequences, so it works on any terminal.
 struct ProgressDisplay {
     let isTerminal: Bool
-    /// How many columns of the terminal's line are written on.
+    /// The number of columns used on the terminal's line.
     private var shown = 0
-    /// When the next line is due that is not for a terminal, and how long after it the one that follows.
+    /// When the next line is due without a terminal, and the interval after it.
     private var next: (time: Double, pause: Double)?
 
     init(isTerminal: Bool) { self.isTerminal = isTerminal }
 
-    /// Seconds until the first line that is not for a terminal, and between those that follow at the most.
+    /// Seconds until the first line without a terminal, and the maximum interval.
     private static let firstPause = 10.0
     private static let longestPause = 300.0
 
     /// - Parameters:
     ///   - columns: The terminal's width.
-    ///   - now: Seconds of any clock that runs evenly.
-    /// - Returns: What is to be written.
+    ///   - now: Seconds of a monotonic clock.
+    /// - Returns: The text to write.
     mutating func show(_ progress: TransferProgress, columns: Int, now: Double) -> String {
         guard isTerminal else { return line(progress, now) }
         // In the last column many terminals go on to the next line.
@@ -38,8 +38,8 @@ struct ProgressDisplay {
         return Self.text(progress, most: .max) + "\n"
     }
 
-    /// The end of what was shown.
-    /// - Parameter keepsLine: Whether what is on the terminal stays, and what follows is below it.
+    /// Ends the display.
+    /// - Parameter keepsLine: Whether the line on the terminal stays, and output continues below it.
     mutating func end(keepsLine: Bool) -> String {
         next = nil
         guard shown > 0 else { return "" }
@@ -47,7 +47,7 @@ struct ProgressDisplay {
         return keepsLine ? "\n" : "\r" + String(repeating: " ", count: shown) + "\r"
     }
 
-    /// As much of it as has room, whole words before parts of one.
+    /// As much of it as fits, preferably whole words.
     private static func text(_ progress: TransferProgress, most: Int) -> String {
         var parts = Format.progressParts(progress)[...]
         while parts.count > 1, parts.joined(separator: ", ").count > most { parts.removeLast() }

@@ -2,12 +2,12 @@ import FoundationEssentials
 import Glibc
 import ReplicaControl
 
-/// Shows progress on standard error. Standard output is for results alone.
+/// Shows progress on standard error. Standard output is for results only.
 enum ProgressLine {
     // One thread writes.
     nonisolated(unsafe) private static var display = ProgressDisplay(isTerminal: isatty(2) == 1)
 
-    /// Shows how far it is now.
+    /// Shows the current progress.
     static func show(_ progress: TransferProgress) {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -17,10 +17,10 @@ enum ProgressLine {
     /// Clears the line before a result is written.
     static func end() { Output.error(display.end(keepsLine: false)) }
 
-    /// Finishes the line before an error is written: it says how far it came.
+    /// Ends the line before an error is printed, so that the progress stays visible.
     static func fail() { Output.error(display.end(keepsLine: true)) }
 
-    /// The terminal's width; a longer line would not be written over.
+    /// The terminal's width; a longer line could not be overwritten.
     private static func columns() -> Int {
         var size = winsize()
         if ioctl(2, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { return Int(size.ws_col) }

@@ -1,13 +1,13 @@
 import Glibc
 import ReplicaControl
 
-/// Asks before all domains go.
+/// Asks for confirmation before all domains are removed.
 struct RemovalQuestion {
-    /// The names of what goes.
+    /// The domains to be removed.
     let domains: [String]
     let keep: RemovalMode
 
-    /// What will be done, in words: `remove 2 domains: a, b`.
+    /// A description: `remove 2 domains: a, b`.
     var words: String {
         let lost =
             switch keep {
@@ -17,8 +17,8 @@ struct RemovalQuestion {
         return "remove \(Format.count(domains.count, "domain")): \(domains.joined(separator: ", "))\(lost)"
     }
 
-    /// Returns when a person says yes, or where there is nothing to remove.
-    /// - Throws: `usage` where nobody can be asked, `interrupted` where the answer is no.
+    /// Returns if the user confirms, or there is nothing to remove.
+    /// - Throws: `usage` if there is no terminal, `interrupted` if the answer is no.
     func ask() throws(ControlFailure) {
         if domains.isEmpty { return }
         guard isatty(0) == 1, isatty(2) == 1 else {

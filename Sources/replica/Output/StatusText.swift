@@ -27,7 +27,7 @@ enum StatusText {
         return lines
     }
 
-    /// When what failed is tried again, and what a person can do sooner.
+    /// The time of the next retry, and how to retry sooner.
     private static func nextTry(_ status: DomainStatus, _ now: Date) -> String? {
         let command = "'replica retry \(status.name)'"
         guard let next = status.nextTry else {
@@ -63,7 +63,7 @@ enum StatusText {
         return text
     }
 
-    /// An item that left a list.
+    /// An item removed from a list.
     static func line(_ departure: DepartureStatus) -> String {
         if let path = departure.path { return Format.path(path) }
         return "(gone)  " + (departure.id.map { Format.path(Array($0.utf8)) } ?? "number \(departure.number)")
@@ -85,7 +85,7 @@ enum StatusText {
         return "of \(Format.path(held.path.bytes)), not in the tree any more, is in use by \(users)"
     }
 
-    /// What a store says may be anything, and a terminal obeys control characters.
+    /// A store's text may contain anything, and terminals interpret control characters.
     private static func row(_ label: String, _ value: String) -> String {
         label + String(repeating: " ", count: max(1, 16 - label.count)) + Format.path(Array(value.utf8))
     }

@@ -1,11 +1,11 @@
 import ReplicaControl
 
-/// What a person reads for the names that JSON has. A name of a newer daemon stays as it is.
+/// Readable texts for names in JSON. Unknown names of a newer daemon are unchanged.
 enum Words {
     /// A field of an item.
     static func field(_ name: String) -> String { fields[name] ?? name }
 
-    /// What happened, in `watch`.
+    /// An event of `watch`.
     static func event(_ kind: String) -> String { events[kind] ?? kind }
 
     /// An error of an item, with its code for `replica resolved`: `the store can't be reached (serverUnreachable, 2 tries)`.
