@@ -1,7 +1,7 @@
 import Glibc
 import ReplicaControl
 
-/// A mount(8) helper and, started by itself, a domain's daemon. Synchronous: nothing here needs a thread.
+/// A mount(8) helper and, when started by itself, a domain's daemon. Synchronous: nothing here needs a thread.
 @main enum Main {
     static func main() {
         Background.occupyStandardDescriptors()
@@ -55,7 +55,7 @@ import ReplicaControl
         }
     }
 
-    /// The variables that say where domains are.
+    /// The environment variables that locate domains.
     private static var environment: [String: String] {
         ["XDG_DATA_HOME", "HOME"].reduce(into: [:]) { found, name in
             if let value = getenv(name) { found[name] = String(cString: value) }

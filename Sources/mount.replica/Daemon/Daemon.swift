@@ -7,13 +7,13 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// The one process that serves a domain: its replica, its exchange with the store, its mount and its socket.
+/// The process that serves a domain: its replica, syncing, its mount and its socket.
 final class Daemon: Sendable {
     private struct State {
         var mount: LiveMount?
-        /// How it was started decides whether it outlives its mount.
+        /// Depends on how it was started: whether it outlives its mount.
         var servesUnmounted: Bool
-        /// No new mount then: it would be taken away at once.
+        /// No new mount is accepted then: it would be unmounted immediately.
         var isEnding = false
     }
     let location: DomainLocation
@@ -22,7 +22,7 @@ final class Daemon: Sendable {
     private let state: Locked<State>
     private let end = Latch()
 
-    /// Opens the domain. Nothing is exchanged with the store before its start.
+    /// Opens the domain. Syncing begins with its start.
     init(_ location: DomainLocation, _ options: MountOptions, store: any RemoteStore, log: Logger) throws {
         self.location = location
         self.log = log
@@ -38,18 +38,18 @@ final class Daemon: Sendable {
         }
     }
 
-    /// Where the domain is mounted now; nil also where the mount was taken from the tree and is still in use.
+    /// Where the domain is mounted; nil also if a detached mount is still in use.
     var mountpoint: FilePath? {
         guard let mount = state.withLock({ $0.mount }), mount.isMounted else { return nil }
         return mount.path
     }
 
-    /// A mount that was taken from the tree and is still in use.
+    /// A detached mount that is still in use.
     var heldMount: HeldMount? { state.withLock { $0.mount }?.held }
 
-    /// Mounts the domain; it answers when this returns.
-    /// - Parameter isOnlyReason: Whether the daemon ends with this mount.
-    /// - Throws: `notRunning` when the daemon is about to end: another one has to do it.
+    /// Mounts the domain; the mount is live when this returns.
+    /// - Parameter isOnlyReason: Whether the daemon exits with this mount.
+    /// - Throws: `notRunning` if the daemon is stopping: another one has to do it.
     func mount(at path: FilePath, _ options: MountOptions, isOnlyReason: Bool) throws {
         // umount(8) returns before we have learned of it; and who is still in there holds up nobody.
         if let last = state.withLock({ $0.mount }), !last.isMounted { last.waitForEnd() }
@@ -78,8 +78,8 @@ final class Daemon: Sendable {
         }
     }
 
-    /// Takes the mount away.
-    /// - Throws: `busy` unless `isLazy`, with who uses it.
+    /// Unmounts.
+    /// - Throws: `busy` with the users of the mount, unless `isLazy`.
     func unmount(isLazy: Bool = false) throws(ControlFailure) {
         guard let mount = state.withLock({ $0.mount }) else { return }
         do throws(Errno) { try mount.unmount(isLazy: isLazy) } catch {
@@ -87,7 +87,7 @@ final class Daemon: Sendable {
         }
     }
 
-    /// Ends the daemon soon; whoever runs it then stops the rest.
+    /// Asks the daemon to stop; the thread that runs it then stops the rest.
     func finish() {
         state.withLock { $0.isEnding = true }
         end.open()
@@ -106,7 +106,7 @@ final class Daemon: Sendable {
         close()
     }
 
-    /// Takes the mount away and waits until it is gone.
+    /// Unmounts and waits until the mount is gone.
     func endMount() throws {
         try unmount(isLazy: true)
         state.withLock { $0.mount }?.waitForEnd()

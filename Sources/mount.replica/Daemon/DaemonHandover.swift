@@ -3,14 +3,14 @@ import ReplicaControl
 import ReplicaModel
 import SystemPackage
 
-/// Follows a daemon that is ending, so that `umount` and `mount` may come one right after the other.
+/// Waits for a daemon that is stopping, so that `mount` works right after `umount`.
 enum DaemonHandover {
-    /// How long an ending daemon is waited for: it finishes its calls and records what it knows.
+    /// How long to wait for a stopping daemon, which finishes its calls and records its state.
     private static let limit = Duration.seconds(10)
     /// Microseconds between two attempts.
     private static let pause: UInt32 = 20_000
 
-    /// Runs `body`, which needs the domain for itself, as soon as no other process has it.
+    /// Runs `body`, which needs exclusive access to the domain, as soon as no other process uses it.
     /// - Throws: `busy` when another daemon goes on serving it, else what stands for what `body` throws, with the place of
     ///   the domain's state.
     static func whenFree<Value>(_ location: DomainLocation, _ body: () throws -> Value) throws -> Value {
@@ -29,7 +29,7 @@ enum DaemonHandover {
         }
     }
 
-    /// Whether a daemon answers that has the domain mounted.
+    /// Whether a daemon responds that has the domain mounted.
     private static func isMounted(_ location: DomainLocation) -> Bool {
         do {
             let answer = try ControlClient.ifRunning(state: location.state)?.request(.hello, timeout: 1)

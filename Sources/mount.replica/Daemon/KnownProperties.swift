@@ -4,12 +4,12 @@ import ReplicaControl
 import ReplicaModel
 import SystemPackage
 
-/// What a domain's store said of itself when it was reached last: `STATE/store.json`. A store that is away is taken for
-/// that until it says otherwise; without the file, or with one that is no longer understood, for one that keeps everything.
+/// The store's properties when it was last reached: `STATE/store.json`. They are assumed until the store is reached
+/// again; if the file is missing or invalid, the store is assumed to keep everything.
 enum KnownProperties {
     private static let name: FilePath.Component = "store.json"
 
-    /// What the domain's state says; nil where that can't be used.
+    /// The recorded properties; nil if they cannot be used.
     static func read(state: FilePath) -> StoreProperties? {
         do {
             guard let bytes = try FileBytes.readIfPresent(state.appending(name)) else { return nil }
@@ -20,7 +20,7 @@ enum KnownProperties {
         }
     }
 
-    /// Writes it into the domain's state: after a power cut it is there, or what was known before.
+    /// Writes them to the domain's state atomically: after a power cut the file has either the old or the new properties.
     /// - Throws: An `Errno`, or what can't be encoded.
     static func write(_ properties: StoreProperties, state: FilePath) throws {
         let encoder = JSONEncoder()

@@ -1,6 +1,6 @@
 import ReplicaModel
 
-/// A store that is opened when it can be: a domain mounts at once, whether its store is there or not.
+/// A store that is opened lazily, so that a domain can be mounted while its store is unreachable.
 final class LateStore: RemoteStore {
     private let known: StoreProperties
     private let reached: @Sendable (StoreProperties) -> Void
@@ -12,8 +12,8 @@ final class LateStore: RemoteStore {
     var properties: StoreProperties { opened.withLock { $0 }?.properties ?? known }
 
     /// - Parameters:
-    ///   - known: What the store said of itself when it was open last.
-    ///   - reached: Told what it says of itself, once, when it is open.
+    ///   - known: The store's properties when it was last open.
+    ///   - reached: Called once with its properties when it is open.
     ///   - opening: Opens it; called again at later calls until it succeeds.
     init(
         known: StoreProperties, reached: @escaping @Sendable (StoreProperties) -> Void = { _ in },
@@ -25,7 +25,7 @@ final class LateStore: RemoteStore {
         opened = Locked(nil)
     }
 
-    /// The store, opened now if it was not: one for all calls, for only what was done through it is in its feed.
+    /// The store, opened now if necessary. All calls share one, because its feed only knows its own changes.
     private func store() throws(RemoteStoreError) -> any RemoteStore {
         if let store = opened.withLock({ $0 }) { return store }
         let fresh: any RemoteStore

@@ -6,9 +6,9 @@ import ReplicaControl
 import ReplicaModel
 import SystemPackage
 
-/// Carries a plan out in this process, which then is the domain's daemon.
+/// Carries out a plan in this process, which becomes the domain's daemon.
 enum Launch {
-    /// Serves until the end; says over `background` when it is ready, or why it is not.
+    /// Serves until it is stopped; reports through `background` when it is ready, or why it failed.
     static func run(_ plan: DaemonPlan, _ background: Background) -> Never {
         TerminationSignals.block()
         Faults.endProcessAtOnce()
@@ -37,8 +37,8 @@ enum Launch {
         }
     }
 
-    /// Makes the domain where it is new, opens, serves and mounts it, and begins to exchange changes: last, for what was
-    /// exchanged can't be taken back.
+    /// Creates the domain if it is new, opens, serves and mounts it, and starts syncing. Syncing comes last because it
+    /// cannot be undone.
     static func bringUp(_ plan: DaemonPlan, _ creation: DomainCreation, _ log: Logger) throws -> (Daemon, ControlServer)
     {
         if case .mount(let path) = plan.task { try Mountpoint.refuseOccupied(path) }
@@ -64,7 +64,7 @@ enum Launch {
         return (daemon, server)
     }
 
-    /// Takes a domain away that nobody serves, and ends.
+    /// Removes a domain without a daemon, and exits.
     private static func remove(_ plan: DaemonPlan, _ keep: RemovalMode, _ background: Background) throws -> Never {
         guard case .existing(let location) = plan.selection else {
             throw ControlFailure(.noSuchDomain, "there is no such domain")
@@ -81,7 +81,7 @@ enum Launch {
         exit(0)
     }
 
-    /// Finds or makes the domain.
+    /// Finds or creates the domain.
     private static func prepare(_ plan: DaemonPlan, _ creation: DomainCreation, _ log: Logger) throws -> (
         DomainLocation, any RemoteStore
     ) {
@@ -106,15 +106,15 @@ enum Launch {
         StoreFactory.reopen(try StoreURL(location.record.store), state: location.state, log)
     }
 
-    /// glibc gives each thread a heap of its own, up to eight for a processor, and what is free in one is of no use to
-    /// another. Few of our threads work at a time. What is free at a heap's end is not given back at once: a little more
-    /// is soon wanted, and each page given back is one to be zeroed again.
+    /// glibc creates up to eight heaps per processor, and free memory in one cannot be used by another. Only a few of our
+    /// threads work at the same time. Free memory at the end of a heap is not returned immediately: it is soon needed
+    /// again, and returned pages have to be zeroed.
     private static func limitHeaps() {
         _ = cl_malloc_option(CL_M_ARENA_MAX, 2)
         _ = cl_malloc_option(CL_M_TRIM_THRESHOLD, 1 << 20)
     }
 
-    /// As many open files as the system lets us have: an unprivileged mount needs one for each that is open in it.
+    /// Raises the limit of open files as far as possible: an unprivileged mount needs one for each open file.
     private static func raiseDescriptorLimit() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

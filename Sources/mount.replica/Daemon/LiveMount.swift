@@ -44,8 +44,8 @@ final class LiveMount: Sendable {
         }
     }
 
-    /// Serves the mount on a thread of its own; `then` is called when it is gone.
-    /// - Throws: `mountFailed` without a thread: it goes with this object then.
+    /// Serves the mount on a separate thread; `then` is called when it is gone.
+    /// - Throws: `mountFailed` if no thread could be created; the mount then ends with this object.
     func run(then: @escaping @Sendable () -> Void) throws(ControlFailure) {
         let body: @Sendable () -> Void = { [session, ended, state] in
             do throws(Errno) {
@@ -62,7 +62,7 @@ final class LiveMount: Sendable {
         }
     }
 
-    /// Takes this mount away and no other; `isLazy` also while programs use it. One that is gone is no error.
+    /// Unmounts exactly this mount; with `isLazy` even while programs use it. A mount that is already gone is not an error.
     func unmount(isLazy: Bool) throws(Errno) {
         do throws(Errno) {
             try session.unmount(lazy: isLazy)
@@ -71,26 +71,26 @@ final class LiveMount: Sendable {
         }
     }
 
-    /// Whether it is in the tree. Taken from there it may still be in use.
+    /// Whether it is attached. A detached mount may still be in use.
     var isMounted: Bool { session.isMounted }
 
     /// The processes that use it.
     var holders: [Int32] { MountHolders.processes(using: record.device) }
 
-    /// What is left of it when it is not in the tree any more and yet in use; nil else.
+    /// The users of the mount if it is detached; otherwise nil.
     var held: HeldMount? {
         // umount(8) returns a moment before the kernel tells us.
         guard !isMounted, !ended.wait(seconds: 0.1) else { return nil }
         return HeldMount(path: ControlFilePath(path), processes: holders)
     }
 
-    /// Why it can't be unmounted, for a person.
+    /// Why it cannot be unmounted, as a message.
     var whyBusy: String {
         let names = holders.prefix(5).compactMap(MountHolders.name)
         return names.isEmpty ? "\(path) is in use" : "\(path) is in use by \(names.joined(separator: ", "))"
     }
 
-    /// Blocks until the mount is gone; one that is not in the tree any more is cut off from those who use it after
+    /// Blocks until the mount is gone; a detached one is disconnected from its users after
     /// ``graceSeconds``.
     func waitForEnd() {
         while !ended.wait(seconds: Self.graceSeconds) {
@@ -98,6 +98,6 @@ final class LiveMount: Sendable {
         }
     }
 
-    /// For how many seconds those who use a mount that is gone from the tree may go on, when its end is waited for.
+    /// For how many seconds the users of a detached mount may continue while its end is awaited.
     private static let graceSeconds = 2.0
 }

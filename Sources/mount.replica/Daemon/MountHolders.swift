@@ -3,10 +3,10 @@ import Glibc
 import ReplicaControl
 import SystemPackage
 
-/// Who uses a filesystem, wherever it is mounted or no longer is.
+/// The users of a filesystem, wherever it is mounted, or if it is detached.
 enum MountHolders {
-    /// The processes that are in it, have a file of it open or mapped, or are the first of a mount namespace that has a
-    /// copy. Only those that this process may look at; asks nothing of the filesystem itself.
+    /// The processes with their working directory, an open or a mapped file in it, or the first of a mount namespace with a
+    /// copy. Only those that this process may inspect; sends no request to the filesystem itself.
     static func processes(using device: DeviceNumber) -> [Int32] {
         var copies: Set<String> = [namespace(of: getpid())]
         return numbers(in: "/proc").filter { process in
@@ -16,7 +16,7 @@ enum MountHolders {
         }
     }
 
-    /// `bash (123)`; nil when it is gone by now.
+    /// `bash (123)`; nil if it has exited.
     static func name(of process: Int32) -> String? {
         let bytes = text("/proc/\(process)/comm").prefix { $0 != UInt8(ascii: "\n") }
         return bytes.isEmpty ? nil : "\(String(decoding: bytes, as: UTF8.self)) (\(process))"

@@ -1,9 +1,9 @@
 import ReplicaControl
 import SystemPackage
 
-/// What is mounted in a domain's state is neither the domain's nor to be removed with it.
+/// Filesystems mounted in a domain's state do not belong to the domain and must not be removed with it.
 enum MountsBelow {
-    /// Throws `busy` where something is mounted below a path that has no links in it.
+    /// Throws `busy` if something is mounted below a path, which must not contain links.
     static func refuse(_ path: FilePath) throws {
         guard let mount = try MountTable.read().first(where: { $0.path != path && $0.path.starts(with: path) }) else {
             return

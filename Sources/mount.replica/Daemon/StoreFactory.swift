@@ -6,33 +6,33 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// Makes the store that a URL names. A new kind of store is one more case here.
+/// Opens the store for a URL. A new kind of store is one more case here.
 enum StoreFactory {
-    /// The directory that is the store, or nil for a store that is none.
+    /// The store's directory, or nil if the store is not a directory.
     static func directory(of url: StoreURL) throws -> FilePath? {
         FilePath(platformString: try url.filePath().map { CChar(bitPattern: $0) } + [0])
     }
 
-    /// Whether nothing is at the store's place.
+    /// Whether the store does not exist.
     static func isMissing(_ url: StoreURL) throws -> Bool {
         guard let path = try directory(of: url) else { return false }
         return access(path.string, F_OK) != 0 && errno == ENOENT
     }
 
-    /// Makes the directory of a new store.
+    /// Creates the directory of a new store.
     static func make(_ url: StoreURL, mode: UInt16) throws(ControlFailure) {
         try said(url) { () throws(RemoteStoreError) in
             try DirectoryStore.makeDirectory(try path(url), mode: mode)
         }
     }
 
-    /// Takes away the directory that ``make(_:mode:)`` made, unless somebody used it meanwhile.
+    /// Removes the directory that ``make(_:mode:)`` created, unless it has been used since.
     static func takeBack(_ url: StoreURL) throws {
         if let path = try directory(of: url) { rmdir(path.string) }
     }
 
-    /// Opens a store for a new domain and looks at its root.
-    /// - Throws: `badStore` with what stands in the way.
+    /// Opens a store for a new domain and checks its root.
+    /// - Throws: `badStore` with the reason.
     static func openNew(_ url: StoreURL) throws -> any RemoteStore {
         if try isMissing(url) {
             throw ControlFailure(.badStore, "\(url): no such directory; --create (-o create) creates it")

@@ -1,10 +1,10 @@
 import Glibc
 import SystemPackage
 
-/// Whether a file of secrets is kept as one.
+/// Checks the permissions of a credentials file.
 enum CredentialsFile {
-    /// Throws one clear line where the file is missing, isn't a regular file, belongs to somebody else than this user
-    /// or root, or can be read or written by others than its owner.
+    /// Throws a one-line message if the file is missing, is not a regular file, belongs neither to this user nor to
+    /// root, or can be read or written by anybody but its owner.
     static func check(_ path: FilePath) throws(MountUsageError) {
         // NONBLOCK: a fifo put there must not hang the mount. What is checked is what was opened, so no link that is
         // changed in between gets around it.

@@ -1,25 +1,25 @@
 import SystemPackage
 
-/// Options that belong to a domain; kept in `domain.json`, so that the next mount has them too.
+/// Options of a domain, stored in `domain.json` for later mounts.
 struct DomainOptions: Equatable {
     /// Names of programs that get EDEADLK instead of a download.
     private(set) var noHydrate = Scanners.known
-    /// At most this many bytes of content that the store has too.
+    /// The maximum size of cached content in bytes.
     private(set) var cacheMax: UInt64?
-    /// Evict so that this many bytes stay free on the disk.
+    /// The number of bytes to keep free on the disk.
     private(set) var cacheMinFree: UInt64?
-    /// Programs may do only what the store's capabilities allow.
+    /// Operations that the store's capabilities do not allow are refused.
     private(set) var enforcesCapabilities = false
-    /// Set-user-ID and set-group-ID bits come from the store and go there.
+    /// Set-user-ID and set-group-ID bits are synced.
     private(set) var trustsSetID = false
-    /// The store's secrets. ``CredentialsFile`` says whether it may be used.
+    /// The file with the store's credentials, checked by ``CredentialsFile``.
     private(set) var credentials: FilePath?
-    /// The options as they were written, in their order, one each: what `domain.json` keeps.
+    /// The options as they were given, in order, as stored in `domain.json`.
     private(set) var texts: [String] = []
 
     init() {}
 
-    /// Reads options one by one, as `domain.json` and the socket's `mount` request have them.
+    /// Parses separate options, as in `domain.json` and in the socket's `mount` request.
     init(texts: [String]) throws(MountUsageError) {
         for text in texts {
             let (key, value) = OptionText.keyAndValue(Array(text.utf8))
@@ -27,7 +27,7 @@ struct DomainOptions: Equatable {
         }
     }
 
-    /// Takes the option if it is one of ours; a later one replaces an earlier one of the same key.
+    /// Accepts the option if it is one of ours; it replaces an earlier one with the same key.
     mutating func read(_ key: String, _ value: [UInt8]?) throws(MountUsageError) -> Bool {
         switch key {
         case "nohydrate":

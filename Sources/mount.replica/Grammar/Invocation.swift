@@ -1,9 +1,9 @@
 import ReplicaControl
 import SystemPackage
 
-/// What a command line of `mount.replica` asks for.
+/// A parsed command line of `mount.replica`.
 ///
-/// The first form is mount(8)'s, the others are what the `replica` command calls (docs/CONTROL.md).
+/// The first form is mount(8)'s, the others are used by the `replica` command (docs/CONTROL.md).
 enum Invocation: Equatable {
     /// `mount.replica SPEC DIR [-sfnv] [-o OPTS]`
     case mount(MountRequest)
@@ -42,7 +42,7 @@ enum Invocation: Equatable {
           -s  ignore unknown options   -f  only check the command line   -n  ignored   -v  verbose log
         """
 
-    /// Reads a command line, without the program's name. Throws one clear line and mount(8)'s exit status.
+    /// Parses a command line without the program's name. Throws a one-line message and mount(8)'s exit status.
     init(_ arguments: [[UInt8]]) throws(MountUsageError) {
         var reader = ArgumentReader(arguments)
         try reader.read()
@@ -72,12 +72,12 @@ enum Invocation: Equatable {
         }
     }
 
-    /// As above, for text.
+    /// The same for strings.
     init(_ arguments: [String]) throws(MountUsageError) {
         try self.init(arguments.map { Array($0.utf8) })
     }
 
-    /// Whether the process that was called does it itself: a check, a removal, and what stays in the foreground.
+    /// Whether this process does it itself instead of starting a daemon: checks, removals, and foreground mounts.
     var isDoneHere: Bool {
         switch self {
         case .help, .version, .remove: true
@@ -104,21 +104,21 @@ enum Invocation: Equatable {
 
 /// `SPEC DIR [-sfnv] [-o OPTS]`: one mount.
 struct MountRequest: Equatable {
-    /// What SPEC names.
+    /// The meaning of SPEC.
     enum Source: Equatable {
-        /// A domain; with `store=URL` it is made where there is none.
+        /// A domain; with `store=URL` it is created if it does not exist.
         case name(DomainName)
-        /// A store, whose domain is made where there is none.
+        /// A store, whose domain is created if it does not exist.
         case store(StoreURL)
     }
 
     let source: Source
-    /// As given; may be relative to the working directory when a person called.
+    /// As given; may be relative to the working directory.
     let mountpoint: FilePath
     let options: MountOptions
     /// `-f`: check the command line and do nothing.
     let isFake: Bool
-    /// `-v`: log more.
+    /// `-v`: verbose log.
     let isVerbose: Bool
 
     fileprivate init(_ reader: ArgumentReader) throws(MountUsageError) {
@@ -144,7 +144,7 @@ struct MountRequest: Equatable {
     }
 }
 
-/// Sorts a command line into its positional values, flags, options and mode.
+/// Splits a command line into positional values, flags, options and mode.
 private struct ArgumentReader {
     private var rest: ArraySlice<[UInt8]>
     private var positional: [[UInt8]] = []

@@ -1,7 +1,7 @@
 import ReplicaControl
 import SystemPackage
 
-/// The options of one mount. mount(8)'s own options for /etc/fstab and for systemd are read and dropped.
+/// The options of one mount. mount(8)'s own options for /etc/fstab and for systemd are parsed and ignored.
 struct MountOptions: Equatable {
     /// Flags of the VFS that may be set by name, each with the name that clears it.
     static let switches: [(set: String, clear: String)] = [
@@ -10,7 +10,7 @@ struct MountOptions: Equatable {
         ("lazytime", "nolazytime"), ("sync", "async"), ("dirsync", "nodirsync"), ("nosymfollow", "symfollow"),
     ]
 
-    /// Options that only mount(8), systemd or the boot scripts need.
+    /// Options that are only meant for mount(8), systemd or boot scripts.
     static let dropped: Set = [
         "defaults", "auto", "noauto", "nofail", "_netdev", "user", "nouser", "users", "nousers", "owner", "noowner",
         "group", "nogroup", "silent", "loud", "nomand", "mand", "noiversion", "iversion",
@@ -18,43 +18,43 @@ struct MountOptions: Equatable {
 
     /// The VFS flags that are set, by name and in the order of ``switches``. Empty: the kernel's defaults.
     private(set) var vfs: [String] = []
-    /// Lets other users in (mount.fuse3(8)).
+    /// Other users may access the mount (mount.fuse3(8)).
     private(set) var allowOther = false
     /// Stay in the foreground, log to standard error.
     private(set) var foreground = false
-    /// A directory to take over on the first mount.
+    /// A directory to import on the first mount.
     private(set) var importDirectory: FilePath?
-    /// The store, for a domain that isn't there yet.
+    /// The store of a new domain.
     private(set) var store: StoreURL?
-    /// Whether the store's directory is made where there is none.
+    /// Whether to create the store's directory if it does not exist.
     private(set) var createsStore = false
-    /// Where the state is kept instead of the usual place.
+    /// Where the state is kept instead of the default.
     private(set) var state: FilePath?
-    /// Whether the flags of a mount that is there are to become these.
+    /// Whether to change the flags of an existing mount to these.
     private(set) var isRemount = false
-    /// What belongs to the domain rather than to this mount.
+    /// Options of the domain rather than of this mount.
     private(set) var domain = DomainOptions()
 
     /// Whether the mount is read-only.
     var readOnly: Bool { vfs.contains("ro") }
 
-    /// What a running daemon needs to know of them: the `mount` request's options.
+    /// The options that are passed to a running daemon with the `mount` request.
     var textsForDaemon: [String] { vfs + (allowOther ? ["allow_other"] : []) + domain.texts }
 
     init() {}
 
-    /// Options one by one, as the `mount` request has them.
+    /// Separate options, as in the `mount` request.
     init(texts: [String]) throws(MountUsageError) {
         for text in texts { try read(OptionText.escaped(Array(text.utf8)), sloppy: false) }
     }
 
-    /// Reads one comma-separated list: `ro,x-systemd.automount,cache-max=10G`. A backslash takes the special meaning
-    /// from a comma or a backslash after it. Of contradicting options the last one counts, as in mount(8).
+    /// Parses a comma-separated list: `ro,x-systemd.automount,cache-max=10G`. Commas and backslashes are escaped with
+    /// a backslash. If options contradict each other the last one counts, as in mount(8).
     init(_ text: String, sloppy: Bool = false) throws(MountUsageError) {
         try read(Array(text.utf8), sloppy: sloppy)
     }
 
-    /// Adds a list of options. `sloppy` passes over unknown ones (mount -s).
+    /// Adds a list of options. `sloppy` ignores unknown ones (mount -s).
     mutating func read(_ list: [UInt8], sloppy: Bool) throws(MountUsageError) {
         if OptionText.split(list).contains(Array("remount".utf8)) { isRemount = true }
         for option in OptionText.split(list) where !option.isEmpty {

@@ -1,6 +1,6 @@
 import ReplicaControl
 
-/// What is wrong with a command line, in one line, and mount(8)'s exit status for it.
+/// A one-line description of a usage error, and mount(8)'s exit status for it.
 struct MountUsageError: Error, Equatable, CustomStringConvertible {
     let message: String
     let status: MountExitStatus

@@ -1,8 +1,8 @@
 import SystemPackage
 
-/// The small grammar inside `-o`: lists, keys, values, sizes, paths.
+/// The grammar inside `-o`: lists, keys, values, sizes, paths.
 enum OptionText {
-    /// Splits at commas. `\,` is a comma and `\\` a backslash inside a value; a backslash before anything else stays.
+    /// Splits at commas. In a value `\,` is a comma and `\\` a backslash; any other backslash is literal.
     static func split(_ list: [UInt8]) -> [[UInt8]] {
         var parts: [[UInt8]] = [[]]
         var source = list[...]
@@ -34,25 +34,25 @@ enum OptionText {
         return (String(decoding: option[..<equals], as: UTF8.self), Array(option[(equals + 1)...]))
     }
 
-    /// The value, which must be there and not empty.
+    /// The value, which must be present and not empty.
     static func expect(_ value: [UInt8]?, of key: String) throws(MountUsageError) -> [UInt8] {
         guard let value, !value.isEmpty else { throw MountUsageError("option '\(key)' needs a value") }
         return value
     }
 
-    /// Refuses a value where none belongs.
+    /// Rejects a value for an option that takes none.
     static func expectNone(_ value: [UInt8]?, of key: String) throws(MountUsageError) {
         if value != nil { throw MountUsageError("option '\(key)' takes no value") }
     }
 
-    /// An absolute path: the working directory isn't the caller's when mount(8) or systemd calls.
+    /// An absolute path: under mount(8) or systemd the working directory is not the user's.
     static func absolutePath(_ value: [UInt8]?, of key: String) throws(MountUsageError) -> FilePath {
         let bytes = try expect(value, of: key)
         guard bytes.first == UInt8(ascii: "/") else { throw MountUsageError("'\(key)' needs an absolute path") }
         return path(bytes)
     }
 
-    /// A path of these bytes, which hold no NUL because they come from a command line.
+    /// A path of these bytes, which contain no NUL because they come from a command line.
     static func path(_ bytes: [UInt8]) -> FilePath {
         FilePath(platformString: bytes.map { CChar(bitPattern: $0) } + [0])
     }
@@ -62,7 +62,7 @@ enum OptionText {
         "t": 40, "tb": 40, "tib": 40,
     ]
 
-    /// Bytes: a number with K, M, G or T after it for powers of 1024; `KiB` and `KB` mean the same as `K`.
+    /// A size in bytes: a number followed by K, M, G or T for powers of 1024; `KiB` and `KB` mean the same as `K`.
     static func size(_ value: [UInt8]?, of key: String) throws(MountUsageError) -> UInt64 {
         let text = String(decoding: try expect(value, of: key), as: UTF8.self)
         let digits = text.prefix { $0.isASCII && $0.isNumber }

@@ -1,6 +1,6 @@
-/// Programs that read every file they see, and would so download a whole domain that nobody asked for.
+/// Programs that read every file they find, and would download a whole domain without being asked to.
 enum Scanners {
-    /// Thumbnailers, indexers and locate's, by their executables; what `nohydrate=` replaces.
+    /// Thumbnailers, indexers and updatedb, by their executables; replaced by `nohydrate=`.
     static let known = thumbnailers + indexers
 
     private static let thumbnailers = [

@@ -4,15 +4,15 @@ import ReplicaControl
 import ReplicaModel
 import SystemPackage
 
-/// Where something is on its disk, whatever path leads there: a bind mount shows one folder at several.
+/// The location of something on its disk, independent of the path: with bind mounts, several paths lead to one folder.
 struct DiskPlace: Hashable {
-    /// The path as a program sees it, without links in it.
+    /// The path as programs see it, without links.
     var seen: FilePath
     /// The filesystem.
     var device: DeviceNumber
     /// From the root of the filesystem.
     var path: FilePath
-    /// Whether it is in a replica's mount, or in the state of a domain.
+    /// Whether it is in a mount of ours, or in the state of a domain.
     var isInReplica = false
 
     /// Whether `other` is this place or below it.
@@ -20,12 +20,12 @@ struct DiskPlace: Hashable {
         other.seen.starts(with: seen) || device == other.device && other.path.starts(with: path)
     }
 
-    /// Whether one is in the other.
+    /// Whether one contains the other.
     func meets(_ other: DiskPlace) -> Bool { covers(other) || other.covers(self) }
 }
 
 extension DiskPlace {
-    /// Looks where a path is; what of it is not there yet is taken as it is written.
+    /// Finds the location of a path; components that do not exist yet are taken literally.
     /// - Throws: An `Errno`.
     init(of path: FilePath) throws {
         let (there, rest) = try Self.resolve(path)
@@ -44,7 +44,7 @@ extension DiskPlace {
         if below.removePrefix(mount.path) { self.path = Self.joined(Self.joined(mount.root, below), rest) }
     }
 
-    /// What of the path is there, without links, and the rest of it.
+    /// The existing part of the path, without links, and the rest of it.
     private static func resolve(_ path: FilePath) throws(Errno) -> (there: FilePath, rest: FilePath) {
         var (above, rest) = (path, FilePath())
         while true {

@@ -1,8 +1,8 @@
 import ReplicaControl
 
-/// What is done one after the other to make a domain, so that it can be taken back: all of it or nothing.
+/// The steps of creating a domain, which can be rolled back: all or nothing.
 final class DomainCreation {
-    /// The things done, in their order.
+    /// The completed steps, in order.
     enum Step: CaseIterable {
         case makeStore, makeFolders, writeRecord, makeLink, makeTree, openDomain, listen, mount
     }
@@ -10,15 +10,15 @@ final class DomainCreation {
     private var undoing: [() throws -> Void] = []
     private let didDo: (Step) throws -> Void
 
-    /// - Parameter didDo: Called after each thing that is done; where it throws, that counts as the next one's failure.
+    /// - Parameter didDo: Called after each step; if it throws, that counts as a failure of the next one.
     init(didDo: @escaping (Step) throws -> Void = { _ in }) {
         self.didDo = didDo
     }
 
-    /// How much is done.
+    /// The number of completed steps.
     var count: Int { undoing.count }
 
-    /// Does one thing, which does nothing when it throws.
+    /// Runs one step, which must have no effect if it throws.
     func run<Value>(_ step: Step, _ body: () throws -> Value, undo: @escaping (Value) throws -> Void) throws -> Value {
         let value = try body()
         undoing.append { try undo(value) }
@@ -26,8 +26,8 @@ final class DomainCreation {
         return value
     }
 
-    /// Takes back all but the first things, the last one first. Ends at one that can't be taken back, for those before it
-    /// are needed then.
+    /// Rolls back all but the first steps, the last one first. Stops at a step that cannot be rolled back, because it needs
+    /// the earlier ones.
     func takeBack(to first: Int = 0) throws {
         while undoing.count > first {
             let undo = undoing.removeLast()
@@ -35,8 +35,8 @@ final class DomainCreation {
         }
     }
 
-    /// Takes everything back.
-    /// - Returns: The failure, with what could not be taken back.
+    /// Rolls back everything.
+    /// - Returns: The failure, including what could not be rolled back.
     func takenBack(after error: any Error) -> ControlFailure {
         var failure = ControlFailure(error)
         do { try takeBack() } catch { failure.message += "; \(ControlFailure(error).message)" }

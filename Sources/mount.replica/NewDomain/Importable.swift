@@ -4,8 +4,8 @@ import SystemPackage
 /// The directory and the place of the state are on two filesystems.
 struct LiesElsewhere: Error {}
 
-/// Says why a directory can't be imported.
-/// - Throws: ``LiesElsewhere``, or a failure with words for a person.
+/// Checks whether a directory can be imported.
+/// - Throws: ``LiesElsewhere``, or a failure with a message.
 func importable(_ directory: FilePath?, _ body: () throws(Errno) -> Void) throws {
     do throws(Errno) { try body() } catch {
         if error == .improperLink { throw LiesElsewhere() }

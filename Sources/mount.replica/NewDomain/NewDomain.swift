@@ -4,23 +4,23 @@ import ReplicaControl
 import ReplicaModel
 import SystemPackage
 
-/// A domain that is to be made: a state folder, `domain.json` in it, and a tree, which makes it a domain (MODEL.md#layout).
+/// A domain to be created: a state folder, `domain.json` in it, and a tree, which makes it a domain (MODEL.md#layout).
 struct NewDomain {
     let name: DomainName
     let storeURL: StoreURL
     let options: MountOptions
-    /// The directory to take over; nil for a domain of what the store has.
+    /// The directory to import; nil for a domain with the store's contents.
     let directory: FilePath?
     /// Where the domain is to be mounted, if it is.
     let mountpoint: FilePath?
-    /// Where domains are, the place for new ones among them.
+    /// The domain directories, including the one for new domains.
     let directories: [DomainDirectory]
     let root: DomainDirectory
-    /// Opens the store; tests have stores of their own.
+    /// Opens the store; replaced in tests.
     var openNew: (StoreURL) throws -> any RemoteStore = StoreFactory.openNew
 
-    /// Checks everything, then makes it. Where the usual place is on another filesystem than the directory, the state
-    /// goes beside that, with a link at the usual place.
+    /// Checks everything, then creates the domain. If the default place is on another filesystem than the directory, the state
+    /// is created next to the directory, with a link at the default place.
     func make(_ creation: DomainCreation) throws -> (DomainLocation, any RemoteStore) {
         let usual = options.state ?? root.root.appending(name.text)
         if let directory {

@@ -1,28 +1,28 @@
 import ReplicaControl
 import SystemPackage
 
-/// Where everything of a domain would be that is to be made. Decides, before anything is changed, whether it can be so.
+/// The locations of all parts of a new domain. Decides, before anything is changed, whether it can be created there.
 struct NewDomainPlaces: Equatable {
     /// Another domain.
     struct Other: Equatable {
         var name: String
         var state: DiskPlace
-        /// Nil where the store is no directory.
+        /// Nil if the store is not a directory.
         var store: DiskPlace?
     }
 
     /// The directory to import.
     var directory: DiskPlace?
-    /// Nil where the store is no directory.
+    /// Nil if the store is not a directory.
     var store: DiskPlace?
     var state: DiskPlace
     /// The directory to mount on.
     var mountpoint: DiskPlace?
     var others: [Other] = []
-    /// Where something is mounted, as a program sees it.
+    /// Mountpoints, as programs see them.
     var mounts: [FilePath] = []
 
-    /// Why the domain can't be made so, or nil.
+    /// Why the domain cannot be created there, or nil.
     var refusal: ControlFailure? {
         others.lazy.compactMap(refusalOf).first ?? refusalOfDirectory ?? refusalOfStore ?? refusalOfMountpoint
     }

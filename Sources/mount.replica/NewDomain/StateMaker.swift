@@ -3,7 +3,7 @@ import ReplicaControl
 import ReplicaModel
 import SystemPackage
 
-/// Makes what is in a new domain's state but the tree, step by step.
+/// Creates the contents of a new domain's state except the tree, step by step.
 struct StateMaker {
     let folders: StateFolders
     let creation: DomainCreation
@@ -35,7 +35,7 @@ struct StateMaker {
         }
     }
 
-    /// The entry where domains are, for a state that lies elsewhere.
+    /// The entry in the domain directory, for a state elsewhere.
     func link(at entry: FilePath) throws {
         try makeFolders(above: entry)
         try creation.run(.makeLink) {

@@ -3,15 +3,15 @@ import ReplicaControl
 import ReplicaModel
 import SystemPackage
 
-/// Who may come to what is in a directory, by the modes of all directories on the way.
+/// Who may access the contents of a directory, considering the modes of all directories on its path.
 struct Reach: Equatable {
-    /// A directory on the way.
+    /// A directory on the path.
     struct Step: Equatable {
         var group: gid_t
         var mode: mode_t
     }
 
-    /// The group that may, beside the owner.
+    /// The group that has access, besides the owner.
     var group: gid_t?
     var others: Bool
 
@@ -37,7 +37,7 @@ struct Reach: Equatable {
         self.init(way)
     }
 
-    /// Who may come to the other and not here, in words; nil for nobody.
+    /// Who may access the other but not this, in words; nil for nobody.
     func whoElse(comesTo other: Reach) -> String? {
         if other.others { return others ? nil : "everybody" }
         guard let theirs = other.group, theirs != group, !others else { return nil }
@@ -45,10 +45,10 @@ struct Reach: Equatable {
     }
 }
 
-/// A store of somebody else's making, which lets more people in than the directory that is imported. It is left as it is, for it
-/// may be meant to be shared; the person is told.
+/// An existing store that more users may access than the imported directory. It is not changed, because it
+/// may be meant to be shared; the user is told.
 enum WiderStore {
-    /// What to tell of a plan before it is carried out; nil where there is nothing to say.
+    /// The message about a plan before it is carried out; nil if there is none.
     static func note(_ plan: DaemonPlan) -> String? {
         guard case .new(_, let url, _) = plan.selection else { return nil }
         var directory = plan.options.importDirectory

@@ -3,15 +3,15 @@ import Glibc
 import ReplicaControl
 import SystemPackage
 
-/// How a daemon is started, and tells the program that started it that it is ready, or why it isn't.
+/// Starts a daemon, and reports to the starting process that it is ready, or why not.
 ///
-/// The starter waits, passes on what it is told and exits, so `mount` and `replica import` return when the mount or
-/// the socket is live. There is nothing to pass on in the foreground.
+/// The starter waits, relays the report and exits, so that `mount` and `replica import` return when the mount or
+/// the socket is live. In the foreground there is nothing to relay.
 ///
-/// The daemon is this program, run anew with the same arguments and environment in the same folder: a copy made by
-/// fork(2) would have the Swift runtime's locks as they were in a process that had threads, some of them for ever held.
+/// The daemon is this program, executed again with the same arguments and environment in the same directory: a copy made by
+/// fork(2) of a process with threads could inherit locks of the Swift runtime that are never released.
 struct Background {
-    /// Who reads the starter's words.
+    /// The audience of the starter's output.
     enum Caller {
         /// mount(8) or a person: one line on standard error, and mount(8)'s exit status.
         case mount
@@ -19,7 +19,7 @@ struct Background {
         case command
     }
 
-    /// The first argument of a daemon that was started here; its words go to ``reportDescriptor``.
+    /// The first argument of a daemon that was started here; it reports to ``reportDescriptor``.
     static let mark = Array("--started".utf8)
     private static let reportDescriptor: Int32 = 3
 
@@ -32,8 +32,8 @@ struct Background {
         Background(report: -1, caller: caller, isForeground: true)
     }
 
-    /// Runs this program as the daemon and waits for its word; never returns unless that can't be done.
-    /// - Parameter arguments: Those that the daemon is to have, without the program's name.
+    /// Runs this program as the daemon and waits for its report; returns only if that fails.
+    /// - Parameter arguments: The daemon's arguments, without the program's name.
     static func start(arguments: [[UInt8]], caller: Caller) throws(Errno) {
         var ends: [Int32] = [0, 0]
         guard cl_pipe2(&ends, O_CLOEXEC) == 0 else { throw Errno(rawValue: errno) }
@@ -44,8 +44,8 @@ struct Background {
         throw Errno(rawValue: error)
     }
 
-    /// 0 or an errno. The daemon has standard error until it is ready, the pipe, and the environment and folder that
-    /// are this process's; nothing else.
+    /// 0 or an errno. The daemon inherits standard error until it is ready, the pipe, the environment and the working
+    /// directory; nothing else.
     private static func spawn(_ arguments: [[UInt8]], report: Int32) -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -62,8 +62,8 @@ struct Background {
         return posix_spawn(&child, "/proc/self/exe", &actions, nil, words, environ)
     }
 
-    /// The daemon's part, first of all: leaves the caller's session, descriptors and signals behind.
-    /// - Throws: EBADF when it was not started by ``start(arguments:caller:)``.
+    /// Called first in the daemon: detaches from the caller's session, descriptors and signals.
+    /// - Throws: EBADF if it was not started by ``start(arguments:caller:)``.
     static func take(caller: Caller) throws(Errno) -> Background {
         var status = stat()
         guard fstat(reportDescriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
@@ -83,14 +83,15 @@ struct Background {
         return Background(report: reportDescriptor, caller: caller, isForeground: false)
     }
 
-    /// Opens what is closed of standard input, output and error: what is opened there later would be written to by mistake.
+    /// Opens standard input, output and error if they are closed; otherwise files opened later could get these numbers and be
+    /// written to by mistake.
     static func occupyStandardDescriptors() {
         var descriptor: Int32 = 0
         while (0...2).contains(descriptor) { descriptor = open("/dev/null", O_RDWR) }
         if descriptor > 2 { close(descriptor) }
     }
 
-    /// Ready: lets the starter exit. From here on standard output and error go to `log`, or nowhere.
+    /// Reports that the daemon is ready, so that the starter exits. From here on standard output and error go to `log`, or nowhere.
     func isReady(_ answer: ControlAnswer, log: FilePath?) {
         tell(ReplyLine(id: 0, answer: answer))
         guard !isForeground else { return }
@@ -102,7 +103,7 @@ struct Background {
         if target >= 0 { close(target) }
     }
 
-    /// Failed: says so and ends this process.
+    /// Reports a failure and exits.
     func failed(_ failure: ControlFailure) -> Never {
         tell(ReplyLine(id: 0, failure: failure))
         exit(Self.status(failure, caller))
@@ -118,7 +119,7 @@ struct Background {
         }
     }
 
-    /// The starter's part: waits for the daemon's line.
+    /// Called in the starter: waits for the daemon's report.
     private static func relay(from pipe: Int32, caller: Caller) -> Never {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)

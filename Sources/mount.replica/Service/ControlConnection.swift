@@ -2,12 +2,12 @@ import Glibc
 import ReplicaControl
 import SystemPackage
 
-/// One client: what it sent so far, what it hasn't read yet, and its requests under way. The server's thread's only.
+/// A client: its input so far, its unread output, and its requests in progress. Used only by the server's thread.
 final class ControlConnection {
     let socket: FileDescriptor
-    /// Requests under way by their numbers.
+    /// Requests in progress by their IDs.
     var tasks: [Int: Task<Void, Never>] = [:]
-    /// Set when nothing more can be written or read.
+    /// Set when nothing can be written or read any more.
     var isBroken = false
 
     private var input = LineBuffer()
@@ -24,7 +24,7 @@ final class ControlConnection {
         self.socket = socket
     }
 
-    /// Nothing under way, nothing left to write.
+    /// No request in progress and nothing left to write.
     var isQuiet: Bool { tasks.isEmpty && output.isEmpty }
     /// Quiet, and no more requests can come.
     var isDone: Bool { isQuiet && isReadClosed }
@@ -37,7 +37,7 @@ final class ControlConnection {
         return pollfd(fd: socket.rawValue, events: Int16(events), revents: 0)
     }
 
-    /// The whole lines among what can be read now.
+    /// Reads the complete lines that are available.
     func readLines() -> [[UInt8]] {
         var buffer = [UInt8](repeating: 0, count: 65536)
         let count = recv(socket.rawValue, &buffer, buffer.count, 0)
@@ -58,25 +58,25 @@ final class ControlConnection {
         return lines
     }
 
-    /// Appends to what the client is to read; `taken` resumes as soon as it isn't far behind.
+    /// Appends to the client's output; `taken` resumes as soon as the client is not far behind.
     func queue(_ line: [UInt8], taken: CheckedContinuation<Bool, Never>?) {
         output += line
         if let taken { waiting.append(taken) }
         write()
     }
 
-    /// Says why, and takes no more requests on this connection.
+    /// Sends the reason, and accepts no more requests on this connection.
     func refuse(_ failure: ControlFailure) {
         isReadClosed = true
         queue(ControlLoop.encode(ReplyLine(id: 0, failure: failure)), taken: nil)
     }
 
-    /// The request has its answer.
+    /// The request was answered.
     func finish(_ request: Int) {
         tasks[request] = nil
     }
 
-    /// Writes as much as the client takes now.
+    /// Writes as much as the client accepts now.
     func write() {
         while !output.isEmpty, !isBroken {
             let flags = Int32(MSG_NOSIGNAL)
@@ -91,7 +91,7 @@ final class ControlConnection {
         if output.count <= Self.mostOutput { release(true) }
     }
 
-    /// Cancels what is under way.
+    /// Cancels the requests in progress.
     func close() {
         for task in tasks.values { task.cancel() }
         release(false)

@@ -11,7 +11,7 @@ final class ControlLoop: @unchecked Sendable {
     private let service: any DomainService
     private var connections: [Int: ControlConnection] = [:]
     private var lastConnection = 0
-    /// When serving ends for good, once `stop` was asked for.
+    /// The deadline after `stop`.
     private var end: ContinuousClock.Instant?
 
     private static let mostConnections = 64
@@ -45,7 +45,7 @@ final class ControlLoop: @unchecked Sendable {
         for case .reply(_, _, _, _, let taken) in inbox.take() { taken?.resume(returning: false) }
     }
 
-    /// After `stop`: nothing is under way and everything was written, or the grace is over.
+    /// After `stop`: nothing is in progress and everything was written, or the deadline has passed.
     private var isFinished: Bool {
         guard let end else { return false }
         return connections.values.allSatisfy(\.isQuiet) || ContinuousClock.now > end
@@ -98,8 +98,8 @@ final class ControlLoop: @unchecked Sendable {
         }
     }
 
-    /// The domain's user and root may speak; the socket's mode says so too, but not over a bind mount or to a helper
-    /// that was handed the descriptor.
+    /// Only the domain's user and root are accepted; the socket's mode ensures that too, but not through a bind mount or for a
+    /// process that was passed the descriptor.
     private func isAllowed(_ socket: FileDescriptor) -> Bool {
         do {
             let user = try ControlSocket.peer(of: socket).user
@@ -138,7 +138,8 @@ final class ControlLoop: @unchecked Sendable {
         }
     }
 
-    /// A reply's line. What JSON can't hold (a rate that is no number) is said as a failure instead of being dropped.
+    /// The line of a reply. Values that JSON cannot represent (a rate that is not a number) become a failure instead of being
+    /// dropped.
     static func encode(_ reply: ReplyLine) -> [UInt8] {
         do { return try ControlLine.encode(reply) } catch {
             return Array(

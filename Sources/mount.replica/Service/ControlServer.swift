@@ -5,10 +5,10 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// Serves a domain's control socket. One thread does all its input and output and sleeps when there is none; requests
-/// run as tasks, so a slow client holds up nobody.
+/// Serves a domain's control socket. One thread does all input and output; requests
+/// run as tasks, so a slow client does not block others.
 ///
-/// Whoever makes one serves the domain: ``Domain/open(_:store:options:log:)`` lets one process do that.
+/// Only the process that serves the domain creates one: ``Domain/open(_:store:options:log:)`` admits one process.
 final class ControlServer: Sendable {
     private let inbox: ControlInbox
     private let state: FilePath
@@ -24,8 +24,8 @@ final class ControlServer: Sendable {
         self.thread = thread
     }
 
-    /// Takes no new request, lets those under way end and their answers go out (30 s at most for both; then they are
-    /// cancelled), and removes the socket. Blocks: not to be called from a task. Call it once.
+    /// Accepts no new requests, waits until those in progress are answered (30 s at most; then they are
+    /// cancelled), and removes the socket. Blocks: must not be called from a task. Call it once.
     func stop() {
         inbox.post(.stop)
         thread.join()
@@ -33,11 +33,11 @@ final class ControlServer: Sendable {
     }
 }
 
-/// What tasks tell the server's thread, with a pipe that wakes it.
+/// Messages from tasks to the server's thread, with a pipe that wakes it.
 // The pipe's ends never change and the messages are behind a lock.
 final class ControlInbox: Sendable {
     enum Message: Sendable {
-        /// A reply of connection `to`; `isLast` ends the request. `taken` resumes when the client has room.
+        /// A reply for connection `to`; `isLast` ends the request. `taken` resumes when the client can accept more.
         case reply(to: Int, request: Int, line: [UInt8], isLast: Bool, taken: CheckedContinuation<Bool, Never>?)
         case stop
     }

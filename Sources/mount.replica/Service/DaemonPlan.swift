@@ -2,19 +2,20 @@ import Glibc
 import ReplicaControl
 import SystemPackage
 
-/// What this process is to do for which domain: a command line after a look at the disk, before anything is changed.
+/// What this process will do for which domain: a command line combined with the state of the disk, before anything is
+/// changed.
 struct DaemonPlan {
-    /// What to do first. All but `remove` go on as the domain's daemon.
+    /// What to do first. All but `remove` continue as the domain's daemon.
     enum Task: Equatable {
-        /// Mount; take over `importDirectory` of the options if the domain is new.
+        /// Mount; import the option's `importDirectory` if the domain is new.
         case mount(at: FilePath)
-        /// Take over a directory: the domain is new.
+        /// Import a directory into a new domain.
         case importDirectory(FilePath)
-        /// Make the domain, which is new.
+        /// Create the domain.
         case add
         /// Serve without a mount.
         case serve
-        /// Take the domain away and end.
+        /// Remove the domain and exit.
         case remove(keep: RemovalMode)
     }
 
@@ -24,10 +25,10 @@ struct DaemonPlan {
     /// Where domains are.
     let directories: [DomainDirectory]
     let isVerbose: Bool
-    /// Who waits for the outcome.
+    /// The caller that waits for the result.
     let caller: Background.Caller
 
-    /// Makes the plan, or throws why there can't be one. `help`, `version` and `mount -f` have none: nil.
+    /// Makes the plan, or throws why it is impossible. Nil for `help`, `version` and `mount -f`.
     init?(_ invocation: Invocation, in directories: [DomainDirectory]) throws(ControlFailure) {
         self.directories = directories
         isVerbose = if case .mount(let request) = invocation { request.isVerbose } else { false }
@@ -65,7 +66,7 @@ struct DaemonPlan {
         do { try CredentialsFile.check(file) } catch { throw ControlFailure(.denied, error.message) }
     }
 
-    /// Lets the domain's daemon do it where one runs; nil where none does, and this process has to.
+    /// Lets the domain's running daemon do it; nil if there is none, so that this process has to.
     func answerOfRunningDaemon() throws -> ControlAnswer? {
         guard case .existing(let domain) = selection, let client = try ControlClient.ifRunning(state: domain.state)
         else { return nil }

@@ -1,15 +1,15 @@
 import ReplicaControl
 import SystemPackage
 
-/// Which domain a command line means: one that is there, or one to be made.
+/// The domain that a command line refers to: an existing one, or one to be created.
 enum DomainSelection {
-    /// It is there.
+    /// It exists.
     case existing(DomainLocation)
-    /// It is to be made, in this folder of domains unless `state=` says another place.
+    /// It is to be created, in this folder of domains unless `state=` gives another place.
     case new(DomainName, store: StoreURL, root: DomainDirectory)
 
-    /// Looks for the domain of a mount. One that isn't there is made where the store is known: `store=URL`, or a
-    /// store URL as SPEC; then the domain is named after the URL's last part.
+    /// Finds the domain of a mount. If it does not exist, it is created if the store is known: from `store=URL`, or a
+    /// store URL as SPEC; then the domain is named after the last part of the URL.
     init(_ request: MountRequest, in directories: [DomainDirectory]) throws(ControlFailure) {
         switch request.source {
         case .name(let name):
@@ -33,7 +33,7 @@ enum DomainSelection {
         }
     }
 
-    /// The domain of this name, which must be there.
+    /// The domain with this name, which must exist.
     static func existing(_ name: DomainName, in directories: [DomainDirectory]) throws(ControlFailure) -> DomainLocation
     {
         guard let found = try find({ try directories.domain(named: name) }) else {
@@ -42,7 +42,7 @@ enum DomainSelection {
         return found
     }
 
-    /// The place for a new domain of this name, which must not be there.
+    /// The place for a new domain with this name, which must not exist.
     static func new(
         _ name: DomainName, store: StoreURL, in directories: [DomainDirectory]
     ) throws(ControlFailure) -> DomainSelection {
@@ -59,7 +59,7 @@ enum DomainSelection {
         return first
     }
 
-    /// The last part of the URL, with a number after it where the name is taken.
+    /// The last part of the URL, with a number appended if the name is taken.
     private static func freshName(for store: StoreURL, in directories: [DomainDirectory]) throws -> DomainName {
         let last = store.rest.split(separator: "/").last.map(String.init) ?? store.scheme
         let allowed = last.unicodeScalars.filter { $0 != ":" && $0 != "%" && $0.value >= 0x20 && $0.value != 0x7F }

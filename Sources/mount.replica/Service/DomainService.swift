@@ -1,24 +1,24 @@
 import ReplicaControl
 import SystemPackage
 
-/// What answers the requests on a domain's control socket.
+/// Answers the requests on a domain's control socket.
 protocol DomainService: Sendable {
-    /// Answers one request. Runs in a task of its own, several at a time; the task is cancelled when the client goes
-    /// away. What it throws becomes the request's failure (``ControlFailure/init(_:)``).
+    /// Answers one request. Runs concurrently, in a task per request, which is cancelled when the client
+    /// disconnects. A thrown error becomes the request's failure (``ControlFailure/init(_:)``).
     ///
-    /// The answer reaches the client before ``ControlServer/stop()`` returns, so a request that ends the daemon
-    /// answers first and lets somebody else stop the server.
+    /// The answer reaches the client before ``ControlServer/stop()`` returns, so a request that stops the daemon
+    /// answers first and lets another thread stop the server.
     func answer(_ request: ControlRequest, events: EventSink) async throws -> ControlAnswer
 }
 
-/// Where a request's events go while it is under way.
+/// Receives a request's events.
 struct EventSink: Sendable {
-    /// Queues one event; suspends while the client is slow to read. Throws `CancellationError` when it is gone.
+    /// Queues one event; suspends while the client reads slowly. Throws `CancellationError` if it has disconnected.
     let send: @Sendable (ControlEvent) async throws(CancellationError) -> Void
 }
 
 extension ControlFailure {
-    /// The failure that stands for any error: itself, an errno by its meaning, or `failed` with its description.
+    /// The failure for any error: itself, the meaning of an errno, or `failed` with its description.
     init(_ error: any Error) {
         switch error {
         case let failure as ControlFailure: self = failure

@@ -2,7 +2,7 @@ import Glibc
 import ReplicaControl
 import SystemPackage
 
-/// An errno for a person: what it means here, and the exit code for it.
+/// The message and exit code for an errno.
 enum ErrnoText {
     static func reason(_ errno: Errno) -> (code: ExitReason, words: String) {
         switch errno {

@@ -4,9 +4,9 @@ import SystemPackage
 
 /// The directory to mount on.
 enum Mountpoint {
-    /// The directory's path without links, for this process will leave the working directory. A mount that a killed
-    /// daemon left there ("Transport endpoint is not connected") is taken away first.
-    /// - Throws: `mountFailed` where it is no directory.
+    /// The directory's path without links, because this process changes its working directory. A dead mount of a killed
+    /// daemon ("Transport endpoint is not connected") is removed first.
+    /// - Throws: `mountFailed` if it is not a directory.
     static func prepared(_ path: FilePath) throws(ControlFailure) -> FilePath {
         guard let found = realpath(path.string, nil) else {
             throw ControlFailure(.mountFailed, "\(path): \(Errno(rawValue: errno))")
@@ -34,14 +34,14 @@ enum Mountpoint {
 
     private static let mostDeadMounts = 100
 
-    /// What is mounted on top at a path.
+    /// The topmost mount at a path.
     static func top(at path: FilePath) throws(ControlFailure) -> MountedFileSystem? {
         do { return try MountTable.top(at: path) } catch {
             throw ControlFailure(.mountFailed, "\(path): what is mounted can't be told: \(error)")
         }
     }
 
-    /// stat(2), and 0 or its errno. What is remembered of a mount may answer it: statfs(2) is asked too.
+    /// stat(2), and 0 or its errno. Because cached attributes may answer it, statfs(2) is called too.
     private static func look(_ path: FilePath, _ status: inout stat) -> Int32 {
         var statistics = statvfs()
         return stat(path.string, &status) == 0 && statvfs(path.string, &statistics) == 0 ? 0 : errno

@@ -2,7 +2,7 @@ import ReplicaControl
 import ReplicaModel
 
 extension ControlService {
-    /// The item that the store calls so.
+    /// The item with this identifier in the store.
     func find(_ identifier: ItemIdentifier) throws -> ItemStatus {
         guard let report = try domain.item(identifiedBy: identifier) else {
             throw ControlFailure(.noSuchItem, "\(daemon.location.name): no item here has the id '\(identifier)'")
@@ -10,7 +10,7 @@ extension ControlService {
         return ItemStatus(report)
     }
 
-    /// Tells who is in a set; with an anchor what came and what left after it, and the anchor to ask from the next time.
+    /// Sends the items of a set; with an anchor, the additions and removals since then, and the anchor for the next request.
     func tell(_ set: ItemSet, since anchor: String?, _ events: EventSink) async throws -> ControlAnswer {
         guard let anchor, !anchor.isEmpty else {
             // What changes while the set is read comes after the anchor.
@@ -29,7 +29,7 @@ extension ControlService {
         }
     }
 
-    /// Tells the conflicts that nobody settled yet.
+    /// Sends the unresolved conflicts.
     func tellConflicts(_ events: EventSink) async throws {
         let conflicts = try domain.conflicts().map(ConflictStatus.init)
         for start in stride(from: 0, to: conflicts.count, by: 256) {

@@ -26,7 +26,7 @@ extension ControlService {
         return status
     }
 
-    /// Runs `body`, and sends how far its work is every half second until it ends.
+    /// Runs `body`, and sends its progress every half second until it ends.
     func working<Value: Sendable>(
         _ events: EventSink, _ body: @escaping @Sendable (Work) async throws -> Value
     ) async throws -> Value {
@@ -49,12 +49,12 @@ extension ControlService {
         }
     }
 
-    /// Sends how far the transfers are, if there are any.
+    /// Sends the progress of transfers, if there are any.
     private func sendProgress(_ events: EventSink) async throws {
         if let progress = TransferProgress(try domain.report()) { try await events.send(.progress(progress)) }
     }
 
-    /// Tells what happens until the client is gone.
+    /// Sends events until the client disconnects.
     func watch(_ events: EventSink) async throws {
         let stream = domain.events()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -93,7 +93,7 @@ extension DomainState {
 }
 
 extension TransferProgress {
-    /// Both directions together; nil when nothing is carried.
+    /// Both directions together; nil if nothing is being transferred.
     init?(_ report: DomainReport) {
         let transfers = [report.uploads, report.downloads].compactMap(\.self)
         guard let first = transfers.first else { return nil }
@@ -110,7 +110,7 @@ extension TransferProgress {
 }
 
 extension Timestamp {
-    /// The time as JSON has it.
+    /// The time for JSON.
     var date: Date { Date(timeIntervalSince1970: Double(nanoseconds) / 1e9) }
 }
 

@@ -3,7 +3,7 @@ import ReplicaControl
 import ReplicaModel
 import SystemPackage
 
-/// Answers the control socket's requests over the domain (docs/CONTROL.md).
+/// Answers the control socket's requests using the domain (docs/CONTROL.md).
 struct ControlService: DomainService {
     let daemon: any DaemonControl
 
@@ -38,7 +38,7 @@ struct ControlService: DomainService {
         }
     }
 
-    /// What is only asked.
+    /// Requests for information.
     private func tell(_ request: ControlRequest, _ events: EventSink) async throws -> ControlAnswer {
         switch request {
         case .hello:
@@ -57,7 +57,7 @@ struct ControlService: DomainService {
         return .done
     }
 
-    /// What is done to items.
+    /// Operations on items.
     private func change(_ request: ControlRequest, _ events: EventSink) async throws -> ControlAnswer {
         switch request {
         case .resolve(let path, let keep):
@@ -85,7 +85,7 @@ struct ControlService: DomainService {
         return .done
     }
 
-    /// What is done to the whole exchange with the store.
+    /// Operations on syncing as a whole.
     private func direct(_ request: ControlRequest, _ events: EventSink) async throws -> ControlAnswer {
         switch request {
         case .connect: try domain.connect()
@@ -150,7 +150,7 @@ struct ControlService: DomainService {
         try say(try await working(events) { try await domain.downloadAll(below: path, waits: waits, work: $0) })
     }
 
-    /// - Throws: What could not be brought.
+    /// - Throws: If something could not be downloaded.
     private func say(_ done: Download) throws {
         guard let first = done.failed.first else { return }
         let others = done.failed.count > 1 ? ", and \(done.failed.count - 1) more" : ""

@@ -23,7 +23,7 @@ extension Daemon: DaemonControl {
         return RemovalResult(preserved: removal.preserved.map(ControlFilePath.init), files: removal.files)
     }
 
-    /// The state beside an imported directory has a link at the usual place; it goes with the state.
+    /// A state next to an imported directory has a link in the domain directory, which is removed with it.
     static func removeLinks(to name: DomainName) {
         for directory in DomainDirectory.searchPath(environment: ProcessInfo.processInfo.environment) {
             let entry = directory.root.appending(name.text)

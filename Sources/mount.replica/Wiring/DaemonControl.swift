@@ -8,12 +8,12 @@ protocol DaemonControl: Sendable {
     var domain: Domain { get }
     /// Where the domain is mounted, if it is.
     var mountpoint: FilePath? { get }
-    /// A mount that was taken from the tree and is still in use.
+    /// A detached mount that is still in use.
     var heldMount: HeldMount? { get }
     /// Mounts the domain with `mount.replica`'s options.
     func mount(at path: FilePath, options: [String]) async throws
-    /// Takes the mount away and has the daemon end; `busy` while programs use it.
+    /// Unmounts and stops the daemon; `busy` while programs use the mount.
     func unmount() async throws
-    /// Takes the mount and the domain away and has the daemon end.
+    /// Unmounts, removes the domain and stops the daemon.
     func remove(keep: RemovalMode) async throws -> RemovalResult
 }

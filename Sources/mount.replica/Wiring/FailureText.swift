@@ -3,13 +3,13 @@ import ReplicaControl
 import ReplicaModel
 import SystemPackage
 
-/// What a person is told when a request fails: what it was about, and why.
+/// The message for a failed request: its subject, and the reason.
 struct FailureText {
-    /// What was asked for.
+    /// The request.
     let request: ControlRequest
     let domain: DomainName
 
-    /// The failure that stands for an error; one that has its words already stays as it is.
+    /// The failure for an error; a `ControlFailure` is unchanged.
     func failure(_ error: any Error) -> ControlFailure {
         switch error {
         case let failure as ControlFailure: failure
@@ -24,7 +24,7 @@ struct FailureText {
         }
     }
 
-    /// What the errno means for this request.
+    /// The meaning of the errno for this request.
     private func reason(_ errno: Errno) -> (code: ExitReason, words: String) {
         switch (request, errno) {
         case (.resolve, .invalidArgument): (.refused, "there is no conflict; see 'replica conflicts'")
@@ -39,7 +39,7 @@ struct FailureText {
         ControlFailure(reason.code, "\(subject): \(reason.words)")
     }
 
-    /// `NAME`, or `NAME:PATH` as it can be given to `replica`.
+    /// `NAME`, or `NAME:PATH` as accepted by `replica`.
     private var subject: String {
         guard let path = request.path, path != .root else { return domain.text }
         return "\(domain):\(path)"

@@ -9,7 +9,7 @@ extension ControlPath {
     }
 
     /// The names from the root down.
-    /// - Throws: ENOENT where one is no name, like `..`.
+    /// - Throws: ENOENT if one is not a valid name, such as `..`.
     func fileNames() throws(Errno) -> [FileName] {
         let all = names.map(FileName.init(bytes:))
         guard all.allSatisfy(\.isValid) else { throw Errno.noSuchFileOrDirectory }

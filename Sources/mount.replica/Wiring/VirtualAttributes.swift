@@ -26,7 +26,7 @@ struct VirtualAttributes: ItemStatusSource {
         }
     }
 
-    /// `dataless`, `partial` or `materialized`, then what else is true of it.
+    /// `dataless`, `partial` or `materialized`, followed by other states.
     private func state(_ report: ItemReport) -> String {
         var words = [report.materialization == .whole ? "materialized" : "\(report.materialization)"]
         if report.isPinned { words.append("pinned") }
