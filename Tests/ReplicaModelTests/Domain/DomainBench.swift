@@ -162,14 +162,7 @@ final class DomainBench: Sendable {
     func read(_ path: String) async throws -> String {
         try await withItem(path) { number in
             try await domain.hydrate(number, range: nil)
-            let file = try replica.open(number, flags: O_RDONLY)
-            defer {
-                close(file.descriptor)
-                replica.closed(number, isWriter: false)
-            }
-            var bytes = [UInt8](repeating: 0, count: 1 << 16)
-            let count = Glibc.read(file.descriptor, &bytes, bytes.count)
-            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+            return try replica.text(of: number)
         }
     }
 

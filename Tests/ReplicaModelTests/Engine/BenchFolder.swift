@@ -29,3 +29,17 @@ final class BenchFolder: Sendable {
         try? FileManager.default.removeItem(atPath: path.string)  // What can't be removed is in /var/tmp.
     }
 }
+
+extension Replica {
+    /// What a file has that is here: the first 64 KiB of it, as text.
+    func text(of number: ItemNumber) throws -> String {
+        let file = try open(number, flags: O_RDONLY)
+        defer {
+            Glibc.close(file.descriptor)
+            closed(number, isWriter: false)
+        }
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = Glibc.read(file.descriptor, &bytes, bytes.count)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+}
