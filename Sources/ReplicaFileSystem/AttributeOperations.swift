@@ -3,7 +3,7 @@ internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
 
-/// What stat(2) says, and changing it.
+/// Reading and changing attributes.
 extension DomainFileSystem {
     package func getattr(
         _ context: RequestContext, node: NodeID, handle: FileHandle?, reply: consuming AttributesReply
@@ -27,7 +27,7 @@ extension DomainFileSystem {
         }
     }
 
-    /// What is known of a node. One whose file was replaced has what the item has now, as long as it is open.
+    /// A node's attributes. If its file was replaced, those of the item's current file, as long as it is open.
     private func entry(of node: NodeID) throws(ReplicaError) -> ReplicaModel.Entry {
         var entry = try replica.attributes(of: NodeNumber.item(node))
         guard !NodeNumber.isSame(node, entry.generation) else { return entry }
@@ -74,7 +74,7 @@ extension DomainFileSystem {
         return try replica.setAttributes(change, of: number)
     }
 
-    /// Clears set-user-ID and set-group-ID as a write by somebody else does, where there are any.
+    /// Clears set-user-ID and set-group-ID, if set, like a write by another user.
     func clearSetID(of number: ItemNumber, for writer: Writer) throws(ReplicaError) {
         guard try replica.attributes(of: number).status.hasSetID else { return }
         var change = AttributeChange()

@@ -1,19 +1,19 @@
 package import ReplicaModel
 package import SystemPackage
 
-/// Brings what is not here yet. A ``ReplicaModel/Domain`` is one.
+/// Fetches what is not local. Implemented by ``ReplicaModel/Domain``.
 package protocol ContentSource: Sendable {
-    /// Brings the listing of a folder that was never listed.
-    /// - Throws: What the waiting program is to see: ENETDOWN, EHOSTUNREACH, EACCES.
+    /// Fetches the listing of a folder that was never listed.
+    /// - Throws: The error for the waiting program: ENETDOWN, EHOSTUNREACH, EACCES.
     func list(_ folder: ItemNumber) async throws(Errno)
-    /// Brings a range of a file's content, or all of it for nil.
-    /// - Throws: As ``list(_:)``; ESTALE when the store's content became another meanwhile; ENOSPC.
+    /// Fetches a range of a file's content, or all of it for nil.
+    /// - Throws: Like ``list(_:)``; ESTALE if the store's content has changed in the meantime; ENOSPC.
     func hydrate(_ file: ItemNumber, range: Range<Int64>?) async throws(Errno)
-    /// Brings content for a program that reads.
+    /// Fetches content for a program that reads.
     /// - Parameters:
-    ///   - wanted: What is read.
-    ///   - ahead: What to bring, as far as it is kept.
-    /// - Returns: The bytes of `wanted`, as far as the file has them, when they are not kept; nil when they are here.
+    ///   - wanted: The range to read.
+    ///   - ahead: The range to fetch if it is kept.
+    /// - Returns: The bytes of `wanted` up to the end of the file, if they are not kept; nil if they are local now.
     func read(
         _ file: ItemNumber, _ wanted: Range<Int64>, ahead: Range<Int64>
     ) async throws(Errno) -> PassingBytes?

@@ -3,7 +3,7 @@ internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
 
-/// Reading and writing what the kernel does not read and write itself.
+/// Reads and writes that the kernel does not make directly.
 extension DomainFileSystem {
     package func read(
         _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, size: Int,
@@ -14,7 +14,7 @@ extension DomainFileSystem {
         read(context, file, offset..<offset.saturatingAdd(Int64(size)), attempts: 8, reply)
     }
 
-    /// Answers a read as soon as the bytes are here.
+    /// Answers a read as soon as the bytes are local.
     /// - Parameter attempts: How often more may be fetched for it.
     private func read(
         _ context: RequestContext, _ file: OpenedItem, _ range: Range<Int64>, attempts: Int,
@@ -58,7 +58,7 @@ extension DomainFileSystem {
 }
 
 extension OpenedItem {
-    /// Writes all of `buffer`: the kernel takes a short answer for the end of it, and the rest is lost.
+    /// Writes all of `buffer`: after a short answer the kernel drops the rest.
     fileprivate func write(_ buffer: UnsafeRawBufferPointer, at offset: Int64) throws(ReplicaError) {
         var done = 0
         while done < buffer.count {

@@ -5,27 +5,27 @@ internal import SystemPackage
 
 /// A domain's replica as a filesystem: each request is one call of the replica and one reply.
 ///
-/// Requests are answered on FuseMount's worker threads. Only what has to wait for the store goes into a Task, with its
-/// reply parked. Operations are in extensions, one family a file.
+/// Requests are answered on FuseMount's worker threads. Only those that wait for the store become tasks, with their
+/// replies parked. Operations are in extensions, one family per file.
 package final class DomainFileSystem: FileSystem {
     let replica: Replica
     let source: any ContentSource
     let status: (any ItemStatusSource)?
     let options: FileSystemOptions
-    /// Where it is mounted; nil leaves remote changes to invalidations.
+    /// Where it is mounted; nil to only invalidate caches on remote changes.
     let mountpoint: String?
     let files = HandleTable<OpenedItem>()
     let listings = ListingCache()
     let inodes = OpenInodes()
     let ownCalls = OwnCalls()
-    /// Requests for data that reached the daemon, for tests and statistics.
+    /// Data requests that reached the daemon, for tests and statistics.
     package let traffic = Traffic()
     private let current = Locked<Session?>(nil)
 
     /// A filesystem over `replica`.
     /// - Parameters:
-    ///   - source: Brings what is not here, usually the domain.
-    ///   - status: Gives the virtual attributes; nil for none.
+    ///   - source: Fetches content and listings, usually the domain.
+    ///   - status: Provides the virtual attributes; nil for none.
     ///   - mountpoint: The absolute path at which the session is mounted, so that remote changes can be made through
     ///     the mount and inotify sees them; nil to only invalidate.
     package init(
@@ -74,7 +74,7 @@ package final class DomainFileSystem: FileSystem {
         reply.send(Statistics(status))
     }
 
-    /// Refuses nodes whose file was replaced: the kernel looks the name up again then.
+    /// Rejects nodes whose file was replaced; the kernel then looks the name up again.
     func check(_ node: NodeID) throws(ReplicaError) -> ItemNumber {
         let number = NodeNumber.item(node)
         guard replica.presence(of: number, range: 0..<0, since: NodeNumber.generation(node)) != .stale else {

@@ -3,9 +3,9 @@ internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
 
-/// Listing folders. An offset is the place behind an entry: 1 is `.`, 2 is `..`, an item's is its own for ever. So reading
-/// goes on at the right place whatever was made or removed meanwhile, and no folder needs to be opened: the kernel
-/// keeps the listings that it has read, until something changes in the folder.
+/// Listing folders. An offset is the position after an entry: 1 is `.`, 2 is `..`, and each item has a permanent one. So reading
+/// continues at the right place whatever is created or removed meanwhile, and folders need not be opened: the kernel
+/// caches the listings that it has read until something changes in the folder.
 extension DomainFileSystem {
     package func opendir(_ context: RequestContext, node: NodeID, flags: Int32, reply: consuming OpenReply) {
         // Tells the kernel never to ask again.
@@ -82,7 +82,7 @@ extension DomainFileSystem {
         return page
     }
 
-    /// What the folder holds, taken anew when reading begins at its start.
+    /// The folder's entries, read again when reading starts at the beginning.
     private func listing(of folder: ItemNumber, _ offset: Int64) throws(ReplicaError) -> Listing {
         if offset > 0, let listing = listings[folder] { return listing }
         let listing = Listing(parent: try replica.parent(of: folder), entries: try replica.entries(of: folder))

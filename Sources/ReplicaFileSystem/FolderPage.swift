@@ -2,7 +2,7 @@ internal import FuseMount
 internal import Glibc
 internal import ReplicaModel
 
-/// A folder's entries at one moment, in the order of their offsets.
+/// A snapshot of a folder's entries, ordered by offset.
 struct Listing: Sendable {
     let parent: ItemNumber
     let entries: [FolderEntry]
@@ -12,7 +12,7 @@ struct Listing: Sendable {
         self.entries = entries.sorted { $0.offset < $1.offset }
     }
 
-    /// Where the entries behind `offset` begin.
+    /// The index of the first entry after `offset`.
     func index(after offset: Int64) -> Int {
         var (low, high) = (0, entries.count)
         while low < high {
@@ -23,19 +23,19 @@ struct Listing: Sendable {
     }
 }
 
-/// As much of a folder's listing as one answer holds.
+/// As much of a folder's listing as fits into one answer.
 struct FolderPage {
     struct Line {
         var name: FileName
         var number: ItemNumber
-        /// Only the type; 0 where the listing doesn't say.
+        /// Only the type; 0 if the listing does not contain it.
         var mode: UInt32
-        /// From where reading goes on behind it.
+        /// The offset at which reading continues after it.
         var offset: Int64
         /// `.` or `..`.
         var isDots = false
 
-        /// What readdirplus says of `.` and `..`: nothing that counts as a lookup.
+        /// The readdirplus entry for `.` and `..`, which does not count as a lookup.
         var dotsEntry: FuseMount.Entry {
             FuseMount.Entry(node: 0, attributes: Attributes(ino: number.rawValue, mode: mode))
         }
@@ -44,17 +44,17 @@ struct FolderPage {
     private(set) var lines: [Line] = []
     /// How many of ``lines`` are `.` and `..`.
     private(set) var dots = 0
-    /// What the replica says of the others, in their order.
+    /// The replica's entries for the others, in order.
     var entries: [ReplicaModel.Entry?] = []
     private var room: Int
     private let headerSize: Int
 
-    /// The names but `.` and `..`.
+    /// The names except `.` and `..`.
     var names: [FileName] { lines.dropFirst(dots).map(\.name) }
 
     /// - Parameters:
-    ///   - size: The room of the answer in bytes.
-    ///   - headerSize: What an entry takes beside its name, which is padded to 8 bytes.
+    ///   - size: The maximum size of the answer in bytes.
+    ///   - headerSize: The size of an entry without its name, which is padded to 8 bytes.
     init(_ listing: Listing, _ folder: ItemNumber, from offset: Int64, size: Int, headerSize: Int) {
         room = size
         self.headerSize = headerSize

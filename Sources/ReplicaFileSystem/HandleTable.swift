@@ -1,7 +1,7 @@
 internal import FuseMount
 internal import ReplicaModel
 
-/// What open files and folders are behind their handles.
+/// Maps handles to open files and folders.
 final class HandleTable<Opened: Sendable>: Sendable {
     private struct Contents {
         var opened: [FileHandle: Opened] = [:]
@@ -27,7 +27,7 @@ final class HandleTable<Opened: Sendable>: Sendable {
         contents.withLock { $0.opened.removeValue(forKey: handle) }
     }
 
-    /// Takes all out, at the end of the mount.
+    /// Removes all, at the end of the mount.
     @discardableResult
     func removeAll() -> [Opened] {
         contents.withLock { contents in

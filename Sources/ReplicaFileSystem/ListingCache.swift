@@ -1,6 +1,6 @@
 internal import ReplicaModel
 
-/// The listings of the folders that are being read, so that the next page needs no new one.
+/// The listings of folders being read, so that the next page needs no new listing.
 final class ListingCache: Sendable {
     private struct Contents {
         var listings: [ItemNumber: Listing] = [:]
@@ -8,7 +8,7 @@ final class ListingCache: Sendable {
         var order: [ItemNumber] = []
     }
 
-    /// Who reads more folders than these at a time has listings made anew.
+    /// If more folders than this are read concurrently, they are listed again.
     private static let most = 32
 
     private let contents = Locked(Contents())
@@ -17,7 +17,7 @@ final class ListingCache: Sendable {
         contents.withLock { $0.listings[folder] }
     }
 
-    /// Keeps what a reader of the folder goes on with.
+    /// Keeps a listing for the reader of the folder.
     func keep(_ listing: Listing, of folder: ItemNumber) {
         contents.withLock { contents in
             if contents.listings.updateValue(listing, forKey: folder) == nil { contents.order.append(folder) }
@@ -25,7 +25,7 @@ final class ListingCache: Sendable {
         }
     }
 
-    /// The folder was read to its end.
+    /// The folder was read completely.
     func remove(_ folder: ItemNumber) {
         contents.withLock { contents in
             guard contents.listings.removeValue(forKey: folder) != nil else { return }

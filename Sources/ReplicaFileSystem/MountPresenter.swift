@@ -4,17 +4,17 @@ internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
 
-/// Makes the system calls at the mount by which remote changes show to the kernel and to inotify's watchers.
+/// Makes the system calls on the mount that show remote changes to the kernel and to inotify watchers.
 ///
-/// Each call is made on a thread of its own that is waited for only so long: it may need a folder's lock that a
-/// program's request holds, which waits for the very engine that presents. The engine then goes on by itself; the late
-/// call is refused when it arrives, for nothing waits for it any more.
+/// Each call is made on a separate thread that is waited for with a limit: it may need a folder's lock held by a
+/// program's request, which in turn waits for the engine. The engine then continues without it; the late
+/// call is refused when it arrives, because nobody is waiting for it any more.
 final class MountPresenter: Presenter {
     private let mountpoint: String
     private let replica: Replica
     private let calls: OwnCalls
     private let notifier: Notifier
-    /// Folders in which a call that was given up is still under way, with how many.
+    /// Folders with abandoned calls that are still in progress, and their number.
     private let stuck = Locked<[ItemNumber: Int]>([:])
 
     init(mountpoint: String, replica: Replica, calls: OwnCalls, notifier: Notifier) {
@@ -24,7 +24,7 @@ final class MountPresenter: Presenter {
         self.notifier = notifier
     }
 
-    /// Blocks the calling thread for the time of a few local system calls, at worst as long as ``WaitLimit`` says.
+    /// Blocks the calling thread for a few local system calls, at worst up to ``WaitLimit``.
     func present(_ call: PresentedCall) -> Bool {
         let folders = call.folders
         guard stuck.withLock({ stuck in folders.allSatisfy { stuck[$0] == nil } }) else { return false }
@@ -66,17 +66,17 @@ final class MountPresenter: Presenter {
         return call.make(in: root)
     }
 
-    /// Closes the process's descriptors for this thread alone.
+    /// Closes the process's descriptors for this thread only.
     ///
-    /// When the daemon is killed, the connection ends with the last descriptor of its device, and a thread that waits for
-    /// the mount just then must not be the one to hold that: nobody would answer it any more, and it could not be ended.
+    /// When the daemon is killed, the connection ends with the last descriptor of its device. A thread that is waiting for
+    /// the mount at that moment must not hold that descriptor: nobody would answer it, and it could not be killed.
     private func leaveDescriptors() {
         let firstAfterOutput: UInt32 = 3
         // Fails before Linux 5.9 only, and then costs no more than that.
         _ = cl_close_range(firstAfterOutput, .max, UInt32(CL_CLOSE_RANGE_UNSHARE))
     }
 
-    /// The mount's root; as a clone where that is allowed, so that umount(8) does not find it busy meanwhile.
+    /// The mount's root; cloned if that is permitted, so that the mount is not busy for umount(8) meanwhile.
     private func openRoot() -> Int32 {
         let clone = cl_open_tree(AT_FDCWD, mountpoint, UInt32(CL_OPEN_TREE_CLONE | O_CLOEXEC))
         return clone >= 0 ? clone : Glibc.open(mountpoint, CL_O_PATH | O_DIRECTORY | O_CLOEXEC)
@@ -88,7 +88,7 @@ final class MountPresenter: Presenter {
         notifier.invalidateInode(NodeNumber.of(folder))
     }
 
-    /// Not to be called under the replica's lock.
+    /// Must not be called with the replica's lock held.
     func invalidate(_ number: ItemNumber) {
         var generation: UInt32 = 0
         do throws(ReplicaError) {

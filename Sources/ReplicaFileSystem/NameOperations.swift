@@ -3,7 +3,7 @@ internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
 
-/// Finding and making names.
+/// Looking up and creating names.
 extension DomainFileSystem {
     package func lookup(
         _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, reply: consuming EntryReply
@@ -21,7 +21,7 @@ extension DomainFileSystem {
         }
     }
 
-    /// `.` and `..` are asked for by who has a handle of what the kernel may have forgotten (``Features/export``).
+    /// `.` and `..` are looked up for file handles of nodes that the kernel may have dropped (``Features/export``).
     private func lookupByHandle(_ name: FileName, _ node: NodeID) throws(ReplicaError) -> FuseMount.Entry? {
         switch name {
         case FileName("."):
@@ -78,7 +78,7 @@ extension DomainFileSystem {
         }
     }
 
-    /// Makes an entry by `operation`, or carries out the remote change that the daemon's own request stands for.
+    /// Creates an entry with `operation`, or carries out the remote change that the daemon's own request stands for.
     private func make(
         _ context: RequestContext, _ parent: NodeID, _ name: UnsafePointer<CChar>, _ reply: consuming EntryReply,
         _ operation: @escaping @Sendable (FileName, ItemNumber) throws(ReplicaError) -> ReplicaModel.Entry
@@ -96,7 +96,7 @@ extension DomainFileSystem {
     }
 }
 
-/// A reply can't be consumed in the closure that lends out the C string, so the string outlives the closure.
+/// A reply cannot be consumed in the closure that provides the C string, so the string outlives the closure.
 private func send(_ target: FileName, by reply: consuming LinkTargetReply) {
     let text = target.withCString { strdup($0) }
     defer { free(text) }

@@ -2,8 +2,8 @@ internal import FuseMount
 internal import ReplicaModel
 internal import SystemPackage
 
-/// The kernel's name of an item: the item's number, and above it the generation, so that a file that took another's
-/// place is an inode of its own to the kernel while programs see the same `st_ino`.
+/// The kernel's node ID of an item: the item's number and, in the upper bits, the generation, so that a file that replaced
+/// another is a different inode for the kernel while programs see the same `st_ino`.
 enum NodeNumber {
     private static let shift: UInt64 = 44
     private static let mask: UInt64 = 1 << shift - 1
@@ -23,7 +23,7 @@ enum NodeNumber {
     }
 }
 
-/// How long the kernel may believe what it is told. We own the tree and say what changes, so it is long.
+/// How long the kernel may cache entries and attributes: long, since we own the tree and report all changes.
 enum Timeout {
     /// Seconds.
     static let long = 3600.0

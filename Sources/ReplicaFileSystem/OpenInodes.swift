@@ -5,11 +5,11 @@ internal import Threads
 
 /// How the kernel reads and writes an open inode.
 enum IOMode {
-    /// By itself, from the backing file.
+    /// Directly, from the backing file.
     case passthrough
     /// Through its page cache, asking the daemon.
     case cached
-    /// Asking the daemon for each read and write: not all content was here at the first open.
+    /// By asking the daemon for each read and write: not all content was local at the first open.
     case direct
 }
 
@@ -18,8 +18,8 @@ extension LockRank {
     fileprivate static let openInodes = LockRank(rawValue: 47)
 }
 
-/// The inodes that are open and how: the kernel refuses opens that disagree (MODEL.md#platform), so the first open of an
-/// inode decides for all until the last one is gone.
+/// The open inodes and how they are accessed: the kernel rejects opens that disagree (MODEL.md#platform), so the first open
+/// of an inode decides for all others until the last one is closed.
 final class OpenInodes: Sendable {
     private struct Inode {
         var mode: IOMode
@@ -37,8 +37,8 @@ final class OpenInodes: Sendable {
         shard(of: node).withLock { $0[node] != nil }
     }
 
-    /// Counts an open and says how it is to be.
-    /// - Throws: ``ReplicaError/needsContent(_:)`` when the others are opened in a way that needs all content here.
+    /// Counts an open and decides how the file is accessed.
+    /// - Throws: ``ReplicaError/needsContent(_:)`` if the other opens require all content to be local.
     func enter(_ node: NodeID, _ file: OpenFile, _ session: Session?) throws(ReplicaError) -> (IOMode, BackingID?) {
         try shard(of: node).withLock { (inodes) throws(ReplicaError) in
             guard var inode = inodes[node] else {
@@ -66,7 +66,7 @@ final class OpenInodes: Sendable {
         if let unused { session?.unregisterBacking(unused) }
     }
 
-    /// Nil where the kernel can't: the daemon serves the file then.
+    /// Nil if the kernel cannot; the daemon then serves the file.
     private static func register(_ descriptor: Int32, _ session: Session?) -> BackingID? {
         guard let session, session.supportsPassthrough else { return nil }
         do throws(Errno) {

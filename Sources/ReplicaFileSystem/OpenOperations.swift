@@ -6,8 +6,8 @@ internal import SystemPackage
 
 /// Opening and closing files.
 extension DomainFileSystem {
-    /// Flags that are for the kernel alone: it says at which offset an appended byte goes, and the buffers of the
-    /// requests are not aligned as the caller's are.
+    /// Flags that only concern the kernel: it determines the offset of appended bytes, and the buffers of
+    /// requests are not aligned like the caller's.
     private static let kernelFlags = O_APPEND | CL_O_DIRECT
 
     package func open(_ context: RequestContext, node: NodeID, options: OpenOptions, reply: consuming OpenReply) {
@@ -24,7 +24,7 @@ extension DomainFileSystem {
         }
     }
 
-    /// What may only grow (chattr(1)) can't be opened for writing but to append.
+    /// Append-only files (chattr(1)) can only be opened for appending.
     private func openFile(_ number: ItemNumber, _ flags: Int32, isAppending: Bool) throws(ReplicaError) -> OpenFile {
         do throws(ReplicaError) {
             return try replica.open(number, flags: flags)
@@ -97,14 +97,14 @@ extension DomainFileSystem {
         if let file = files.remove(handle) { close(file) }
     }
 
-    /// Ends an open, as its release does.
+    /// Ends an open, like its release.
     func close(_ file: OpenedItem) {
         if file.descriptor >= 0 { Glibc.close(file.descriptor) }
         inodes.leave(file.node, session)
         replica.closed(file.number, isWriter: file.isWriter)
     }
 
-    /// Makes the handle for a file opened below, and says how the kernel is to treat it.
+    /// Creates the handle for an opened backing file, and decides how the kernel treats it.
     private func enter(
         _ node: NodeID, _ below: OpenFile, isNew: Bool = false
     ) throws(ReplicaError) -> OpenedFile {
@@ -129,7 +129,7 @@ extension DomainFileSystem {
         }
     }
 
-    /// No flush: nothing waits for close(2), the change is scheduled when the file is released.
+    /// No flush: nothing waits for close(2), and the change is scheduled when the file is released.
     private static func flags(_ mode: IOMode) -> OpenedFile.Flags {
         switch mode {
         case .passthrough: .noFlush

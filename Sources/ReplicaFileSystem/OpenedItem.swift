@@ -10,10 +10,10 @@ final class OpenedItem: Sendable {
     /// The item's generation when it was opened.
     let generation: UInt32
     let isWriter: Bool
-    /// Opened below for reads, writes and the rest; -1 when the kernel does the reading and writing: what else comes
-    /// opens the file again, so that open files don't cost a descriptor each.
+    /// The backing file's descriptor; -1 if the kernel does the reading and writing: other operations
+    /// reopen the file, so that open files do not cost a descriptor each.
     let descriptor: Int32
-    /// Nil when all content was here when it was opened.
+    /// Nil if all content was local when it was opened.
     private let reading: Locked<Reading>?
 
     init(node: NodeID, below: OpenFile, descriptor: Int32) {
@@ -25,9 +25,9 @@ final class OpenedItem: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Whether a range is here and can be read from the descriptor, which is made one of the file's present content if
-    /// nothing of the former was here.
-    /// - Throws: ESTALE when something of it was; what opening the file again throws.
+    /// Whether a range is local and can be read from the descriptor. If nothing of the old content was local, the descriptor is
+    /// reopened for the current content.
+    /// - Throws: ESTALE if some of the old content was local; the errors of reopening the file.
     func holds(_ range: Range<Int64>, _ replica: Replica) throws(ReplicaError) -> Bool {
         guard let reading else { return true }
         while true {
@@ -42,7 +42,7 @@ final class OpenedItem: Sendable {
         }
     }
 
-    /// One at a time, so that the descriptor never goes back to an older file.
+    /// One at a time, so that the descriptor never reverts to an older file.
     private func renew(_ reading: inout Reading, _ replica: Replica) throws(ReplicaError) {
         let (fresh, current) = try replica.reopen(number, since: generation)
         defer { close(fresh) }
@@ -50,8 +50,8 @@ final class OpenedItem: Sendable {
         reading.placeholder = current
     }
 
-    /// Notes which version's bytes are read that are not kept: of these nothing else tells that they were seen.
-    /// - Returns: False when those of another were read.
+    /// Records the version of bytes that are read without being kept, since nothing else records that they were seen.
+    /// - Returns: False if bytes of another version were read.
     func isSeen(_ version: String) -> Bool {
         reading?.withLock { reading in
             if reading.seen == nil { reading.seen = version }
@@ -59,38 +59,37 @@ final class OpenedItem: Sendable {
         } ?? true
     }
 
-    /// What to fetch for a read of `wanted`, which is not here.
+    /// The range to fetch for a read of `wanted`, which is not local.
     func rangeToFetch(for wanted: Range<Int64>) -> Range<Int64> {
         reading?.withLock { $0.ahead.range(for: wanted) } ?? wanted
     }
 
-    /// Notes that `wanted` was read.
+    /// Records that `wanted` was read.
     func advance(past wanted: Range<Int64>) {
         reading?.withLock { $0.ahead.advance(past: wanted) }
     }
 }
 
-/// How a file is read that was not all here when it was opened.
+/// The state of reading a file that was not completely local when it was opened.
 private struct Reading {
-    /// The inode number of the file that the descriptor is of. Before anything of its content is here, another may take
-    /// its place.
+    /// The inode number of the descriptor's file. Before any of its content is local, another file may replace it.
     var placeholder: UInt64
-    /// The version of what was read and not kept; nil where nothing was.
+    /// The version of bytes read without being kept; nil if there were none.
     var seen: String?
     var ahead = ReadAhead()
 }
 
-/// How much more than asked for is fetched when a file is read that is not all here.
+/// Read-ahead for files that are not completely local.
 struct ReadAhead {
-    /// Fetches begin and end at multiples of it, in bytes.
+    /// The alignment of fetches in bytes.
     private static let block: Int64 = 128 << 10
-    /// The most that is fetched at once, in bytes.
+    /// The maximum size of a fetch in bytes.
     private static let most: Int64 = 16 << 20
 
     private var expected: Int64 = 0
     private var window = block
 
-    /// What to fetch for a read of `wanted`: twice as much as before when reads go on where the last one ended.
+    /// The range to fetch for a read of `wanted`: twice as much as before if it continues where the last read ended.
     mutating func range(for wanted: Range<Int64>) -> Range<Int64> {
         window = wanted.lowerBound == expected ? min(window * 2, Self.most) : Self.block
         let start = wanted.lowerBound / Self.block * Self.block
@@ -98,7 +97,7 @@ struct ReadAhead {
         return start..<end.roundedUp(toMultipleOf: Self.block)
     }
 
-    /// Notes that `wanted` was read.
+    /// Records that `wanted` was read.
     mutating func advance(past wanted: Range<Int64>) {
         expected = wanted.upperBound
     }

@@ -1,9 +1,9 @@
 internal import ReplicaModel
 
-/// The threads of this process that carry remote changes out through the mount: their changing requests are answered
-/// by what they stand for. By thread, so that what else this process does there stays ordinary.
+/// The threads of this process that carry out remote changes through the mount: their requests are answered with
+/// the prepared change. By thread, so that this process's other requests are handled normally.
 final class OwnCalls: Sendable {
-    /// Whether the thread's request proved that it reaches this very mount, by thread id.
+    /// Whether a request has proved that the thread reaches this mount, by thread ID.
     private let threads = Locked<[Int32: Bool]>([:])
 
     func enter(_ thread: Int32) {
@@ -18,7 +18,7 @@ final class OwnCalls: Sendable {
         threads.withLock { $0[thread] != nil }
     }
 
-    /// A statfs of the thread arrived here.
+    /// A statfs request of the thread arrived here.
     func prove(_ thread: Int32) {
         threads.withLock { threads in
             if threads[thread] != nil { threads[thread] = true }

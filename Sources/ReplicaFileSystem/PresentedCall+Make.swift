@@ -15,9 +15,9 @@ extension PresentedCall {
         }
     }
 
-    /// Makes the system call, in the mount with this root: one call on one name in a folder that is proven to be the one
-    /// meant, or on an item that is.
-    /// - Returns: Whether it succeeded. What it made is the filesystem's choice: mode and target are its own.
+    /// Makes the system call in the mount with this root: one call on one name in a folder that was verified to be the intended
+    /// one, or on a verified item.
+    /// - Returns: Whether it succeeded. The filesystem determines what is created, including mode and target.
     func make(in root: Int32) -> Bool {
         switch self {
         case .makeFile(let name, let folder):
@@ -46,10 +46,10 @@ extension PresentedCall {
 extension PresentedItem {
     /// Calls `body` with an `O_PATH` descriptor of the item.
     ///
-    /// The way to it may have been changed since, and is changed while it is walked: it leads through no symlink and out
-    /// of nothing, and what it leads to counts only if it has the item's number. From then on the descriptor is the item,
-    /// whatever happens to the names.
-    /// - Returns: False when the item isn't at its place, is no `type`, or `body` failed. Before Linux 5.6 always.
+    /// The path may have changed, and may change while it is walked: no symlink is followed, the mount is not left, and the
+    /// result is used only if it has the item's number. From then on the descriptor refers to the item, whatever happens to the
+    /// names.
+    /// - Returns: False if the item is not at its place, is not a `type`, or `body` failed. Always before Linux 5.6.
     fileprivate func open(in root: Int32, as type: mode_t? = nil, _ body: (Int32) -> Int32) -> Bool {
         let walked = path.isEmpty ? [0x2E] : [UInt8](path.map(\.bytes).joined(separator: [0x2F]))
         var how = cl_open_how()

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What proc_pid_status(5) says of a thread; nothing when it is gone or not ours to see.
+/// The contents of proc_pid_status(5) for a thread; empty if it has exited or may not be inspected.
 struct ProcessStatus {
     private let text: String
 
@@ -8,7 +8,7 @@ struct ProcessStatus {
         text = thread > 0 ? Self.read("/proc/\(thread)/status") : ""
     }
 
-    /// A line's text behind its name, which ends with a colon.
+    /// The text of a line after its name, which ends with a colon.
     func field(_ name: String) -> String? {
         for line in text.split(separator: "\n") where line.hasPrefix(name) {
             return String(line.dropFirst(name.count).drop { $0 == "\t" || $0 == " " })
@@ -16,7 +16,7 @@ struct ProcessStatus {
         return nil
     }
 
-    /// A file of which each read gives no more than what there is room for.
+    /// Reads a file of which each read returns at most one buffer.
     private static func read(_ path: String) -> String {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return "" }

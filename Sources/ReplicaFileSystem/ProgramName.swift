@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// What programs are called, by proc(5).
+/// Names of programs, from proc(5).
 enum ProgramName {
-    /// The names of a thread, of its process and of the executable; none when it is gone or not ours to see.
+    /// The names of a thread, its process and its executable; none if it has exited or may not be inspected.
     static func names(of thread: Int32) -> [String] {
         guard thread > 0 else { return [] }
         let status = ProcessStatus(of: thread)
@@ -11,7 +11,7 @@ enum ProgramName {
         return own + (ProcessStatus(of: group).field("Name:").map { [$0] } ?? [])
     }
 
-    /// The last part of the executable's path: a thread's own name is cut at 15 bytes, and is whatever it says it is.
+    /// The last component of the executable's path: a thread's own name is cut at 15 bytes, and can be set to anything.
     private static func executable(of thread: Int32) -> [String] {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/\(thread)/exe", &path, path.count)

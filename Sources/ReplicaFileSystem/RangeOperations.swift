@@ -4,7 +4,7 @@ internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
 
-/// fsync, and the calls on ranges of files. The kernel asks for them whoever reads and writes.
+/// fsync, and calls on ranges of files, which the kernel always sends to the daemon.
 extension DomainFileSystem {
     package func fsync(
         _ context: RequestContext, node: NodeID, handle: FileHandle, dataOnly: Bool, reply: consuming EmptyReply
@@ -25,7 +25,7 @@ extension DomainFileSystem {
         }
     }
 
-    /// Keeps over a power cut what a look at the tree would not find again.
+    /// Makes durable what a comparison with the tree could not detect after a power cut.
     func recordDurably() throws(ReplicaError) {
         do {
             try replica.recordDurably()
@@ -85,7 +85,7 @@ extension DomainFileSystem {
         }
     }
 
-    /// Of these calls the kernel does not say who may keep set-user-ID and set-group-ID.
+    /// For these calls the kernel does not tell whether set-user-ID and set-group-ID may be kept.
     private func clearSetIDUnlessKept(of number: ItemNumber, by context: RequestContext) throws(ReplicaError) {
         let writer = Writer(context)
         if !writer.keepsSetID { try clearSetID(of: number, for: writer) }
@@ -105,8 +105,8 @@ extension DomainFileSystem {
         guard isCurrent(file) else { throw .errno(.stale) }
     }
 
-    /// Calls `body` with a descriptor of an open file, opened again when the kernel has the only one.
-    /// - Throws: The errno that `body` leaves with a negative result.
+    /// Calls `body` with a descriptor of an open file, reopened if only the kernel has one.
+    /// - Throws: The errno that `body` sets when its result is negative.
     @discardableResult
     private func withDescriptor<Number: SignedInteger>(
         of file: OpenedItem, forWriting isWriter: Bool, _ body: (Int32) throws(ReplicaError) -> Number

@@ -2,7 +2,7 @@ package import FuseMount
 internal import ReplicaModel
 internal import SystemPackage
 
-/// Taking names away and moving them.
+/// Removing and renaming.
 extension DomainFileSystem {
     package func unlink(
         _ context: RequestContext, parent: NodeID, name: UnsafePointer<CChar>, reply: consuming EmptyReply

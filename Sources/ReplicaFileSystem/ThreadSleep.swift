@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// A sleep of a thread of this process in the kernel that only what it waits for ends, as that for a folder's lock.
+/// An uninterruptible sleep of a thread of this process in the kernel, such as for a folder's lock.
 struct ThreadSleep: Equatable {
-    /// How often the thread went to sleep: tells one sleep from the next.
+    /// How often the thread went to sleep, which distinguishes one sleep from the next.
     var count: UInt64
 
     init(count: UInt64) { self.count = count }

@@ -1,9 +1,9 @@
 internal import CLinux
 internal import Threads
 
-/// Work on a thread of its own that somebody waits for, but not for ever.
+/// Work on a separate thread that is waited for with a limit.
 final class TimedThread: Sendable {
-    /// How long somebody who waits sleeps before the thread is looked at, in seconds.
+    /// The interval at which the waiter checks the thread, in seconds.
     private static let pause = 0.25
 
     private enum Outcome {
@@ -24,7 +24,7 @@ final class TimedThread: Sendable {
 
     private let state = Gate(State())
 
-    /// Starts the thread. False when there is none to be had.
+    /// Starts the thread. False if none could be created.
     func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         Thread.run { [state] in
             state.withLock { $0.thread = gettid() }
@@ -32,7 +32,7 @@ final class TimedThread: Sendable {
         }
     }
 
-    /// Says that the work is done. False when nobody waits any more.
+    /// Reports that the work is done. False if nobody is waiting any more.
     func finish(_ result: Bool) -> Bool {
         state.withLock { state in
             if case .givenUp = state.outcome { return false }
@@ -41,8 +41,8 @@ final class TimedThread: Sendable {
         }
     }
 
-    /// Waits for the result; false when ``WaitLimit`` is at an end before.
-    /// - Parameter givingUp: Called before the work can learn that nobody waits.
+    /// Waits for the result; false if ``WaitLimit`` is exceeded.
+    /// - Parameter givingUp: Called before the work can notice that nobody is waiting.
     func wait(givingUp: () -> Void) -> Bool {
         var limit = WaitLimit()
         let start = ContinuousClock.now

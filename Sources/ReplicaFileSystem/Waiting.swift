@@ -2,13 +2,13 @@ internal import FuseMount
 internal import ReplicaModel
 internal import SystemPackage
 
-/// How often an operation is tried again after what it lacked was brought: another change of the store's may take it
-/// away meanwhile.
+/// How often an operation is retried after what it lacked was fetched; another change in the store may remove it
+/// meanwhile.
 private let mostAttempts = 8
 
 extension DomainFileSystem {
-    /// Does `operation` and sends what it gives; when it lacks a listing or content, has that brought first, with the
-    /// reply parked. A signal to the waiting program answers EINTR.
+    /// Runs `operation` and sends its result; if it lacks a listing or content, parks the reply and fetches that first.
+    /// A signal to the waiting program answers EINTR.
     func answer<Answer, Value>(
         _ context: RequestContext, _ reply: consuming Reply<Answer>, attempts: Int = mostAttempts,
         _ operation: @escaping @Sendable () throws(ReplicaError) -> Value,
@@ -29,7 +29,7 @@ extension DomainFileSystem {
         }
     }
 
-    /// Parks `reply` until what is read of a file is here, or passes through memory, and goes on with that.
+    /// Parks `reply` until the range of a file is local or in memory, and continues with it.
     func bring<Answer>(
         _ context: RequestContext, _ number: ItemNumber, _ wanted: Range<Int64>, ahead: Range<Int64>,
         _ reply: consuming Reply<Answer>,
@@ -43,7 +43,7 @@ extension DomainFileSystem {
         }
     }
 
-    /// Parks `reply` while `work` is done, and goes on. A signal to the waiting program ends the wait.
+    /// Parks `reply` while `work` runs, and continues. A signal to the waiting program ends the wait.
     private func wait<Answer, Found: Sendable>(
         _ reply: consuming Reply<Answer>, for work: @escaping @Sendable () async throws(Errno) -> Found,
         then goOn: @escaping @Sendable (consuming Reply<Answer>, Found) -> Void
@@ -66,8 +66,8 @@ extension DomainFileSystem {
         }
     }
 
-    /// Whether the caller is one of the programs that shall not cause downloads, or the engine itself, which what is
-    /// lacked would have to come from.
+    /// Whether the caller is one of the programs that must not trigger downloads, or the engine itself, which would have to
+    /// fetch what is missing.
     private func isRefused(_ context: RequestContext) -> Bool {
         if ownCalls.contains(context.pid) { return true }
         guard !options.programsThatDoNotHydrate.isEmpty else { return false }

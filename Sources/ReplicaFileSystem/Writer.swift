@@ -1,6 +1,6 @@
 internal import FuseMount
 
-/// Who changes a file's bytes or owner, as far as that decides about its set-user-ID and set-group-ID bits.
+/// The process that changes a file's bytes or owner, as far as it matters for set-user-ID and set-group-ID bits.
 struct Writer: Sendable {
     private let user: UInt32
     private let group: UInt32
@@ -13,14 +13,14 @@ struct Writer: Sendable {
     /// CAP_FSETID of capabilities(7).
     private static let setIDCapability: UInt64 = 1 << 4
 
-    /// Whether no write of theirs takes the bits. Nobody but root is believed to have that right.
+    /// Whether its writes keep the bits. Only root is assumed to have that privilege.
     var keepsSetID: Bool {
         guard user == 0, let field = ProcessStatus(of: thread).field("CapEff:") else { return false }
         return (UInt64(field, radix: 16) ?? 0) & Self.setIDCapability != 0
     }
 
-    /// Whether set-group-ID of a file that its group may not execute stays: members of the group keep it. One of whom nothing
-    /// can be learned is in no group but the one that the request names.
+    /// Whether set-group-ID of a file that its group may not execute is kept: members of the group keep it. If nothing is known
+    /// about the process, it counts as a member of the request's group only.
     @Sendable func keepsSetGroupID(of group: UInt32) -> Bool {
         if group == self.group || keepsSetID { return true }
         let groups = ProcessStatus(of: thread).field("Groups:") ?? ""

@@ -3,7 +3,7 @@ internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
 
-/// Extended attributes: the backing file's own, and the virtual ones that say how the item stands.
+/// Extended attributes: those of the backing file, and the virtual ones with the item's status.
 extension DomainFileSystem {
     package func getxattr(
         _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, size: Int,
@@ -76,7 +76,7 @@ extension DomainFileSystem {
 }
 
 extension Reply where Answer == AttributeValue {
-    /// Sends bytes: the reply can't be consumed in the closure that lends them out.
+    /// Sends bytes; the reply cannot be consumed within the closure that provides them.
     fileprivate consuming func send(_ bytes: [UInt8], room: Int) {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.count), alignment: 1)
         defer { copy.deallocate() }
