@@ -7,6 +7,9 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
+/// Members of a module need its import in the file. Not in FuseMount and its tests: CFuse includes <sys/stat.h>, and the compiler then
+/// takes CFuse, not Glibc, for the module that defines the members of `stat`. The other targets that are `strict` compile with it, too.
+let visible = strict + [.enableUpcomingFeature("MemberImportVisibility")]
 
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
@@ -40,19 +43,20 @@ let package = Package(
         .target(
             name: "CFuse", exclude: ["rings/README.md"], cSettings: [.headerSearchPath(".")],
             linkerSettings: [.linkedLibrary("fuse3"), .linkedLibrary("uring")]),
-        .target(name: "Threads", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(name: "Threads", dependencies: ["CLinux"], swiftSettings: visible),
         .target(name: "FuseMount", dependencies: ["CFuse", "Threads", system], swiftSettings: strict),
         .target(
             name: "ReplicaModel", dependencies: ["CLinux", "Threads", grdb, heap, system, log], swiftSettings: strict),
         .target(
             name: "ReplicaFileSystem", dependencies: ["FuseMount", "ReplicaModel", "CLinux", "Threads", system],
-            swiftSettings: strict),
+            swiftSettings: visible),
         .target(
-            name: "DirectoryStore", dependencies: ["ReplicaModel", "CLinux", "Threads", system], swiftSettings: strict),
+            name: "DirectoryStore", dependencies: ["ReplicaModel", "CLinux", "Threads", system], swiftSettings: visible),
         .target(
-            name: "PathStore", dependencies: ["ReplicaModel", "CLinux", "Threads", grdb, system], swiftSettings: strict),
+            name: "PathStore", dependencies: ["ReplicaModel", "CLinux", "Threads", grdb, system], swiftSettings: strict
+        ),
         .target(
-            name: "ProcessStore", dependencies: ["PathStore", "ReplicaModel", "CLinux", system, log],
+            name: "ProcessStore", dependencies: ["Threads", "PathStore", "ReplicaModel", "CLinux", system, log],
             swiftSettings: strict),
         .target(name: "ReplicaControl", dependencies: ["CLinux", system], swiftSettings: strict),
         .executableTarget(
@@ -67,8 +71,8 @@ let package = Package(
         .target(
             name: "ReplicaTestSupport", dependencies: ["ReplicaModel", "PathStore", "Threads", log, system, "CLinux"],
             swiftSettings: strict),
-        .testTarget(name: "TidyTests", exclude: page, swiftSettings: strict),
-        .testTarget(name: "ThreadsTests", dependencies: ["CLinux", "Threads"], exclude: page, swiftSettings: strict),
+        .testTarget(name: "TidyTests", exclude: page, swiftSettings: visible),
+        .testTarget(name: "ThreadsTests", dependencies: ["CLinux", "Threads"], exclude: page, swiftSettings: visible),
         .testTarget(
             name: "FuseMountTests", dependencies: ["FuseMount", "CLinux", "Threads", system], exclude: page,
             swiftSettings: strict),
@@ -78,19 +82,21 @@ let package = Package(
         .testTarget(
             name: "ReplicaFileSystemTests",
             dependencies: [
-                "ReplicaFileSystem", "FuseMount", "ReplicaModel", "ReplicaTestSupport", "CLinux", log, system,
-            ], exclude: page, swiftSettings: strict),
+                "Threads", "ReplicaFileSystem", "FuseMount", "ReplicaModel", "ReplicaTestSupport", "CLinux", log,
+                system,
+            ], exclude: page, swiftSettings: visible),
         .testTarget(
-            name: "SimulationTests", dependencies: ["PathStore", "ReplicaModel", "ReplicaTestSupport", log, system],
+            name: "SimulationTests",
+            dependencies: ["Threads", "PathStore", "ReplicaModel", "ReplicaTestSupport", log, system],
             exclude: page, swiftSettings: strict),
         .testTarget(
             name: "DirectoryStoreTests",
-            dependencies: ["DirectoryStore", "CLinux", "ReplicaModel", "ReplicaTestSupport", system],
-            exclude: page, swiftSettings: strict),
+            dependencies: ["Threads", "DirectoryStore", "CLinux", "ReplicaModel", "ReplicaTestSupport", system],
+            exclude: page, swiftSettings: visible),
         .testTarget(
             name: "ProcessStoreTests",
             dependencies: [
-                "ProcessStore", "PathStore", "ReplicaModel", "ReplicaTestSupport", "CLinux", log, system,
+                "Threads", "ProcessStore", "PathStore", "ReplicaModel", "ReplicaTestSupport", "CLinux", log, system,
             ], exclude: page + ["rude-store"], swiftSettings: strict),
         .testTarget(
             name: "PathStoreTests",
@@ -99,7 +105,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "mount.replica", "replica", "ReplicaControl", "ReplicaModel", "ReplicaTestSupport", log, system,
+                "Threads", "mount.replica", "replica", "ReplicaControl", "ReplicaModel", "ReplicaTestSupport", log,
+                system,
             ], exclude: page, swiftSettings: strict),
         .testTarget(
             name: "MountIntegrationTests",

@@ -1,5 +1,6 @@
 package import ReplicaModel
 package import SystemPackage
+import Threads
 
 /// A store whose tree is an ordinary directory (`file:///path`), which other programs may read and write.
 ///

@@ -2,6 +2,7 @@ package import FuseMount
 internal import Glibc
 package import ReplicaModel
 internal import SystemPackage
+internal import Threads
 
 /// A domain's replica as a filesystem: each request is one call of the replica and one reply.
 ///

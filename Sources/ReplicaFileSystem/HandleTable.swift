@@ -1,5 +1,6 @@
 internal import FuseMount
 internal import ReplicaModel
+internal import Threads
 
 /// Maps handles to open files and folders.
 final class HandleTable<Opened: Sendable>: Sendable {

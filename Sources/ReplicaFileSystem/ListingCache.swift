@@ -1,4 +1,5 @@
 internal import ReplicaModel
+internal import Threads
 
 /// The listings of folders being read, so that the next page needs no new listing.
 final class ListingCache: Sendable {

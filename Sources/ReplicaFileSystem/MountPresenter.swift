@@ -3,6 +3,7 @@ internal import FuseMount
 internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
+internal import Threads
 
 /// Makes the system calls on the mount that show remote changes to the kernel and to inotify watchers.
 ///

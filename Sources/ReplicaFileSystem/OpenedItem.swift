@@ -2,6 +2,7 @@ internal import CLinux
 internal import FuseMount
 internal import Glibc
 internal import ReplicaModel
+internal import Threads
 
 /// An open file.
 final class OpenedItem: Sendable {

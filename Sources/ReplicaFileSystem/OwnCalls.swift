@@ -1,4 +1,5 @@
 internal import ReplicaModel
+internal import Threads
 
 /// The threads of this process that carry out remote changes through the mount: their requests are answered with
 /// the prepared change. By thread, so that this process's other requests are handled normally.

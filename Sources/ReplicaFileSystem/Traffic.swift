@@ -1,4 +1,5 @@
 internal import ReplicaModel
+internal import Threads
 
 /// Counts the data requests that reach the daemon, which excludes files that the kernel reads and writes directly.
 package final class Traffic: Sendable {

@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 public import ReplicaModel
 import SystemPackage
+import Threads
 
 /// A ``ContentSink`` that keeps what it is given, for tests.
 public final class ContentBuffer: ContentSink {

@@ -1,4 +1,5 @@
 public import ReplicaModel
+import Threads
 
 /// A store whose calls fail as a script says: before they reach the store behind it, or after, with the answer lost.
 public final class FaultyStore: StoreWrapper {

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ReplicaModel
+import SystemPackage
 import Testing
 
 /// What the shells complete when somebody presses Tab, on a terminal.

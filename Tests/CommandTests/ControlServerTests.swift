@@ -3,6 +3,7 @@ import ReplicaControl
 import ReplicaModel
 import SystemPackage
 import Testing
+import Threads
 
 @testable import mount_replica
 

@@ -4,6 +4,7 @@ import ReplicaTestSupport
 import Synchronization
 import SystemPackage
 import Testing
+import Threads
 
 @testable import mount_replica
 

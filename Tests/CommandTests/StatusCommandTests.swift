@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ReplicaControl
+import SystemPackage
 import Testing
 
 @testable import mount_replica

@@ -1,4 +1,5 @@
 import Foundation
+import SystemPackage
 import Testing
 
 /// What the compiler holds every store to.

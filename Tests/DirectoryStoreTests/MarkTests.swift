@@ -2,6 +2,7 @@ import Foundation
 import ReplicaModel
 import ReplicaTestSupport
 import Testing
+import Threads
 
 @testable import DirectoryStore
 

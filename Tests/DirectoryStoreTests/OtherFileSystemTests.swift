@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import ReplicaModel
 import ReplicaTestSupport
+import SystemPackage
 import Testing
 
 @testable import DirectoryStore

@@ -3,6 +3,7 @@ import Glibc
 import ReplicaModel
 import ReplicaTestSupport
 import Testing
+import Threads
 
 @testable import DirectoryStore
 

@@ -3,6 +3,7 @@ import ReplicaModel
 import ReplicaTestSupport
 import SystemPackage
 import Testing
+import Threads
 
 @testable import DirectoryStore
 

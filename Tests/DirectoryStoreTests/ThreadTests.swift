@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import ReplicaModel
 import Testing
+import Threads
 
 @testable import DirectoryStore
 

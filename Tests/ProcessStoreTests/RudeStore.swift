@@ -5,6 +5,7 @@ import PathStore
 import ReplicaModel
 import SystemPackage
 import Testing
+import Threads
 
 @testable import ProcessStore
 

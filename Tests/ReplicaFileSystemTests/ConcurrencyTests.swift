@@ -1,4 +1,5 @@
 import Glibc
+import ReplicaFileSystem
 import ReplicaTestSupport
 import Testing
 

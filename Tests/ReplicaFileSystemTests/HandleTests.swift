@@ -1,4 +1,5 @@
 import CLinux
+import FuseMount
 import Glibc
 import Testing
 

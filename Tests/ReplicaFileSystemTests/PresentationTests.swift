@@ -1,4 +1,5 @@
 import Glibc
+import ReplicaModel
 import ReplicaTestSupport
 import Testing
 

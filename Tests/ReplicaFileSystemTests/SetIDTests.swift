@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import ReplicaModel
 import ReplicaTestSupport
 import Testing
 

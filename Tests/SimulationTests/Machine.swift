@@ -1,6 +1,7 @@
 import Glibc
 import Logging
 import SystemPackage
+import Threads
 
 @testable import ReplicaModel
 @testable import ReplicaTestSupport

@@ -1,5 +1,6 @@
 import ReplicaModel
 import ReplicaTestSupport
+import Threads
 
 /// Holds every call that reaches the store to the rules, and keeps account of bytes and deletions.
 final class RuleBook: Sendable {

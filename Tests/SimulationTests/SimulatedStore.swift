@@ -1,5 +1,6 @@
 import ReplicaModel
 import ReplicaTestSupport
+import Threads
 
 /// The memory store as one run of the daemon sees it: with faults, races and death at its calls.
 final class SimulatedStore: RemoteStore {

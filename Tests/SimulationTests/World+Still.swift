@@ -1,3 +1,5 @@
+import Threads
+
 @testable import ReplicaModel
 @testable import ReplicaTestSupport
 

@@ -1,5 +1,6 @@
 import Glibc
 import SystemPackage
+import Threads
 
 @testable import ReplicaModel
 @testable import ReplicaTestSupport

@@ -2,6 +2,7 @@ import CLinux
 import Foundation
 import Glibc
 import SystemPackage
+import Threads
 
 @testable import ReplicaModel
 @testable import ReplicaTestSupport

@@ -9,7 +9,7 @@ import Testing
         "ReplicaFileSystem": ["FuseMount", "ReplicaModel", "CLinux", "Threads"],
         "DirectoryStore": ["ReplicaModel", "CLinux", "Threads"],
         "PathStore": ["ReplicaModel", "CLinux", "Threads"],
-        "ProcessStore": ["PathStore", "ReplicaModel", "CLinux"],
+        "ProcessStore": ["PathStore", "ReplicaModel", "CLinux", "Threads"],
         "mount.replica": [
             "FuseMount", "ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "ReplicaControl", "CLinux", "Threads",
         ],

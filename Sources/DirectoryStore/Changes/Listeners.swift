@@ -1,4 +1,5 @@
 import ReplicaModel
+import Threads
 
 /// Those who wait for signals.
 final class Listeners: Sendable {

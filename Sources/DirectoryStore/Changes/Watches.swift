@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import ReplicaModel
 import SystemPackage
+import Threads
 
 /// The inotify(7) queue and the folders it watches, with a way to wake the thread that waits for it.
 final class Watches: Sendable {

@@ -1,5 +1,6 @@
 import Glibc
 import ReplicaModel
+import Threads
 
 /// Threads for calls that block in the kernel, so that Swift's own never do.
 final class WorkerPool: TaskExecutor {

@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import ReplicaModel
 import SystemPackage
+import Threads
 
 extension DirectoryTree {
     /// Looks for the item that a template made: under its name, then by its mark in the rest of its folder.

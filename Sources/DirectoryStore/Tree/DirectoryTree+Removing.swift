@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import ReplicaModel
 import SystemPackage
+import Threads
 
 extension DirectoryTree {
     func delete(

@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import ReplicaModel
 import SystemPackage
+import Threads
 
 /// Names are given and taken here, by one call where the file system looks and renames at once, else by a look and a call:
 /// a link where there are some, which replaces nothing either, or a rename right after the look. Between those two another

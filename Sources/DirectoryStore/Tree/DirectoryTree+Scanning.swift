@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import ReplicaModel
 import SystemPackage
+import Threads
 
 extension DirectoryTree {
     /// Looks through the whole tree and keeps what it finds as hints. One thread at a time.

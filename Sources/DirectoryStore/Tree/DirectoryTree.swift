@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import ReplicaModel
 import SystemPackage
+import Threads
 
 /// The blocking work of a ``DirectoryStore``. Every method may run on several threads at once.
 ///

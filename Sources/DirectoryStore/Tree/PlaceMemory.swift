@@ -1,6 +1,7 @@
 import Glibc
 import ReplicaModel
 import SystemPackage
+import Threads
 
 /// ``PlaceKeys`` with a file in which the exceptions outlive the process: a line for each change, and made anew with the
 /// first of a process. Of a line that a crash cut, or that is none, nothing is believed.

@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import ReplicaModel
 import SystemPackage
+import Threads
 
 /// The store's directory, which may go away and come back: unmounted, renamed, replaced.
 final class RootFolder: Sendable {

@@ -1,5 +1,6 @@
 import Glibc
 import ReplicaModel
+import Threads
 
 /// The names of files on their way into the tree and of what is on its way out of it. No listing shows them.
 enum TemporaryName {

@@ -1,4 +1,5 @@
 import ReplicaModel
+import Threads
 
 /// What a store's lines mean for the calls that it is at. Used by the process's thread only.
 struct Conversation {

@@ -1,4 +1,5 @@
 import ReplicaModel
+import Threads
 
 /// A call that a store's process is at, and what it has said of it.
 final class PendingCall: Sendable {

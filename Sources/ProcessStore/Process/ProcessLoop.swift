@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Logging
 import SystemPackage
+import Threads
 
 /// The thread of a store's process: starts it, reads and writes its lines, watches its clocks, and ends it.
 struct ProcessLoop {

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import ReplicaModel
 import SystemPackage
+import Threads
 
 /// Keeps a store's program running while it is needed: starts it at a call, and again after a failure, with pauses.
 final class ProcessRunner: Sendable {

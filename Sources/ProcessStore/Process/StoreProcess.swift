@@ -4,6 +4,7 @@ import Glibc
 import Logging
 import ReplicaModel
 import SystemPackage
+import Threads
 
 /// One run of a store's program: what others hand to it. A thread of its own does the rest (``ProcessLoop``).
 final class StoreProcess: Sendable {

@@ -1,5 +1,6 @@
 import PathStore
 import ReplicaModel
+import Threads
 
 /// Those who wait for signals. What nobody took yet is kept for each, but no more than some folders: then it is anywhere.
 final class SignalListeners: Sendable {

@@ -1,4 +1,5 @@
 internal import SystemPackage
+internal import Threads
 
 /// One writer at a time brings the database up to the tree.
 struct Recording {

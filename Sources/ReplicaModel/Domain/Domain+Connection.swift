@@ -1,5 +1,6 @@
 internal import GRDB
 package import SystemPackage
+internal import Threads
 
 extension Domain {
     /// Stops all calls to the store until ``connect()``; what is here goes on working (statement 25). Kept over restarts and

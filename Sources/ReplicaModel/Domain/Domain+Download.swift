@@ -1,5 +1,6 @@
 internal import Logging
 package import SystemPackage
+internal import Threads
 
 /// What a download of all below a folder did.
 package struct Download: Sendable {

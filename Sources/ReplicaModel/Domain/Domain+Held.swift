@@ -1,5 +1,6 @@
 internal import GRDB
 internal import SystemPackage
+internal import Threads
 
 /// What ``Domain/restore()`` did.
 package struct Restoration: Sendable, Hashable {

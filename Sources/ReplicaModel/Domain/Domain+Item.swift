@@ -1,5 +1,6 @@
 internal import GRDB
 package import SystemPackage
+internal import Threads
 
 extension Domain {
     /// What is known of the item at a path below the root.

@@ -1,5 +1,6 @@
 internal import GRDB
 package import SystemPackage
+internal import Threads
 
 extension Domain {
     /// Offers an item and everything known below it to the store again: their identifiers are no longer valid, the

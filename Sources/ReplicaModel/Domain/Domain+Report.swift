@@ -1,3 +1,5 @@
+import Threads
+
 extension Domain {
     /// How the domain does, now. Costs the same however large the domain is: may be asked every second.
     /// - Throws: A ``StateFailure``.

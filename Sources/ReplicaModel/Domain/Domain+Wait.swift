@@ -1,5 +1,6 @@
 internal import GRDB
 internal import SystemPackage
+internal import Threads
 
 extension Domain {
     /// Waits until everything written before is in the store, everything the store had is applied (statement 26), and a

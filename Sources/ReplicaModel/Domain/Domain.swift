@@ -1,6 +1,7 @@
 internal import Glibc
 package import Logging
 package import SystemPackage
+internal import Threads
 
 /// One remote store and one local replica of it, in step as well as the network allows.
 package final class Domain: Sendable {

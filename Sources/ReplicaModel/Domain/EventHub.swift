@@ -1,3 +1,5 @@
+import Threads
+
 /// Tells whoever listens what happens in the domain. Costs nearly nothing while nobody does.
 final class EventHub: Sendable {
     private struct State {

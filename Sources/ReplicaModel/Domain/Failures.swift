@@ -1,3 +1,5 @@
+import Threads
+
 /// What is known of the items that could not be sent.
 struct Failures {
     var count = 0

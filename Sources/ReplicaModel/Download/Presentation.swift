@@ -1,4 +1,5 @@
 internal import SystemPackage
+internal import Threads
 
 /// Carries a remote change out through the mount, so that the kernel's caches and inotify's watchers learn of it
 /// (MODEL.md#presentation): the daemon makes the system call at the mount, and recognises its own request.

@@ -2,6 +2,7 @@ internal import CLinux
 internal import GRDB
 internal import Glibc
 internal import SystemPackage
+internal import Threads
 
 extension Replica {
     /// Puts what was set aside back into the tree, where it was, and notes its deletion again. What the store has again by

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import SystemPackage
+internal import Threads
 
 /// Newer content of a file, all of it, in staging.
 struct StagedContent: Sendable {

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import SystemPackage
+internal import Threads
 
 extension StagedContent {
     /// Removes the file, unless it took its place in the tree.

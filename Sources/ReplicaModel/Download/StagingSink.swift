@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import SystemPackage
+internal import Threads
 
 /// Fetched bytes go to a file in staging, and no byte more than the item has.
 final class StagingSink: ContentSink {

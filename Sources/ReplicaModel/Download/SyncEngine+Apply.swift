@@ -1,5 +1,6 @@
 internal import Logging
 internal import SystemPackage
+internal import Threads
 
 extension SyncEngine {
     /// Applies all changes of the store that are noted, in passes: what one change frees, the next takes.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import SystemPackage
+internal import Threads
 
 /// What came of comparing a file with the store's.
 struct ComparedContent {

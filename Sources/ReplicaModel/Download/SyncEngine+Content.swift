@@ -1,4 +1,5 @@
 internal import SystemPackage
+internal import Threads
 
 extension SyncEngine {
     /// Gives a whole file its newer content, which is fetched beside the old one. That stands until all is here.

@@ -1,4 +1,5 @@
 internal import Logging
+internal import Threads
 
 /// What may be done now about the store's deletions.
 struct DeletionLeave: Sendable {

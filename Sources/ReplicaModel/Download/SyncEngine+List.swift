@@ -1,5 +1,6 @@
 internal import Glibc
 internal import SystemPackage
+internal import Threads
 
 /// Why a listing did not come.
 enum ListingFailure: Error {

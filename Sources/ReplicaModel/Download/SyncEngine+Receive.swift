@@ -1,5 +1,7 @@
 internal import Glibc
+internal import Logging
 internal import SystemPackage
+internal import Threads
 
 extension SyncEngine {
     /// Asks the store for its changes when there is reason to, and applies all that are known.

@@ -1,5 +1,6 @@
 internal import GRDB
 internal import Logging
+internal import Threads
 
 extension SyncEngine {
     /// Records what changed, within a second and usually a tenth of it, and looks after files that stay open and after

@@ -1,5 +1,6 @@
 internal import Logging
 internal import SystemPackage
+internal import Threads
 
 /// Keeps tree and store in step: one loop takes the store's changes in, another sends the tree's.
 final class SyncEngine: Sendable {

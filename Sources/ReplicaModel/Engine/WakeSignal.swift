@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Threads
 
 /// Wakes whoever waits for news. Ringing costs little and may be done from any thread.
 final class WakeSignal: Sendable {

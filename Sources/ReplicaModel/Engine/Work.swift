@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Threads
 
 /// How far something that a person asked for has come: counted by who does it, read by one who shows it. Any thread.
 package final class Work: Sendable {

@@ -1,3 +1,5 @@
+import Threads
+
 /// Keeps what writes fetched bytes into a file apart from what cuts it, or says that it is whole: bytes of the store
 /// must never go over what a program wrote after that.
 ///

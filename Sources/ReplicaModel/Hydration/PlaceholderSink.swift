@@ -1,4 +1,5 @@
 internal import SystemPackage
+internal import Threads
 
 /// A sink that says how much came.
 protocol CountingSink: ContentSink {

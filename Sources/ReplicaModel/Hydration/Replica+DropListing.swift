@@ -1,5 +1,6 @@
 internal import Glibc
 internal import SystemPackage
+internal import Threads
 
 /// An entry of a folder.
 struct ListedChild {

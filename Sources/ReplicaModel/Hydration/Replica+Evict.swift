@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 package import SystemPackage
+internal import Threads
 
 /// Why something is not evicted (MODEL.md#eviction).
 package enum EvictionRefusal: Error, Hashable, Sendable {

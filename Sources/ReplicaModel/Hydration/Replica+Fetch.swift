@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import SystemPackage
+internal import Threads
 
 /// What a fetch into a placeholder needs to know.
 struct FetchTarget: Sendable {

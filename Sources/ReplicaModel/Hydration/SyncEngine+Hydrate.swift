@@ -1,5 +1,7 @@
 internal import Glibc
+internal import Logging
 internal import SystemPackage
+internal import Threads
 
 /// The fetches under way, and who waits for which bytes.
 struct FetchTable {

@@ -1,5 +1,6 @@
 internal import Logging
 internal import SystemPackage
+internal import Threads
 
 extension SyncEngine {
     /// Brings what is pinned and not here, also what comes to a pinned folder later.

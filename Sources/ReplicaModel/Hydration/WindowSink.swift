@@ -1,3 +1,5 @@
+import Threads
+
 /// Takes fetched bytes into memory, those of one range only.
 final class WindowSink: CountingSink {
     private struct State {

@@ -1,5 +1,6 @@
 internal import Logging
 internal import SystemPackage
+internal import Threads
 
 extension SyncEngine {
     /// Returns when all that is recorded by now would survive a power cut, here and in the store.

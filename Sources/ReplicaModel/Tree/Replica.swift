@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import SystemPackage
+internal import Threads
 
 /// The local side of a domain: the backing tree and what is known about it.
 ///

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import SystemPackage
+internal import Threads
 
 /// Where the snapshots of contents are: small ones in memory, in files that are used again, for to make a file and to
 /// remove it takes longer than to fill it; others in files without a name, as clones where the filesystem below can.

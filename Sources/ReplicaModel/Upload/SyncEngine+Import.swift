@@ -1,3 +1,5 @@
+import Threads
+
 extension SyncEngine {
     /// Tells the store once that all items of an import were handed over (statements 16 and 17).
     func finishImport() async {

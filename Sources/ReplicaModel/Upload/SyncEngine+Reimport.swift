@@ -2,6 +2,7 @@ internal import GRDB
 internal import Glibc
 internal import Logging
 internal import SystemPackage
+internal import Threads
 
 extension SyncEngine {
     /// Notes that an item is to be offered to the store again, so that a crash does not forget it.

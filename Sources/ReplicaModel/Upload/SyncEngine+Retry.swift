@@ -1,3 +1,5 @@
+import Threads
+
 extension SyncEngine {
     /// Tries again what failed and could be well again.
     /// - Returns: When that is to be done next, in seconds since 1970; nil when only its own time or news can change anything.

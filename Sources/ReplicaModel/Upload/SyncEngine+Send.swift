@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Logging
 internal import SystemPackage
+internal import Threads
 
 extension SyncEngine {
     /// Sends what can be sent now.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import SystemPackage
+internal import Threads
 
 extension SyncEngine {
     /// The content of a call as a file that stays as it is (statement 77).

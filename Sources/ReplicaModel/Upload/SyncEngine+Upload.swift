@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Logging
 internal import SystemPackage
+internal import Threads
 
 extension SyncEngine {
     /// Makes one call of the store and records what came of it.

@@ -1,4 +1,5 @@
 public import ReplicaModel
+import Threads
 
 /// What a test asks the store about itself: not logged and not hooked.
 extension MemoryStore {

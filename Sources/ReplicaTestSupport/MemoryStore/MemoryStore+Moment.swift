@@ -1,4 +1,5 @@
 import ReplicaModel
+import Threads
 
 extension MemoryStore {
     /// All that the store has at one moment.

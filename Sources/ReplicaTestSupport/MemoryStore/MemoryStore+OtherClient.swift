@@ -1,4 +1,5 @@
 public import ReplicaModel
+import Threads
 
 /// What another client of the same store does: not logged, not hooked, and signalled. Paths are names with `/`
 /// between them; "" is the root. A step that cannot be done is a mistake of the test and traps.

@@ -1,4 +1,5 @@
 public import ReplicaModel
+import Threads
 
 extension MemoryStore {
     public func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {

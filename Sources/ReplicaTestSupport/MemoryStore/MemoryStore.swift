@@ -1,4 +1,5 @@
 public import ReplicaModel
+import Threads
 
 /// A store in memory: deterministic, honest to every promise of ``RemoteStore``, and full of knobs for tests.
 ///

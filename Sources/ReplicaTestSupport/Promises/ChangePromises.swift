@@ -1,4 +1,5 @@
 import ReplicaModel
+import Threads
 
 extension StorePromises {
     static let changes: [StorePromise] = [

@@ -1,4 +1,5 @@
 import ReplicaModel
+import Threads
 
 /// A store that is opened lazily, so that a domain can be mounted while its store is unreachable.
 final class LateStore: RemoteStore {

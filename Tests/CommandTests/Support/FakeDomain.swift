@@ -2,6 +2,7 @@ import Foundation
 import ReplicaControl
 import ReplicaModel
 import SystemPackage
+import Threads
 
 @testable import mount_replica
 

@@ -1,4 +1,5 @@
 import Foundation
+import SystemPackage
 
 /// The programs that were built with these tests.
 enum Programs {

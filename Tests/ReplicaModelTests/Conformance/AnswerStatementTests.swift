@@ -1,7 +1,9 @@
+import Foundation
 import Glibc
 import ReplicaTestSupport
 import SystemPackage
 import Testing
+import Threads
 
 @testable import ReplicaModel
 

@@ -1,4 +1,5 @@
 import ReplicaTestSupport
+import Threads
 
 @testable import ReplicaModel
 

@@ -1,6 +1,7 @@
 import ReplicaTestSupport
 import SystemPackage
 import Testing
+import Threads
 
 @testable import ReplicaModel
 

@@ -4,6 +4,7 @@ import Logging
 import ReplicaTestSupport
 import SystemPackage
 import Testing
+import Threads
 
 @testable import ReplicaModel
 

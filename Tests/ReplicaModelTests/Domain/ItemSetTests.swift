@@ -1,3 +1,4 @@
+import GRDB
 import ReplicaTestSupport
 import SystemPackage
 import Testing

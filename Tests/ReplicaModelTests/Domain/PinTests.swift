@@ -1,3 +1,4 @@
+import Foundation
 import ReplicaTestSupport
 import SystemPackage
 import Testing

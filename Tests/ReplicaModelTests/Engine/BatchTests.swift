@@ -1,6 +1,7 @@
 import Glibc
 import ReplicaTestSupport
 import Testing
+import Threads
 
 @testable import ReplicaModel
 

@@ -3,6 +3,7 @@ import Glibc
 import Logging
 import ReplicaTestSupport
 import SystemPackage
+import Threads
 
 @testable import ReplicaModel
 

@@ -1,5 +1,6 @@
 import Foundation
 import ReplicaTestSupport
+import SystemPackage
 import Testing
 
 @testable import ReplicaModel

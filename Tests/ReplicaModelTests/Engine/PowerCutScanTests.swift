@@ -1,5 +1,6 @@
 import Glibc
 import ReplicaTestSupport
+import SystemPackage
 import Testing
 
 @testable import ReplicaModel

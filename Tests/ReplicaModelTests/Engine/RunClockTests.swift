@@ -1,5 +1,6 @@
 import ReplicaTestSupport
 import Testing
+import Threads
 
 @testable import ReplicaModel
 

@@ -1,6 +1,8 @@
 import Glibc
+import ReplicaTestSupport
 import SystemPackage
 import Testing
+import Threads
 
 @testable import ReplicaModel
 

@@ -3,6 +3,7 @@ import Glibc
 import ReplicaTestSupport
 import SystemPackage
 import Testing
+import Threads
 
 @testable import ReplicaModel
 

@@ -1,4 +1,5 @@
 import Glibc
+import SystemPackage
 import Testing
 
 @testable import ReplicaModel

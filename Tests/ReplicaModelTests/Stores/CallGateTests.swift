@@ -1,6 +1,7 @@
 import ReplicaModel
 import ReplicaTestSupport
 import Testing
+import Threads
 
 @Suite struct CallGateTests {
     @Test func soManyAreInAtATime() async throws {

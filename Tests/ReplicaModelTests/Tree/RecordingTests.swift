@@ -1,4 +1,6 @@
+import ReplicaTestSupport
 import Testing
+import Threads
 
 @testable import ReplicaModel
 

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A declaration of a type's body or of a file, as it is written.
 struct Declaration {
     /// What stands before the declaration's keyword, without attributes: `public`, `static`, `private(set)`, ...

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What a module makes public, one line for each declaration.
 ///
 /// Read from the source by its brackets and keywords, as swift-format has laid it out: no compiler is needed, and every toolchain

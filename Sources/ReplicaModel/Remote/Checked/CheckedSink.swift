@@ -1,3 +1,5 @@
+import Threads
+
 /// Knows which bytes of a content came, and lets none through that no content can have.
 final class CheckedSink: ContentSink {
     private struct State {

@@ -1,3 +1,5 @@
+import Threads
+
 /// Lets a number of tasks in at a time; the others wait in order. A number below 1 counts as 1.
 package final class CallGate: Sendable {
     private struct State {
