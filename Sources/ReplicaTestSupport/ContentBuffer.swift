@@ -4,14 +4,14 @@ public import ReplicaModel
 import SystemPackage
 import Threads
 
-/// A ``ContentSink`` that keeps what it is given, for tests.
+/// A ``ContentSink`` that collects the bytes, for tests.
 public final class ContentBuffer: ContentSink {
     private let content = Locked<[UInt8]>([])
 
     /// An empty buffer.
     public init() {}
 
-    /// Everything written so far; zero where nothing was written.
+    /// Everything written so far; gaps are zero.
     public var bytes: [UInt8] { content.withLock { $0 } }
 
     public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
@@ -24,8 +24,8 @@ public final class ContentBuffer: ContentSink {
 }
 
 extension ItemContents {
-    /// Reads the whole snapshot, telling the progress.
-    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` when it cannot be read, or is shorter than its size.
+    /// Reads the complete snapshot and reports progress.
+    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` if it cannot be read, or is shorter than its size.
     public func allBytes() throws(RemoteStoreError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: Int(size))
         var done = 0
@@ -46,7 +46,7 @@ extension ItemContents {
         return bytes
     }
 
-    /// Calls `body` with contents of these bytes, in a file without a name that is closed afterwards.
+    /// Calls `body` with contents of these bytes, in an unnamed file that is closed afterwards.
     public static func with<Result: Sendable>(
         _ bytes: [UInt8], _ body: (ItemContents) async throws(RemoteStoreError) -> Result
     ) async throws(RemoteStoreError) -> Result {

@@ -1,6 +1,6 @@
 import ReplicaModel
 
-/// A stand-in for a service on the network: a flat dictionary of objects, each request of it whole or not at all.
+/// A stand-in for a network service: a flat dictionary of objects with atomic requests.
 public actor ExampleService {
     /// What the service keeps under a key.
     struct Object: Sendable {
@@ -32,7 +32,7 @@ public actor ExampleService {
         objects.values.filter { $0.item.parent == folder && $0.item.identifier != .root }
     }
 
-    /// Adds an object under a key and versions of the service's own.
+    /// Adds an object with a key and versions assigned by the service.
     func add(_ object: Object) throws(RemoteStoreError) -> Item {
         var object = object
         count += 1
@@ -41,8 +41,8 @@ public actor ExampleService {
         return put(object, isRewritten: true)
     }
 
-    /// Changes an object by `body`, which may refuse.
-    /// - Returns: What it is now, and what it was.
+    /// Changes an object with `body`, which may throw.
+    /// - Returns: The new and the old item.
     func change(
         _ key: ItemIdentifier, _ body: @Sendable (inout Object) throws(RemoteStoreError) -> Void
     ) throws(RemoteStoreError) -> (Item, former: Item) {
@@ -53,7 +53,7 @@ public actor ExampleService {
         return (put(new, isRewritten: new.content != old.content), old.item)
     }
 
-    /// Removes an object if `isMeant`, a folder only when nothing is in it; one that is not there is fine.
+    /// Removes an object if `isMeant`, and a folder only if it is empty; unknown keys are ignored.
     func remove(_ key: ItemIdentifier, if isMeant: @Sendable (Item) -> Bool) throws(RemoteStoreError) {
         guard let item = objects[key]?.item else { return }
         guard key != .root, isMeant(item) else { throw .deletionRejected(item) }
@@ -71,7 +71,7 @@ public actor ExampleService {
         return object.item
     }
 
-    /// Refuses names that are taken or impossible, and parents that are gone or below the item.
+    /// Rejects names that are taken or invalid, and parents that do not exist or are below the item.
     private func check(_ item: Item) throws(RemoteStoreError) {
         guard item.filename.isValid else { throw .cannotSynchronize("no folder can hold this name") }
         guard objects[item.parent] != nil else { throw .noSuchItem(item.parent) }

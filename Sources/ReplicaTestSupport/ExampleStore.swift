@@ -1,8 +1,8 @@
 public import ReplicaModel
 
-/// A working store to begin from: copy it, and put calls of your service where ``ExampleService`` is used.
+/// A working store to start from: copy it, and replace ``ExampleService`` with calls of your service.
 ///
-/// It is as poor as a store may be: no feed, no ranges, no symlinks, one kind of metadata. `docs/WRITING_A_STORE.md`
+/// It is a minimal store: no feed, no ranges, no symlinks, one kind of metadata. `docs/WRITING_A_STORE.md`
 /// explains it step by step.
 public struct ExampleStore: RemoteStore {
     private let service: ExampleService
@@ -101,10 +101,10 @@ public struct ExampleStore: RemoteStore {
         }
     }
 
-    /// This service never calls back: the engine asks now and then.
+    /// This service sends no notifications: the engine polls.
     public func signals() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
 
-    /// The service has on its disks what it answered.
+    /// The service has synced everything that it acknowledged.
     public func makeDurable() async throws(RemoteStoreError) {}
 
     public func importDidFinish() async {}

@@ -1,11 +1,11 @@
 public import ReplicaModel
 import Threads
 
-/// A store whose calls fail as a script says: before they reach the store behind it, or after, with the answer lost.
+/// A store whose calls fail as scripted: before they reach the underlying store, or afterwards, with the answer lost.
 public final class FaultyStore: StoreWrapper {
-    /// When a fault strikes.
+    /// When a fault occurs.
     public enum Moment: Hashable, Sendable {
-        /// The store never hears of the call.
+        /// The call does not reach the store.
         case before
         /// The store executed the call, but its answer is lost.
         case after
@@ -19,15 +19,15 @@ public final class FaultyStore: StoreWrapper {
     public let store: any RemoteStore
     private let script = Locked<[Key: [RemoteStoreError?]]>([:])
 
-    /// A faultless wrapper of `store`, until ``fail(_:_:with:times:after:)`` is called.
+    /// Wraps `store` without faults, until ``fail(_:_:with:times:after:)`` is called.
     public init(_ store: any RemoteStore) {
         self.store = store
     }
 
-    /// Lets the next calls of `method` fail.
+    /// Makes the next calls of `method` fail.
     /// - Parameters:
     ///   - times: How many calls fail.
-    ///   - after: How many calls get through before the first that fails.
+    ///   - after: How many calls succeed before the first failure.
     public func fail(
         _ method: StoreCall.Method, _ moment: Moment = .before, with error: RemoteStoreError = .serverUnreachable,
         times: Int = 1, after spared: Int = 0
@@ -36,10 +36,10 @@ public final class FaultyStore: StoreWrapper {
         script.withLock { $0[Key(method: method, moment: moment), default: []] += steps }
     }
 
-    /// Takes back all faults that did not strike yet.
+    /// Removes all faults that have not occurred yet.
     public func heal() { script.withLock { $0 = [:] } }
 
-    /// Whether every fault has struck.
+    /// Whether every fault has occurred.
     public var isSpent: Bool { script.withLock { $0.values.allSatisfy(\.isEmpty) } }
 
     private func strike(_ method: StoreCall.Method, _ moment: Moment) throws(RemoteStoreError) {

@@ -1,11 +1,10 @@
 public import ReplicaModel
 
-/// Another client that is simply a second store on the same storage: the way to test a store whose storage no other
-/// program reaches.
+/// Another client that is a second store on the same storage, for storages that no other program can access.
 public struct SecondStore: OtherClient {
     private let store: any RemoteStore
 
-    /// Works through `store`, which shares nothing with the store under test but the storage.
+    /// Uses `store`, which shares only the storage with the store under test.
     public init(_ store: any RemoteStore) {
         self.store = store
     }

@@ -1,11 +1,11 @@
 public import ReplicaModel
 
-/// One call of a ``RemoteStore`` method, as a log for tests keeps it.
+/// One call of a ``RemoteStore`` method, for logs in tests.
 public struct StoreCall: Hashable, Sendable {
     public typealias Method = StoreMethod
 
     public var method: Method
-    /// The item, the listed folder, or the template's identifier; nil where the method has none.
+    /// The item, the listed folder, or the template's identifier; nil if the method has none.
     public var identifier: ItemIdentifier?
     /// The template of a create or a modify.
     public var template: ItemTemplate?
@@ -15,7 +15,7 @@ public struct StoreCall: Hashable, Sendable {
     public var base: ItemVersion?
     /// The raw value of the method's options.
     public var options: UInt8 = 0
-    /// Whether contents came with the call.
+    /// Whether contents were passed.
     public var hasContents = false
     /// The range of a fetch; nil for all.
     public var range: Range<Int64>?

@@ -3,17 +3,17 @@ public struct FileName: Hashable, Sendable, Comparable, CustomStringConvertible 
     /// 1 to 255 bytes, with no `/` and no NUL, when ``isValid``.
     public let bytes: [UInt8]
 
-    /// A name of these bytes, whatever they are.
+    /// A name of these bytes, which are not checked.
     public init(bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// A name of this text's UTF-8.
+    /// A name with the UTF-8 of this text.
     public init(_ text: String) {
         bytes = Array(text.utf8)
     }
 
-    /// A name as the kernel hands it over.
+    /// A name from a C string.
     public init(cString: UnsafePointer<CChar>) {
         var length = 0
         while cString[length] != 0 { length += 1 }
@@ -28,7 +28,7 @@ public struct FileName: Hashable, Sendable, Comparable, CustomStringConvertible 
         return !bytes.contains { $0 == 0 || $0 == 0x2F }
     }
 
-    /// The name for people: invalid UTF-8 shows as U+FFFD.
+    /// The name for people, with invalid UTF-8 replaced by U+FFFD.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 
     /// The name for logs: not more of it than a name can have.

@@ -1,22 +1,22 @@
-/// An item as the store knows it.
+/// An item in the store.
 public struct Item: Hashable, Sendable, Codable {
     public var identifier: ItemIdentifier
-    /// The real parent, also in the working set; ``ItemIdentifier/trash`` for what was trashed.
+    /// The real parent, also in the working set; ``ItemIdentifier/trash`` for trashed items.
     public var parent: ItemIdentifier
-    /// The store's name. It is hostile until checked: it may be empty, too long or hold `/`.
+    /// The name in the store. It is untrusted until checked: it may be empty, too long or contain `/`.
     public var filename: FileName
     public var kind: ItemKind
     public var version: ItemVersion
     /// The content's size in bytes; 0 for folders and symlinks.
     public var size: Int64
-    /// What a symlink points to; nil for all other kinds.
+    /// The target of a symlink; nil for all other kinds.
     public var target: [UInt8]?
     public var metadata: ItemMetadata
     public var capabilities: Capabilities
-    /// False while the store still takes the content in: the item is not evicted then.
+    /// False while the store is still processing the content: the item is then not evicted.
     public var isUploaded: Bool
 
-    /// An item of these parts; what is left out is the usual.
+    /// An item with these properties.
     public init(
         identifier: ItemIdentifier, parent: ItemIdentifier, filename: FileName, kind: ItemKind, version: ItemVersion,
         size: Int64 = 0, target: [UInt8]? = nil, metadata: ItemMetadata = ItemMetadata(),

@@ -18,9 +18,9 @@ public struct ItemFields: OptionSet, Hashable, Codable, Sendable {
     public static let mode = ItemFields(rawValue: 256)
     public static let extendedAttributes = ItemFields(rawValue: 512)
 
-    /// Where the item stands: its name and its parent.
+    /// The location of the item: its name and its parent.
     public static let place: ItemFields = [.filename, .parent]
-    /// Everything but contents and place.
+    /// Everything except contents and place.
     public static let metadata: ItemFields = [
         .lastUsedDate, .tags, .favoriteRank, .modificationDate, .mode, .extendedAttributes,
     ]

@@ -1,23 +1,23 @@
-/// What an item has beside its place and its content. Nil means that the store does not keep it: the replica's own
-/// value then stands. That there is none is a value: what ``cleared`` has.
+/// An item's metadata. Nil means that the store does not keep a field: the local value then remains. "None" is a value of its
+/// own, see ``cleared``.
 public struct ItemMetadata: Hashable, Sendable, Codable {
     /// The twelve permission bits.
     public var mode: UInt16?
     public var modificationDate: Timestamp?
-    /// When a person last used the item; neither access nor modification time (MODEL.md#items). The epoch for
+    /// When the user last used the item; neither access nor modification time (MODEL.md#items). The epoch for
     /// never.
     public var lastUsedDate: Timestamp?
-    /// The text of `user.xdg.tags`: tags with commas between them; empty for none.
+    /// The text of `user.xdg.tags`: tags separated by commas; empty for none.
     public var tags: String?
-    /// The place among a person's favourites, in any unit that orders them; 0 for what is none.
+    /// The rank among the user's favourites, in any ordering; 0 if it is not a favourite.
     public var favoriteRank: UInt64?
     /// The other `user.*` attributes that are replicated.
     public var extendedAttributes: [String: [UInt8]]?
 
-    /// Metadata of which nothing is known.
+    /// Metadata without known fields.
     public init() {}
 
-    /// No tag, never used, no favourite, no attribute: nil clears each of them in Apple's actions (MODEL.md#items).
+    /// No tags, never used, not a favourite, no attributes: nil clears each of them in Apple's actions (MODEL.md#items).
     public static let cleared: ItemMetadata = {
         var metadata = ItemMetadata()
         metadata.lastUsedDate = Timestamp(nanoseconds: 0)
@@ -60,7 +60,7 @@ public struct ItemMetadata: Hashable, Sendable, Codable {
         return fields
     }
 
-    /// Takes `fields` over from `other`.
+    /// Copies `fields` from `other`.
     public mutating func take(_ fields: ItemFields, from other: ItemMetadata) {
         if fields.contains(.mode) { mode = other.mode }
         if fields.contains(.modificationDate) { modificationDate = other.modificationDate }

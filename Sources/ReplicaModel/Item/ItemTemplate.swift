@@ -1,4 +1,4 @@
-/// What the engine hands a store to create or change an item: the state the item shall have.
+/// The desired state of an item that the engine asks a store to create or change.
 public struct ItemTemplate: Hashable, Sendable {
     /// For a create, the template identifier: unique, the same at every attempt and after a crash (statements 71 to
     /// 73). For a change, the item's own identifier.
@@ -9,7 +9,7 @@ public struct ItemTemplate: Hashable, Sendable {
     public var target: [UInt8]?
     public var metadata: ItemMetadata
 
-    /// A template of these parts.
+    /// A template with these properties.
     public init(
         identifier: ItemIdentifier, parent: ItemIdentifier, filename: FileName, kind: ItemKind, target: [UInt8]? = nil,
         metadata: ItemMetadata = ItemMetadata()

@@ -1,4 +1,4 @@
-/// What a store says about the state of an item: two opaque texts of at most 128 bytes each (MODEL.md#items).
+/// The version of an item in the store: two opaque strings of at most 128 bytes each (MODEL.md#items).
 public struct ItemVersion: Hashable, Sendable, Codable {
     /// Changes whenever the content may have changed; empty for folders.
     public var content: String
@@ -11,6 +11,6 @@ public struct ItemVersion: Hashable, Sendable, Codable {
         self.metadata = metadata
     }
 
-    /// The base of an item that was never in step with the store (`beforeFirstSyncComponent`).
+    /// The base of an item that was never synced (`beforeFirstSyncComponent`).
     public static let beforeFirstSync = ItemVersion(content: "", metadata: "")
 }

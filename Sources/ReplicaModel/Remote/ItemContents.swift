@@ -1,12 +1,12 @@
 public import SystemPackage
 
-/// The bytes handed to a store: a snapshot that stays as it is, whatever the user writes meanwhile (statement 77).
+/// The bytes for a store: an immutable snapshot, whatever the user writes meanwhile (statement 77).
 public struct ItemContents: Sendable {
-    /// Open for reading. Read it at offsets, and not after the call: the engine uses it again.
+    /// Open for reading. Read it at offsets, and only during the call: the engine reuses it.
     public let file: FileDescriptor
-    /// In bytes. What ``DataRanges`` leaves out of them is zeros, and need not be read.
+    /// In bytes. Ranges omitted by ``DataRanges`` are zeros, and need not be read.
     public let size: Int64
-    /// Told how many bytes the store has taken so far, from any thread.
+    /// Called with the number of bytes that the store has accepted so far, from any thread.
     public let progress: @Sendable (Int64) -> Void
 
     public init(file: FileDescriptor, size: Int64, progress: @escaping @Sendable (Int64) -> Void = { _ in }) {
@@ -16,13 +16,13 @@ public struct ItemContents: Sendable {
     }
 }
 
-/// Where fetched bytes go.
+/// Receives fetched bytes.
 public protocol ContentSink: Sendable {
-    /// Takes `bytes` for the content's `offset`. Any order; more than was asked for is welcome.
-    /// - Throws: ``RemoteStoreError/cancelled`` when nobody waits any more, or when there is no room.
+    /// Writes `bytes` at `offset` of the content, in any order; more than was requested is fine.
+    /// - Throws: ``RemoteStoreError/cancelled`` if nobody is waiting any more, or there is no space.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError)
 
-    /// Takes zeros for a range of the content, in time and room that do not grow with it where that can be.
+    /// Writes zeros to a range of the content, if possible in constant time and space.
     func writeZeros(in range: Range<Int64>) throws(RemoteStoreError)
 }
 

@@ -6,17 +6,17 @@ public struct CreateOptions: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// The item comes from an import, a reimport or a merge: the store may have it already (statement 15).
+    /// The item comes from an import, a reimport or a merge: it may already exist in the store (statement 15).
     public static let mayAlreadyExist = CreateOptions(rawValue: 1)
-    /// The item was deleted in the store while it was edited here.
+    /// The item was deleted in the store while it was edited locally.
     public static let deletionConflicted = CreateOptions(rawValue: 2)
 }
 
 /// A store's answer to a create or a modify.
 public struct StoreResult: Sendable, Hashable {
-    /// The item as it now is in the store; nil when it shall not be here: its local bytes go to `kept/`.
+    /// The item in the store; nil if it must not exist locally: its local bytes are moved to `kept/`.
     public var item: Item?
-    /// The fields that the store did not take yet. The same set as was sent means: it cannot keep them.
+    /// The fields that the store has not stored yet. If it equals the set that was sent, the store cannot keep them.
     public var stillPending: ItemFields
     /// Whether the store's content differs from what was sent or, where none was sent, from that of the base, and must be
     /// fetched. Else the content version in ``item`` counts as the one of the content that is here, even if it is another

@@ -1,24 +1,24 @@
-/// Why a store did not do what it was asked (MODEL.md#errors). The engine decides what follows from each.
+/// Errors of a store (MODEL.md#errors). The engine decides what follows from each.
 public enum RemoteStoreError: Error, Hashable, Sendable {
-    /// The person must log in. Backs off until resolved.
+    /// The user must log in. Backs off until resolved.
     case notAuthenticated
-    /// Another item has this name in this folder; nil when the store cannot say which.
+    /// Another item in this folder has this name; nil if the store does not know which.
     case filenameCollision(Item?)
-    /// The anchor or the page is unknown: enumerate anew.
+    /// The anchor or the page is unknown: enumerate again.
     case syncAnchorExpired
-    /// No room left for this person. Backs off until resolved.
+    /// No space left for this user. Backs off until resolved.
     case insufficientQuota
-    /// Nothing can be changed in the store now, while it can be read. Backs off until resolved.
+    /// The store is currently read-only. Backs off until resolved.
     case readOnly
-    /// No answer, or a passing failure of the store. Retried.
+    /// No answer, or a transient failure of the store. Retried.
     case serverUnreachable
-    /// The item is positively gone; on a create, the parent.
+    /// The item was definitely deleted; on a create, the parent.
     case noSuchItem(ItemIdentifier)
-    /// The item will not be deleted; its present state where known.
+    /// The item must not be deleted; its current state if known.
     case deletionRejected(Item?)
     /// A folder to delete has children.
     case directoryNotEmpty(ItemIdentifier)
-    /// This will not work until the item or the store changes. Parked until an edit, `retry` or `resolved`.
+    /// Rejected until the item or the store changes. Parked until an edit, `retry` or `resolved`.
     case cannotSynchronize(String)
     /// This item cannot be had or changed now, as the text says: an unreadable file, one that somebody holds. Retried, while the
     /// others go on.
@@ -26,18 +26,18 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
     /// What came is no answer: it breaks a promise of ``RemoteStore``, as the text says. The engine's own word for what a store
     /// says; retried, for the store may be mended.
     case malformedAnswer(String)
-    /// The version asked for is no longer kept.
+    /// The requested version is no longer available.
     case versionNoLongerAvailable
-    /// The item is to stay local.
+    /// The item must stay local.
     case excludedFromSync
-    /// The base of a change is not the store's present version, which is attached where known.
+    /// The base of a change is not the store's current version, which is attached if known.
     case versionConflict(Item?)
     /// The call was cancelled.
     case cancelled
-    /// The store cannot do this at all.
+    /// The store does not support this.
     case unsupported(String)
 
-    /// What a person is told: what the store said, or what the error means.
+    /// The message for people: the store's text, or the meaning of the error.
     public var message: String {
         switch self {
         case .cannotSynchronize(let text), .unsupported(let text), .itemUnavailable(let text): text

@@ -1,12 +1,12 @@
-/// What a store can keep and do. What it cannot keep stays local.
+/// What a store can keep and do. Anything else stays local.
 public struct StoreProperties: Sendable, Hashable, Codable {
     /// The fields it keeps; `contents` and `place` always.
     public var fields: ItemFields
     public var keepsSymlinks: Bool
     public var keepsTrash: Bool
-    /// Whether ``RemoteStore/fetchContents(of:version:range:into:)`` can fetch less than the whole.
+    /// Whether ``RemoteStore/fetchContents(of:version:range:into:)`` can fetch parts of a content.
     public var fetchesRanges: Bool
-    /// Whether ``RemoteStore/enumerateChanges(from:)`` tells all changes. Without it the engine lists and compares.
+    /// Whether ``RemoteStore/enumerateChanges(from:)`` reports all changes. Otherwise the engine lists and compares.
     public var hasChangeFeed: Bool
     /// Whether each content has a version of its own. Where it may not, as when versions are sizes and times, an item whose
     /// metadata version is another may have another content too: what is here is compared, but for what the feed tells
@@ -15,13 +15,13 @@ public struct StoreProperties: Sendable, Hashable, Codable {
     public var isCaseSensitive: Bool
     /// The longest name in bytes of UTF-8.
     public var longestName: Int
-    /// Whether an item stays itself when another client renames it, and one that gets a used name is another. Without it
-    /// an item is what stands at its place: another client's rename is a deletion and a creation.
+    /// Whether an item keeps its identifier when another client renames it, and an item that reuses a name gets a new one.
+    /// Otherwise items are identified by their paths: another client's rename is a deletion and a creation.
     public var keepsIdentifiers: Bool
-    /// Whether ``RemoteStore/itemCreated(from:)`` finds what was made. Without it a create whose answer was lost is
+    /// Whether ``RemoteStore/itemCreated(from:)`` finds created items. Otherwise a create whose answer was lost is
     /// repeated with ``CreateOptions/mayAlreadyExist``.
     public var recognizesCreates: Bool
-    /// How many calls it serves well at a time, 1 to 128.
+    /// The number of concurrent calls that it handles well, 1 to 128.
     public var concurrency: Int
     /// Whether a directory may be imported into it (statement 11).
     public var allowsImport: Bool

@@ -13,7 +13,7 @@ public struct SyncAnchor: Hashable, Sendable, Codable {
     }
 }
 
-/// Where an enumeration goes on, at most 500 bytes.
+/// The position at which an enumeration continues, at most 500 bytes.
 public struct EnumerationPage: Hashable, Sendable {
     public let bytes: [UInt8]
 
@@ -23,10 +23,10 @@ public struct EnumerationPage: Hashable, Sendable {
     }
 }
 
-/// Some of a folder's items.
+/// A page of a folder's items.
 public struct ItemPage: Sendable {
     public var items: [Item]
-    /// Nil when these were the last.
+    /// Nil for the last page.
     public var next: EnumerationPage?
 
     public init(items: [Item], next: EnumerationPage? = nil) {
@@ -35,18 +35,18 @@ public struct ItemPage: Sendable {
     }
 }
 
-/// What happened in the store after an anchor.
+/// The changes in the store since an anchor.
 public struct ChangeBatch: Sendable {
-    /// The items created or changed, each in its newest state.
+    /// The created or changed items, each in its newest state.
     public var updated: [Item]
-    /// The items that are positively gone.
+    /// The items that were definitely deleted.
     public var deleted: [ItemIdentifier]
     /// Those of ``updated`` that may have another content though their content version is the same
     /// (``StoreProperties/tellsEveryContent``): what is here of them is compared.
     public var rewritten: Set<ItemIdentifier> = []
     /// The anchor after these changes.
     public var anchor: SyncAnchor
-    /// Whether there is more to ask for from ``anchor`` at once.
+    /// Whether there are more changes to request from ``anchor``.
     public var moreComing: Bool
 
     public init(updated: [Item], deleted: [ItemIdentifier], anchor: SyncAnchor, moreComing: Bool = false) {

@@ -4,12 +4,12 @@ import ReplicaModel
 /// What other clients of the same storage do: not noted, not hooked, and signalled. A step that cannot be done is a mistake
 /// of the test and traps.
 extension MemoryPathStorage {
-    /// Writes a file, making or replacing it.
+    /// Writes a file, creating or replacing it.
     package func put(_ content: [UInt8], at path: String, attributes: PathAttributes = PathAttributes()) {
         change(path) { $0.put(content, at: StoragePath(path), attributes, now: $1) }
     }
 
-    /// Writes a file, making or replacing it.
+    /// Writes a file, creating or replacing it.
     package func put(_ text: String, at path: String) { put(Array(text.utf8), at: path) }
 
     /// Makes a folder, or a symlink.

@@ -77,7 +77,7 @@ package final class MemoryPathStorage: PathStorage {
     /// The calls so far.
     package var calls: [PathStorageCall] { controls.withLock { $0.calls } }
 
-    /// Forgets the calls so far.
+    /// Clears the list of calls.
     package func clearCalls() { controls.withLock { $0.calls = [] } }
 
     private static func monotonic() -> Int64 {

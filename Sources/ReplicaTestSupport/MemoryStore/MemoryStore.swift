@@ -1,7 +1,7 @@
 public import ReplicaModel
 import Threads
 
-/// A store in memory: deterministic, honest to every promise of ``RemoteStore``, and full of knobs for tests.
+/// A store in memory for tests: deterministic, configurable, and keeping every promise of ``RemoteStore``.
 ///
 /// Identifiers and versions are counters, so the same calls in the same order give the same answers. Everything may
 /// be called from any thread.
@@ -44,7 +44,7 @@ public final class MemoryStore: RemoteStore {
         set { tree.withLock { $0.hasOneVersion = newValue } }
     }
 
-    /// Whether the feed tells what was done through the store, too.
+    /// Whether the feed also reports changes made through the store.
     public var tellsOwnChanges: Bool {
         get { tree.withLock { $0.tellsOwnChanges } }
         set { tree.withLock { $0.tellsOwnChanges = newValue } }
@@ -70,13 +70,13 @@ public final class MemoryStore: RemoteStore {
         }
     }
 
-    /// Every call so far, also those that failed, in the order they came.
+    /// All calls so far, including failed ones, in order.
     public var calls: [StoreCall] { controls.withLock { $0.calls } }
 
     /// The calls of one method.
     public func calls(of method: StoreCall.Method) -> [StoreCall] { calls.filter { $0.method == method } }
 
-    /// Forgets the calls so far.
+    /// Clears the list of calls.
     public func clearCalls() { controls.withLock { $0.calls = [] } }
 
     /// Makes every anchor given out so far unknown to the store.
@@ -85,7 +85,7 @@ public final class MemoryStore: RemoteStore {
     /// Gives every item but the root a new identifier, and expires the anchors (statement 29).
     public func reassignIdentifiers() { tree.withLock { $0.reassignIdentifiers() } }
 
-    /// Tells those who listen to ``signals()`` that something may have changed.
+    /// Tells the listeners of ``signals()`` that something may have changed.
     public func signal() {
         for listener in controls.withLock({ Array($0.listeners.values) }) { listener.yield() }
     }

@@ -2,13 +2,13 @@ public import ReplicaModel
 
 /// One promise of ``RemoteStore`` as a plain value, so that any store's tests can run it.
 public struct StorePromise: Sendable, CustomStringConvertible {
-    /// A sentence that says what is promised.
+    /// The promise in one sentence.
     public let name: String
-    /// Whether a store of these properties owes it.
+    /// Whether it applies to a store with these properties.
     public let applies: @Sendable (StoreProperties) -> Bool
     private let body: @Sendable (StoreSubject) async throws -> Void
 
-    /// A promise that stores of some properties owe; all, when nothing is said.
+    /// A promise of stores with certain properties, by default of all stores.
     public init(
         _ name: String, when applies: @escaping @Sendable (StoreProperties) -> Bool = { _ in true },
         _ body: @escaping @Sendable (StoreSubject) async throws -> Void
@@ -27,24 +27,24 @@ public struct StorePromise: Sendable, CustomStringConvertible {
 
     public var description: String { name }
 
-    /// Holds a freshly made, empty store to the promise; one that does not owe it passes.
+    /// Checks the promise with a newly created, empty store; passes if it does not apply.
     /// - Throws: ``BrokenPromise``, or an error that the store should not have thrown.
     public func check(_ subject: StoreSubject) async throws {
         if applies(subject.store.properties) { try await body(subject) }
     }
 }
 
-/// What a store did against a promise.
+/// How a store broke a promise.
 public struct BrokenPromise: Error, CustomStringConvertible {
     public let description: String
 
-    /// A finding in these words.
+    /// A finding with this description.
     public init(_ description: String) {
         self.description = description
     }
 }
 
-/// A freshly made, empty store with somebody else who uses the same storage.
+/// A newly created, empty store, together with another client of the same storage.
 public struct StoreSubject: Sendable {
     public let store: any RemoteStore
     public let other: any OtherClient
@@ -53,8 +53,7 @@ public struct StoreSubject: Sendable {
     private let open: @Sendable () async throws -> any RemoteStore
 
     /// A store and its other client.
-    /// - Parameter open: Opens the store on its storage: once now, and again for the promises that want to know what it
-    ///   kept.
+    /// - Parameter open: Opens the store on its storage: once now, and again for promises about what it has persisted.
     public init(
         other: any OtherClient, limit: Duration = .seconds(30),
         open: @escaping @Sendable () async throws -> any RemoteStore
@@ -71,24 +70,24 @@ public struct StoreSubject: Sendable {
     }
 }
 
-/// Another client of the store's storage, that goes round the store under test. Paths have `/` between names and
-/// stand for items below the root; the folders above are there.
+/// Another client of the storage, which bypasses the store under test. Paths are relative to the root, with `/` between
+/// names; parent folders exist.
 public protocol OtherClient: Sendable {
-    /// Writes a file, making or replacing it.
+    /// Writes a file, creating or replacing it.
     func write(_ content: [UInt8], to path: String) async throws
-    /// Makes a folder.
+    /// Creates a folder.
     func makeFolder(_ path: String) async throws
-    /// Moves a file or a folder to a free place.
+    /// Moves a file or a folder to a free path.
     func move(_ path: String, to destination: String) async throws
-    /// Deletes a file, or a folder with all that is in it.
+    /// Deletes a file, or a folder with its contents.
     func delete(_ path: String) async throws
-    /// What a file holds; nil when there is no file.
+    /// The content of a file; nil if there is no file.
     func content(at path: String) async throws -> [UInt8]?
 }
 
 /// All promises of a ``RemoteStore``.
 public enum StorePromises {
-    /// The whole suite. Each wants a store of its own.
+    /// The complete suite. Each promise needs a store of its own.
     public static let all: [StorePromise] =
         listing + creating + adopting + recovering + metadata + modifying + moving + deleting + fetching + changes
         + names + concurrency + reopening
