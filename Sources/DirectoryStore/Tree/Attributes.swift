@@ -3,17 +3,17 @@ import Glibc
 import ReplicaModel
 import SystemPackage
 
-/// The metadata that lives in `user.*` attributes, so that any program can read it.
+/// The metadata stored in `user.*` attributes, so that any program can read it.
 enum Attributes {
-    /// The identifier of the template that the item was made from.
+    /// The identifier of the template that the item was created from.
     static let template = "user.replica.template"
     private static let lastUsed = "user.replica.lastused"
     private static let favorite = "user.replica.favorite"
     private static let tags = "user.xdg.tags"
     private static let own = "user.replica."
 
-    /// Reads them into `metadata`, and from an ACL what the file's group may do; nothing is set on a file system without attributes.
-    /// - Parameter own: Whether the `user.*` ones are kept there.
+    /// Reads them into `metadata`, and the group's rights from an ACL; sets nothing on a file system without attributes.
+    /// - Parameter own: Whether the file system keeps `user.*` attributes.
     static func read(from file: Handle, into metadata: inout ItemMetadata, withOwn own: Bool) throws(Errno) {
         guard let names = try Linux.attributeNames(of: file) else { return }
         if names.contains(AccessList.attribute), let value = try Linux.attribute(AccessList.attribute, of: file) {
@@ -36,7 +36,7 @@ enum Attributes {
     }
 
     /// Writes those of `fields` that are attributes.
-    /// - Returns: The fields that the file system has no room for.
+    /// - Returns: The fields for which the file system has no space.
     static func write(_ metadata: ItemMetadata, _ fields: ItemFields, to file: Handle) throws(Errno) -> ItemFields {
         var refused: ItemFields = []
         // What is cleared has no attribute: nobody else's file gets an empty one.
@@ -66,7 +66,7 @@ enum Attributes {
         if try !fits(name, Array(text.utf8), file) { refused.insert(field) }
     }
 
-    /// Sets an attribute; false when there is no room for it, which says nothing about room for contents.
+    /// Sets an attribute; false if there is no space for it, which does not imply that there is none for contents.
     private static func fits(_ name: String, _ value: [UInt8], _ file: Handle) throws(Errno) -> Bool {
         do {
             try Linux.setAttribute(name, value, of: file)

@@ -59,7 +59,7 @@ extension DirectoryTree {
         }
     }
 
-    /// A symlink has a modification time and nothing else.
+    /// The only metadata of a symlink is its modification time.
     func dressSymlink(
         _ name: FileName, _ metadata: ItemMetadata, _ fields: ItemFields, in folder: OpenFolder
     ) throws(RemoteStoreError) -> ItemFields {
@@ -71,7 +71,7 @@ extension DirectoryTree {
         return fields.intersection(.metadata).subtracting(.modificationDate)
     }
 
-    /// Notes a new entry, watches a new folder, and tells the item.
+    /// Records a new entry, watches a new folder, and returns the item.
     private func arrived(
         _ place: Place, _ folder: OpenFolder, _ draft: Draft
     ) throws(RemoteStoreError) -> Item {
@@ -92,7 +92,7 @@ extension DirectoryTree {
         }
     }
 
-    /// What stands at a place, as far as it can be told.
+    /// The item at a place, as far as it can be determined.
     func occupant(_ place: Place, _ folder: OpenFolder) throws(RemoteStoreError) -> Located? {
         do throws(Errno) {
             var status = try self.status(at: place, in: folder.handle)
@@ -109,7 +109,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Takes what stands there for the item to create, if that may be and it is equal.
+    /// Adopts an existing entry as the item to create, if that is allowed and it is equal.
     private func adopt(
         _ other: Located, _ template: ItemTemplate, _ contents: ItemContents?, _ options: CreateOptions,
         _ flag: CancellationFlag

@@ -4,7 +4,7 @@ import ReplicaModel
 import SystemPackage
 
 extension DirectoryTree {
-    /// Makes the store's directory, which is not there yet.
+    /// Creates the store's directory.
     static func makeDirectory(_ path: String, mode: UInt16) throws(RemoteStoreError) {
         do {
             try Linux.check { mkdir(path, mode_t(mode)) }
@@ -16,7 +16,7 @@ extension DirectoryTree {
     }
 
     /// Opens the store's directory for reading.
-    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` where it is none.
+    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` if it is not a directory.
     static func openDirectory(_ path: String) throws(RemoteStoreError) -> Handle {
         do {
             return try Linux.open(path: path, O_RDONLY | O_DIRECTORY)
@@ -27,7 +27,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Waits until all that was written is on the disk.
+    /// Syncs everything written to the disk.
     func syncToDisk() throws(RemoteStoreError) {
         _ = try openRoot()
         try at(root.path) { () throws(Errno) in

@@ -3,18 +3,18 @@ import Glibc
 import ReplicaModel
 import SystemPackage
 
-/// A new entry under a temporary name, complete but for its name.
+/// A new entry under a temporary name, complete except for its name.
 struct Draft {
     var name: FileName
     var folder: Handle
-    /// Open, but for symlinks.
+    /// Open, except for symlinks.
     var file: Handle?
-    /// The fields that the file system has no room for.
+    /// The fields for which the file system has no space.
     var refused: ItemFields = []
 }
 
 extension DirectoryTree {
-    /// Makes a file with these contents. A crash of the daemon leaves all of it or, under its temporary name, some.
+    /// Creates a file with these contents. A crash of the daemon leaves all of it or, under its temporary name, a part.
     func draftFile(
         _ contents: ItemContents?, in folder: OpenFolder, _ flag: CancellationFlag,
         _ dress: (Handle) throws(Errno) -> ItemFields
@@ -68,13 +68,13 @@ extension DirectoryTree {
         return Draft(name: name, folder: folder.handle)
     }
 
-    /// Takes a draft away. One that cannot be is swept later.
+    /// Removes a draft. If that fails, it is removed later.
     func discard(_ draft: Draft) {
         guard let status = try? Linux.status(of: draft.name, in: draft.folder) else { return }
         _ = try? remove(draft.name, status, in: draft.folder)
     }
 
-    /// Makes the first entry of a draft; ENOENT there proves that the open folder was removed.
+    /// Creates the entry of a draft; ENOENT here proves that the open folder was removed.
     private func open<Result>(
         _ path: String, _ folder: OpenFolder, _ body: () throws(Errno) -> Result
     ) throws(RemoteStoreError) -> Result {
@@ -87,7 +87,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Gives an open file or folder its metadata; the times last, for all else moves them.
+    /// Sets the metadata of an open file or folder; the times last, because everything else changes them.
     /// - Returns: The fields that could not be kept.
     func dress(
         _ file: Handle, _ metadata: ItemMetadata, _ fields: ItemFields

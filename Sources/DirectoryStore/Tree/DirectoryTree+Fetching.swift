@@ -5,7 +5,7 @@ import SystemPackage
 import Threads
 
 extension DirectoryTree {
-    /// Bytes read and handed over at a time.
+    /// Bytes read and passed on at a time.
     static let blockSize: Int64 = 1 << 20
 
     func fetch(

@@ -5,7 +5,7 @@ import SystemPackage
 import Threads
 
 extension DirectoryTree {
-    /// The most items of one page.
+    /// The maximum number of items per page.
     static let pageSize = 1_000
 
     func enumerate(_ identifier: ItemIdentifier, from page: EnumerationPage?) throws(RemoteStoreError) -> ItemPage {
@@ -22,7 +22,7 @@ extension DirectoryTree {
         return ItemPage(items: items, next: found.next)
     }
 
-    /// Watches the folder, then reads its names, so that nothing that comes later is missed.
+    /// Watches the folder, then reads its names, so that no later change is missed.
     private func beginListing(of folder: OpenFolder) throws(RemoteStoreError) -> UInt64 {
         let names = try at(path(folder.names)) { () throws(Errno) in
             try watches.add(folder.handle, folder.key)
@@ -49,7 +49,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Looks under the lock: an event that was taken in first must not be undone by an older look.
+    /// Reads the entry under the lock, so that an older state cannot overwrite an event that was processed before.
     private func look(
         _ names: ArraySlice<FileName>, in folder: OpenFolder, from top: Handle
     ) throws(Errno) -> [(Place, FileStatus)] {
@@ -80,7 +80,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Takes away what daemons that died left in a folder.
+    /// Removes files that dead daemons left in a folder.
     private func sweep(_ entries: [FolderEntry], in folder: Handle) {
         for entry in entries where TemporaryName.matches(entry.name) {
             // What cannot be taken away now may be at the next listing.
@@ -93,7 +93,7 @@ extension DirectoryTree {
 }
 
 extension Timestamp {
-    /// The wall clock's time.
+    /// The wall-clock time.
     static var now: Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

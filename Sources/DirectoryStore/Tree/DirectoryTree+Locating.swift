@@ -49,8 +49,8 @@ struct KnownPath {
 }
 
 extension DirectoryTree {
-    /// Finds an item, wherever it is by now.
-    /// - Throws: ``RemoteStoreError/noSuchItem(_:)`` when the whole tree has been looked through without finding it.
+    /// Finds an item, even if it was moved.
+    /// - Throws: ``RemoteStoreError/noSuchItem(_:)`` if a search of the whole tree did not find it.
     func locate(_ identifier: ItemIdentifier) throws(RemoteStoreError) -> Located {
         guard let key = ItemKey(identifier) else { throw .noSuchItem(identifier) }
         let top = try openRoot()
@@ -62,7 +62,7 @@ extension DirectoryTree {
         return try search(key) { (path) throws(RemoteStoreError) in try self.look(key, at: path, from: top) }
     }
 
-    /// Opens a folder, wherever it is by now.
+    /// Opens a folder, even if it was moved.
     func openFolder(_ identifier: ItemIdentifier) throws(RemoteStoreError) -> OpenFolder {
         if identifier == .trash { throw .unsupported("this store keeps no trash") }
         guard let key = ItemKey(identifier) else { throw .noSuchItem(identifier) }

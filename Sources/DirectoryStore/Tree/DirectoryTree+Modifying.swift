@@ -38,7 +38,7 @@ extension DirectoryTree {
         return index.withLock { $0.writes.has(found.key, since: changed) }
     }
 
-    /// A modify whose parts have been found.
+    /// A modify whose items have been found.
     private struct Change {
         var template: ItemTemplate
         var base: ItemVersion
@@ -49,7 +49,7 @@ extension DirectoryTree {
         var place: Place
         var names: [FileName] { folder.names + [place.name] }
 
-        /// Whether an item has the content of the base, though perhaps another date.
+        /// Whether an item has the content of the base, possibly with another date.
         func left(_ item: Item?) -> Bool {
             guard present.kind == .file else { return true }
             var status = old.status
@@ -92,7 +92,7 @@ extension DirectoryTree {
         return StoreResult(item: try settled(change), stillPending: refused.intersection(change.fields))
     }
 
-    /// The new contents with all that the old file had beside its contents, but for what the change says.
+    /// The new contents with the old file's metadata, except for the changed fields.
     private func draft(
         _ change: Change, _ contents: ItemContents, _ flag: CancellationFlag
     ) throws(RemoteStoreError) -> Draft {
@@ -116,7 +116,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Where the size and time are all that tells contents apart, another content gets another time.
+    /// If only size and time distinguish contents, a new content gets a new time.
     private func makeOther(_ file: Handle, than change: Change) throws(Errno) {
         guard memory != nil else { return }
         let (former, now) = (change.old.status.modified, try Linux.status(of: file).modified)
@@ -177,7 +177,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Puts the draft in the file's place and looks at what came out: only the base may be lost.
+    /// Exchanges the draft with the file and checks what was replaced: only the base may be lost.
     private func exchange(_ draft: Draft, _ change: Change) throws(RemoteStoreError) {
         guard abilities.renamesExactly else { return try replace(draft, change) }
         let folder = change.folder.handle
@@ -207,7 +207,7 @@ extension DirectoryTree {
         throw .versionConflict(try occupant(change.place, change.folder).map(describe))
     }
 
-    /// The same where two entries can't be exchanged.
+    /// The same if two entries cannot be exchanged.
     private func replace(_ draft: Draft, _ change: Change) throws(RemoteStoreError) {
         let isReplaced: Bool
         do {
@@ -239,7 +239,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Notes where and what the item now is, and tells it.
+    /// Records the item's new state, and returns it.
     private func settled(_ change: Change) throws(RemoteStoreError) -> Item {
         try at(path(change.names)) { () throws(Errno) in
             let status = try index.withLock { index throws(Errno) in

@@ -5,7 +5,7 @@ import SystemPackage
 import Threads
 
 extension DirectoryTree {
-    /// Looks for the item that a template made: under its name, then by its mark in the rest of its folder.
+    /// Finds the item created from a template: under its name, then by its mark in the rest of its folder.
     func created(from template: ItemTemplate) throws(RemoteStoreError) -> Item? {
         guard template.filename.isValid else { return nil }
         let folder: OpenFolder
@@ -22,7 +22,7 @@ extension DirectoryTree {
         return try created(Place(parent: folder.key, name: name), from: template, in: folder)
     }
 
-    /// What carries the template's mark in a folder. One thread at a time looks a folder through.
+    /// The entry with the template's mark in a folder. One thread at a time searches a folder.
     private func marked(_ template: ItemTemplate, in folder: OpenFolder) throws(RemoteStoreError) -> FileName? {
         try searching.withLock { count throws(RemoteStoreError) in
             let known = marks.withLock { $0.name(of: template.identifier, in: folder.key) }
@@ -55,7 +55,7 @@ extension DirectoryTree {
         marks.withLock { $0.finish(folder.key, seen) }
     }
 
-    /// The longest identifier of a template that is recognised.
+    /// The longest template identifier that is recognized.
     private static let longestMark = 1_024
 
     private func mark(of name: FileName, in folder: OpenFolder) throws(Errno) -> [UInt8]? {

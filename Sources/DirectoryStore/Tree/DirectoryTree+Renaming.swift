@@ -8,8 +8,8 @@ import Threads
 /// a link where there are some, which replaces nothing either, or a rename right after the look. Between those two another
 /// program that makes an entry of the same name loses it; two threads of ours never meet there.
 extension DirectoryTree {
-    /// Gives an entry a name that nothing has.
-    /// - Throws: `fileExists` where something has it.
+    /// Renames an entry to a free name.
+    /// - Throws: `fileExists` if the name is taken.
     func give(
         _ newName: FileName, in newFolder: Handle, to name: FileName, in folder: Handle
     ) throws(Errno) {
@@ -31,18 +31,18 @@ extension DirectoryTree {
         }
     }
 
-    /// Gives an entry another name in its folder.
+    /// Renames an entry within its folder.
     func give(_ newName: FileName, to name: FileName, in folder: Handle) throws(Errno) {
         try give(newName, in: folder, to: name, in: folder)
     }
 
-    /// Gives an entry a temporary name, which nobody else has.
+    /// Renames an entry to a unique temporary name.
     func putAside(_ name: FileName, as aside: FileName, in folder: Handle) throws(Errno) {
         let flags = abilities.renamesExactly ? CL_RENAME_NOREPLACE : 0
         try Linux.rename(name, in: folder, to: aside, in: folder, flags: flags)
     }
 
-    /// False where there are no links, or not of this.
+    /// False if hard links are not supported, or not for this entry.
     private func takesByLink(
         _ newName: FileName, in newFolder: Handle, _ name: FileName, in folder: Handle
     ) throws(Errno) -> Bool {
@@ -66,7 +66,7 @@ extension DirectoryTree {
         return true
     }
 
-    /// Whether two names are of one file.
+    /// Whether two names refer to the same file.
     private func isOne(
         _ name: FileName, in folder: Handle, _ other: FileName, in otherFolder: Handle
     ) throws(Errno) -> Bool {
@@ -106,8 +106,8 @@ extension DirectoryTree {
         }
     }
 
-    /// Whether an entry has the name in these very letters. What a file system that knows no difference finds under
-    /// others is another item.
+    /// Whether an entry has exactly this name. On a file system that is not case-sensitive, an entry found under another
+    /// spelling is another item.
     func isExactly(_ name: FileName, in folder: Handle) throws(Errno) -> Bool {
         guard !abilities.isCaseSensitive else { return true }
         return try Linux.entries(of: folder).contains { $0.name == name }

@@ -5,7 +5,7 @@ import SystemPackage
 import Threads
 
 extension DirectoryTree {
-    /// Looks through the whole tree and keeps what it finds as hints. One thread at a time.
+    /// Searches the whole tree and keeps the results as hints. One thread at a time.
     /// - Returns: Where each item was seen.
     func scan() throws(RemoteStoreError) -> [ItemKey: Place] {
         try scanning.withLock { count throws(RemoteStoreError) in
@@ -16,7 +16,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Where each item below some folders stands.
+    /// The places of the items below some folders.
     func places(below folders: [(ItemKey, [FileName])]) throws(RemoteStoreError) -> [ItemKey: Place] {
         let top = try openRoot()
         var found: [ItemKey: Place] = [:]

@@ -104,7 +104,7 @@ final class DirectoryTree: Sendable {
     /// Whether what is found below the root is no part of the store: it, or what it is in, is mounted there.
     func isForeign(_ status: FileStatus) -> Bool { status.device != root.device || status.isMountPoint }
 
-    /// A path for messages.
+    /// The path for messages.
     func path(_ names: [FileName]) -> String {
         names.reduce(root.path) { "\($0)/\($1)" }
     }

@@ -2,7 +2,7 @@ import Glibc
 import ReplicaModel
 import SystemPackage
 
-/// What an errno means to the engine. Gone is only said where the caller has proof, so ENOENT is not decided here.
+/// The meaning of an errno for the engine. "Gone" requires proof by the caller, so ENOENT is not decided here.
 func failure(_ error: Errno, at path: @autoclosure () -> String) -> RemoteStoreError {
     switch error.rawValue {
     case ENOSPC, EDQUOT:
@@ -22,7 +22,7 @@ func failure(_ error: Errno, at path: @autoclosure () -> String) -> RemoteStoreE
     }
 }
 
-/// Runs system calls and gives their failure the engine's meaning.
+/// Runs system calls and translates their errors for the engine.
 func at<Result>(
     _ path: @autoclosure () -> String, _ body: () throws(Errno) -> Result
 ) throws(RemoteStoreError) -> Result {
@@ -34,12 +34,12 @@ func at<Result>(
 }
 
 extension Errno {
-    /// Whether one file alone cannot be read now: a bad block, somebody else's file, a lease on it (fcntl(2)).
+    /// Whether only this file is currently unreadable: a bad block, another user's file, a lease (fcntl(2)).
     var isOfOneFile: Bool {
         [.ioError, .permissionDenied, .resourceTemporarilyUnavailable, .resourceBusy, .textFileBusy].contains(self)
     }
 
-    /// Whether the error proves that no entry of this name is there, or none that can be passed through.
+    /// Whether the error proves that there is no entry of this name, or none that can be traversed.
     var provesAbsence: Bool {
         self == .noSuchFileOrDirectory || self == .notDirectory || self == .tooManySymbolicLinkLevels
     }

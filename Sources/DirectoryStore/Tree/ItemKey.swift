@@ -1,12 +1,12 @@
 import ReplicaModel
 
-/// What makes an entry the item it is: the inode it had at first, and the birth time that tells a used-again inode number
-/// apart.
+/// Identifies an item: its original inode number, and the birth time, which distinguishes uses of the same inode
+/// number.
 struct ItemKey: Hashable, Sendable {
     var inode: UInt64
     /// Nanoseconds since the epoch.
     var birth: Int64
-    /// 0, or a hash of the place for one name of a file that has several: each name is an item.
+    /// 0, or a hash of the place if the file has several names: each name is an item.
     var link: UInt64
 
     /// The store's root, whatever its inode.
@@ -32,7 +32,7 @@ struct ItemKey: Hashable, Sendable {
         self.init(inode: status.inode, birth: status.birth, link: hasLinks ? place.hash64 : 0)
     }
 
-    /// Nil for a text that this store never gave out.
+    /// Nil for a text that this store never returned.
     init?(_ identifier: ItemIdentifier) {
         if identifier == .root {
             self = .root

@@ -1,8 +1,8 @@
 import ReplicaModel
 
-/// The listings that are being handed over page by page.
+/// The listings that are being returned page by page.
 struct ListingTable {
-    /// Older ones are given up: a page of theirs is then unknown.
+    /// Older ones are dropped; their pages are then unknown.
     private static let longest = 64
 
     private var names: [UInt64: [FileName]] = [:]

@@ -3,9 +3,9 @@ import ReplicaModel
 /// Which file or folder carries which template's mark, for the folders that were asked about last: each is looked through
 /// once. What the store makes there afterwards is noted before it bears its name, so that what is not noted is not there.
 struct MarkIndex {
-    /// The folders that are kept.
+    /// The number of folders that are kept.
     private static let mostFolders = 8
-    /// How long a folder is kept that nobody asks about.
+    /// How long a folder is kept without being queried.
     static let longestLife = Duration.seconds(60)
 
     private struct Folder {
@@ -15,14 +15,14 @@ struct MarkIndex {
     }
 
     private var folders: [ItemKey: Folder] = [:]
-    /// Least recently asked about first.
+    /// Least recently queried first.
     private var order: [ItemKey] = []
     private var asked = ContinuousClock.now
-    /// How many entries were looked at for their marks.
+    /// The number of entries whose marks were checked.
     var looks = 0
 
-    /// What may carry a mark in a folder, if the folder was looked through.
-    /// - Returns: Nil for a folder that was not.
+    /// The entries of a folder that may carry a mark.
+    /// - Returns: Nil if the folder was not searched.
     mutating func name(of template: ItemIdentifier, in folder: ItemKey) -> FileName?? {
         asked = .now
         guard let known = folders[folder], known.isWhole else { return nil }
@@ -31,7 +31,7 @@ struct MarkIndex {
         return .some(known.names[Self.hash(template.rawValue.utf8)])
     }
 
-    /// Begins to look through a folder: what is noted from now on counts.
+    /// Begins to search a folder: entries recorded from now on count.
     mutating func begin(_ folder: ItemKey) {
         folders[folder] = Folder()
         order.removeAll { $0 == folder }
@@ -39,14 +39,14 @@ struct MarkIndex {
         if order.count > Self.mostFolders { folders[order.removeFirst()] = nil }
     }
 
-    /// Takes over what was seen in a folder since ``begin(_:)``.
+    /// Adds the entries seen in a folder since ``begin(_:)``.
     mutating func finish(_ folder: ItemKey, _ seen: [(mark: [UInt8], name: FileName)]) {
         guard folders[folder] != nil else { return }
         for (mark, name) in seen { note(Self.hash(mark), name, in: folder, replacing: false) }
         folders[folder]?.isWhole = true
     }
 
-    /// Notes what the store is about to make.
+    /// Records an entry that the store is about to create.
     mutating func note(_ template: ItemIdentifier, _ name: FileName, in folder: ItemKey) {
         note(Self.hash(template.rawValue.utf8), name, in: folder, replacing: true)
     }
@@ -56,12 +56,12 @@ struct MarkIndex {
         folders[folder]?.names[hash] = name
     }
 
-    /// Notes that it was not made after all.
+    /// Records that it was not created after all.
     mutating func withdraw(_ template: ItemIdentifier, in folder: ItemKey) {
         folders[folder]?.names[Self.hash(template.rawValue.utf8)] = nil
     }
 
-    /// Forgets what nobody asked about for a while.
+    /// Drops folders that were not queried for a while.
     mutating func dropIdle(now: ContinuousClock.Instant = .now) {
         guard !folders.isEmpty, now - asked > Self.longestLife else { return }
         (folders, order) = ([:], [])

@@ -4,11 +4,11 @@ import ReplicaModel
 /// process. What the store moves keeps its key, and what comes to its former place gets another: those are exceptions,
 /// which ``PlaceMemory`` keeps.
 struct PlaceKeys {
-    /// The keys that are not those of their places.
+    /// The keys that differ from those of their places.
     private(set) var exceptions: [Place: ItemKey] = [:]
     private var places: [ItemKey: Place] = [:]
 
-    /// The key of what stands at a place.
+    /// The key of the item at a place.
     func key(at place: Place, _ kind: ItemKind) -> ItemKey {
         // Another kind under the same name is another item.
         if let key = exceptions[place], key.kindOfPlace == kind { return key }
@@ -20,7 +20,7 @@ struct PlaceKeys {
         }
     }
 
-    /// Has what is at a place be called `key` from now on; nil where nothing is.
+    /// Sets the key of the item at a place; nil if the place is empty.
     mutating func set(_ key: ItemKey?, at place: Place) {
         if let old = exceptions.removeValue(forKey: place) { places[old] = nil }
         guard let key else { return }
@@ -29,7 +29,7 @@ struct PlaceKeys {
         places[key] = place
     }
 
-    /// The places of items that are gone, as far as they are exceptions.
+    /// The former places of removed items, if they are exceptions.
     func places(of keys: [ItemKey]) -> [Place] { keys.compactMap { places[$0] } }
 }
 

@@ -9,15 +9,15 @@ final class PlaceMemory: Sendable {
     private struct State {
         var keys = PlaceKeys()
         var log: Handle?
-        /// A change is not in the file: the disk was full.
+        /// A change could not be written to the file: the disk was full.
         var isBehind = false
     }
 
     private let path: FilePath?
     private let state: Locked<State>
 
-    /// - Parameter path: The file, which is made when there is something to keep; nil to remember nothing.
-    /// - Throws: What the file can't be read for.
+    /// - Parameter path: The file, which is created when needed; nil to remember nothing.
+    /// - Throws: If the file cannot be read.
     init(at path: FilePath?) throws(Errno) {
         self.path = path
         var state = State()
@@ -30,7 +30,7 @@ final class PlaceMemory: Sendable {
         self.state = Locked(state)
     }
 
-    /// The key of what stands at a place.
+    /// The key of the item at a place.
     func key(at place: Place, _ kind: ItemKind) -> ItemKey {
         state.withLock { state in
             let key = state.keys.key(at: place, kind)
@@ -41,17 +41,17 @@ final class PlaceMemory: Sendable {
         }
     }
 
-    /// Notes that an item stands at a place from now on.
+    /// Records that an item is at a place from now on.
     func move(_ key: ItemKey, to place: Place) { state.withLock { set(key, at: place, &$0) } }
 
-    /// Notes that items are gone.
+    /// Records that items are gone.
     func forget(_ keys: [ItemKey]) {
         state.withLock { state in
             for place in state.keys.places(of: keys) { set(nil, at: place, &state) }
         }
     }
 
-    /// Waits until all is on the disk.
+    /// Syncs to disk.
     func sync() throws(Errno) {
         let log = try state.withLock { (state) throws(Errno) in
             if state.isBehind { try rewrite(&state) }
@@ -71,7 +71,7 @@ final class PlaceMemory: Sendable {
         }
     }
 
-    /// Writes all beside the file and puts it in its place.
+    /// Writes a new file and renames it over the old one.
     private func rewrite(_ state: inout State) throws(Errno) {
         guard let path else { return }
         let fresh = path.string + ".new"

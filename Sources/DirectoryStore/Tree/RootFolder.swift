@@ -4,7 +4,7 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// The store's directory, which may go away and come back: unmounted, renamed, replaced.
+/// The store's directory, which may disappear and come back: unmounted, renamed, replaced.
 final class RootFolder: Sendable {
     struct State {
         var device: UInt64
@@ -13,19 +13,19 @@ final class RootFolder: Sendable {
         var isLost = false
     }
 
-    /// What opening the root told.
+    /// The result of opening the root.
     enum Finding {
         case usual
-        /// The directory is away; it was there at the last look.
+        /// The directory has disappeared since the last check.
         case lost
-        /// It is there again, or another directory stands in its place.
+        /// It is back, or another directory is in its place.
         case found
     }
 
     let path: String
     private let state: Locked<State>
 
-    /// Takes the directory as it is now for the store's.
+    /// Accepts the current directory as the store's.
     init(path: String) throws(RemoteStoreError) {
         self.path = path
         let status = try at(path) { () throws(Errno) in
@@ -34,16 +34,16 @@ final class RootFolder: Sendable {
         state = Locked(State(device: status.device, inode: status.inode, birth: status.birth))
     }
 
-    /// Not held open: a descriptor would keep the file system from being unmounted.
+    /// Not kept open: a descriptor would prevent unmounting the file system.
     private static let flags = CL_O_PATH | O_DIRECTORY
 
     var device: UInt64 { state.withLock { $0.device } }
-    /// What tells this directory from another one that may stand in its place: also over a restart of the machine.
+    /// Distinguishes this directory from another in its place, even after a reboot.
     var identity: String { state.withLock { "\($0.inode)-\($0.birth)" } }
     var birth: Int64 { state.withLock { $0.birth } }
     var isLost: Bool { state.withLock { $0.isLost } }
 
-    /// Opens the directory, if it is there and on the file system where it was at the start.
+    /// Opens the directory, if it exists and is on the same file system as at the start.
     func open() -> (handle: Handle?, finding: Finding) {
         do throws(Errno) {
             let handle = try Linux.open(path: path, Self.flags)

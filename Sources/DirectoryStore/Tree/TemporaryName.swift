@@ -2,11 +2,11 @@ import Glibc
 import ReplicaModel
 import Threads
 
-/// The names of files on their way into the tree and of what is on its way out of it. No listing shows them.
+/// Names of incomplete files and of files being removed. They are hidden in listings.
 enum TemporaryName {
     static let prefix = Array(".replica-tmp-".utf8)
-    /// A file left by a daemon of another machine, or of an earlier boot, is taken away after this time without a change.
-    /// Long, because another machine may be at work in the same directory.
+    /// A file left by a daemon of another machine, or of an earlier boot, is removed after this time without a change.
+    /// Long, because another machine may be using the same directory.
     static let longestLife = Duration.seconds(3_600)
     private static let counter = Locked<UInt64>(0)
 
@@ -22,10 +22,10 @@ enum TemporaryName {
 
     static func matches(_ name: FileName) -> Bool { name.bytes.starts(with: prefix) }
 
-    /// Whether it is such a name, and none of this process.
+    /// Whether it is such a name of another process.
     static func isOfAnother(_ name: FileName) -> Bool { matches(name) && !name.bytes.starts(with: own) }
 
-    /// Whether it is such a name of a process that has ended: nobody will finish what bears it.
+    /// Whether it is such a name of a process that has exited, so that the file will never be completed.
     static func isOfDead(_ name: FileName) -> Bool {
         guard matches(name), !name.bytes.starts(with: own) else { return false }
         return Maker(String(decoding: name.bytes.dropFirst(prefix.count), as: UTF8.self))?.isDead ?? false
