@@ -1,7 +1,7 @@
 import ReplicaTestSupport
-import Threads
 
 @testable import ReplicaModel
+@testable import Threads
 
 /// A store whose next answers a test writes; everything else the store behind it answers.
 final class ScriptedStore: StoreWrapper {

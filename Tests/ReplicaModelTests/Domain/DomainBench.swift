@@ -4,9 +4,9 @@ import Logging
 import ReplicaTestSupport
 import SystemPackage
 import Testing
-import Threads
 
 @testable import ReplicaModel
+@testable import Threads
 
 /// A domain that runs over a memory store, in a folder of its own.
 final class DomainBench: Sendable {

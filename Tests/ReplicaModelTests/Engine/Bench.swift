@@ -3,9 +3,9 @@ import Glibc
 import Logging
 import ReplicaTestSupport
 import SystemPackage
-import Threads
 
 @testable import ReplicaModel
+@testable import Threads
 
 /// A replica with its engine over a memory store, driven step by step on a clock of its own.
 final class Bench {

@@ -2,9 +2,9 @@ import Glibc
 import ReplicaTestSupport
 import SystemPackage
 import Testing
-import Threads
 
 @testable import ReplicaModel
+@testable import Threads
 
 /// Answers that have no end: each is given up in time, shown, and stops nothing else.
 @Suite(.serialized) struct EndlessAnswerTests {

@@ -2,9 +2,9 @@ import Glibc
 import ReplicaTestSupport
 import SystemPackage
 import Testing
-import Threads
 
 @testable import ReplicaModel
+@testable import Threads
 
 /// Fetches that do not bring what they say.
 @Suite struct FetchedBytesTests {

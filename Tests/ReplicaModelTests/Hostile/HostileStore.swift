@@ -1,7 +1,7 @@
 import ReplicaTestSupport
-import Threads
 
 @testable import ReplicaModel
+@testable import Threads
 
 /// A store that answers as a test says, whatever its promises are; without a word of the test, the memory store behind
 /// answers.

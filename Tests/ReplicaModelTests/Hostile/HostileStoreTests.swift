@@ -3,9 +3,9 @@ import Glibc
 import ReplicaTestSupport
 import SystemPackage
 import Testing
-import Threads
 
 @testable import ReplicaModel
+@testable import Threads
 
 /// A store that says what cannot be, in each position that an answer about an item can have: nothing that is here is lost,
 /// no byte goes outside, and the others go on.
