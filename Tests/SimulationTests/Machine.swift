@@ -4,7 +4,6 @@ import SystemPackage
 import Threads
 
 @testable import ReplicaModel
-@testable import ReplicaTestSupport
 
 /// One run of the daemon: it ends in good order, or is left where it stands.
 final class Machine: Sendable {
@@ -21,7 +20,7 @@ final class Machine: Sendable {
         options.settle = 1
         options.isSequential = true
         if world.profile == .guarded { options.mostDeletions = World.mostDeletions }
-        store = SimulatedStore(world.store, world)
+        store = SimulatedStore(try world.store.connect(), world)
         replica = try Replica.open(
             folders,
             clock: RunClock(
@@ -39,20 +38,5 @@ final class Machine: Sendable {
         guard proves, !early.isEmpty else { return }
         let later = Set(world.seen(replica).map(\.path))
         for path in early where !later.contains(path) { world.rules.violate("was just there: \(path)") }
-    }
-}
-
-extension MemoryStore {
-    /// The present state of an item.
-    func present(_ identifier: ItemIdentifier) -> Item? { tree.withLock { $0.nodes[identifier]?.item } }
-
-    /// What a content version stands, or stood, for.
-    func content(ofVersion version: String) -> [UInt8]? { tree.withLock { $0.contentVersions[version] } }
-
-    func holds(_ identifier: ItemIdentifier) -> Bool { present(identifier) != nil }
-
-    /// Every present content.
-    var contents: [[UInt8]] {
-        tree.withLock { tree in tree.nodes.values.filter { $0.item.kind == .file }.map(\.content) }
     }
 }

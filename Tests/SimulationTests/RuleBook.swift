@@ -57,7 +57,7 @@ final class RuleBook: Sendable {
 
     /// Looks at a call before it is executed.
     /// - Parameter isHere: Whether a file of this content is in the tree.
-    func check(_ call: StoreCall, _ store: MemoryStore, isHere: ([UInt8]) -> Bool) {
+    func check(_ call: StoreCall, _ store: any Remote, isHere: ([UInt8]) -> Bool) {
         switch call.method {
         case .createItem: checkCreate(call, store)
         case .modifyItem: checkModify(call, store)
@@ -67,14 +67,15 @@ final class RuleBook: Sendable {
     }
 
     /// Notes what a call made.
-    func note(_ call: StoreCall, _ result: some Any, _ store: MemoryStore) {
-        guard call.method == .createItem, let result = result as? StoreResult, let item = result.item,
-            let template = call.identifier
-        else { return }
+    func note(_ call: StoreCall, _ result: some Any, _ store: any Remote) {
+        let made = call.method == .createItem ? (result as? StoreResult)?.item : result as? Item
+        guard [.createItem, .itemCreated].contains(call.method), let item = made, let template = call.identifier else {
+            return
+        }
         account.withLock { $0.made[template] = item.identifier }
     }
 
-    private func checkCreate(_ call: StoreCall, _ store: MemoryStore) {
+    private func checkCreate(_ call: StoreCall, _ store: any Remote) {
         guard let template = call.template else { return }
         checkPlace(call, template.parent)
         if call.fields.contains(.contents) != call.hasContents, template.kind == .file {
@@ -86,7 +87,7 @@ final class RuleBook: Sendable {
         }
     }
 
-    private func checkModify(_ call: StoreCall, _ store: MemoryStore) {
+    private func checkModify(_ call: StoreCall, _ store: any Remote) {
         guard let template = call.template else { return }
         if call.fields.contains(.parent) { checkPlace(call, template.parent) }
         if call.fields.isEmpty { violate("nothing is changed: \(Describe.call(call))") }
@@ -95,7 +96,7 @@ final class RuleBook: Sendable {
         }
     }
 
-    private func checkDelete(_ call: StoreCall, _ store: MemoryStore, _ isHere: ([UInt8]) -> Bool) {
+    private func checkDelete(_ call: StoreCall, _ store: any Remote, _ isHere: ([UInt8]) -> Bool) {
         guard let identifier = call.identifier, store.holds(identifier) else { return }
         if isWithdrawn(identifier, call, store, isHere) { return }
         let isMeant = account.withLock { account in
@@ -108,7 +109,7 @@ final class RuleBook: Sendable {
     /// Whether the store itself would not have it: then its bytes are here, or the user wrote others. Another client's
     /// newer content is refused by the store.
     private func isWithdrawn(
-        _ identifier: ItemIdentifier, _ call: StoreCall, _ store: MemoryStore, _ isHere: ([UInt8]) -> Bool
+        _ identifier: ItemIdentifier, _ call: StoreCall, _ store: any Remote, _ isHere: ([UInt8]) -> Bool
     ) -> Bool {
         let content = store.content(of: identifier) ?? []
         let (hasExcluded, isOwed) = account.withLock { ($0.hasExcluded, $0.owed[content] != nil) }

@@ -8,6 +8,8 @@ struct Script {
         var moment: FaultyStore.Moment
         var error: RemoteStoreError
         var spared: Int
+        /// Whether a call of the storage behind the store fails.
+        var isOfStorage = false
     }
     enum Event {
         case death
@@ -29,10 +31,11 @@ struct Script {
     var calls = 0
 
     /// The events due at a call, each only once.
-    mutating func events(at moment: FaultyStore.Moment) -> [Event] {
+    /// - Parameter isDue: Which kinds of events can happen there.
+    mutating func events(at moment: FaultyStore.Moment, _ isDue: (Event) -> Bool = { _ in true }) -> [Event] {
         var due: [Event] = []
         alarms = alarms.compactMap { alarm in
-            guard alarm.moment == moment else { return alarm }
+            guard alarm.moment == moment, isDue(alarm.event) else { return alarm }
             var alarm = alarm
             alarm.spared -= 1
             guard alarm.spared < 0 else { return alarm }
@@ -50,8 +53,13 @@ struct Script {
     }
 
     /// The error that a call gets, if one is due.
-    mutating func fault(of method: StoreCall.Method, at moment: FaultyStore.Moment) -> RemoteStoreError? {
-        for index in faults.indices where faults[index].method == method && faults[index].moment == moment {
+    mutating func fault(
+        of methods: Set<StoreCall.Method>, at moment: FaultyStore.Moment, isOfStorage: Bool = false
+    ) -> RemoteStoreError? {
+        for index in faults.indices
+        where methods.contains(faults[index].method) && faults[index].moment == moment
+            && faults[index].isOfStorage == isOfStorage
+        {
             faults[index].spared -= 1
             guard faults[index].spared < 0 else { continue }
             return faults.remove(at: index).error

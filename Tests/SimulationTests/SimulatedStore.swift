@@ -4,11 +4,11 @@ import Threads
 
 /// The memory store as one run of the daemon sees it: with faults, races and death at its calls.
 final class SimulatedStore: RemoteStore {
-    private let store: MemoryStore
+    private let store: any RemoteStore
     private let world: World
     private let isDead = Locked(false)
 
-    init(_ store: MemoryStore, _ world: World) {
+    init(_ store: any RemoteStore, _ world: World) {
         self.store = store
         self.world = world
     }
@@ -26,9 +26,9 @@ final class SimulatedStore: RemoteStore {
         _ call: StoreCall, _ body: () async throws(RemoteStoreError) -> Result
     ) async throws(RemoteStoreError) -> Result {
         try await strike(call, .before)
-        world.rules.check(call, store) { world.isHere($0) }
+        world.rules.check(call, world.store) { world.isHere($0) }
         let result = try await body()
-        world.rules.note(call, result, store)
+        world.rules.note(call, result, world.store)
         world.say("    store: \(Describe.call(call))")
         try await strike(call, .after)
         return result
@@ -42,22 +42,13 @@ final class SimulatedStore: RemoteStore {
             await world.freeze()
             throw .cancelled
         }
-        for event in world.script.withLock({ $0.events(at: moment) }) {
-            switch event {
-            case .local(let step): world.race(step)
-            case .remote(let step): world.perform(step)
-            case .death:
-                world.say("    the daemon dies \(moment) \(Describe.call(call))")
-                die()
-                await world.freeze()
-                throw .cancelled
-            }
-        }
+        // Over paths what happens happens at the storage's calls.
+        if world.paths == nil, await world.isOver(at: moment, Describe.call(call)) { throw .cancelled }
         if moment == .before, world.script.withLock({ $0.refuses(call.identifier) }) {
             world.say("    refused \(Describe.call(call))")
             throw .itemUnavailable("refused")
         }
-        if let error = world.script.withLock({ $0.fault(of: call.method, at: moment) }) {
+        if let error = world.script.withLock({ $0.fault(of: [call.method], at: moment) }) {
             if error == .excludedFromSync { world.rules.noteExclusion() }
             world.say("    \(error.code) \(moment) \(Describe.call(call))")
             throw error

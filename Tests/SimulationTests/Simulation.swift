@@ -5,14 +5,18 @@ enum Simulation {
     struct Outcome: Sendable {
         var seed: UInt64
         var profile: Profile
+        var isOfPaths = false
         var steps: [Step]
         /// What went wrong; nil when nothing did.
         var failure: String?
         var history: [String]
 
+        private var nature: String { isOfPaths ? ", paths: \(PathRemote.Nature(seed: seed))" : "" }
+
         /// For a person.
         var report: String {
-            "seed \(seed), \(profile), \(steps.count) steps: \(failure ?? "passed")\n" + history.joined(separator: "\n")
+            "seed \(seed), \(profile)\(nature), \(steps.count) steps: \(failure ?? "passed")\n"
+                + history.joined(separator: "\n")
         }
     }
 
@@ -21,16 +25,20 @@ enum Simulation {
 
     /// Lets a world of this seed live and judges it.
     /// - Parameter profile: Another than the seed's own.
-    static func run(seed: UInt64, as profile: Profile? = nil, steps count: Int = 60) async -> Outcome {
+    static func run(
+        seed: UInt64, as profile: Profile? = nil, ofPaths: Bool = false, steps count: Int = 60
+    ) async -> Outcome {
         let profile = profile ?? self.profile(of: seed)
         var maker = StepMaker(seed: seed, profile: profile)
-        return await run(seed, profile, maker.steps(count))
+        return await run(seed, profile, maker.steps(count), ofPaths: ofPaths)
     }
 
-    static func run(_ seed: UInt64, _ profile: Profile, _ steps: [Step]) async -> Outcome {
-        var outcome = Outcome(seed: seed, profile: profile, steps: steps, history: [])
+    static func run(
+        _ seed: UInt64, _ profile: Profile, _ steps: [Step], ofPaths: Bool = false
+    ) async -> Outcome {
+        var outcome = Outcome(seed: seed, profile: profile, isOfPaths: ofPaths, steps: steps, history: [])
         do {
-            let world = try World(seed: seed, profile: profile)
+            let world = try World(seed: seed, profile: profile, isOfPaths: ofPaths)
             do {
                 for (index, step) in steps.enumerated() {
                     world.say("\(index). \(step)")
@@ -58,7 +66,7 @@ enum Simulation {
             while start < best.steps.count {
                 var steps = best.steps
                 steps.removeSubrange(start..<min(start + size, steps.count))
-                let outcome = await run(best.seed, best.profile, steps)
+                let outcome = await run(best.seed, best.profile, steps, ofPaths: best.isOfPaths)
                 if outcome.failure != nil, isAlike(outcome, failed) {
                     best = outcome
                     hasShrunk = true
@@ -82,7 +90,7 @@ enum Simulation {
             "lost:", "without an end", "only the store", "only the tree", "no rest", "nobody removed", "created again",
             "the restart",
             "set aside", "just there", "was moved", "the guard", "the tree has", "mode ", "two kinds", "cannot be",
-            "not here",
+            "not here", "overwritten",
         ]
         return known.first { failure.contains($0) } ?? "other"
     }

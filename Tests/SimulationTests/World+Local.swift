@@ -99,9 +99,7 @@ extension World {
                 // What cannot be read was not written by the simulation.
                 if !isOther, let bytes = try? Disk.read(tree.place(of: node)) { loss.contents.append(bytes) }
             }
-            if let base = node.base, let content = store.content(of: base.identifier),
-                store.content(ofVersion: base.version.content) == content
-            {
+            if let base = node.base, let content = store.content(of: base.identifier, stillAt: base.version.content) {
                 loss.contents.append(content)
             }
             if isRemoved {

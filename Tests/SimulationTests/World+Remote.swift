@@ -24,56 +24,55 @@ extension World {
         case .makeFolder(let folder, let name):
             let path = place(folder, name)
             guard entries[path] == nil else { return }
-            store.makeFolder(path)
+            store.makeFolder(at: path)
             say("  remote: mkdir \(path)")
         case .makeSymlink(let folder, let name, let content):
             let path = place(folder, name)
             guard entries[path] == nil else { return }
-            store.makeSymlink(path, to: "target \(content.serial)")
+            store.makeSymlink(at: path, to: "target \(content.serial)")
             say("  remote: symlink \(path)")
         case .move(let item, let folder, let name):
             if let path = pick(item, [.file, .folder, .symlink]) { move(path, to: place(folder, name)) }
         case .delete(let item):
             guard let path = pick(item, [.file, .folder, .symlink]) else { return }
             rules.settle(remoteLoss(at: path))
-            store.delete(path)
+            store.delete(at: path)
             say("  remote: delete \(path)")
         case .deleteMost(let number):
             for (index, path) in paths.enumerated() where (index + number) % 6 != 0 {
-                guard store.item(at: path) != nil else { continue }
+                guard store.holds(path: path) else { continue }
                 rules.settle(remoteLoss(at: path))
-                store.delete(path)
+                store.delete(at: path)
                 say("  remote: delete \(path)")
             }
         case .changeMode(let item, let mode):
             guard let path = pick(item, [.file, .folder]) else { return }
-            store.update(path) { $0.mode = mode | 0o700 }
+            store.setMode(mode | 0o700, of: path)
             say("  remote: chmod \(path)")
         case .setXattr(let item, let content):
             guard let path = pick(item, [.file, .folder]) else { return }
-            store.update(path) { $0.extendedAttributes = ["user.note": Content(serial: content.serial).bytes] }
+            store.setNote(Content(serial: content.serial).bytes, of: path)
             say("  remote: xattr of \(path)")
         }
     }
 
     private func write(_ content: Content, to path: String) {
-        if let there = store.item(at: path) {
-            guard there.kind == .file else { return }
+        if let there = store.entries[path] {
+            guard there.item.kind == .file else { return }
             rules.settle(remoteLoss(at: path))
         }
-        let item = store.write(content.bytes, to: path)
-        store.update(path) {
-            $0.modificationDate = Timestamp(seconds: 2_000_000 + Int64(content.serial), nanoseconds: 7)
-        }
+        let date = Timestamp(seconds: 2_000_000 + Int64(content.serial), nanoseconds: 7)
+        store.put(content.bytes, dated: date, at: path)
         rules.owe(content.bytes, "store:\(path)")
-        say("  remote: write \(path) (\(item.identifier)): \(Describe.content(content.bytes))")
+        say("  remote: write \(path): \(Describe.content(content.bytes))")
     }
 
     private func move(_ path: String, to target: String) {
         guard path != target, !target.hasPrefix(path + "/"), !path.hasPrefix(target + "/") else { return }
-        if store.item(at: target) != nil { rules.settle(remoteLoss(at: target)) }
-        let item = store.move(path, to: target)
-        say("  remote: move \(path) (\(item.identifier)) to \(target)")
+        let loss = store.holds(path: target) ? remoteLoss(at: target) : Loss()
+        guard store.relocate(path, to: target) else { return }
+        rules.settle(loss)
+        say("  remote: move \(path) to \(target)")
     }
 
     /// What vanishes from the store with an item and all below it.

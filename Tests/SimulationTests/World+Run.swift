@@ -57,6 +57,7 @@ extension World {
         case .evict, .fetch, .list: try await upkeep(step)
         case .approve, .giveAgain, .pin, .unpin, .keep: try await person(step)
         }
+        settleCasualties()
         for violation in rules.violations { throw Violation(description: violation) }
     }
 
@@ -64,18 +65,22 @@ extension World {
         switch step {
         case .fault(let method, let moment, let error, let spared):
             script.withLock {
-                $0.faults.append(Script.Fault(method: method, moment: moment, error: error, spared: spared))
+                let isPassing = error == .serverUnreachable || error == .cancelled
+                $0.faults.append(
+                    Script.Fault(
+                        method: method, moment: moment, error: error, spared: spared,
+                        isOfStorage: paths != nil && isPassing && spared % 2 == 0))
             }
         case .dieAtCall(let spared, let moment): alarm(spared, moment, .death)
         case .localDuringCall(let spared, let moment, let step): alarm(spared, moment, .local(step))
         case .remoteDuringCall(let spared, let moment, let step): alarm(spared, moment, .remote(step))
-        case .batchSize(let size): store.batchSize = size
+        case .batchSize(let size): store.setBatchSize(size)
         case .shuffleBatches(let seed): script.withLock { $0.shuffle = SeededRandom(seed: seed) }
         case .expireAnchors:
             store.expireAnchors()
             say("  anchors expire")
         case .refuse(let item, let times):
-            let all = store.entries.values.map(\.item.identifier).sorted { $0.rawValue < $1.rawValue }
+            let all = store.identifiers
             guard !all.isEmpty else { return }
             script.withLock { $0.refusals[all[item % all.count]] = times }
             say("  \(all[item % all.count]) is refused \(times) times")

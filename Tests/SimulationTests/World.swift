@@ -12,7 +12,9 @@ import Threads
 /// One thing happens at a time; the race that a store call meets happens within that call.
 // The flow of steps is one; only the pieces in `Locked` are touched from within calls, so sharing is right.
 final class World: @unchecked Sendable {
-    let store = MemoryStore()
+    let store: any Remote
+    /// The storage of ``store``, where that is a storage of paths.
+    let paths: MemoryPathStorage?
     /// Seconds that passed.
     let clock = Locked(1_000_000.0, rank: .innermost)
     /// What the wall clock tells beside that: somebody sets it now and then.
@@ -42,9 +44,8 @@ final class World: @unchecked Sendable {
     var copies: DatabaseCopies { DatabaseCopies(folder: folder, database: folders.database) }
 
     /// Stores differ in what they owe us: some tell us of our own changes, some have one version for all.
-    init(seed: UInt64, profile: Profile) throws {
-        store.tellsOwnChanges = seed % 2 == 0
-        store.hasOneVersion = seed % 3 == 0
+    /// - Parameter isOfPaths: Whether the store is one over a storage that knows only paths.
+    init(seed: UInt64, profile: Profile, isOfPaths: Bool = false) throws {
         rules = RuleBook(mayForget: profile == .restored)
         self.profile = profile
         isSaving = seed % 5 < 2
@@ -52,6 +53,19 @@ final class World: @unchecked Sendable {
         folder = try Self.temporaryFolder()
         folders = StateFolders(root: folder.appending("state"))
         try folders.makeDomain()
+        if isOfPaths {
+            let clock = clock
+            let remote = PathRemote(
+                seed: seed, folder: folders.root.string, now: { Int64(clock.withLock { $0 } * 1_000_000_000) },
+                wait: { duration in clock.withLock { $0 += Double(duration) / 1_000_000_000 } })
+            (store, paths) = (remote, remote.storage)
+        } else {
+            let memory = MemoryStore()
+            memory.tellsOwnChanges = seed % 2 == 0
+            memory.hasOneVersion = seed % 3 == 0
+            (store, paths) = (memory, nil)
+        }
+        listenToPaths()
         machine = try Machine(folders, self)
     }
 
@@ -156,12 +170,12 @@ final class World: @unchecked Sendable {
         try await live { machine in await machine.engine.pull() }
         guard machine === self.machine else { return }
         try copies.make("unapplied")
-        let listings = store.calls(of: .enumerateItems).count
+        let listings = store.listings
         try await live { machine in await machine.engine.applyIncoming() }
         guard machine === self.machine else { return }
         machine.store.die()
         // A folder's listing is recorded before anything is put into the folder.
-        if store.calls(of: .enumerateItems).count == listings { try copies.restore("unapplied") }
+        if store.listings == listings { try copies.restore("unapplied") }
         try crash()
     }
 

@@ -133,7 +133,7 @@ extension PathStore {
     }
 
     /// Makes an item of what is new.
-    func mint(_ entry: PathEntry, in parent: Int64, _ database: Database, mark: String? = nil) throws -> PathRow {
+    func mint(_ entry: PathEntry, in parent: Int64, _ database: Database) throws -> PathRow {
         guard let name = entry.path.name else { throw RemoteStoreError.serverUnreachable }
         try database.vacate(parent, name, for: nil)
         var row = PathRow(
@@ -142,7 +142,6 @@ extension PathStore {
         if let identity = row.identity, try !database.rows(where: "identity = ?", [identity]).isEmpty {
             row.identity = nil
         }
-        row.mark = mark ?? row.mark
         row.seenAt = seen(entry)
         try database.change(&row, isOther: true, isExact: !hasGrain, epoch: table.epoch)
         return row

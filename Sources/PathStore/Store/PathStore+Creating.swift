@@ -65,6 +65,8 @@ extension PathStore {
                 id: try database.freshIdentifier(self.options.identifier), parent: parent, name: template.filename,
                 entry: entry)
             (row.kind, row.mark, row.told) = (template.kind, mark, PathAttributes())
+            // Whoever made a folder knows what is in it: what others put there is told.
+            row.isListed = template.kind == .folder
             if template.kind == .symlink { row.target = template.target ?? [] }
             return try self.confirm(entry, row, sent: sent, written: hash, database)
         }
@@ -88,6 +90,7 @@ extension PathStore {
         let row = try table.write { database in
             guard var row = try database.row(other.id) else { return other }
             row.mark = mark
+            row.isListed = row.kind == .folder
             try database.put(row)
             return row
         }

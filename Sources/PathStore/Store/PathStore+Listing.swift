@@ -27,6 +27,7 @@ extension PathStore {
 
     /// Lists a folder and compares it with what is known.
     private func list(_ id: Int64) async throws(RemoteStoreError) {
+        try await recoverAll()
         for _ in 0..<8 {
             guard let path = try path(of: id) else {
                 try await look(id)

@@ -14,6 +14,8 @@ extension PathStore {
     @discardableResult
     func look(_ id: Int64) async throws(RemoteStoreError) -> (row: PathRow, path: StoragePath) {
         if id == PathRow.root { return (try known(.root), .root) }
+        // Where a call without an answer left it is where it is.
+        try await recover(id)
         var mayHaveMoved = true
         for _ in 0..<8 {
             guard let row = try table.read({ try $0.row(id) }) else { throw .noSuchItem(ItemIdentifier(row: id)) }
@@ -49,7 +51,7 @@ extension PathStore {
     }
 
     /// What another wrote is not told of before its version is settled: it would have to be told of again.
-    private func calm(_ row: PathRow, at path: StoragePath) async throws(RemoteStoreError) -> PathRow {
+    func calm(_ row: PathRow, at path: StoragePath) async throws(RemoteStoreError) -> PathRow {
         row.seenAt != nil && row.hash == nil ? try await settled(row, at: path) : row
     }
 

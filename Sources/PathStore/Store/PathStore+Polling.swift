@@ -8,7 +8,7 @@ extension PathStore {
     ///   - folder: One that is looked at whether it was listed or not.
     func lookAround(everywhere: Bool, also folder: Int64? = nil) async throws(RemoteStoreError) {
         try await looking.hold([PathLocks.Claim(path: .root, isTree: true)]) { () async throws(RemoteStoreError) in
-            for id in try self.table.read({ try $0.itemsInDoubt() }) { try await self.recover(id) }
+            try await self.recoverAll()
             // What a comparison left in limbo before is searched once more.
             let lost = try self.inLimbo()
             let listed = try self.table.read { database in

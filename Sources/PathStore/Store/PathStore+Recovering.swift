@@ -57,13 +57,14 @@ extension PathStore {
         if let entry = try await present(folder.appending(name)), entry.kind.itemKind == kind,
             try await isMade(entry, mark, intent)
         {
-            return try adopt(entry, in: parent, mark)
+            return try await adopt(entry, in: parent, mark, intent)
         }
         guard storage.properties.keepsMarks else { return nil }
         switch await listing(of: folder) {
         case .success(let entries):
             let marked = entries.values.first { $0.attributes.mark == mark && $0.kind.itemKind == kind }
-            return try marked.map { entry throws(RemoteStoreError) in try adopt(entry, in: parent, mark) }
+            guard let marked else { return nil }
+            return try await adopt(marked, in: parent, mark, intent)
         case .failure(.notFound): return nil
         case .failure(let error): throw error.general
         }
@@ -83,20 +84,32 @@ extension PathStore {
         }
     }
 
-    private func adopt(_ entry: PathEntry, in parent: Int64, _ mark: String) throws(RemoteStoreError) -> PathRow {
-        try table.write { database in
-            guard let name = entry.path.name, let known = try database.row(in: parent, name), known.isSame(as: entry)
-            else {
-                return try mint(entry, in: parent, database, mark: mark)
+    private func adopt(
+        _ entry: PathEntry, in parent: Int64, _ mark: String, _ intent: Intent?
+    ) async throws(RemoteStoreError) -> PathRow {
+        let row = try table.write { database in
+            let known = try entry.path.name.flatMap { try database.row(in: parent, $0) }
+            var row: PathRow
+            if let known, known.isSame(as: entry) {
+                row = try observe(entry, as: known, database)
+            } else {
+                row = try mint(entry, in: parent, database)
             }
-            var row = try observe(entry, as: known, database)
-            row.mark = mark
+            (row.mark, row.isListed) = (mark, row.kind == .folder)
+            // What was sent is compared with what is there when no other write can look like it any more.
+            if row.seenAt != nil, intent?.size == row.size { row.hash = intent?.hash }
             try database.put(row)
             return row
         }
+        return try await calm(row, at: entry.path)
     }
 
     // MARK: Items that are known
+
+    /// Finds out what became of all calls without an answer: what they did would be taken for somebody else's.
+    func recoverAll() async throws(RemoteStoreError) {
+        for id in try table.read({ try $0.itemsInDoubt() }) { try await recover(id) }
+    }
 
     /// Finds out what became of calls about an item that have no answer.
     func recover(_ id: Int64) async throws(RemoteStoreError) {
