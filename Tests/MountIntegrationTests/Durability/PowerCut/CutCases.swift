@@ -3,6 +3,10 @@ extension CutCase {
     private static let appended = after { $0.write(longer, to: "w/f") }
     private static let replaced = after { $0.write(new, to: "w/f") }
     private static let moved = after { $0.move("w/f", to: "w/g") }
+    private static let linkedAndMoved = after { record in
+        record.place(record.present["w/f"], at: "w/h")
+        record.move("w/f", to: "w/g")
+    }
     private static let movedAndSynced = after {
         $0.move("w/f", to: "w/g")
         $0.syncFolder("w")
@@ -88,6 +92,9 @@ extension CutCase {
         .init("zeros at the end, the store was cut too", appended, holding(["f": file(zeroTail)], isStoreCut: true)),
         .init("blocks of both contents", replaced, holding(["f": file(mixed)])),
         .init("a rename came undone", moved, holding(["f": file(old)])),
+        .init(
+            "both names of a renamed one of two", linkedAndMoved,
+            holding(["f": file(old), "g": file(old), "h": file(old)])),
         .init("a rename came undone, whose file's data was synced", movedAndDataSynced, holding(["f": file(old)])),
         .init(
             "a removal came undone in a folder that was renamed", removedAndRenamed,

@@ -117,7 +117,10 @@ struct CutGround: Sendable {
         let said = try await shell(
             """
             \(waiting)
+            idle() { of "$1" status "$1" --json | grep -qF '"state":"idle"'; }
             for name in \(domains.map(\.name).joined(separator: " ")); do
+                # Upkeep goes on for a moment; what does not end is said below.
+                eventually idle $name || true
                 of $name status $name --json | sed "s/^/status: /"; of $name pending $name | sed "s/^/pending: /"
             done
             """)

@@ -61,8 +61,10 @@ struct CutJudge {
         for (entry, paths) in bearers where paths.count > 1 { judgeTwins(entry, paths, record) }
     }
 
-    /// What had one name at a time has one.
+    /// What had one name at a time has one. Of a file that had several, a rename of one may be in the tree and not on the disk
+    /// that tells of it: both names are there then.
     private mutating func judgeTwins(_ entry: CutRecord.Entry, _ paths: [String], _ record: CutRecord) {
+        guard !record.steps.contains(where: { step in step.values.count(where: { $0 == entry }) > 1 }) else { return }
         for (index, path) in paths.enumerated() {
             for other in paths[..<index]
             where !record.steps.contains(where: { $0[path] == entry && $0[other] == entry }) {
