@@ -45,7 +45,7 @@ extension Replica {
             let descriptor = try tree.openShown(node, kept)
             if truncates {
                 do throws(Errno) {
-                    try HeldFile(descriptor: descriptor).truncate()
+                    try Self.truncate(descriptor, isWriter: isWriter)
                 } catch {
                     Glibc.close(descriptor)
                     throw .errno(error)
@@ -66,6 +66,13 @@ extension Replica {
                 placeholder: node.materialization == .whole ? nil : node.fingerprint.inode,
                 hasSetID: node.fingerprint.mode & FileStatus.setID != 0)
         }
+    }
+
+    /// Cuts a file to nothing, as `O_TRUNC` does, by its own descriptor where that can: ext4 brings what is written next to the
+    /// disk before the cut (auto_da_alloc) only up to the next close.
+    private static func truncate(_ descriptor: Int32, isWriter: Bool) throws(Errno) {
+        guard isWriter else { return try HeldFile(descriptor: descriptor).truncate() }
+        try Errno.check(ftruncate(descriptor, 0))
     }
 
     /// Whether `range` of a file can be read from a descriptor that was opened in `generation`.

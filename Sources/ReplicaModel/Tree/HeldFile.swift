@@ -55,7 +55,7 @@ struct HeldFile {
         try Errno.check(utimensat(AT_FDCWD, path, [accessed, modified], 0))
     }
 
-    /// Cuts a file to nothing, as `O_TRUNC` does: also one that is open for reading only.
+    /// Cuts a file to nothing that is open for reading only.
     func truncate() throws(Errno) {
         let file = try open(O_WRONLY)
         defer { close(file) }
