@@ -62,7 +62,8 @@ let package = Package(
         .executableTarget(
             name: "mount.replica",
             dependencies: [
-                "ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "ReplicaControl", "CLinux", "Threads", log,
+                "ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "PathStore", "ProcessStore", "ReplicaControl",
+                "ReplicaTestSupport", "CLinux", "Threads", log,
                 system,
             ],
             swiftSettings: strict),
@@ -97,7 +98,7 @@ let package = Package(
             name: "ProcessStoreTests",
             dependencies: [
                 "Threads", "ProcessStore", "PathStore", "ReplicaModel", "ReplicaTestSupport", "CLinux", log, system,
-            ], exclude: page + ["rude-store"], swiftSettings: strict),
+            ], exclude: page + ["rude-store", "item-store"], swiftSettings: strict),
         .testTarget(
             name: "PathStoreTests",
             dependencies: ["PathStore", "ReplicaModel", "ReplicaTestSupport", "Threads", log, system],

@@ -101,6 +101,11 @@ int cl_spawn_chdir(void *actions, const char *path) __asm__("posix_spawn_file_ac
 /// pidfd_open(2): `number` is CL_SYS_PIDFD_OPEN.
 long cl_pidfd_open(long number, int process, unsigned int flags) __asm__("syscall");
 #define CL_SYS_PIDFD_OPEN 434
+/// prctl(2), which is variadic.
+int cl_prctl(int option, unsigned long second, unsigned long third, unsigned long fourth, unsigned long fifth)
+    __asm__("prctl");
+#define CL_PR_SET_PDEATHSIG 1
+#define CL_PR_SET_NO_NEW_PRIVS 38
 /// eventfd(2).
 int cl_eventfd(unsigned int value, int flags) __asm__("eventfd");
 #define CL_EFD_CLOEXEC 02000000

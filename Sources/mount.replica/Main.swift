@@ -1,4 +1,5 @@
 import Glibc
+import ProcessStore
 import ReplicaControl
 
 /// A mount(8) helper and, when started by itself, a domain's daemon. Synchronous: nothing here needs a thread.
@@ -6,6 +7,9 @@ import ReplicaControl
     static func main() {
         Background.occupyStandardDescriptors()
         let words = arguments
+        if words.first == Array(StoreLaunch.mark.utf8) {
+            StoreLaunch.become(words.dropFirst().map { String(decoding: $0, as: UTF8.self) })
+        }
         let isStarted = words.first.map { $0 == Background.mark } ?? false
         let invocation: Invocation
         do throws(MountUsageError) { invocation = try Invocation(isStarted ? Array(words.dropFirst()) : words) } catch {
@@ -15,6 +19,7 @@ import ReplicaControl
         switch invocation {
         case .help: print(Invocation.helpText)
         case .version: print("mount.replica \(programVersion)")
+        case .testStore(let url, let only, let options): StoreTest.main(url, only: only, options)
         default: run(invocation, isStarted: isStarted)
         }
     }

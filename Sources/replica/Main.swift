@@ -14,6 +14,7 @@ struct Replica: ParsableCommand {
         version: programVersion,
         groupedSubcommands: [
             CommandGroup(name: "Domains", subcommands: [Import.self, Add.self, List.self, Remove.self]),
+            CommandGroup(name: "Stores", subcommands: [Stores.self, TestStore.self]),
             CommandGroup(name: "Mounting", subcommands: [Mount.self, Unmount.self]),
             CommandGroup(
                 name: "What goes on",
@@ -33,7 +34,9 @@ struct Replica: ParsableCommand {
 @main enum Main {
     static func main() {
         do {
-            var command = try Replica.parseAsRoot()
+            // What there is on this machine no help text can know.
+            let words = CommandLine.arguments.dropFirst()
+            var command = try Replica.parseAsRoot(words == ["help", "stores"] ? ["stores"] : Array(words))
             try command.run()
         } catch {
             finish(error)

@@ -37,11 +37,18 @@ import Testing
         ("a b://x", .notURL),
         ("file://host/srv", .relativePath), ("file://srv", .relativePath), ("file:///a?b", .parameters),
         ("file:///a#b", .parameters), ("file:///a%2", .notURL), ("file:///a%zz", .notURL), ("file:///a%00", .notURL),
-        ("gopher://x", .unknownScheme("gopher")), ("https://user:secret@host/", .secret), ("x://u:p@h", .secret),
+        ("7z://x", .notURL), ("a.b://x", .notURL), ("-a://x", .notURL), ("ä://x", .notURL),
+        ("https://user:secret@host/", .secret), ("x://u:p@h", .secret),
         ("s3://bucket?secret=x", .secret), ("s3://b?region=a&access_key_id=x", .secret), ("file:///a\nb", .notURL),
     ])
     func refusesURL(text: String, error: StoreURLError) {
         #expect(throws: error) { try StoreURL(text) }
+    }
+
+    /// Whether there is a store for one is found out when it is to be opened.
+    @Test(arguments: ["gopher://x", "S3://bucket/a?region=b", "a+b-7://", "sftp://me@host:22/x"])
+    func takesURLsOfAnyScheme(text: String) throws {
+        #expect(try StoreURL(text).text == text)
     }
 
     @Test func anyPathHasAFileURL() throws {

@@ -136,7 +136,7 @@ import Testing
         (["a/b", "/b"], "a domain's name can't hold '/'"),
         ([".", "/b"], "a domain's name can't start with '.' or '-'"),
         (["", "/b"], "a domain's name can't be empty"),
-        (["s3x://b", "/b"], "no store for 's3x://'; there is \(StoreURL.schemes[0])://"),
+        (["s3.x://b", "/b"], "not a store URL; one looks like file:///srv/store"),
         (["a:b", "/b"], "not a store URL; one looks like file:///srv/store"),
         (["file:///a", "/b", "-o", "store=file:///c"], "SPEC and store= name different stores"),
         (["--import", "a", "/b"], "usage: mount.replica --import NAME DIR URL"),

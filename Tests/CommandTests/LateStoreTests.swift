@@ -17,7 +17,7 @@ import Threads
             // Until both are here, or one alone for long.
             let count = openings.add(1, ordering: .relaxed).newValue
             if count == 1 { waitUntil { openings.load(ordering: .relaxed) == 2 } }
-            return MemoryStore()
+            return OpenStore(store: MemoryStore())
         }
         async let one = make("one", in: store)
         async let other = make("other", in: store)
@@ -35,17 +35,21 @@ import Threads
         let found = own
         let store = LateStore(known: known) { properties in
             told.withLock { $0.append(properties) }
-        } opening: { () throws(RemoteStoreError) in
-            guard isThere.load(ordering: .relaxed) else { throw .serverUnreachable }
+        } opening: { () async throws(OpeningFailure) in
+            guard isThere.load(ordering: .relaxed) else {
+                throw OpeningFailure(error: .serverUnreachable, message: "the cable is cut")
+            }
             let store = MemoryStore()
             store.properties = found
-            return store
+            return OpenStore(store: store)
         }
         await #expect(throws: RemoteStoreError.serverUnreachable) { try await store.item(.root) }
         #expect(store.properties == known)
+        #expect(store.trouble == "the cable is cut")
         isThere.store(true, ordering: .relaxed)
         for _ in 0..<2 { _ = try await store.item(.root) }
         #expect(store.properties == own)
+        #expect(store.trouble == nil)
         #expect(told.withLock { $0 } == [own])
     }
 

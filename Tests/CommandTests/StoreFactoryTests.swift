@@ -17,7 +17,7 @@ import Testing
         defer { rmdir(folder) }
         let log = LogLines()
         let store = StoreFactory.reopen(
-            try StoreURL("file://\(folder)"), state: FilePath("/nowhere"), log.logger(level))
+            try StoreURL("file://\(folder)"), state: FilePath("/nowhere"), credentials: nil, log.logger(level))
         _ = try await store.item(.root)
         #expect(log.text.contains("store call item=replica:root method=item") == (level == .debug))
     }

@@ -151,7 +151,7 @@ import Testing
             #expect(
                 try await failure { _ = try await storage.move(path("x"), to: path("y"), version: nil) } == .notFound)
             let dated = try await storage.set(
-                PathAttributes(modificationDate: Timestamp(seconds: -5, nanoseconds: 7)), of: path("b"))
+                PathAttributes(modificationDate: Timestamp(seconds: -5, nanoseconds: 7)), of: path("b/file"))
             #expect(dated.attributes.modificationDate == Timestamp(seconds: -5, nanoseconds: 7))
         }
     }

@@ -25,7 +25,7 @@ struct RudeStore {
         var limits = ProcessLimits()
         // A loaded machine starts Python in a second or two.
         limits.hello = .seconds(8)
-        limits.silence = .milliseconds(500)
+        limits.silence = .seconds(30)
         limits.answerToCancel = .milliseconds(500)
         limits.farewell = .milliseconds(500)
         limits.termination = .milliseconds(300)

@@ -11,7 +11,8 @@ import Testing
         "PathStore": ["ReplicaModel", "CLinux", "Threads"],
         "ProcessStore": ["PathStore", "ReplicaModel", "CLinux", "Threads"],
         "mount.replica": [
-            "FuseMount", "ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "ReplicaControl", "CLinux", "Threads",
+            "FuseMount", "ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "PathStore", "ProcessStore",
+            "ReplicaControl", "ReplicaTestSupport", "CLinux", "Threads",
         ],
         "replica": ["ReplicaControl", "Threads"],
         "ReplicaTestSupport": ["ReplicaModel", "PathStore", "CLinux", "Threads"],

@@ -27,6 +27,9 @@ public struct ProcessLimits: Sendable {
     /// Bytes of such a line that are logged.
     public var errorLineLength = 500
 
+    /// Whether this program becomes the store (``StoreLaunch``), as `mount.replica` can.
+    public var isLaunched = false
+
     /// The limits of the protocol.
     public init() {}
 }

@@ -50,7 +50,7 @@ struct ProcessLoop {
     mutating func run(_ program: StoreProgram, environment: [String]) -> StoreProcess.End {
         let child: SpawnedProcess
         do throws(Errno) {
-            child = try SpawnedProcess(program, environment: environment)
+            child = try SpawnedProcess(program, isLaunched: limits.isLaunched, environment: environment)
         } catch {
             return ended(.unreachable("\(program.path) can't be started: \(error)"))
         }

@@ -13,6 +13,8 @@ final class ProcessRunner: Sendable {
         /// No start before.
         var pausedUntil: ContinuousClock.Instant?
         var lastFailure: StoreFailure?
+        /// Whether the last run ended with that.
+        var isFailing = false
         /// What it said of itself at first, which holds for as long as this lives.
         var hello: Hello?
         var isClosed = false
@@ -103,6 +105,7 @@ final class ProcessRunner: Sendable {
         state.withLock { state in
             state.process = nil
             state.lastFailure = end.failure ?? state.lastFailure
+            state.isFailing = end.failure != nil
             if end.length >= limits.steady { state.failures = 0 }
             guard end.failure != nil else { return }
             state.failures += 1
@@ -110,6 +113,14 @@ final class ProcessRunner: Sendable {
             guard doublings >= 0 else { return }
             let pause = min(limits.firstPause * (1 << doublings), limits.longestPause)
             state.pausedUntil = .now + pause
+        }
+    }
+
+    /// Why it does not run now; nil where it does, or was let go.
+    var trouble: String? {
+        state.withLock { state in
+            guard let process = state.process else { return state.isFailing ? state.lastFailure?.message : nil }
+            return process.state.withLock { $0.failed }?.message
         }
     }
 

@@ -14,12 +14,14 @@ struct SpawnedProcess {
     let errors: OwnedDescriptor
 
     /// Starts a program in a process group of its own, with no descriptor but those of the protocol.
+    /// - Parameter isLaunched: Whether this program runs first and becomes the store (``StoreLaunch``). It ends with the calling
+    ///   thread then.
     /// - Throws: Why that can't be done, as an errno.
-    init(_ program: StoreProgram, environment: [String]) throws(Errno) {
+    init(_ program: StoreProgram, isLaunched: Bool, environment: [String]) throws(Errno) {
         let (ours, its) = try Self.sockets()
         let (reading, writing) = try Self.pipe()
         let child = try Self.spawn(
-            program, environment: environment, conversation: its.raw, errors: writing.raw)
+            program, isLaunched: isLaunched, environment: environment, conversation: its.raw, errors: writing.raw)
         identifier = child
         conversation = ours
         errors = reading
@@ -53,7 +55,7 @@ struct SpawnedProcess {
     }
 
     private static func spawn(
-        _ program: StoreProgram, environment: [String], conversation: Int32, errors: Int32
+        _ program: StoreProgram, isLaunched: Bool, environment: [String], conversation: Int32, errors: Int32
     ) throws(Errno) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -68,11 +70,13 @@ struct SpawnedProcess {
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         setSignals(&attributes)
-        var words = [strdup(program.name), nil]
+        // By the descriptor, and not by the name: what is run is what was checked.
+        let own = program.file == nil ? program.path.string : "/proc/self/fd/3"
+        let arguments = isLaunched ? StoreLaunch.arguments(own) : []
+        var words = ([program.name] + arguments).map { strdup($0) } + [nil]
         var variables = environment.map { strdup($0) } + [nil]
         defer { for text in words + variables { free(text) } }
-        // By the descriptor, and not by the name: what is run is what was checked.
-        let path = program.file == nil ? program.path.string : "/proc/self/fd/3"
+        let path = isLaunched ? "/proc/self/exe" : own
         var child = pid_t()
         let error = posix_spawn(&child, path, &actions, &attributes, &words, &variables)
         guard error == 0 else { throw Errno(rawValue: error) }

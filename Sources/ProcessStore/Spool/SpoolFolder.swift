@@ -57,8 +57,9 @@ final class SpoolFile: Sendable {
     }
 
     /// Copies contents into it: blocks are shared where the file system can, holes stay holes.
-    /// - Throws: What stands in the way.
+    /// - Throws: What stands in the way; ENODATA when there are fewer bytes than their size.
     func fill(with contents: ItemContents) throws(Errno) {
+        guard try Self.size(of: contents.file.rawValue) >= contents.size else { throw .noData }
         let target = try OwnedDescriptor(
             checking: openat(folder.raw, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
         if contents.size > 0, ioctl(target.raw, UInt(CL_FICLONE), contents.file.rawValue) != 0 {
@@ -68,6 +69,12 @@ final class SpoolFile: Sendable {
         }
         // The snapshot may be longer than what is to be sent.
         guard ftruncate(target.raw, off_t(contents.size)) == 0 else { throw Errno(rawValue: errno) }
+    }
+
+    private static func size(of file: Int32) throws(Errno) -> Int64 {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw Errno(rawValue: errno) }
+        return Int64(status.st_size)
     }
 
     private static func copy(_ range: Range<Int64>, from source: Int32, to target: Int32) throws(Errno) {

@@ -13,6 +13,8 @@ enum CallFailure: Error {
     case sink(RemoteStoreError)
     /// The local disk can't hold what goes to the store, as the text says.
     case spool(String)
+    /// What is to be sent is not what it was said to be, as the text says.
+    case contents(String)
     case cancelled
 }
 
@@ -27,6 +29,7 @@ extension PathStorageError {
         case .sink(.cancelled), .cancelled: self = .cancelled
         case .sink(let error): self = .unavailable(error.message)
         case .spool(let text): self = .unavailable(text)
+        case .contents(let text): self = .refused(text)
         }
     }
 
@@ -60,6 +63,7 @@ extension RemoteStoreError {
         case .store(.refused(let text)): self = .cannotSynchronize(text)
         case .sink(let error): self = error
         case .spool(let text): self = .itemUnavailable(text)
+        case .contents(let text): self = .cannotSynchronize(text)
         case .cancelled: self = .cancelled
         }
     }

@@ -38,6 +38,14 @@ public enum OpenedStore: Sendable {
         }
     }
 
+    /// Why its process does not run now, in one line; nil where it does, or could.
+    public var trouble: String? {
+        switch self {
+        case .path(let storage): storage.trouble
+        case .item(let store): store.trouble
+        }
+    }
+
     /// Lets the process go; returns when nothing of it is left.
     public func close() async {
         switch self {

@@ -18,6 +18,9 @@ public final class ProcessItemStore: RemoteStore {
         }
     }
 
+    /// Why the process does not run now, in one line; nil where it does, or could.
+    public var trouble: String? { caller.runner.trouble }
+
     /// Lets the process go; every later call is ``RemoteStoreError/serverUnreachable``.
     public func close() async {
         await caller.runner.close()

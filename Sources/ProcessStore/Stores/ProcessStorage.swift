@@ -24,6 +24,9 @@ public final class ProcessStorage: PathStorage {
         }
     }
 
+    /// Why the process does not run now, in one line; nil where it does, or could.
+    public var trouble: String? { caller.runner.trouble }
+
     /// Lets the process go; every later call is ``PathStorageError/unreachable(_:)``.
     public func close() async {
         await caller.runner.close()

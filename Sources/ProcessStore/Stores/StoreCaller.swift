@@ -42,16 +42,13 @@ final class StoreCaller: Sendable {
         size: @escaping @Sendable (Answer) -> Int64? = { _ in nil }, _ arguments: (String?) -> Arguments
     ) async throws(CallFailure) -> Answer {
         let place = try await Place.get(gate)
-        let process = try await running()
-        let file = contents != nil ? runner.spool.file("u") : fetch != nil ? runner.spool.file("d") : nil
-        if let contents, let file { try await fill(file, with: contents) }
-        var kept: [any Sendable] = [place]
-        if let file { kept.append(file) }
-        var progress: @Sendable (Int64) -> Void = { _ in }
-        if let contents { progress = contents.progress }
-        let filled = arguments(file?.name)
-        let sent = process.call(name, with: filled, isFetch: fetch != nil, keeping: kept, progress: progress)
-        guard let sent else { throw .unreachable("the store is being ended") }
+        var told: @Sendable (Int64) -> Void = { _ in }
+        if let contents { told = contents.progress }
+        let progress = told
+        let (process, sent, file) = try await send(contents, isFetch: fetch != nil, place) { process, file, kept in
+            let filled = arguments(file?.name)
+            return process.call(name, with: filled, isFetch: fetch != nil, keeping: kept, progress: progress)
+        }
         let outcome: Result<Answer, CallFailure> = await withTaskCancellationHandler {
             await self.outcome(of: sent, fetch, file, size)
         } onCancel: {
@@ -66,13 +63,28 @@ final class StoreCaller: Sendable {
     private func fill(_ file: SpoolFile, with contents: ItemContents) async throws(CallFailure) {
         try await onDisk { () throws(CallFailure) in
             do throws(Errno) { try file.fill(with: contents) } catch {
+                if error == .noData { throw .contents("the snapshot ends before its size") }
                 throw .spool("what is to be sent can't be put aside: \(error)")
             }
         }
     }
 
-    private func running() async throws(CallFailure) -> StoreProcess {
-        do throws(StoreFailure) { return try await runner.running().0 } catch { throw .store(error) }
+    /// Hands a call to a process: to the next one where this one was let go in that moment, with a file anew, for what is in
+    /// the folder goes when a process is started.
+    private func send(
+        _ contents: ItemContents?, isFetch: Bool, _ place: Place,
+        _ call: (StoreProcess, SpoolFile?, [any Sendable]) -> PendingCall?
+    ) async throws(CallFailure) -> (StoreProcess, PendingCall, SpoolFile?) {
+        while true {
+            let process: StoreProcess
+            do throws(StoreFailure) { process = try await runner.running().0 } catch { throw .store(error) }
+            let file = contents != nil ? runner.spool.file("u") : isFetch ? runner.spool.file("d") : nil
+            if let contents, let file { try await fill(file, with: contents) }
+            var kept: [any Sendable] = [place]
+            if let file { kept.append(file) }
+            if let sent = call(process, file, kept) { return (process, sent, file) }
+            if Task.isCancelled { throw .cancelled }
+        }
     }
 
     private func outcome<Answer: Decodable & Sendable>(

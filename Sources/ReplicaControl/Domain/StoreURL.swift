@@ -1,5 +1,5 @@
-/// The address of a store: `file:///absolute/path`. It is stored in `domain.json` and shown by `replica status`, so it
-/// never contains a secret: a URL with a password is rejected.
+/// The address of a store: `file:///absolute/path`, or `NAME://…` of a store that is a program (``StoreSearch``). It is
+/// stored in `domain.json` and shown by `replica status`, so it never contains a secret: a URL with a password is rejected.
 package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
     /// The URL as given.
     package let text: String
@@ -7,9 +7,6 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
     package let scheme: String
     /// What follows `://`, still percent-encoded.
     package let rest: String
-
-    /// The schemes that have a store.
-    package static let schemes = ["file"]
 
     /// Whether a mount's SPEC is a URL rather than a domain's name, which cannot contain a colon.
     package static func looksLikeURL(_ text: String) -> Bool { text.contains(":") }
@@ -20,11 +17,10 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
         guard let range = text.firstRange(of: "://") else { throw .notURL }
         let scheme = text[..<range.lowerBound].lowercased()
         let rest = String(text[range.upperBound...])
-        guard !scheme.isEmpty, scheme.utf8.allSatisfy({ Self.isSchemeByte($0) }) else { throw .notURL }
+        guard Self.isScheme(scheme) else { throw .notURL }
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         if let at = authority.lastIndex(of: "@"), authority[..<at].contains(":") { throw .secret }
         if Self.hasSecretParameter(rest) { throw .secret }
-        guard Self.schemes.contains(scheme) else { throw .unknownScheme(scheme) }
         if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) { throw .notURL }
         self.text = text
         self.scheme = scheme
@@ -61,13 +57,12 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
         return try StoreURL(text)
     }
 
-    private static func isSchemeByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"),
-            UInt8(ascii: "-"), UInt8(ascii: "."):
-            true
-        default: false
-        }
+    /// Whether this may stand before `://`: a lower-case letter, and then such letters, digits, `+` and `-`.
+    package static func isScheme(_ text: String) -> Bool {
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+        let others = Array("0123456789+-".utf8)
+        guard let first = text.utf8.first, letters.contains(first) else { return false }
+        return text.utf8.allSatisfy { letters.contains($0) || others.contains($0) }
     }
 
     private static func hasSecretParameter(_ rest: String) -> Bool {
@@ -100,7 +95,6 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
 /// What is wrong with a store's URL.
 package enum StoreURLError: Error, Equatable, CustomStringConvertible {
     case notURL
-    case unknownScheme(String)
     case relativePath
     case parameters
     case secret
@@ -108,8 +102,6 @@ package enum StoreURLError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .notURL: "not a store URL; one looks like file:///srv/store"
-        case .unknownScheme(let scheme):
-            "no store for '\(scheme)://'; there is \(StoreURL.schemes.map { $0 + "://" }.joined(separator: ", "))"
         case .relativePath: "a file: URL needs an absolute path, as in file:///srv/store"
         case .parameters: "a file: URL takes no '?' or '#'; write %3F or %23 for these characters in a path"
         case .secret:

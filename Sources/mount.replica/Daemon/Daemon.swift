@@ -19,13 +19,15 @@ final class Daemon: Sendable {
     let location: DomainLocation
     let domain: Domain
     let log: Logger
+    private let store: LateStore
     private let state: Locked<State>
     private let end = Latch()
 
     /// Opens the domain. Syncing begins with its start.
-    init(_ location: DomainLocation, _ options: MountOptions, store: any RemoteStore, log: Logger) throws {
+    init(_ location: DomainLocation, _ options: MountOptions, store: LateStore, log: Logger) throws {
         self.location = location
         self.log = log
+        self.store = store
         state = Locked(State(mount: nil, servesUnmounted: true))
         var domainOptions = ReplicaModel.DomainOptions()
         let recorded = try DomainOptions(texts: location.record.options + options.domain.texts)
@@ -43,6 +45,9 @@ final class Daemon: Sendable {
         guard let mount = state.withLock({ $0.mount }), mount.isMounted else { return nil }
         return mount.path
     }
+
+    /// Why the store can't be used now, where more is known than that.
+    var storeTrouble: String? { store.trouble }
 
     /// A detached mount that is still in use.
     var heldMount: HeldMount? { state.withLock { $0.mount }?.held }
@@ -115,12 +120,13 @@ final class Daemon: Sendable {
     /// Stops and closes the domain. Blocks.
     func close() {
         let stopped = Latch()
-        Task { [domain, log] in
+        Task { [domain, store, log] in
             do {
                 try await domain.stop()
             } catch {
                 log.error("not everything is recorded", metadata: ["error": "\(error)"])
             }
+            await store.close()
             stopped.open()
         }
         stopped.wait()

@@ -1,16 +1,45 @@
 import ReplicaModel
 import Threads
 
+/// A store that is open, with what is to be known of it beside its calls.
+struct OpenStore: Sendable {
+    var store: any RemoteStore
+    /// Why it can't be used now, where that is known better than by the errors of its calls.
+    var trouble: @Sendable () -> String? = { nil }
+    /// Ends what it has running.
+    var close: @Sendable () async -> Void = {}
+}
+
+/// Why a store can't be opened now.
+struct OpeningFailure: Error {
+    /// What its calls end with.
+    var error: RemoteStoreError
+    /// One line for a person.
+    var message: String
+}
+
 /// A store that is opened lazily, so that a domain can be mounted while its store is unreachable.
 final class LateStore: RemoteStore {
+    private struct Attempt {
+        var task: Task<Result<OpenStore, OpeningFailure>, Never>?
+        var failure: OpeningFailure?
+    }
+
     private let known: StoreProperties
     private let reached: @Sendable (StoreProperties) -> Void
-    private let opening: @Sendable () throws(RemoteStoreError) -> any RemoteStore
-    private let opened: Locked<(any RemoteStore)?>
+    private let opening: @Sendable () async throws(OpeningFailure) -> OpenStore
+    private let opened = Locked<OpenStore?>(nil)
+    private let attempt = Locked(Attempt())
     private let listeners = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     /// The store's own once it is open; until then what was known of it.
-    var properties: StoreProperties { opened.withLock { $0 }?.properties ?? known }
+    var properties: StoreProperties { opened.withLock { $0 }?.store.properties ?? known }
+
+    /// Why the store can't be used now, as far as an error of a call does not say it: in one line.
+    var trouble: String? {
+        if let opened = opened.withLock({ $0 }) { return opened.trouble() }
+        return attempt.withLock { $0.failure?.message }
+    }
 
     /// - Parameters:
     ///   - known: The store's properties when it was last open.
@@ -18,39 +47,48 @@ final class LateStore: RemoteStore {
     ///   - opening: Opens it; called again at later calls until it succeeds.
     init(
         known: StoreProperties, reached: @escaping @Sendable (StoreProperties) -> Void = { _ in },
-        opening: @escaping @Sendable () throws(RemoteStoreError) -> any RemoteStore
+        opening: @escaping @Sendable () async throws(OpeningFailure) -> OpenStore
     ) {
         self.known = known
         self.reached = reached
         self.opening = opening
-        opened = Locked(nil)
     }
 
-    /// The store, opened now if necessary. All calls share one, because its feed only knows its own changes.
-    private func store() throws(RemoteStoreError) -> any RemoteStore {
-        if let store = opened.withLock({ $0 }) { return store }
-        let fresh: any RemoteStore
-        do throws(RemoteStoreError) {
-            fresh = try opening()
-        } catch {
-            throw .serverUnreachable
+    /// The store, opened now if it was not: one for all calls, for only what was done through it is in its feed.
+    private func store() async throws(RemoteStoreError) -> any RemoteStore {
+        if let opened = opened.withLock({ $0 }) { return opened.store }
+        let task = attempt.withLock { attempt in
+            let task = attempt.task ?? Task { await open() }
+            attempt.task = task
+            return task
         }
-        let (store, isFirst) = opened.withLock { opened in
-            // Another call may have had one open by then.
-            defer { opened = opened ?? fresh }
-            return (opened ?? fresh, opened == nil)
-        }
-        if isFirst {
-            reached(store.properties)
+        do throws(OpeningFailure) { return try await task.value.get().store } catch { throw error.error }
+    }
+
+    /// Opens it; one at a time.
+    private func open() async -> Result<OpenStore, OpeningFailure> {
+        if let opened = opened.withLock({ $0 }) { return .success(opened) }
+        let outcome: Result<OpenStore, OpeningFailure>
+        do throws(OpeningFailure) { outcome = .success(try await opening()) } catch { outcome = .failure(error) }
+        if case .success(let fresh) = outcome {
+            opened.withLock { $0 = fresh }
+            reached(fresh.store.properties)
             Task { [listeners] in
-                for await _ in store.signals() { listeners.continuation.yield() }
+                for await _ in fresh.store.signals() { listeners.continuation.yield() }
                 listeners.continuation.finish()
             }
         }
-        return store
+        attempt.withLock { attempt in
+            attempt.task = nil
+            attempt.failure = if case .failure(let error) = outcome { error } else { nil }
+        }
+        return outcome
     }
 
-    var executor: (any TaskExecutor)? { opened.withLock { $0 }?.executor }
+    /// Ends what the store has running. Calls are no longer of use then.
+    func close() async { await opened.withLock { $0 }?.close() }
+
+    var executor: (any TaskExecutor)? { opened.withLock { $0 }?.store.executor }
 
     func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
         try await store().item(identifier)
@@ -106,6 +144,6 @@ final class LateStore: RemoteStore {
     }
 
     func importDidFinish() async {
-        await opened.withLock { $0 }?.importDidFinish()
+        await opened.withLock { $0 }?.store.importDidFinish()
     }
 }

@@ -83,27 +83,31 @@ enum Launch {
 
     /// Finds or creates the domain.
     private static func prepare(_ plan: DaemonPlan, _ creation: DomainCreation, _ log: Logger) throws -> (
-        DomainLocation, any RemoteStore
+        DomainLocation, LateStore
     ) {
         switch plan.selection {
         case .existing(let location):
-            return (location, try reopen(location, log))
+            return (location, try reopen(location, plan.options, log))
         case .new(let name, let store, let root):
             var (directory, mountpoint) = (plan.options.importDirectory, FilePath?.none)
             if case .importDirectory(let path) = plan.task { directory = path }
             if case .mount(let path) = plan.task { mountpoint = path }
-            let (location, store) = try NewDomain(
+            let (location, properties) = try NewDomain(
                 name: name, storeURL: store, options: plan.options, directory: directory, mountpoint: mountpoint,
                 directories: plan.directories, root: root
             ).make(creation)
-            StoreFactory.remember(store.properties, state: location.state, log)
+            StoreFactory.remember(properties, state: location.state, log)
             // As at every later start: with what the domain's state keeps for it.
-            return (location, try reopen(location, log))
+            return (location, try reopen(location, plan.options, log))
         }
     }
 
-    private static func reopen(_ location: DomainLocation, _ log: Logger) throws -> any RemoteStore {
-        StoreFactory.reopen(try StoreURL(location.record.store), state: location.state, log)
+    private static func reopen(
+        _ location: DomainLocation, _ options: MountOptions, _ log: Logger
+    ) throws -> LateStore {
+        let recorded = try DomainOptions(texts: location.record.options + options.domain.texts)
+        return StoreFactory.reopen(
+            try StoreURL(location.record.store), state: location.state, credentials: recorded.credentials, log)
     }
 
     /// glibc creates up to eight heaps per processor, and free memory in one cannot be used by another. Only a few of our

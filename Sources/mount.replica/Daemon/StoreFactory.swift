@@ -1,16 +1,20 @@
 import DirectoryStore
 import Glibc
 import Logging
+import ProcessStore
 import ReplicaControl
 import ReplicaModel
 import SystemPackage
 import Threads
 
-/// Opens the store for a URL. A new kind of store is one more case here.
+/// Makes the store that a URL names: a directory, or a program that is found by the scheme (``ProgramStore``).
 enum StoreFactory {
-    /// The store's directory, or nil if the store is not a directory.
+    private static func isDirectory(_ url: StoreURL) -> Bool { url.scheme == "file" }
+
+    /// The directory that is the store, or nil for a store that is none.
     static func directory(of url: StoreURL) throws -> FilePath? {
-        FilePath(platformString: try url.filePath().map { CChar(bitPattern: $0) } + [0])
+        guard isDirectory(url) else { return nil }
+        return FilePath(platformString: try url.filePath().map { CChar(bitPattern: $0) } + [0])
     }
 
     /// Whether the store does not exist.
@@ -31,41 +35,80 @@ enum StoreFactory {
         if let path = try directory(of: url) { rmdir(path.string) }
     }
 
-    /// Opens a store for a new domain and checks its root.
-    /// - Throws: `badStore` with the reason.
-    static func openNew(_ url: StoreURL) throws -> any RemoteStore {
+    /// Opens a store for a new domain and looks at its root.
+    /// - Returns: What it is.
+    /// - Throws: `badStore` with what stands in the way.
+    static func tryOut(_ url: StoreURL, credentials: FilePath?) throws -> StoreProperties {
+        guard isDirectory(url) else { return try tryOutProgram(url, credentials) }
         if try isMissing(url) {
             throw ControlFailure(.badStore, "\(url): no such directory; --create (-o create) creates it")
         }
         return try said(url) { () throws(RemoteStoreError) in
             let store = try DirectoryStore(path: try path(url))
             try probe(store)
-            return store
+            return store.properties
         }
     }
 
-    private static func probe(_ store: any RemoteStore) throws(RemoteStoreError) {
-        let (result, isDone) = (Locked<RemoteStoreError?>(nil), Latch())
-        Task {
-            do throws(RemoteStoreError) { _ = try await store.item(.root) } catch {
-                result.withLock { $0 = error }
+    private static func tryOutProgram(_ url: StoreURL, _ credentials: FilePath?) throws -> StoreProperties {
+        let outcome = waited { () async -> Result<StoreProperties, StoreFailure> in
+            do throws(StoreFailure) {
+                // What it complains of is not the one line that a person waits for.
+                let log = Logger(label: "replica") { _ in SwiftLogNoOpLogHandler() }
+                return .success(try await ProgramStore.tryOut(url, credentials: credentials, log))
+            } catch {
+                return .failure(error)
             }
+        }
+        do throws(StoreFailure) { return try outcome.get() } catch {
+            throw ControlFailure(.badStore, "\(url): \(error.message)")
+        }
+    }
+
+    /// Waits on this thread for what a task does.
+    private static func waited<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Value {
+        let (result, isDone) = (Locked<Value?>(nil), Latch())
+        Task {
+            let value = await body()
+            result.withLock { $0 = value }
             isDone.open()
         }
         isDone.wait()
-        if let error = result.withLock({ $0 }) { throw error }
+        guard let value = result.withLock({ $0 }) else { preconditionFailure("the latch opened before its time") }
+        return value
+    }
+
+    private static func probe(_ store: any RemoteStore) throws(RemoteStoreError) {
+        let error = waited { () async -> RemoteStoreError? in
+            do throws(RemoteStoreError) { _ = try await store.item(.root) } catch { return error }
+            return nil
+        }
+        if let error { throw error }
     }
 
     /// The store of a domain that was there before: it may be away for now. Until it is reached it is taken for what it
     /// was when it was reached last. Its calls are logged where the log has details.
-    static func reopen(_ url: StoreURL, state: FilePath, _ log: Logger) -> any RemoteStore {
+    static func reopen(_ url: StoreURL, state: FilePath, credentials: FilePath?, _ log: Logger) -> LateStore {
         let known = KnownProperties.read(state: state)
-        let store = LateStore(known: known ?? StoreProperties()) { found in
+        let isLogged = log.logLevel <= .debug
+        return LateStore(known: known ?? StoreProperties()) { found in
             if found != known { remember(found, state: state, log) }
-        } opening: { () throws(RemoteStoreError) in
-            try DirectoryStore(path: try path(url), memory: state.appending("places"))
+        } opening: { () async throws(OpeningFailure) in
+            var opened =
+                isDirectory(url)
+                ? try openDirectory(url, state)
+                : try await ProgramStore.reopen(url, state: state, credentials: credentials, log)
+            if isLogged { opened.store = LoggedStore(opened.store, logger: log) }
+            return opened
         }
-        return log.logLevel <= .debug ? LoggedStore(store, logger: log) : store
+    }
+
+    private static func openDirectory(_ url: StoreURL, _ state: FilePath) throws(OpeningFailure) -> OpenStore {
+        do throws(RemoteStoreError) {
+            return OpenStore(store: try DirectoryStore(path: try path(url), memory: state.appending("places")))
+        } catch {
+            throw OpeningFailure(error: .serverUnreachable, message: error.message)
+        }
     }
 
     /// Notes in the domain's state what its store is. A disk that can't take it is no reason to stop: it is written the next

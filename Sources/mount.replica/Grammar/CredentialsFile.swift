@@ -6,11 +6,63 @@ enum CredentialsFile {
     /// Throws a one-line message if the file is missing, is not a regular file, belongs neither to this user nor to
     /// root, or can be read or written by anybody but its owner.
     static func check(_ path: FilePath) throws(MountUsageError) {
+        close(try opened(path))
+    }
+
+    /// The secrets of a file that is kept as one: lines of `name=value`. Empty lines and those that begin with `#` are passed
+    /// over; white space around the name is not part of it.
+    /// - Throws: As above, and where a line is none of these.
+    static func read(_ path: FilePath) throws(MountUsageError) -> [String: String] {
+        let file = FileDescriptor(rawValue: try opened(path))
+        defer { close(file.rawValue) }
+        var bytes: [UInt8] = []
+        do {
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: longest + 1, alignment: 1)
+            defer { buffer.deallocate() }
+            while bytes.count <= longest {
+                let count = try file.read(into: buffer)
+                if count == 0 { break }
+                bytes += buffer[..<count]
+            }
+        } catch {
+            throw MountUsageError("credentials=\(path): \(error)")
+        }
+        guard bytes.count <= longest, let text = String(validating: bytes, as: UTF8.self) else {
+            throw MountUsageError("credentials=\(path): not text of at most \(longest) bytes")
+        }
+        return try secrets(in: text, path)
+    }
+
+    /// Bytes of a file of secrets, at most.
+    private static let longest = 64 << 10
+
+    private static func secrets(in text: String, _ path: FilePath) throws(MountUsageError) -> [String: String] {
+        var secrets: [String: String] = [:]
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let start = line.drop { $0 == " " || $0 == "\t" }
+            if start.isEmpty || start.hasPrefix("#") { continue }
+            guard let equals = start.firstIndex(of: "=") else {
+                throw MountUsageError("credentials=\(path): line \(index + 1) is not name=value")
+            }
+            let name = String(start[..<equals].reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+            secrets[name] = String(start[start.index(after: equals)...])
+        }
+        return secrets
+    }
+
+    private static func opened(_ path: FilePath) throws(MountUsageError) -> Int32 {
         // NONBLOCK: a fifo put there must not hang the mount. What is checked is what was opened, so no link that is
         // changed in between gets around it.
         let file = open(path.string, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { throw MountUsageError("credentials=\(path): \(Errno(rawValue: errno))") }
-        defer { close(file) }
+        do throws(MountUsageError) { try check(file, path) } catch {
+            close(file)
+            throw error
+        }
+        return file
+    }
+
+    private static func check(_ file: Int32, _ path: FilePath) throws(MountUsageError) {
         var status = stat()
         guard fstat(file, &status) == 0 else { throw MountUsageError("credentials=\(path): \(Errno(rawValue: errno))") }
         guard status.st_mode & S_IFMT == S_IFREG else { throw MountUsageError("credentials=\(path): not a file") }

@@ -15,6 +15,8 @@ enum Invocation: Equatable {
     case serve(DomainName, options: MountOptions)
     /// `mount.replica --remove NAME dirty|downloaded|none`
     case remove(DomainName, keep: RemovalMode)
+    /// `mount.replica --test-store URL TEXT [-o credentials=FILE]`: promises that have the text in their names
+    case testStore(StoreURL, only: String, options: MountOptions)
     /// `-h`, `--help`
     case help
     /// `-V`, `--version`
@@ -63,6 +65,10 @@ enum Invocation: Equatable {
         case "--serve":
             let values = try reader.values("--serve NAME", 1)
             self = .serve(try Self.name(values[0]), options: reader.options)
+        case "--test-store":
+            let values = try reader.values("--test-store URL TEXT", 2)
+            let only = String(decoding: values[1], as: UTF8.self)
+            self = .testStore(try Self.store(values[0]), only: only, options: reader.options)
         default:
             let values = try reader.values("--remove NAME dirty|downloaded|none", 2)
             guard let keep = RemovalMode(rawValue: String(decoding: values[1], as: UTF8.self)) else {
@@ -80,7 +86,7 @@ enum Invocation: Equatable {
     /// Whether this process does it itself instead of starting a daemon: checks, removals, and foreground mounts.
     var isDoneHere: Bool {
         switch self {
-        case .help, .version, .remove: true
+        case .help, .version, .remove, .testStore: true
         case .mount(let request): request.isFake || request.options.foreground || request.options.isRemount
         case .importDirectory(_, _, _, let options), .add(_, _, let options), .serve(_, let options):
             options.foreground
@@ -184,7 +190,7 @@ private struct ArgumentReader {
         switch text {
         case "--help": early = .help
         case "--version": early = .version
-        case "--import", "--add", "--serve", "--remove":
+        case "--import", "--add", "--serve", "--remove", "--test-store":
             guard mode == nil else { throw MountUsageError("\(mode ?? "") and \(text) are mutually exclusive") }
             mode = text
         default: throw MountUsageError("unknown argument '\(text)'; see mount.replica --help")

@@ -16,26 +16,26 @@ struct NewDomain {
     /// The domain directories, including the one for new domains.
     let directories: [DomainDirectory]
     let root: DomainDirectory
-    /// Opens the store; replaced in tests.
-    var openNew: (StoreURL) throws -> any RemoteStore = StoreFactory.openNew
+    /// Opens the store and returns its properties; replaced in tests.
+    var tryOut: (StoreURL, FilePath?) throws -> StoreProperties = StoreFactory.tryOut(_:credentials:)
 
     /// Checks everything, then creates the domain. If the default place is on another filesystem than the directory, the state
     /// is created next to the directory, with a link at the default place.
-    func make(_ creation: DomainCreation) throws -> (DomainLocation, any RemoteStore) {
+    func make(_ creation: DomainCreation) throws -> (DomainLocation, StoreProperties) {
         let usual = options.state ?? root.root.appending(name.text)
         if let directory {
             try importable(directory) { () throws(Errno) in try StateFolders.checkImportable(directory) }
         }
         try checkPlaces(state: usual)
-        let store = try openStore(creation)
+        let properties = try openStore(creation)
         if let directory {
             try importable(directory) { () throws(Errno) in
-                try StateFolders.checkImportable(directory, into: store.properties)
+                try StateFolders.checkImportable(directory, into: properties)
             }
         }
         let done = creation.count
         do {
-            return (try make(in: usual, creation), store)
+            return (try make(in: usual, creation), properties)
         } catch is LiesElsewhere {
             guard let directory, options.state == nil else {
                 throw ControlFailure(.cannotImport, "\(usual) is on a different filesystem than the directory")
@@ -43,7 +43,7 @@ struct NewDomain {
             try creation.takeBack(to: done)
             let beside = directory.removingLastComponent().appending(".\(name.text).replica")
             try checkPlaces(state: beside)
-            return (try make(in: beside, creation), store)
+            return (try make(in: beside, creation), properties)
         }
     }
 
@@ -61,7 +61,7 @@ struct NewDomain {
         if let refusal = places.refusal { throw refusal }
     }
 
-    private func openStore(_ creation: DomainCreation) throws -> any RemoteStore {
+    private func openStore(_ creation: DomainCreation) throws -> StoreProperties {
         if options.createsStore, try StoreFactory.isMissing(storeURL) {
             try creation.run(.makeStore) {
                 try StoreFactory.make(storeURL, mode: 0o700)
@@ -69,7 +69,7 @@ struct NewDomain {
                 try StoreFactory.takeBack(storeURL)
             }
         }
-        return try openNew(storeURL)
+        return try tryOut(storeURL, options.domain.credentials)
     }
 
     private func make(in state: FilePath, _ creation: DomainCreation) throws -> DomainLocation {

@@ -14,6 +14,7 @@ extension ControlService {
         status.heldMount = daemon.heldMount
         status.pid = getpid()
         status.reason = report.reason
+        if report.state == .offline, let trouble = daemon.storeTrouble { status.reason = trouble }
         status.nextTry = report.nextTry?.date
         status.pending = report.pending
         status.errors = report.errors

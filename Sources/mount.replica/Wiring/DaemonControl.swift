@@ -16,4 +16,7 @@ protocol DaemonControl: Sendable {
     func unmount() async throws
     /// Unmounts, removes the domain and stops the daemon.
     func remove(keep: RemovalMode) async throws -> RemovalResult
+
+    /// Why the store can't be used now, where more is known than that.
+    var storeTrouble: String? { get }
 }

@@ -3,7 +3,7 @@ import ReplicaControl
 
 /// Options of the commands that create a domain.
 struct NewDomainOptions: ParsableArguments {
-    @Option(help: "The store's URL: file:///srv/store.")
+    @Option(help: "The store's URL, as file:///srv/store; 'replica help stores' lists what there is.")
     var store: String
 
     @Flag(help: "Create the store's directory if it does not exist.")

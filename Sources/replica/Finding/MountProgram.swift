@@ -25,6 +25,12 @@ enum MountProgram {
         }
     }
 
+    /// Calls it in a form that prints for a person. Throws its exit status.
+    static func passOn(_ arguments: [[UInt8]]) throws {
+        let (_, code) = try run(arguments, readsOutput: false)
+        if code != 0 { throw ExitReason(rawValue: code) ?? .failed }
+    }
+
     /// Next to this program, then where `scripts/install` and mount(8) expect it.
     private static func find() throws(ControlFailure) -> String {
         var folders = ["/sbin", "/usr/local/sbin"]

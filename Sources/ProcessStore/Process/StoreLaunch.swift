@@ -1,0 +1,35 @@
+import CLinux
+import Glibc
+
+/// What a store's process does before it becomes the store: it runs this program anew first, for what follows can't be asked
+/// of posix_spawn(3), and a copy made by fork(2) would have the Swift runtime's locks as they were.
+public enum StoreLaunch {
+    /// The first argument of this program when it is to become a store; the parent's number and the store's path follow.
+    public static let mark = "--become-store"
+
+    /// The arguments after the program's name.
+    static func arguments(_ path: String, parent: pid_t = getpid()) -> [String] { [mark, "\(parent)", path] }
+
+    /// Becomes the store: it ends with its parent, gains no rights by set-user-ID programs, and leaves no core, in which its
+    /// secrets would be.
+    /// - Parameter arguments: Those after the mark.
+    public static func become(_ arguments: [String]) -> Never {
+        guard arguments.count == 2, let parent = pid_t(arguments[0]) else { fail("wrong arguments", EINVAL) }
+        guard cl_prctl(CL_PR_SET_PDEATHSIG, UInt(SIGKILL), 0, 0, 0) == 0 else { fail("prctl", errno) }
+        // Who died before that call told nobody.
+        guard getppid() == parent else { exit(1) }
+        guard cl_prctl(CL_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 else { fail("prctl", errno) }
+        var none = rlimit()
+        guard setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) == 0 else { fail("setrlimit", errno) }
+        let path = arguments[1]
+        var words: [UnsafeMutablePointer<CChar>?] = [strdup(path), nil]
+        execv(path, &words)
+        fail(path, errno)
+    }
+
+    private static func fail(_ what: String, _ error: Int32) -> Never {
+        let line = Array("\(what): \(String(cString: strerror(error)))\n".utf8)
+        _ = line.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+        exit(127)
+    }
+}

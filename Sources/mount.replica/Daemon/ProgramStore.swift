@@ -1,0 +1,132 @@
+import Foundation
+import Glibc
+import Logging
+import PathStore
+import ProcessStore
+import ReplicaControl
+import ReplicaModel
+import SystemPackage
+
+/// Stores that are programs of their own.
+enum ProgramStore {
+    /// A store that was opened.
+    struct Opened: Sendable {
+        let store: any RemoteStore
+        let process: OpenedStore
+    }
+
+    /// The program of a URL's scheme.
+    /// - Throws: One line that says where it was looked for, or why it is not run.
+    static func program(of url: StoreURL, _ search: StoreSearch = .own) throws(StoreFailure) -> StoreProgram {
+        let found: StoreProgram?
+        do throws(UntrustedProgram) {
+            found = try StoreProgram.find(in: search.places(of: url.scheme), isRoot: geteuid() == 0)
+        } catch {
+            throw .refused("\(error), so it is not run")
+        }
+        if let found { return found }
+        throw .refused(
+            "no store for '\(url.scheme)://': there is no \(StoreSearch.program(of: url.scheme)) in \(search.words)")
+    }
+
+    /// Starts a store's program and waits for what it is.
+    /// - Parameters:
+    ///   - folder: Where its own folders are made.
+    ///   - credentials: A file whose lines are its secrets.
+    static func process(
+        _ url: StoreURL, folder: FilePath, credentials: FilePath?, _ log: Logger
+    ) async throws(StoreFailure) -> OpenedStore {
+        let program = try program(of: url)
+        var secrets: [String: String] = [:]
+        if let credentials {
+            do throws(MountUsageError) { secrets = try CredentialsFile.read(credentials) } catch {
+                throw .refused(error.message)
+            }
+        }
+        var limits = ProcessLimits()
+        limits.isLaunched = true
+        return try await OpenedStore.open(
+            program, url: url.text, folder: folder, secrets: secrets, limits: limits, log: log)
+    }
+
+    /// Starts a store and waits for what it is.
+    /// - Parameters:
+    ///   - state: Where it and ``PathStore`` keep what they know.
+    ///   - credentials: A file whose lines are its secrets.
+    static func open(
+        _ url: StoreURL, state: FilePath, credentials: FilePath?, _ log: Logger
+    ) async throws(StoreFailure) -> Opened {
+        let process = try await process(url, folder: state, credentials: credentials, log)
+        switch process {
+        case .item(let store): return Opened(store: store, process: process)
+        case .path(let storage):
+            do throws(RemoteStoreError) {
+                return Opened(store: try PathStore(storage, folder: state.string), process: process)
+            } catch {
+                await process.close()
+                throw .unreachable(error.message)
+            }
+        }
+    }
+
+    /// Opens the store of a domain that was there before.
+    static func reopen(
+        _ url: StoreURL, state: FilePath, credentials: FilePath?, _ log: Logger
+    ) async throws(OpeningFailure) -> OpenStore {
+        do throws(StoreFailure) {
+            let opened = try await open(url, state: state, credentials: credentials, log)
+            let process = opened.process
+            return OpenStore(store: opened.store, trouble: { process.trouble }, close: { await process.close() })
+        } catch {
+            var kind = RemoteStoreError.serverUnreachable
+            if case .notAuthenticated = error { kind = .notAuthenticated }
+            throw OpeningFailure(error: kind, message: error.message)
+        }
+    }
+
+    /// Looks at a store's root, as a test before a domain is made of it.
+    /// - Returns: What the store is.
+    static func tryOut(
+        _ url: StoreURL, credentials: FilePath?, _ log: Logger
+    ) async throws(StoreFailure) -> StoreProperties {
+        let folder = FilePath("/tmp/replica-store-\(getpid())-\(UInt64.random(in: 0 ... .max))")
+        guard mkdir(folder.string, 0o700) == 0 else {
+            throw .unreachable("\(folder) can't be made: \(Errno(rawValue: errno))")
+        }
+        // What is left in /tmp is removed at the next start.
+        defer { try? FileManager.default.removeItem(atPath: folder.string) }
+        let opened = try await open(url, state: folder, credentials: credentials, log)
+        let outcome = await rootFailure(of: opened)
+        await opened.process.close()
+        if let outcome { throw outcome }
+        return opened.store.properties
+    }
+
+    private static func rootFailure(of opened: Opened) async -> StoreFailure? {
+        switch opened.process {
+        case .path(let storage):
+            do throws(PathStorageError) {
+                return try await storage.entry(at: .root) == nil ? .refused("there is nothing at this URL") : nil
+            } catch {
+                return StoreFailure(error)
+            }
+        case .item(let store):
+            do throws(RemoteStoreError) { _ = try await store.item(.root) } catch { return .unreachable(error.message) }
+            return nil
+        }
+    }
+}
+
+extension StoreFailure {
+    /// What an error at a store's root means.
+    init(_ error: PathStorageError) {
+        switch error {
+        case .notAuthenticated(let text): self = .notAuthenticated(text)
+        case .refused(let text), .unsupported(let text): self = .refused(text)
+        case .unreachable(let text), .unavailable(let text), .insufficientQuota(let text), .readOnly(let text):
+            self = .unreachable(text)
+        case .busy(let pause): self = .busy(pause, "the server has too much to do")
+        case .notFound, .taken, .changed, .notEmpty, .cancelled: self = .unreachable("the store can't be reached")
+        }
+    }
+}

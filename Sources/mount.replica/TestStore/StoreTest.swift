@@ -1,0 +1,155 @@
+import Foundation
+import Glibc
+import Logging
+import PathStore
+import ProcessStore
+import ReplicaControl
+import ReplicaModel
+import ReplicaTestSupport
+import SystemPackage
+import Threads
+
+/// `replica test-store URL`: holds a store to every promise, in a folder of its own that is removed afterwards.
+struct StoreTest {
+    /// How one promise went.
+    enum Outcome: Equatable {
+        case kept
+        case passedOver
+        case broken(String)
+
+        var word: String {
+            switch self {
+            case .kept: "kept"
+            case .passedOver: "not owed"
+            case .broken: "BROKEN"
+            }
+        }
+    }
+
+    /// Tests the store and ends the process: with 0 when all is kept.
+    static func main(_ url: StoreURL, only: String, _ options: MountOptions) -> Never {
+        let (code, isDone) = (Locked(ExitReason.failed), Latch())
+        Task {
+            do {
+                let test = StoreTest(url: url, only: only, credentials: options.domain.credentials) { line in
+                    let bytes = Array("\(line)\n".utf8)
+                    _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+                }
+                let isKept = try await test.run()
+                code.withLock { $0 = isKept ? .success : .failed }
+            } catch {
+                let failure = ControlFailure(error)
+                StandardError.say(failure.message)
+                code.withLock { $0 = failure.code }
+            }
+            isDone.open()
+        }
+        isDone.wait()
+        exit(code.withLock { $0.rawValue })
+    }
+
+    let url: StoreURL
+    /// Text in the names of the promises; empty for all.
+    let only: String
+    let credentials: FilePath?
+    /// Prints a line.
+    let say: @Sendable (String) -> Void
+
+    /// Seconds that one promise may take.
+    private static let longest: Duration = .seconds(120)
+
+    /// - Returns: Whether all that the store owes is kept.
+    /// - Throws: Why it can't be tested.
+    func run() async throws -> Bool {
+        let folder = FilePath("/tmp/replica-test-store-\(getpid())")
+        guard mkdir(folder.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
+        // What is left in /tmp is removed at the next start.
+        defer { try? FileManager.default.removeItem(atPath: folder.string) }
+        let (first, second) = (try await open(in: folder, "one"), try await open(in: folder, "two"))
+        let outcome: Result<Bool, any Error>
+        do { outcome = .success(try await run(first, second, folder)) } catch { outcome = .failure(error) }
+        await first.close()
+        await second.close()
+        return try outcome.get()
+    }
+
+    private func open(in folder: FilePath, _ name: String) async throws -> ProcessStorage {
+        let own = folder.appending(name)
+        guard mkdir(own.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
+        do throws(StoreFailure) {
+            let opened = try await ProgramStore.process(
+                url, folder: own, credentials: credentials, Logger(label: "store"))
+            guard case .path(let storage) = opened else {
+                await opened.close()
+                throw .refused("stores of the level `item` can't be tested yet")
+            }
+            return storage
+        } catch {
+            throw ControlFailure(.badStore, "\(url): \(error.message)")
+        }
+    }
+
+    private func run(_ first: ProcessStorage, _ second: ProcessStorage, _ folder: FilePath) async throws -> Bool {
+        let top = StoragePath([FileName("replica-test-\(UInt64.random(in: 0 ... .max))")])
+        _ = try await first.make(top, kind: .folder, attributes: PathAttributes())
+        var counts: [String: Int] = [:]
+        for (number, promise) in StorePromises.all.enumerated() where only.isEmpty || promise.name.contains(only) {
+            let begin = ContinuousClock.now
+            let outcome = await hold(promise, number, first, second, top, folder)
+            counts[outcome.word, default: 0] += 1
+            say(line(promise.name, outcome.word, .now - begin))
+            if case .broken(let finding) = outcome { say("    \(finding)") }
+        }
+        try await PathClient(storage: second).delete(top)
+        let broken = counts["BROKEN"] ?? 0
+        say("\(counts["kept"] ?? 0) kept, \(counts["not owed"] ?? 0) not owed, \(broken) broken")
+        return broken == 0
+    }
+
+    private func line(_ name: String, _ word: String, _ time: Duration) -> String {
+        let seconds = String(format: "%.1f s", time / .seconds(1))
+        return name.padding(toLength: max(name.count, 78), withPad: " ", startingAt: 0)
+            + " " + word.padding(toLength: 8, withPad: " ", startingAt: 0) + " " + seconds
+    }
+
+    private func hold(
+        _ promise: StorePromise, _ number: Int, _ first: ProcessStorage, _ second: ProcessStorage, _ top: StoragePath,
+        _ folder: FilePath
+    ) async -> Outcome {
+        let own = top.appending(FileName("\(number)"))
+        let table = folder.appending("table-\(number)")
+        do {
+            _ = try await first.make(own, kind: .folder, attributes: PathAttributes())
+            guard mkdir(table.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
+            var options = PathStoreOptions()
+            // Each question is a look.
+            (options.openInterval, options.wholeInterval) = (0, 0)
+            let chosen = options
+            let other = PathClient(storage: ScopedStorage(storage: second, folder: own))
+            let subject = try await StoreSubject(other: other) {
+                try PathStore(
+                    ScopedStorage(storage: first, folder: own), folder: table.string, options: chosen)
+            }
+            guard promise.applies(subject.store.properties) else { return .passedOver }
+            return try await within(Self.longest) { try await promise.check(subject) }
+        } catch {
+            return .broken("\(error)")
+        }
+    }
+
+    private func within(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws -> Outcome
+    {
+        try await withThrowingTaskGroup(of: Outcome.self) { group in
+            group.addTask {
+                try await body()
+                return .kept
+            }
+            group.addTask {
+                try await Task.sleep(for: limit)
+                return .broken("it takes longer than \(limit)")
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? .passedOver
+        }
+    }
+}

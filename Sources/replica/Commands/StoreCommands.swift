@@ -1,0 +1,54 @@
+import ArgumentParser
+import Glibc
+import ReplicaControl
+
+/// `replica stores` and `replica help stores`.
+struct Stores: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List the kinds of stores: built in, and programs that were found.")
+
+    /// A kind of store.
+    private struct Kind: Encodable {
+        let url: String
+        /// Nil for what is built in.
+        let program: String?
+    }
+
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let search = StoreSearch.own
+        var kinds = [Kind(url: "file://", program: nil)]
+        kinds += search.installed().map { Kind(url: "\($0.scheme)://", program: $0.path.string) }
+        for kind in kinds {
+            let name = kind.url + String(repeating: " ", count: max(0, 16 - kind.url.count))
+            try output.show(kind, ["\(name) \(kind.program ?? "a directory, built in")"])
+        }
+        if !output.json { Output.line("Others are programs named replica-store-NAME in \(search.words).") }
+    }
+}
+
+/// `replica test-store`.
+struct TestStore: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test-store",
+        abstract: "Hold a store to all that a domain expects of it, and print how each promise went.")
+
+    @Argument(help: "The store's URL. What is made there is removed afterwards.")
+    var url: String
+    @Option(help: "A file with the store's secrets, readable by its owner only.", completion: .path)
+    var credentials: String?
+    @Option(help: "Only the promises that have this text in their names.")
+    var only = ""
+
+    func run() throws {
+        let store: StoreURL
+        do { store = try StoreURL(url) } catch { throw ControlFailure(.badStore, "\(error)") }
+        var words = [Array("--test-store".utf8), Array(store.text.utf8), RawArguments.bytes(only)]
+        if let credentials {
+            let path = try AbsolutePath.ofEntry(RawArguments.bytes(credentials))
+            words += [Array("-o".utf8), Array("credentials=".utf8) + OptionList.escaped(path)]
+        }
+        try MountProgram.passOn(words)
+    }
+}

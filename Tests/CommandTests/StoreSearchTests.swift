@@ -1,0 +1,43 @@
+import Glibc
+import ReplicaControl
+import SystemPackage
+import Testing
+
+/// Where stores are looked for.
+@Suite struct StoreSearchTests {
+    private static let environment = ["HOME": "/home/me", "PATH": "/usr/bin:/bin::relative:/usr/bin:/opt/bin"]
+
+    @Test func rootLooksInTheSystemsFoldersOnly() {
+        let search = StoreSearch(environment: Self.environment, isRoot: true)
+        #expect(search.folders == ["/usr/lib/replica/stores", "/usr/local/lib/replica/stores"])
+        #expect(search.places(of: "s3").first == "/usr/lib/replica/stores/replica-store-s3")
+    }
+
+    @Test func aUserHasThoseOfTheUserAndThePathToo() {
+        let search = StoreSearch(environment: Self.environment, isRoot: false)
+        let own: [FilePath] = ["/home/me/.local/lib/replica/stores", "/usr/bin", "/bin", "/opt/bin"]
+        #expect(search.folders == StoreSearch.system + own)
+        #expect(StoreSearch(environment: ["HOME": "here"], isRoot: false).folders == StoreSearch.system)
+    }
+
+    @Test func whatIsFoundIsNamedByItsScheme() throws {
+        let folder = try TemporaryFolder()
+        try folder.makeFolder("one")
+        try folder.makeFolder("two")
+        for path in [
+            "one/replica-store-b", "two/replica-store-b", "two/replica-store-a+1", "two/replica-store-Bad",
+            "two/replica-store-", "two/other",
+        ] {
+            try folder.write("", to: path, mode: 0o755)
+        }
+        try folder.write("", to: "one/replica-store-plain", mode: 0o644)
+        let search = StoreSearch(
+            environment: ["PATH": "\(folder.path)/one:\(folder.path)/none:\(folder.path)/two"], isRoot: false)
+        let found = search.installed().filter { $0.path.starts(with: folder.path) }
+        #expect(found.map(\.scheme) == ["a+1", "b"])
+        #expect(
+            found.map(\.path) == [
+                folder.path.appending("two/replica-store-a+1"), folder.path.appending("one/replica-store-b"),
+            ])
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Glibc
+import Logging
+import ReplicaModel
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import ProcessStore
+
+/// The level `item` carries all that a store promises, both ways.
+@Suite struct ItemLevelTests {
+    private struct Ground {
+        let folder: FilePath
+        let count = Locked(0)
+        let opened = Locked<[OpenedStore]>([])
+
+        init() throws {
+            folder = FilePath("/var/tmp/replica-test-\(getpid())-item-\(UInt64.random(in: 0 ... .max))")
+            try FileManager.default.createDirectory(
+                atPath: folder.appending("base").string, withIntermediateDirectories: true)
+        }
+
+        /// Another process on the same items.
+        func open() async throws -> any RemoteStore {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            let own = folder.appending("\(number)")
+            guard mkdir(own.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
+            let program = StoreProgram(path: FilePath(#filePath).removingLastComponent().appending("item-store"))
+            let opened = try await OpenedStore.open(
+                program, url: "item://\(folder)/base", folder: own, log: Logger(label: "item"))
+            self.opened.withLock { $0.append(opened) }
+            guard case .item(let store) = opened else { throw BrokenPromise("another level") }
+            return store
+        }
+
+        func end() async throws {
+            for store in opened.withLock({ $0 }) { await store.close() }
+            try FileManager.default.removeItem(atPath: folder.string)
+        }
+    }
+
+    @Test func keepsEveryPromise() async throws {
+        for promise in StorePromises.all {
+            let ground = try Ground()
+            do {
+                let other = SecondStore(try await ground.open())
+                try await promise.check(try await StoreSubject(other: other) { try await ground.open() })
+            } catch {
+                Issue.record("\(promise): \(error)")
+            }
+            try await ground.end()
+        }
+    }
+
+    @Test func namesOfAnyBytesComeAndGo() async throws {
+        let ground = try Ground()
+        let store = try await ground.open()
+        let name = FileName(bytes: [0x66, 0xFF, 0x0A])
+        let template = ItemTemplate(
+            identifier: ItemIdentifier("template"), parent: .root, filename: name, kind: .symlink,
+            target: [0xFE, 0x2F])
+        let item = try await store.createItem(basedOn: template, fields: .place, contents: nil, options: []).item
+        #expect(item?.filename == name && item?.target == [0xFE, 0x2F])
+        #expect(try await store.enumerateItems(in: .root, from: nil).items == [item].compactMap(\.self))
+        try await ground.end()
+    }
+}
