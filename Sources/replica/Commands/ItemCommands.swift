@@ -50,7 +50,10 @@ private func parseRange(_ text: String) throws -> ByteRange {
 struct Evict: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Free the disk space of content that is in the store; names are kept.",
-        discussion: "Items that cannot be evicted are listed with the reason; the others are evicted.")
+        discussion: """
+            Items that cannot be evicted are listed with the reason; the others are evicted. Exits with status 9 (refused) if \
+            the item itself cannot be.
+            """)
 
     @OptionGroup var item: ItemArgument
     @Flag(help: "Evict nothing if any item cannot be evicted; exits with status 9 (refused) then.")
@@ -58,10 +61,14 @@ struct Evict: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let answer = try item.request(onEvent: output.event) { .evict(path: $0, strict: strict) }
+        var named: ControlPath?
+        let answer = try item.request(onEvent: output.event) { path in
+            named = path
+            return .evict(path: path, strict: strict)
+        }
         guard case .evicted(let result) = answer else { return try output.done("\(item.path) is evicted") }
         try output.show(answer, EvictionText.lines(result, "evicted"))
-        if strict, !result.refused.isEmpty { throw ExitReason.refused }
+        if result.refused.contains(where: { strict || $0.path == named }) { throw ExitReason.refused }
     }
 }
 
