@@ -7,8 +7,9 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
-/// Members of a module need its import in the file. Not in FuseMount and its tests: CFuse includes <sys/stat.h>, and the compiler then
-/// takes CFuse, not Glibc, for the module that defines the members of `stat`. The other targets that are `strict` compile with it, too.
+/// Members of a module need its import in the file. Not in FuseMount and ReplicaFileSystem and their tests: CFuse includes
+/// <sys/stat.h>, and the compiler then takes CFuse, not Glibc, for the module that defines the members of `stat`, in some builds and
+/// not in others. The other targets that are `strict` compile with it, too.
 let visible = strict + [.enableUpcomingFeature("MemberImportVisibility")]
 
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
@@ -49,7 +50,7 @@ let package = Package(
             name: "ReplicaModel", dependencies: ["CLinux", "Threads", grdb, heap, system, log], swiftSettings: strict),
         .target(
             name: "ReplicaFileSystem", dependencies: ["FuseMount", "ReplicaModel", "CLinux", "Threads", system],
-            swiftSettings: visible),
+            swiftSettings: strict),
         .target(
             name: "DirectoryStore", dependencies: ["ReplicaModel", "CLinux", "Threads", system], swiftSettings: visible),
         .target(
@@ -85,7 +86,7 @@ let package = Package(
             dependencies: [
                 "Threads", "ReplicaFileSystem", "FuseMount", "ReplicaModel", "ReplicaTestSupport", "CLinux", log,
                 system,
-            ], exclude: page, swiftSettings: visible),
+            ], exclude: page, swiftSettings: strict),
         .testTarget(
             name: "SimulationTests",
             dependencies: ["Threads", "PathStore", "ReplicaModel", "ReplicaTestSupport", log, system],
