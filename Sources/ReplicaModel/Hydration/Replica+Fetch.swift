@@ -166,9 +166,9 @@ extension Node {
 extension Tree {
     fileprivate func complete(_ target: FetchTarget, _ descriptor: Int32) throws(ReplicaError) {
         let node = try fetched(target)
-        let place = try place(of: node)
         try errnos { () throws(Errno) in
-            try place.setXattr(OwnXattr.dataless, nil)
+            // Not by its name: the mark of another placeholder, which somebody gave that name, would go.
+            try HeldFile(descriptor: descriptor).setXattr(OwnXattr.dataless, nil)
             try node.keepTime(of: descriptor)
         }
         clearFailure(node)

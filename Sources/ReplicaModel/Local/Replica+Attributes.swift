@@ -46,8 +46,11 @@ extension Replica {
             if change.size != nil { try tree.demandCertainty(of: node) }
             guard change.mode == nil || node.kind != .symlink else { throw .errno(.notSupported) }
             tree.settle(node)
-            let status = try tree.hold(node) { (file) throws(Errno) in try file.apply(change) }
-            if let size = change.size { tree.shorten(node, to: size, try tree.place(of: node)) }
+            let status = try tree.hold(node) { (file) throws(Errno) in
+                let status = try file.apply(change)
+                if let size = change.size { tree.shorten(node, to: size, file) }
+                return status
+            }
             var fields = ItemFields(change)
             if status.permissions != node.fingerprint.mode { fields.insert(.mode) }
             for name in tree.names(of: node) {
@@ -107,10 +110,10 @@ extension FileStatus {
 
 extension Tree {
     /// What was cut off need not be fetched any more.
-    fileprivate func shorten(_ node: Node, to size: Int64, _ place: BackingPath) {
+    fileprivate func shorten(_ node: Node, to size: Int64, _ file: HeldFile) {
         guard node.materialization != .whole else { return }
         node.ranges.truncate(to: size)
-        if size == 0 { becomeWhole(node, place) }
+        if size == 0 { becomeWhole(node, file) }
     }
 
     /// All names of the node's file: itself, but for hard links.

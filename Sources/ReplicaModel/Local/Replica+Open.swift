@@ -56,7 +56,7 @@ extension Replica {
             node.opens += 1
             if isWriter { tree.addWriter(node) }
             if truncates {
-                tree.becomeWhole(node, try tree.place(of: node))
+                tree.becomeWhole(node, HeldFile(descriptor: descriptor))
                 for name in tree.names(of: node) { name.flags.remove(.doubtful) }
                 for name in tree.names(of: node) { tree.edit(name, [.contents, .modificationDate]) }
             }
@@ -193,12 +193,12 @@ extension Tree {
     }
 
     /// A file that was truncated has nothing left to fetch.
-    func becomeWhole(_ node: Node, _ place: BackingPath) {
+    func becomeWhole(_ node: Node, _ file: HeldFile) {
         guard node.materialization != .whole else { return }
         node.materialization = .whole
         node.ranges = RangeSet64()
         do throws(Errno) {
-            try place.setXattr(OwnXattr.dataless, nil)
+            try file.setXattr(OwnXattr.dataless, nil)
         } catch {
             // The mark was not there; a mark that stays would only cost a fetch.
         }

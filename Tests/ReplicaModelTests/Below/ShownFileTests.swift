@@ -141,6 +141,23 @@ import Testing
         #expect(try secret(at: "far").prefix(2) == ["secret", "600"])
     }
 
+    /// What has come whole loses its mark, and no other placeholder that has its name by then.
+    @Test func aMarkIsTakenOffTheFileThatIsHeld() async throws {
+        for name in ["far", "near"] { bench.store.write("remote", to: name) }
+        try await bench.settle()
+        let target = try #require(try bench.replica.fetchTarget(try await bench.find("far"), range: nil))
+        let descriptor = try bench.replica.openForFetch(target)
+        defer { close(descriptor) }
+        exchange("far", "near")
+        try bench.replica.completeFetch(target, descriptor: descriptor)
+        func hasMark(_ name: String) throws -> Bool {
+            let path = FileName(bench.folders.tree.string + "/" + name)
+            return try BackingPath(folder: AT_FDCWD, name: path).xattrNames().contains(OwnXattr.dataless)
+        }
+        #expect(try hasMark("far"))
+        #expect(try !hasMark("near"))
+    }
+
     @Test func aFolderIsAnotherToo() throws {
         for name in ["a", "b"] { try bench.makeFolder(name) }
         let folder = try bench.number("a")
