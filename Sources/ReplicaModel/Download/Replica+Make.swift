@@ -110,8 +110,9 @@ extension Ownership {
         try BackingPath(folder: folder, name: name).hold { (file) throws(Errno) in
             let status = try file.status()
             try moment.demandNew(status)
+            guard geteuid() == 0 else { return status }
             let above = try FileStatus(descriptor: folder)
-            guard geteuid() == 0, above.user != 0 || above.group != 0 else { return status }
+            guard above.user != 0 || above.group != 0 else { return status }
             try file.setOwner(above.user, above.group)
             return try file.status()
         }

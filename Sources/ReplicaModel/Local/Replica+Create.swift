@@ -7,11 +7,10 @@ extension Replica {
     package func makeFolder(
         _ name: FileName, in parent: ItemNumber, mode: UInt16, caller: Caller
     ) throws(ReplicaError) -> Entry {
-        try create(name, in: parent, .folder, caller) { (folder, masked) throws(Errno) -> HeldFile? in
-            try name.withCString { (text) throws(Errno) in
+        try create(name, in: parent, .folder, caller) { (folder, masked) throws(Errno) in
+            try Ownership.make(name, in: folder, for: caller) { (text) throws(Errno) in
                 try Errno.check(mkdirat(folder, text, UInt32(masked(mode))))
             }
-            return nil
         }
     }
 
@@ -19,13 +18,12 @@ extension Replica {
     package func makeSymlink(
         _ name: FileName, in parent: ItemNumber, target: [UInt8], caller: Caller
     ) throws(ReplicaError) -> Entry {
-        try create(name, in: parent, .symlink, caller) { (folder, _) throws(Errno) -> HeldFile? in
-            try name.withCString { (text) throws(Errno) in
+        try create(name, in: parent, .symlink, caller) { (folder, _) throws(Errno) in
+            try Ownership.make(name, in: folder, for: caller) { (text) throws(Errno) in
                 try FileName(bytes: target).withCString { (target) throws(Errno) in
                     try Errno.check(symlinkat(target, folder, text))
                 }
             }
-            return nil
         }
     }
 
@@ -35,13 +33,11 @@ extension Replica {
     ) throws(ReplicaError) -> Entry {
         let type = mode & UInt32(S_IFMT)
         let isFile = type == UInt32(S_IFREG) || type == 0
-        return try create(name, in: parent, .file, caller, isSpecial: !isFile) {
-            (folder, masked) throws(Errno) -> HeldFile? in
+        return try create(name, in: parent, .file, caller, isSpecial: !isFile) { (folder, masked) throws(Errno) in
             let mode = type | UInt32(masked(UInt16(mode & 0o7777)))
-            try name.withCString { (text) throws(Errno) in
+            return try Ownership.make(name, in: folder, for: caller) { (text) throws(Errno) in
                 try Errno.check(mknodat(folder, text, mode, UInt(device)))
             }
-            return nil
         }
     }
 
@@ -54,13 +50,13 @@ extension Replica {
         let isWriter = flags & O_ACCMODE != O_RDONLY
         do throws(ReplicaError) {
             let entry = try create(name, in: parent, .file, caller, opening: isWriter) {
-                (folder, masked) throws(Errno) -> HeldFile? in
+                (folder, masked) throws(Errno) in
                 let kept = flags & Self.keptOfNew
                 try name.withCString { (text) throws(Errno) in
                     descriptor = try Errno.check(
                         openat(folder, text, kept | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, UInt32(masked(mode))))
                 }
-                return HeldFile(descriptor: descriptor)
+                return try Ownership.give(HeldFile(descriptor: descriptor), in: folder, to: caller)
             }
             let file = OpenFile(
                 descriptor: descriptor, isWriter: isWriter, generation: 0, placeholder: nil,
@@ -76,10 +72,10 @@ extension Replica {
     static let keptOfNew = O_ACCMODE | O_APPEND | CL_O_DIRECT | O_SYNC | O_DSYNC
 
     /// Makes an entry by the system call in `make`, and the item for it.
-    /// - Parameter make: Answers with what it made where it holds that.
+    /// - Parameter make: Answers with what it made and has given to the caller.
     private func create(
         _ name: FileName, in parent: ItemNumber, _ kind: ItemKind, _ caller: Caller, isSpecial: Bool = false,
-        opening isWriter: Bool? = nil, _ make: (Int32, (UInt16) -> UInt16) throws(Errno) -> HeldFile?
+        opening isWriter: Bool? = nil, _ make: (Int32, (UInt16) -> UInt16) throws(Errno) -> FileStatus
     ) throws(ReplicaError) -> Entry {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(parent)
@@ -88,10 +84,7 @@ extension Replica {
             let below = try tree.descriptor(of: folder)
             let ignoresUmask = tree.hasDefaultACL(folder, below)
             let status = try errnos { () throws(Errno) in
-                let moment = try FolderMoment(of: below)
-                let made = try make(below) { ignoresUmask ? $0 : $0 & ~caller.umask }
-                guard let made else { return try Ownership.give(name, in: below, to: caller, madeAfter: moment) }
-                return try Ownership.give(made, in: below, to: caller)
+                try make(below) { ignoresUmask ? $0 : $0 & ~caller.umask }
             }
             let node = tree.makeNode(in: folder, name: name, kind: kind)
             node.fingerprint = FileFingerprint(status)
@@ -132,18 +125,23 @@ extension Tree {
 
 /// Whose a new file is.
 enum Ownership {
-    /// Makes `name` the caller's, as if the caller had made it, and says what became of it.
-    /// - Parameter moment: From before it was made: somebody may have given the name to another file meanwhile.
-    static func give(
-        _ name: FileName, in folder: Int32, to caller: Caller, madeAfter moment: FolderMoment
+    /// Has `make` make an entry, and makes that the caller's. Somebody may have given its name to another file meanwhile:
+    /// that is left alone.
+    /// - Throws: ESTALE for another file, and what `make` throws.
+    static func make(
+        _ name: FileName, in folder: Int32, for caller: Caller,
+        _ make: (UnsafePointer<CChar>) throws(Errno) -> Void
     ) throws(Errno) -> FileStatus {
-        try BackingPath(folder: folder, name: name).hold { (file) throws(Errno) in
+        let moment = try FolderMoment(of: folder)
+        try name.withCString(make)
+        return try BackingPath(folder: folder, name: name).hold { (file) throws(Errno) in
             try moment.demandNew(try file.status())
             return try give(file, in: folder, to: caller)
         }
     }
 
-    /// The same for a file that is held since it was made.
+    /// Makes a file that is held since it was made the caller's, as if the caller had made it.
+    /// - Returns: What became of it.
     static func give(_ file: HeldFile, in folder: Int32, to caller: Caller) throws(Errno) -> FileStatus {
         let made = try file.status()
         if made.user == caller.user, made.group == caller.group { return made }
