@@ -57,9 +57,9 @@ extension Tree {
             try node.demandKind(of: status)
             return status
         }
-        try show(status, as: node)
+        let known = try show(status, as: node)
         noticeForeignWrite(node, status)
-        return entry(of: node, status)
+        return entry(of: node, known, status)
     }
 
     /// Whoever still has a file open from before the import, or writes below the mount, is noticed at the next look.
@@ -74,6 +74,11 @@ extension Tree {
     }
 
     func entry(of node: Node, _ status: FileStatus) -> Entry {
+        // All names of a file are one inode to the kernel; its state is with the one that it asks for.
+        entry(of: node, nodesByInode[node.inodeNumber] ?? node, status)
+    }
+
+    private func entry(of node: Node, _ known: Node, _ status: FileStatus) -> Entry {
         var status = status
         status.inode = node.inodeNumber.rawValue
         // Bytes that are just coming change the placeholder's own.
@@ -81,8 +86,6 @@ extension Tree {
             status.modified = Timestamp(nanoseconds: node.fingerprint.modified)
         }
         maskMode(&status, of: node)
-        // All names of a file are one inode to the kernel; its state is with the one that it asks for.
-        let known = nodesByInode[node.inodeNumber] ?? node
         return Entry(
             number: node.inodeNumber, generation: known.generation, status: status, isSteady: known.writers == 0)
     }

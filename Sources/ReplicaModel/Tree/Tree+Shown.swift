@@ -25,13 +25,15 @@ extension Tree {
     private static let mostGenerations: UInt32 = 1 << 20 - 1
 
     /// Notes that the kernel is told of the file that has this status as the node's.
+    /// - Returns: The node that has what the kernel holds of the file: it may be another of its names.
     /// - Throws: ESTALE when it was exchanged too often.
-    func show(_ status: FileStatus, as node: Node) throws(ReplicaError) {
+    @discardableResult
+    func show(_ status: FileStatus, as node: Node) throws(ReplicaError) -> Node {
         let known = nodesByInode[node.inodeNumber] ?? node
         let identity = FileIdentity(status)
         guard known.lookups > 0 || known.opens > 0, let shown = known.shown, shown != identity else {
             known.shown = identity
-            return
+            return known
         }
         guard node.parent != nil, known.generation < Self.mostGenerations else {
             throw .errno(Errno(rawValue: Glibc.ESTALE))
@@ -40,11 +42,12 @@ extension Tree {
             // Its other names are still the old file's.
             separate(node)
             node.shown = identity
-        } else {
-            known.shown = identity
-            known.generation += 1
-            if node.kind == .folder { closeDescriptor(of: node) }
+            return node
         }
+        known.shown = identity
+        known.generation += 1
+        if node.kind == .folder { closeDescriptor(of: node) }
+        return known
     }
 
     /// Makes sure that a file which is held is the one that the kernel knows as the node's: it allowed a call for that one.
