@@ -7,6 +7,11 @@ extension CutCase {
         record.place(record.present["w/f"], at: "w/h")
         record.move("w/f", to: "w/g")
     }
+    private static let unlinkedAndMoved = after { record in
+        record.place(record.present["w/f"], at: "w/h")
+        record.place(nil, at: "w/h")
+        record.move("w/f", to: "w/g")
+    }
     private static let movedAndSynced = after {
         $0.move("w/f", to: "w/g")
         $0.syncFolder("w")
@@ -157,6 +162,9 @@ extension CutCase {
             "an older content than was synced", editedAndSynced, holding(["f": file(old)]), "w/f: a file, 9000 bytes",
             "nowhere"),
         .init("a folder that nobody made", untouched, holding(["f": file(old), "d": .folder]), "w/d: a folder"),
+        .init(
+            "both names of a rename, of a file that had a second name before", unlinkedAndMoved,
+            holding(["f": file(old), "g": file(old)]), "had one name at a time"),
         .init("both names of a rename", moved, holding(["f": file(old), "g": file(old)]), "had one name at a time"),
         .init("a name is lost", untouched, holding([:]), "w/f: missing", "w/f: nowhere whole"),
         .init("a synced name is lost", movedAndSynced, holding(["f": file(old)]), "may be nothing", "w/g: missing"),

@@ -64,10 +64,12 @@ struct CutJudge {
     /// What had one name at a time has one. Of a file that had several, a rename of one may be in the tree and not on the disk
     /// that tells of it: both names are there then.
     private mutating func judgeTwins(_ entry: CutRecord.Entry, _ paths: [String], _ record: CutRecord) {
-        guard !record.steps.contains(where: { step in step.values.count(where: { $0 == entry }) > 1 }) else { return }
+        func wasOneOfSeveral(_ path: String) -> Bool {
+            record.steps.contains { step in step[path] == entry && step.values.count(where: { $0 == entry }) > 1 }
+        }
+        let several = Set(paths.filter(wasOneOfSeveral))
         for (index, path) in paths.enumerated() {
-            for other in paths[..<index]
-            where !record.steps.contains(where: { $0[path] == entry && $0[other] == entry }) {
+            for other in paths[..<index] where !several.isSuperset(of: [path, other]) {
                 failures.append("\(path) and \(other): both are what had one name at a time")
             }
         }
