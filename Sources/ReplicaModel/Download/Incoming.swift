@@ -13,8 +13,6 @@ struct Incoming {
     var isQuestion = false
     /// Whether the item may have another content though its version is the same.
     var rewrite = Rewrite.no
-    /// Its number among what is noted; 0 until it is.
-    var sequence: Int64 = 0
 
     /// What the database has for ``asked`` of a question.
     static let question: Int64 = -1
@@ -66,9 +64,8 @@ struct Incoming {
             let asked: Int64 = row["asked"]
             let change = Incoming(
                 identifier: ItemIdentifier(row["identifier"]), item: noted?.item,
-                asked: UInt64(bitPattern: max(0, asked)), isQuestion: asked == question, rewrite: noted?.rewrite ?? .no,
-                sequence: row["sequence"])
-            return (change.sequence, change)
+                asked: UInt64(bitPattern: max(0, asked)), isQuestion: asked == question, rewrite: noted?.rewrite ?? .no)
+            return (row["sequence"], change)
         }
     }
 

@@ -7,17 +7,23 @@ extension Replica {
     /// - Returns: An open file, the caller's to close, and what it is; nil when it is written, or another by now.
     func openToCompare(_ number: ItemNumber, _ item: Item) -> (descriptor: Int32, fingerprint: FileFingerprint)? {
         // What cannot be opened now is asked for again.
-        let opened = try? withTreeWaking { (tree) throws(ReplicaError) -> (Int32, FileFingerprint)? in
+        try? openWhole(number, item) { !$0.dirty.contains(.contents) }
+    }
+
+    /// Opens a file that is here in whole, has the item's size, and is what is demanded.
+    private func openWhole(
+        _ number: ItemNumber, _ item: Item, where isMeant: (Node) -> Bool = { _ in true }
+    ) throws(ReplicaError) -> (descriptor: Int32, fingerprint: FileFingerprint)? {
+        try withTreeWaking { (tree) throws(ReplicaError) -> (descriptor: Int32, fingerprint: FileFingerprint)? in
             guard let node = tree.items[number], node.materialization == .whole, !tree.isWritten(node) else {
                 return nil
             }
             tree.settle(node)
-            guard node.fingerprint.size == item.size, !node.dirty.contains(.contents) else { return nil }
+            guard node.fingerprint.size == item.size, isMeant(node) else { return nil }
             let place = try tree.place(of: node)
             let file = try errnos { () throws(Errno) in try place.open(O_RDONLY | CL_O_NOATIME) }
             return (file, node.fingerprint)
         }
-        return opened.map { (descriptor: $0.0, fingerprint: $0.1) }
     }
 
     /// Whether a file is still what it was.
@@ -34,17 +40,7 @@ extension Replica {
     /// - Returns: Whether the item's content counts as in step from now on.
     func meetEqual(_ number: ItemNumber, _ item: Item, _ staged: StagedContent?) throws(ReplicaError) -> Bool {
         guard staged?.version == item.version.content || item.size == 0 else { return false }
-        let opened = try withTreeWaking { (tree) throws(ReplicaError) -> (Int32, FileFingerprint)? in
-            guard let node = tree.items[number], node.materialization == .whole, !tree.isWritten(node) else {
-                return nil
-            }
-            tree.settle(node)
-            guard node.fingerprint.size == item.size else { return nil }
-            let place = try tree.place(of: node)
-            let file = try errnos { () throws(Errno) in try place.open(O_RDONLY | CL_O_NOATIME) }
-            return (file, node.fingerprint)
-        }
-        guard let (file, fingerprint) = opened else { return false }
+        guard let (file, fingerprint) = try openWhole(number, item) else { return false }
         defer { Glibc.close(file) }
         if let staged {
             let isSame = try errnos { () throws(Errno) in try Self.isSame(file, staged.path) }
