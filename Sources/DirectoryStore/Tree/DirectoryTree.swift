@@ -14,7 +14,7 @@ final class DirectoryTree: Sendable {
     let watches: Watches
     let marks = Locked(MarkIndex())
     let listings = Locked(ListingTable())
-    let listeners = Listeners()
+    let listeners = Listeners<Void>()
     let abilities: FileSystemAbilities
     let type: FileSystemType
     /// Set where others can change the files without our being told.

@@ -94,10 +94,10 @@ extension PathStore {
             while !Task.isCancelled {
                 await sleep(interval)
                 guard let self else { return }
-                if self.isSomebodyThere { self.listeners.yield() }
+                if self.isSomebodyThere { self.listeners.signal() }
             }
         }
-        listeners.attach([hearing, asking])
+        hearings.withLock { $0 += [hearing, asking] }
     }
 
     private func hear(_ folder: StoragePath?) {
@@ -105,44 +105,11 @@ extension PathStore {
             if let folder { attention.signalled.insert(folder) } else { attention.isSignalledEverywhere = true }
             if attention.signalled.count > 10_000 { attention.isSignalledEverywhere = true }
         }
-        listeners.yield()
+        listeners.signal()
     }
 
     private var isSomebodyThere: Bool {
         let oldest = options.now() - Int64(options.openFor * 1_000_000_000)
         return attention.withLock { $0.usedAt.values.contains { $0 > oldest } }
-    }
-}
-
-/// Those who want to know when something may have changed.
-final class StoreListeners: Sendable {
-    private struct State {
-        var streams: [Int: AsyncStream<Void>.Continuation] = [:]
-        var count = 0
-        var tasks: [Task<Void, Never>] = []
-    }
-    private let state = Locked(State())
-
-    deinit {
-        for task in state.withLock({ $0.tasks }) { task.cancel() }
-    }
-
-    func attach(_ tasks: [Task<Void, Never>]) { state.withLock { $0.tasks += tasks } }
-
-    func stream() -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let number = state.withLock { state in
-            state.count += 1
-            state.streams[state.count] = continuation
-            return state.count
-        }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { _ = $0.streams.removeValue(forKey: number) }
-        }
-        return stream
-    }
-
-    func yield() {
-        for stream in state.withLock({ Array($0.streams.values) }) { stream.yield() }
     }
 }

@@ -1,5 +1,6 @@
 internal import GRDB
 public import ReplicaModel
+internal import Threads
 
 /// A store over any storage that knows only paths: it gives items lasting identifiers and versions, finds out what changed
 /// by comparing, and what became of calls whose answers were lost (docs/decisions/path-store.md).
@@ -18,7 +19,9 @@ public final class PathStore: RemoteStore {
     let attention: Locked<Attention>
     /// The intents of calls that are under way in this process.
     let underWay = Locked<Set<Int64>>([])
-    let listeners = StoreListeners()
+    let listeners = Listeners<Void>()
+    /// What hears the storage and asks it, as long as this is there.
+    let hearings = Locked<[Task<Void, Never>]>([])
 
     /// A store over `storage` that keeps what it knows in `folder`, which is there: a domain's state folder.
     /// - Throws: ``RemoteStoreError/itemUnavailable(_:)`` when the table can't be opened or made.
@@ -35,6 +38,10 @@ public final class PathStore: RemoteStore {
         try table.write { database in
             try database.execute(sql: "UPDATE item SET seenAt = ? WHERE seenAt IS NOT NULL", arguments: [now])
         }
+    }
+
+    deinit {
+        for task in hearings.withLock({ $0 }) { task.cancel() }
     }
 
     public var properties: StoreProperties {

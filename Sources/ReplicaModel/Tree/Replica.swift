@@ -18,7 +18,8 @@ package final class Replica: Sendable {
     let durable = Locked<UInt64>(0, rank: .durable)
     let presenter = Locked<(any Presenter)?>(nil)
     let fillLocks = FillLocks()
-    let events = EventHub()
+    /// What happens in the domain. Of a listener that is slower the older events are dropped.
+    let events = Listeners<DomainEvent>(keeping: .bufferingNewest(16_384))
     /// Called after local changes; must return at once.
     let wake: @Sendable () -> Void
     let clock: RunClock

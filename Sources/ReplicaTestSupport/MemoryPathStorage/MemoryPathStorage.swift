@@ -1,5 +1,6 @@
 package import PathStore
 import ReplicaModel
+import Threads
 
 /// A ``PathStorage`` in memory, full of knobs for tests: how strong its conditions are, what it keeps, how fine its clock
 /// is, which calls fail, and who is quicker than a call.
@@ -19,13 +20,12 @@ package final class MemoryPathStorage: PathStorage {
         var after: Hook?
         var race: Race?
         var pageSize = 1_000
-        var listeners: [Int: AsyncStream<StoragePath?>.Continuation] = [:]
-        var listenerCount = 0
         var now: @Sendable () -> Int64 = { MemoryPathStorage.monotonic() }
     }
 
     let paths: Locked<MemoryPaths>
     let controls = Locked(Controls())
+    private let listeners = Listeners<StoragePath?>(keeping: .unbounded)
 
     /// An empty storage.
     package init(_ properties: PathStorageProperties = PathStorageProperties()) {
@@ -88,22 +88,9 @@ package final class MemoryPathStorage: PathStorage {
     private static let start = ContinuousClock.now
 
     /// Tells those who listen that something may have changed in a folder; nil for anywhere.
-    package func signal(_ folder: StoragePath?) {
-        for listener in controls.withLock({ Array($0.listeners.values) }) { listener.yield(folder) }
-    }
+    package func signal(_ folder: StoragePath?) { listeners.yield(folder) }
 
-    package func signals() -> AsyncStream<StoragePath?> {
-        let (stream, continuation) = AsyncStream<StoragePath?>.makeStream()
-        let number = controls.withLock {
-            $0.listenerCount += 1
-            $0.listeners[$0.listenerCount] = continuation
-            return $0.listenerCount
-        }
-        continuation.onTermination = { [weak self] _ in
-            self?.controls.withLock { _ = $0.listeners.removeValue(forKey: number) }
-        }
-        return stream
-    }
+    package func signals() -> AsyncStream<StoragePath?> { listeners.stream() }
 
     /// Notes the call and runs it between the hooks.
     func serve<Result>(

@@ -16,12 +16,11 @@ public final class MemoryStore: RemoteStore {
         var after: Hook?
         var pageSize = 1_000
         var batchSize = 1_000
-        var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
-        var listenerCount = 0
     }
 
     let tree = Locked(MemoryTree())
     let controls = Locked(Controls())
+    private let listeners = Listeners<Void>()
 
     /// An empty store.
     public init() {}
@@ -86,22 +85,9 @@ public final class MemoryStore: RemoteStore {
     public func reassignIdentifiers() { tree.withLock { $0.reassignIdentifiers() } }
 
     /// Tells the listeners of ``signals()`` that something may have changed.
-    public func signal() {
-        for listener in controls.withLock({ Array($0.listeners.values) }) { listener.yield() }
-    }
+    public func signal() { listeners.signal() }
 
-    public func signals() -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let number = controls.withLock {
-            $0.listenerCount += 1
-            $0.listeners[$0.listenerCount] = continuation
-            return $0.listenerCount
-        }
-        continuation.onTermination = { [weak self] _ in
-            self?.controls.withLock { _ = $0.listeners.removeValue(forKey: number) }
-        }
-        return stream
-    }
+    public func signals() -> AsyncStream<Void> { listeners.stream() }
 
     /// Logs the call, then runs it between the hooks.
     func serve<Result>(
