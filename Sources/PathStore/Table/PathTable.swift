@@ -75,11 +75,8 @@ final class PathTable: Sendable {
 
     /// Makes everything written so far survive a power cut.
     func makeDurable() throws(RemoteStoreError) {
-        let log = open(queue.path + "-wal", O_RDONLY | O_CLOEXEC)
-        guard log >= 0 else { return }
-        defer { Glibc.close(log) }
-        guard fsync(log) == 0 else {
-            throw .itemUnavailable("the store's table cannot be synced: \(Errno(rawValue: errno))")
+        do throws(Errno) { try WriteAheadLog.sync(ofDatabaseAt: queue.path) } catch {
+            throw .itemUnavailable("the store's table cannot be synced: \(error)")
         }
     }
 

@@ -1,5 +1,4 @@
 internal import GRDB
-internal import Glibc
 internal import SystemPackage
 
 /// A transaction.
@@ -43,13 +42,7 @@ final class ReplicaDatabase: Sendable {
     /// Makes everything written so far survive a power cut: it is in the log beside the database, or was synced into the
     /// database when the log was last emptied. A checkpoint would fail while others read.
     func makeDurable() throws {
-        let log = open(queue.path + "-wal", O_RDONLY | O_CLOEXEC)
-        guard log >= 0 else {
-            if errno == ENOENT { return }
-            throw Errno.last
-        }
-        defer { Glibc.close(log) }
-        guard fsync(log) == 0 else { throw Errno.last }
+        try WriteAheadLog.sync(ofDatabaseAt: queue.path)
     }
 
     /// Closes the file; nothing can be read or written after it.
