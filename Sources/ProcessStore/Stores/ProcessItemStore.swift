@@ -4,28 +4,17 @@ public import ReplicaModel
 public final class ProcessItemStore: RemoteStore {
     public let properties: StoreProperties
     private let caller: StoreCaller
-    private let listeners: SignalListeners
 
     init(_ caller: StoreCaller, _ properties: StoreProperties) {
         self.caller = caller
         self.properties = properties
-        let listeners = SignalListeners()
-        self.listeners = listeners
-        if caller.hello.signals {
-            caller.runner.onSignal { _ in listeners.signal(nil) }
-        } else {
-            listeners.finish()
-        }
     }
 
     /// Why the process does not run now, in one line; nil where it does, or could.
-    public var trouble: String? { caller.runner.trouble }
+    public var trouble: String? { caller.trouble }
 
     /// Lets the process go; every later call is ``RemoteStoreError/serverUnreachable``.
-    public func close() async {
-        await caller.runner.close()
-        listeners.finish()
-    }
+    public func close() async { await caller.close() }
 
     public func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
         let result: ItemResult = try await call("item", ItemArguments(id: identifier), identifier)
@@ -100,7 +89,7 @@ public final class ProcessItemStore: RemoteStore {
     }
 
     public func signals() -> AsyncStream<Void> {
-        let stream = listeners.stream()
+        let stream = caller.signals()
         return AsyncStream { continuation in
             let task = Task {
                 for await _ in stream { continuation.yield() }

@@ -5,7 +5,6 @@ public import ReplicaModel
 public final class ProcessStorage: PathStorage {
     public let properties: PathStorageProperties
     private let caller: StoreCaller
-    private let listeners: SignalListeners
 
     /// Bytes of a page's text that are handed on, at most.
     private static let longestPage = 500
@@ -13,25 +12,13 @@ public final class ProcessStorage: PathStorage {
     init(_ caller: StoreCaller, _ properties: PathStorageProperties) {
         self.caller = caller
         self.properties = properties
-        let listeners = SignalListeners()
-        self.listeners = listeners
-        if caller.hello.signals {
-            caller.runner.onSignal { signal in
-                listeners.signal(signal?.path.flatMap(StoragePath.init(wire:)))
-            }
-        } else {
-            listeners.finish()
-        }
     }
 
     /// Why the process does not run now, in one line; nil where it does, or could.
-    public var trouble: String? { caller.runner.trouble }
+    public var trouble: String? { caller.trouble }
 
     /// Lets the process go; every later call is ``PathStorageError/unreachable(_:)``.
-    public func close() async {
-        await caller.runner.close()
-        listeners.finish()
-    }
+    public func close() async { await caller.close() }
 
     public func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
         do throws(PathStorageError) {
@@ -150,7 +137,7 @@ public final class ProcessStorage: PathStorage {
         }
     }
 
-    public func signals() -> AsyncStream<StoragePath?> { listeners.stream() }
+    public func signals() -> AsyncStream<StoragePath?> { caller.signals() }
 
     public func makeDurable() async throws(PathStorageError) {
         do throws(PathStorageError) {

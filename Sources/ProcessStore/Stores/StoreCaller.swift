@@ -1,4 +1,5 @@
 import Foundation
+import PathStore
 import ReplicaModel
 import SystemPackage
 
@@ -21,6 +22,7 @@ final class StoreCaller: Sendable {
     /// What the store said of itself first.
     let hello: Hello
     let runner: ProcessRunner
+    private let listeners = SignalListeners()
     private let gate: CallGate
     /// Threads for what blocks on the local disk.
     private let disk = DispatchQueue(label: "replica.spool", attributes: .concurrent)
@@ -29,6 +31,23 @@ final class StoreCaller: Sendable {
         self.runner = runner
         self.hello = hello
         gate = CallGate(hello.concurrency)
+        guard hello.signals else {
+            listeners.finish()
+            return
+        }
+        runner.onSignal { [listeners] signal in listeners.signal(signal?.path.flatMap(StoragePath.init(wire:))) }
+    }
+
+    /// Why the process does not run now, in one line; nil where it does, or could.
+    var trouble: String? { runner.trouble }
+
+    /// The folders in which the store says that something may have changed; nil for anywhere.
+    func signals() -> AsyncStream<StoragePath?> { listeners.stream() }
+
+    /// Lets the process go; every later call fails, and all streams of signals end.
+    func close() async {
+        await runner.close()
+        listeners.finish()
     }
 
     /// Makes a call.
