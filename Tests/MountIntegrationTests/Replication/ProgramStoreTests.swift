@@ -29,178 +29,164 @@ import Testing
 
         """
 
-    @Test func aStoreInPythonServesADomain() async throws {
+    private static func run(_ script: String, location: SourceLocation = #_sourceLocation) async throws {
         try await Trial.run { trial in
-            try await trial.shell(
-                Self.words + """
-                    with_stores <<'END'
-                    mkdir storage/folder
-                    echo old >storage/folder/old
-                    replica add d --store "example://$HERE/storage" >/dev/null
-                    mount_it
-                    content_is "$MNT/folder/old" old
-                    echo new >"$MNT/new"
-                    chmod 640 "$MNT/new"
-                    ln -s new "$MNT/link"
-                    mkdir "$MNT/made"
-                    settle
-                    content_is storage/new new
-                    equal "$(stat -c %a storage/new)" 640
-                    equal "$(readlink storage/link)" new
-                    mv "$MNT/new" "$MNT/made/moved"
-                    rm "$MNT/link"
-                    settle
-                    content_is storage/made/moved new
-                    [ ! -e storage/new ] && [ ! -L storage/link ]
-                    head -c 3000000 /dev/urandom >"$MNT/large"
-                    settle
-                    cmp "$MNT/large" storage/large
-                    echo theirs >storage/folder/theirs
-                    in_time content_is "$MNT/folder/theirs" theirs
-                    rm storage/folder/old
-                    in_time not test -e "$MNT/folder/old"
-                    END
-                    """)
+            try await trial.shell(words + "with_stores <<'END'\n\(script)\nEND", location: location)
         }
+    }
+
+    @Test func aStoreInPythonServesADomain() async throws {
+        try await Self.run(
+            """
+            mkdir storage/folder
+            echo old >storage/folder/old
+            replica add d --store "example://$HERE/storage" >/dev/null
+            mount_it
+            content_is "$MNT/folder/old" old
+            echo new >"$MNT/new"
+            chmod 640 "$MNT/new"
+            ln -s new "$MNT/link"
+            mkdir "$MNT/made"
+            settle
+            content_is storage/new new
+            equal "$(stat -c %a storage/new)" 640
+            equal "$(readlink storage/link)" new
+            mv "$MNT/new" "$MNT/made/moved"
+            rm "$MNT/link"
+            settle
+            content_is storage/made/moved new
+            [ ! -e storage/new ] && [ ! -L storage/link ]
+            head -c 3000000 /dev/urandom >"$MNT/large"
+            settle
+            cmp "$MNT/large" storage/large
+            echo theirs >storage/folder/theirs
+            in_time content_is "$MNT/folder/theirs" theirs
+            rm storage/folder/old
+            in_time not test -e "$MNT/folder/old"
+            """)
     }
 
     @Test func bothSidesOfAConflictAreKept() async throws {
-        try await Trial.run { trial in
-            try await trial.shell(
-                Self.words + """
-                    with_stores <<'END'
-                    echo base >storage/file
-                    replica add d --store "example://$HERE/storage" >/dev/null
-                    mount_it
-                    content_is "$MNT/file" base
-                    replica disconnect d --reason test
-                    echo 'from here' >"$MNT/file"
-                    echo 'from there' >storage/file
-                    replica connect d
-                    in_time settle
-                    both() { cat "$MNT"/* | sort | tr '\\n' ' '; }
-                    in_time eval 'equal "$(both)" "from here from there " 2>/dev/null'
-                    in_time eval 'equal "$(cat storage/* | sort | tr "\\n" " ")" "from here from there " 2>/dev/null'
-                    END
-                    """)
-        }
+        try await Self.run(
+            """
+            echo base >storage/file
+            replica add d --store "example://$HERE/storage" >/dev/null
+            mount_it
+            content_is "$MNT/file" base
+            replica disconnect d --reason test
+            echo 'from here' >"$MNT/file"
+            echo 'from there' >storage/file
+            replica connect d
+            in_time settle
+            both() { cat "$MNT"/* | sort | tr '\\n' ' '; }
+            in_time eval 'equal "$(both)" "from here from there " 2>/dev/null'
+            in_time eval 'equal "$(cat storage/* | sort | tr "\\n" " ")" "from here from there " 2>/dev/null'
+            """)
     }
 
     @Test func aStoreThatIsKilledInACallComesBack() async throws {
-        try await Trial.run { trial in
-            try await trial.shell(
-                Self.words + """
-                    with_stores <<'END'
-                    for number in 1 2 3 4; do echo "content $number" >storage/file$number; done
-                    replica add d --store "example://$HERE/storage" >/dev/null
-                    mount_it
-                    content_is "$MNT/file1" 'content 1'
-                    first=$(store_process)
-                    kill -STOP "$first"
-                    cat "$MNT/file2" >read 2>/dev/null & reader=$!
-                    echo written >"$MNT/written"
-                    sleep 0.5
-                    kill -9 "$first"
-                    wait "$reader" || true
-                    in_time content_is "$MNT/file2" 'content 2'
-                    settle
-                    content_is storage/written written
-                    second=$(store_process)
-                    not equal "$first" "$second" 2>/dev/null
-                    # In the middle of sending, many times.
-                    for round in 1 2 3 4 5; do
-                        for number in $(seq 20); do echo "$round $number" >"$MNT/sent $number"; done
-                        kill -9 "$(store_process)" || true
-                    done
-                    in_time settle
-                    for number in $(seq 20); do content_is "storage/sent $number" "5 $number"; done
-                    equal "$(ls storage | wc -l)" 25
-                    equal "$(ls "$MNT" | wc -l)" 25
-                    # Its own end ends the store.
-                    last=$(store_process)
-                    umount "$MNT"
-                    end_daemon
-                    in_time not test -e "/proc/$last"
-                    END
-                    """)
-        }
+        try await Self.run(
+            """
+            for number in 1 2 3 4; do echo "content $number" >storage/file$number; done
+            replica add d --store "example://$HERE/storage" >/dev/null
+            mount_it
+            content_is "$MNT/file1" 'content 1'
+            first=$(store_process)
+            kill -STOP "$first"
+            cat "$MNT/file2" >read 2>/dev/null & reader=$!
+            echo written >"$MNT/written"
+            sleep 0.5
+            kill -9 "$first"
+            wait "$reader" || true
+            in_time content_is "$MNT/file2" 'content 2'
+            settle
+            content_is storage/written written
+            second=$(store_process)
+            not equal "$first" "$second" 2>/dev/null
+            # In the middle of sending, many times.
+            for round in 1 2 3 4 5; do
+                for number in $(seq 20); do echo "$round $number" >"$MNT/sent $number"; done
+                kill -9 "$(store_process)" || true
+            done
+            in_time settle
+            for number in $(seq 20); do content_is "storage/sent $number" "5 $number"; done
+            equal "$(ls storage | wc -l)" 25
+            equal "$(ls "$MNT" | wc -l)" 25
+            # Its own end ends the store.
+            last=$(store_process)
+            umount "$MNT"
+            end_daemon
+            in_time not test -e "/proc/$last"
+            """)
     }
 
     @Test func whatStandsInTheWayIsSaid() async throws {
-        try await Trial.run { trial in
-            try await trial.shell(
-                Self.words + """
-                    with_stores <<'END'
-                    refused 15 "no store for 'nosuch://': there is no replica-store-nosuch in /usr/lib/replica/stores" \\
-                        replica add x --store nosuch:///y
-                    refused 15 "$HERE/none: No such file or directory" replica add x --store "example://$HERE/none"
-                    chmod 777 /usr/local/lib/replica
-                    refused 15 "/usr/local/lib/replica can be written by others, so it is not run" \\
-                        replica add x --store "example://$HERE/storage"
-                    chmod 755 /usr/local/lib/replica
-                    printf '#!/bin/sh\\nexit 7\\n' >/usr/local/lib/replica/stores/replica-store-dies
-                    {
-                        echo '#!/bin/sh'
-                        echo 'read line'
-                        echo "echo '{\\"error\\":{\\"code\\":\\"notAuthenticated\\",\\"message\\":\\"wrong password\\"}}'"
-                    } >/usr/local/lib/replica/stores/replica-store-login
-                    chmod 755 /usr/local/lib/replica/stores/*
-                    refused 15 "wrong password" replica add x --store login:///y
-                    refused 15 "replica-store-dies ended with status 7" replica add x --store dies:///y
-                    replica stores >stores
-                    has stores 'example://       /usr/local/lib/replica/stores/replica-store-example'
-                    replica help stores >stores
-                    has stores 'login://'
-                    # A domain whose store is gone mounts, and says so.
-                    echo text >storage/file
-                    replica add d --store "example://$HERE/storage" >/dev/null
-                    mount_it
-                    content_is "$MNT/file" text
-                    umount "$MNT"
-                    end_daemon
-                    mv /usr/local/lib/replica/stores/replica-store-example away
-                    mount_it
-                    content_is "$MNT/file" text
-                    echo more >"$MNT/more"
-                    says() { replica status d | grep -qF "$1"; }
-                    in_time says "there is no replica-store-example in"
-                    mv storage elsewhere
-                    mv away /usr/local/lib/replica/stores/replica-store-example
-                    in_time says "storage: No such file or directory"
-                    mv elsewhere storage
-                    in_time content_is storage/more more
-                    END
-                    """)
-        }
+        try await Self.run(
+            """
+            refused 15 "no store for 'nosuch://': there is no replica-store-nosuch in /usr/lib/replica/stores" \\
+                replica add x --store nosuch:///y
+            refused 15 "$HERE/none: No such file or directory" replica add x --store "example://$HERE/none"
+            chmod 777 /usr/local/lib/replica
+            refused 15 "/usr/local/lib/replica can be written by others, so it is not run" \\
+                replica add x --store "example://$HERE/storage"
+            chmod 755 /usr/local/lib/replica
+            printf '#!/bin/sh\\nexit 7\\n' >/usr/local/lib/replica/stores/replica-store-dies
+            {
+                echo '#!/bin/sh'
+                echo 'read line'
+                echo "echo '{\\"error\\":{\\"code\\":\\"notAuthenticated\\",\\"message\\":\\"wrong password\\"}}'"
+            } >/usr/local/lib/replica/stores/replica-store-login
+            chmod 755 /usr/local/lib/replica/stores/*
+            refused 15 "wrong password" replica add x --store login:///y
+            refused 15 "replica-store-dies ended with status 7" replica add x --store dies:///y
+            replica stores >stores
+            has stores 'example://       /usr/local/lib/replica/stores/replica-store-example'
+            replica help stores >stores
+            has stores 'login://'
+            # A domain whose store is gone mounts, and says so.
+            echo text >storage/file
+            replica add d --store "example://$HERE/storage" >/dev/null
+            mount_it
+            content_is "$MNT/file" text
+            umount "$MNT"
+            end_daemon
+            mv /usr/local/lib/replica/stores/replica-store-example away
+            mount_it
+            content_is "$MNT/file" text
+            echo more >"$MNT/more"
+            says() { replica status d | grep -qF "$1"; }
+            in_time says "there is no replica-store-example in"
+            mv storage elsewhere
+            mv away /usr/local/lib/replica/stores/replica-store-example
+            in_time says "storage: No such file or directory"
+            mv elsewhere storage
+            in_time content_is storage/more more
+            """)
     }
 
     /// Also one that does not care for the end of its input.
     @Test func itEndsWithItsDaemonHoweverThatEnds() async throws {
-        try await Trial.run { trial in
-            try await trial.shell(
-                Self.words + """
-                    with_stores <<'END'
-                    echo text >storage/file
-                    place=/usr/local/lib/replica/stores/replica-store
-                    { cat "$place-example"; echo 'time.sleep(600)'; } >"$place-sleeper"
-                    chmod 755 "$place-sleeper"
-                    replica add d --store "sleeper://$HERE/storage" >/dev/null
-                    mount_it
-                    content_is "$MNT/file" text
-                    pid=$(store_process)
-                    equal "$(awk '/^NoNewPrivs/ { print $2 }' "/proc/$pid/status")" 1
-                    equal "$(awk '/^Max core file size/ { print $5 }' "/proc/$pid/limits")" 0
-                    # Nothing of the daemon's is open in it but the conversation, its errors and itself.
-                    for file in "/proc/$pid"/fd/*; do
-                        case $(readlink "$file") in socket:* | pipe:* | */replica-store-sleeper) ;; *) fail "$(readlink "$file")" ;; esac
-                    done
-                    not grep -q storage "/proc/$pid/cmdline" "/proc/$pid/environ"
-                    kill_daemon
-                    gone "$pid"
-                    umount -l "$MNT"
-                    END
-                    """)
-        }
+        try await Self.run(
+            """
+            echo text >storage/file
+            place=/usr/local/lib/replica/stores/replica-store
+            { cat "$place-example"; echo 'time.sleep(600)'; } >"$place-sleeper"
+            chmod 755 "$place-sleeper"
+            replica add d --store "sleeper://$HERE/storage" >/dev/null
+            mount_it
+            content_is "$MNT/file" text
+            pid=$(store_process)
+            equal "$(awk '/^NoNewPrivs/ { print $2 }' "/proc/$pid/status")" 1
+            equal "$(awk '/^Max core file size/ { print $5 }' "/proc/$pid/limits")" 0
+            # Nothing of the daemon's is open in it but the conversation, its errors and itself.
+            for file in "/proc/$pid"/fd/*; do
+                case $(readlink "$file") in socket:* | pipe:* | */replica-store-sleeper) ;; *) fail "$(readlink "$file")" ;; esac
+            done
+            not grep -q storage "/proc/$pid/cmdline" "/proc/$pid/environ"
+            kill_daemon
+            gone "$pid"
+            umount -l "$MNT"
+            """)
     }
 
     @Test func usersHaveStoresOfTheirOwn() async throws {
@@ -229,36 +215,28 @@ import Testing
     }
 
     @Test func theExampleKeepsEveryPromise() async throws {
-        try await Trial.run { trial in
-            try await trial.shell(
-                Self.words + """
-                    with_stores <<'END'
-                    timeout 200 "$BIN/replica" test-store "example://$HERE/storage" >table || { tail -n 40 table; exit 1; }
-                    tail -n 1 table | grep -qE '^[0-9]+ kept, [0-9]+ not owed, 0 broken$' || { cat table; exit 1; }
-                    [ "$(grep -cE ' kept +[0-9.]+ s$' table)" -gt 80 ]
-                    equal "$(ls storage)" ""
-                    END
-                    """)
-        }
+        try await Self.run(
+            """
+            timeout 200 "$BIN/replica" test-store "example://$HERE/storage" >table || { tail -n 40 table; exit 1; }
+            tail -n 1 table | grep -qE '^[0-9]+ kept, [0-9]+ not owed, 0 broken$' || { cat table; exit 1; }
+            [ "$(grep -cE ' kept +[0-9.]+ s$' table)" -gt 80 ]
+            equal "$(ls storage)" ""
+            """)
     }
 
     /// All of them take minutes in shell.
     @Test func theExampleInShellKeepsPromises() async throws {
-        try await Trial.run { trial in
-            try await trial.shell(
-                Self.words + """
-                    with_stores <<'END'
-                    for text in created symlink rename 'deleting an unknown' 'with children' 'a file that changed' 'stale base'; do
-                        timeout 100 "$BIN/replica" test-store "shell://$HERE/storage" --only "$text" >table || { cat table; exit 1; }
-                        grep -qE ' kept +[0-9.]+ s$' table || { cat table; exit 1; }
-                    done
-                    equal "$(ls storage)" ""
-                    # The examples lie when they are broken: this one says so.
-                    sed -i 's/rmdir "$local"/rm -r "$local"/' /usr/local/lib/replica/stores/replica-store-shell
-                    not timeout 100 "$BIN/replica" test-store "shell://$HERE/storage" --only 'with children' >table
-                    grep -q 'BROKEN' table
-                    END
-                    """)
-        }
+        try await Self.run(
+            """
+            for text in created symlink rename 'deleting an unknown' 'with children' 'a file that changed' 'stale base'; do
+                timeout 100 "$BIN/replica" test-store "shell://$HERE/storage" --only "$text" >table || { cat table; exit 1; }
+                grep -qE ' kept +[0-9.]+ s$' table || { cat table; exit 1; }
+            done
+            equal "$(ls storage)" ""
+            # The examples lie when they are broken: this one says so.
+            sed -i 's/rmdir "$local"/rm -r "$local"/' /usr/local/lib/replica/stores/replica-store-shell
+            not timeout 100 "$BIN/replica" test-store "shell://$HERE/storage" --only 'with children' >table
+            grep -q 'BROKEN' table
+            """)
     }
 }
