@@ -3,22 +3,25 @@ import Threads
 
 /// What is logged, as lines with the metadata behind the message.
 package struct LogLines: Sendable {
-    private let lines = Locked<[String]>([])
+    private let kept = Locked<[String]>([])
 
     package init() {}
 
-    /// All that was logged so far.
-    package var text: String { lines.withLock { $0.joined(separator: "\n") } }
+    /// What was logged so far.
+    package var lines: [String] { kept.withLock { $0 } }
+
+    /// The same in one text.
+    package var text: String { lines.joined(separator: "\n") }
 
     /// A logger whose lines come here.
     package func logger(_ level: Logger.Level) -> Logger {
-        var logger = Logger(label: "test") { _ in LineHandler(lines: lines) }
+        var logger = Logger(label: "test") { _ in LineHandler(kept: kept) }
         logger.logLevel = level
         return logger
     }
 
     private struct LineHandler: LogHandler {
-        let lines: Locked<[String]>
+        let kept: Locked<[String]>
         var logLevel = Logger.Level.trace
         var metadata: Logger.Metadata = [:]
 
@@ -29,7 +32,7 @@ package struct LogLines: Sendable {
 
         func log(event: LogEvent) {
             let pairs = (event.metadata ?? [:]).map { "\($0.key)=\($0.value)" }.sorted()
-            lines.withLock { $0.append("\(event.message) \(pairs.joined(separator: " "))") }
+            kept.withLock { $0.append((["\(event.message)"] + pairs).joined(separator: " ")) }
         }
     }
 }

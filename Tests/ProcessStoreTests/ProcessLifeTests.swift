@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import PathStore
 import ReplicaModel
+import ReplicaTestSupport
 import Testing
 
 @testable import ProcessStore
@@ -20,10 +21,11 @@ import Testing
             }
             #expect(.now - begin < .seconds(10))
             // It answers the cancellation neither, and is ended for that.
-            for _ in 0..<200 where rude.notes("runs").count < 2 {
+            let isNew = try await eventually {
                 _ = try? await store.entry(at: file)
-                try await Task.sleep(for: .milliseconds(50))
+                return rude.notes("runs").count > 1
             }
+            #expect(isNew)
             #expect(try await store.entry(at: file)?.size == 10)
             await store.close()
         }
@@ -42,7 +44,7 @@ import Testing
             #expect(await call.value == .cancelled)
             #expect(.now - begin < .seconds(5))
             // The answer that comes after it belongs to it, and to nobody else.
-            for _ in 0..<200 where rude.notes("cancelled").isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+            #expect(try await eventually { !rude.notes("cancelled").isEmpty })
             #expect(rude.notes("cancelled") == ["1"])
             try await Task.sleep(for: .milliseconds(200))
             #expect(rude.notes("runs").count == 1 && rude.log.lines == [])
@@ -57,7 +59,7 @@ import Testing
             try await Task.sleep(for: .milliseconds(300))
             call.cancel()
             #expect(await call.value)
-            for _ in 0..<200 where rude.log.lines.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+            #expect(try await eventually { !rude.log.lines.isEmpty })
             #expect(rude.log.lines == ["the store is ended: the store does not answer"])
             await store.close()
         }
@@ -134,7 +136,7 @@ import Testing
     @Test func aFloodOfSignalsEndsIt() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("signal-flood")
-            for _ in 0..<500 where rude.log.lines.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+            #expect(try await eventually { !rude.log.lines.isEmpty })
             #expect(rude.log.lines == ["the store is ended: the store broke the protocol: too many signals"])
             await store.close()
         }
@@ -161,8 +163,8 @@ import Testing
                     await store.close()
                 }
                 // Threads give theirs back a moment later.
-                for _ in 0..<100 where !Self.isClosed(rude, before) { try await Task.sleep(for: .milliseconds(20)) }
-                #expect(Self.isClosed(rude, before))
+                let isClosed = try await eventually { Self.isClosed(rude, before) }
+                #expect(isClosed)
             }
         }
     }

@@ -3,6 +3,7 @@ import Glibc
 import Logging
 import PathStore
 import ReplicaModel
+import ReplicaTestSupport
 import SystemPackage
 import Testing
 import Threads
@@ -12,7 +13,7 @@ import Threads
 /// The rude store with limits so short that a test can wait for them, in a folder of its own.
 struct RudeStore {
     let folder: FilePath
-    let log = LinesOfLog()
+    let log = LogLines()
     private let program = StoreProgram(
         path: FilePath(#filePath).removingLastComponent().appending("rude-store"))
 
@@ -38,10 +39,8 @@ struct RudeStore {
     ) async throws(StoreFailure) -> ProcessStorage {
         var limits = Self.limits
         change(&limits)
-        var logger = Logger(label: "rude") { [log] _ in log }
-        logger.logLevel = .trace
         let opened = try await OpenedStore.open(
-            program, url: "rude:///\(fault)", folder: folder, limits: limits, log: logger)
+            program, url: "rude:///\(fault)", folder: folder, limits: limits, log: log.logger(.trace))
         guard case .path(let storage) = opened else { throw .refused("another level") }
         return storage
     }
@@ -57,8 +56,7 @@ struct RudeStore {
         for text in notes("runs") + notes("children") {
             let pid = try #require(pid_t(text))
             // Who is not our child is reaped by somebody else, a little later.
-            for _ in 0..<200 where Self.isAlive(pid) { try await Task.sleep(for: .milliseconds(10)) }
-            #expect(!Self.isAlive(pid), "process \(pid) is left", sourceLocation: location)
+            #expect(try await eventually { !Self.isAlive(pid) }, "process \(pid) is left", sourceLocation: location)
         }
         let spooled = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/spool")
         #expect(spooled.filter { $0.hasPrefix("u") } == [], sourceLocation: location)
@@ -80,28 +78,6 @@ struct RudeStore {
         try await rude.expectNothingLeft()
         try rude.remove()
     }
-}
-
-/// A log that keeps its lines.
-final class LinesOfLog: LogHandler {
-    private let kept = Locked<[String]>([])
-    var metadata: Logger.Metadata {
-        get { [:] }
-        set {}
-    }
-    var logLevel: Logger.Level {
-        get { .trace }
-        set {}
-    }
-
-    var lines: [String] { kept.withLock { $0 } }
-
-    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
-        get { nil }
-        set {}
-    }
-
-    func log(event: LogEvent) { kept.withLock { $0.append("\(event.message)") } }
 }
 
 /// A sink that keeps what it is given, and when.

@@ -39,12 +39,3 @@ func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) a
         Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
     }
 }
-
-/// Waits for a condition, up to half a minute.
-func eventually(_ condition: @Sendable () async throws -> Bool) async throws -> Bool {
-    for _ in 0..<3000 {
-        if try await condition() { return true }
-        try await Task.sleep(for: .milliseconds(10))
-    }
-    return false
-}
