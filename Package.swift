@@ -56,8 +56,10 @@ let package = Package(
         .target(
             name: "PathStore", dependencies: ["ReplicaModel", "CLinux", "Threads", grdb, system], swiftSettings: strict
         ),
+        .target(name: "ChildProcess", dependencies: ["CLinux", system], swiftSettings: strict),
         .target(
-            name: "ProcessStore", dependencies: ["Threads", "PathStore", "ReplicaModel", "CLinux", system, log],
+            name: "ProcessStore",
+            dependencies: ["ChildProcess", "Threads", "PathStore", "ReplicaModel", "CLinux", system, log],
             swiftSettings: strict),
         .target(name: "ReplicaControl", dependencies: ["CLinux", system], swiftSettings: strict),
         .executableTarget(

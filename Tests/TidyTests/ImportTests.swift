@@ -9,7 +9,8 @@ import Testing
         "ReplicaFileSystem": ["FuseMount", "ReplicaModel", "CLinux", "Threads"],
         "DirectoryStore": ["ReplicaModel", "CLinux", "Threads"],
         "PathStore": ["ReplicaModel", "CLinux", "Threads"],
-        "ProcessStore": ["PathStore", "ReplicaModel", "CLinux", "Threads"],
+        "ChildProcess": ["CLinux"],
+        "ProcessStore": ["ChildProcess", "PathStore", "ReplicaModel", "CLinux", "Threads"],
         "mount.replica": [
             "FuseMount", "ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "PathStore", "ProcessStore",
             "ReplicaControl", "ReplicaTestSupport", "CLinux", "Threads",

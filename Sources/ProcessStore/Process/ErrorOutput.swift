@@ -1,3 +1,4 @@
+import ChildProcess
 import Logging
 
 /// A store's standard error on its way to the log: lines that are short, clean and not too many.

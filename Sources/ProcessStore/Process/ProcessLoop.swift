@@ -1,4 +1,5 @@
 import CLinux
+import ChildProcess
 import Foundation
 import Glibc
 import Logging
@@ -50,7 +51,7 @@ struct ProcessLoop {
     mutating func run(_ program: StoreProgram, environment: [String]) -> StoreProcess.End {
         let child: SpawnedProcess
         do throws(Errno) {
-            child = try SpawnedProcess(program, isLaunched: limits.isLaunched, environment: environment)
+            child = try SpawnedProcess(program.call(isLaunched: limits.isLaunched, environment: environment))
         } catch {
             return ended(.unreachable("\(program.path) can't be started: \(error)"))
         }
@@ -61,7 +62,7 @@ struct ProcessLoop {
         for _ in 0..<Self.lastReads where isTalking { if !read(child.conversation, of: child) { break } }
         for _ in 0..<Self.lastReads where isComplaining { if !readErrors(child.errors) { break } }
         errors.finish(now: now)
-        let status = Self.reap(child.identifier)
+        let status = child.reap()
         return ended(failure ?? (stage == .serving ? .unreachable(Self.words(program, status)) : nil))
     }
 
@@ -225,12 +226,6 @@ struct ProcessLoop {
     }
 
     // MARK: The end
-
-    private static func reap(_ child: pid_t) -> Int32 {
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0, errno == EINTR {}
-        return status
-    }
 
     private static func words(_ program: StoreProgram, _ status: Int32) -> String {
         let signal = status & 0x7F

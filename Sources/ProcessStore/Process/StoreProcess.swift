@@ -1,4 +1,5 @@
 import CLinux
+import ChildProcess
 import Foundation
 import Glibc
 import Logging

@@ -1,4 +1,5 @@
 import CLinux
+import ChildProcess
 import Glibc
 public import SystemPackage
 

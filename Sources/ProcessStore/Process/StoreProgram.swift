@@ -1,3 +1,4 @@
+internal import ChildProcess
 public import SystemPackage
 
 /// A program that is a store.
@@ -20,4 +21,15 @@ public struct StoreProgram: Sendable {
 
     /// What it is called.
     var name: String { path.lastComponent?.string ?? path.string }
+
+    /// How it is run.
+    /// - Parameter isLaunched: Whether this program runs first and becomes the store (``StoreLaunch``). It ends with the calling
+    ///   thread then.
+    func call(isLaunched: Bool, environment: [String]) -> ProgramCall {
+        // By the descriptor, and not by the name: what is run is what was checked.
+        let own = file == nil ? path.string : "/proc/self/fd/3"
+        return ProgramCall(
+            path: isLaunched ? "/proc/self/exe" : own,
+            words: [name] + (isLaunched ? StoreLaunch.arguments(own) : []), environment: environment, file: file)
+    }
 }

@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 
 /// A line of a store, as far as it must be known to find out whom it is for.

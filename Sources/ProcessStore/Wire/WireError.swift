@@ -1,3 +1,5 @@
+import ChildProcess
+
 /// The error of a store's answer. What has no place in it counts as left out: an error is an error.
 struct WireError: Decodable, Sendable {
     let code: String

@@ -1,7 +1,7 @@
-/// Text of a store as a log or a terminal may have it.
-enum PlainText {
+/// Text of a program or a server as a log or a terminal may have it.
+package enum PlainText {
     /// One line without control characters; what is not UTF-8 shows as U+FFFD.
-    static func of(_ bytes: [UInt8]) -> String {
+    package static func of(_ bytes: [UInt8]) -> String {
         let scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars.map { scalar in
             isHarmless(scalar) ? scalar : " "
         }
@@ -9,7 +9,7 @@ enum PlainText {
     }
 
     /// As above, of at most `longest` bytes.
-    static func of(_ text: String, longest: Int = 500) -> String {
+    package static func of(_ text: String, longest: Int = 500) -> String {
         let bytes = Array(text.utf8)
         return bytes.count <= longest ? of(bytes) : of(Array(bytes.prefix(longest))) + "…"
     }

@@ -1,0 +1,21 @@
+import Foundation
+import Glibc
+
+/// What a store's process finds in its environment.
+enum StoreEnvironment {
+    private static let names = [
+        "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME",
+        "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
+        "SSL_CERT_FILE", "SSL_CERT_DIR",
+    ]
+
+    /// Of this process's environment what the protocol names, as `NAME=VALUE`; for root a fixed PATH.
+    static func entries(
+        of environment: [String: String] = ProcessInfo.processInfo.environment, isRoot: Bool = geteuid() == 0
+    ) -> [String] {
+        names.compactMap { name in
+            if isRoot, name == "PATH" { return "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" }
+            return environment[name].map { "\(name)=\($0)" }
+        }
+    }
+}
