@@ -61,12 +61,16 @@ let package = Package(
             name: "ProcessStore",
             dependencies: ["ChildProcess", "Threads", "PathStore", "ReplicaModel", "CLinux", system, log],
             swiftSettings: strict),
+        .target(
+            name: "SFTPStore",
+            dependencies: ["ChildProcess", "Threads", "PathStore", "ReplicaModel", "CLinux", system],
+            swiftSettings: strict),
         .target(name: "ReplicaControl", dependencies: ["CLinux", system], swiftSettings: strict),
         .executableTarget(
             name: "mount.replica",
             dependencies: [
-                "ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "PathStore", "ProcessStore", "ReplicaControl",
-                "ReplicaTestSupport", "CLinux", "Threads", log,
+                "ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "PathStore", "ProcessStore", "SFTPStore",
+                "ReplicaControl", "ReplicaTestSupport", "CLinux", "Threads", log,
                 system,
             ],
             swiftSettings: strict),
@@ -106,6 +110,11 @@ let package = Package(
             name: "PathStoreTests",
             dependencies: ["PathStore", "ReplicaModel", "ReplicaTestSupport", "Threads", log, system],
             exclude: page, swiftSettings: strict),
+        .testTarget(
+            name: "SFTPStoreTests",
+            dependencies: [
+                "SFTPStore", "ChildProcess", "PathStore", "ReplicaModel", "ReplicaTestSupport", "Threads", system,
+            ], exclude: page, swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             dependencies: [

@@ -11,9 +11,10 @@ import Testing
         "PathStore": ["ReplicaModel", "CLinux", "Threads"],
         "ChildProcess": ["CLinux"],
         "ProcessStore": ["ChildProcess", "PathStore", "ReplicaModel", "CLinux", "Threads"],
+        "SFTPStore": ["ChildProcess", "PathStore", "ReplicaModel", "CLinux", "Threads"],
         "mount.replica": [
             "FuseMount", "ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "PathStore", "ProcessStore",
-            "ReplicaControl", "ReplicaTestSupport", "CLinux", "Threads",
+            "SFTPStore", "ReplicaControl", "ReplicaTestSupport", "CLinux", "Threads",
         ],
         "replica": ["ReplicaControl", "Threads"],
         "ReplicaTestSupport": ["ReplicaModel", "PathStore", "CLinux", "Threads"],

@@ -1,0 +1,215 @@
+import ChildProcess
+import Glibc
+import SystemPackage
+import Threads
+
+/// The thread of a connection: starts ssh, reads and writes packets, watches the clocks, and ends it.
+struct ConnectionLoop {
+    private enum Stage {
+        case serving
+        /// Its input has ended.
+        case leaving(ContinuousClock.Instant)
+        case terminating(ContinuousClock.Instant)
+        case killed
+    }
+
+    /// Between the end of the conversation and the end of an ssh that has died: how it died is known then.
+    private static let momentOfDeath = Duration.seconds(1)
+    /// Reads of what ssh left behind, at most.
+    private static let lastReads = 64
+
+    private let connection: SFTPConnection
+    private let limits: ConnectionLimits
+    private let begin = ContinuousClock.now
+    private var stage = Stage.serving
+    private var packets = PacketBuffer()
+    private var complaint = SSHComplaint()
+    private var hasGreeted = false
+    private var now = ContinuousClock.now
+    /// When the last answer came, or nothing was waited for.
+    private var heard = ContinuousClock.now
+    private var hungUp: ContinuousClock.Instant?
+    private var (isTalking, isComplaining) = (true, true)
+    /// What is being written, from `written` on.
+    private var (chunk, written): ([UInt8], Int) = ([], 0)
+
+    init(_ connection: SFTPConnection) {
+        self.connection = connection
+        limits = connection.limits
+    }
+
+    /// Blocks until nothing of ssh is left.
+    /// - Returns: Why it ended.
+    mutating func run(_ call: ProgramCall) -> SFTPFailure {
+        let child: SpawnedProcess
+        do throws(Errno) { child = try SpawnedProcess(call) } catch {
+            return .refused("\(call.path) can't be started: \(error)")
+        }
+        serve(child)
+        // The leader has ended and nobody has waited for it: its number is still its group's and no other's.
+        kill(-child.identifier, SIGKILL)
+        for _ in 0..<Self.lastReads where isTalking { if !read(child) { break } }
+        for _ in 0..<Self.lastReads where isComplaining { if !readErrors(child) { break } }
+        return complaint.failure(connection.address, status: child.reap())
+    }
+
+    private mutating func serve(_ child: SpawnedProcess) {
+        while true {
+            let hasOutput = isTalking && (written < chunk.count || connection.state.withLock { !$0.outgoing.isEmpty })
+            var files = [
+                pollfd(fd: child.handle.raw, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: connection.wakeUp.raw, events: Int16(POLLIN), revents: 0),
+                pollfd(
+                    fd: isTalking ? child.conversation.raw : -1, events: Int16(POLLIN | (hasOutput ? POLLOUT : 0)),
+                    revents: 0),
+                pollfd(fd: isComplaining ? child.errors.raw : -1, events: Int16(POLLIN), revents: 0),
+            ]
+            poll(&files, 4, Int32(max(.zero, min(deadline - .now, .seconds(3_600))) / .milliseconds(1)) + 1)
+            now = .now
+            if files[0].revents != 0 { return }
+            if files[1].revents != 0 {
+                var count: UInt64 = 0
+                Glibc.read(connection.wakeUp.raw, &count, 8)
+            }
+            if files[2].revents & Int16(POLLOUT) != 0 { write(child) }
+            if files[2].revents & ~Int16(POLLOUT) != 0 { read(child) }
+            if files[3].revents != 0 { readErrors(child) }
+            watch(child)
+        }
+    }
+
+    // MARK: Reading and writing
+
+    /// - Returns: Whether there may be more at once.
+    @discardableResult
+    private mutating func read(_ child: SpawnedProcess) -> Bool {
+        let count = withUnsafeTemporaryAllocation(byteCount: 1 << 18, alignment: 16) { buffer in
+            let count = Glibc.read(child.conversation.raw, buffer.baseAddress, buffer.count)
+            if count > 0, case .serving = stage { take(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+            return count
+        }
+        if count == 0 || count < 0 && errno != EAGAIN && errno != EINTR {
+            isTalking = false
+            hungUp = hungUp ?? now
+        }
+        return count > 0
+    }
+
+    private mutating func take(_ bytes: UnsafeRawBufferPointer) {
+        let connection = connection
+        var (greeted, answered) = (hasGreeted, false)
+        do throws(MalformedPacket) {
+            try packets.take(bytes) { (packet) throws(MalformedPacket) in
+                if greeted {
+                    let (number, reply) = try SFTPReply.read(packet)
+                    guard connection.take(number, reply) else {
+                        throw MalformedPacket(reason: "an answer that nobody waits for")
+                    }
+                } else {
+                    connection.hello.fulfil(.success(try SFTPHello(packet)))
+                    greeted = true
+                }
+                answered = true
+            }
+        } catch {
+            let text =
+                greeted
+                ? "the server breaks the protocol: \(error.reason)"
+                : "no sftp server answers, but \(PlainText.of("'\(String(decoding: packets.beginning, as: UTF8.self))'")): "
+                    + "does a shell's profile print something there?"
+            connection.end(.unreachable("\(connection.address): \(text)"))
+        }
+        hasGreeted = greeted
+        if answered { heard = now }
+    }
+
+    @discardableResult
+    private mutating func readErrors(_ child: SpawnedProcess) -> Bool {
+        let count = withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 16) { buffer in
+            let count = Glibc.read(child.errors.raw, buffer.baseAddress, buffer.count)
+            if count > 0 { complaint.take(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+            return count
+        }
+        if count == 0 || count < 0 && errno != EAGAIN && errno != EINTR { isComplaining = false }
+        return count > 0
+    }
+
+    private mutating func write(_ child: SpawnedProcess) {
+        while true {
+            if written == chunk.count {
+                let packets = connection.state.withLock { state in
+                    defer { state.outgoing = [] }
+                    return state.outgoing
+                }
+                if packets.isEmpty { return }
+                (chunk, written) = (packets.count == 1 ? packets[0] : Array(packets.joined()), 0)
+            }
+            let count = chunk.withUnsafeBytes {
+                send(child.conversation.raw, $0.baseAddress! + written, $0.count - written, Int32(MSG_NOSIGNAL))
+            }
+            if count < 0, errno == EINTR { continue }
+            // A broken line is noticed by reading.
+            guard count > 0 else { return }
+            written += count
+        }
+    }
+
+    // MARK: Clocks
+
+    private var deadline: ContinuousClock.Instant {
+        switch stage {
+        case .leaving(let since), .terminating(let since): return since + limits.farewell
+        case .killed: return .now + .seconds(3_600)
+        case .serving:
+            if let hungUp { return hungUp + Self.momentOfDeath }
+            if !hasGreeted { return begin + limits.hello }
+            // What is waited for is looked at now and then: a request that is sent wakes this.
+            return heard + limits.silence
+        }
+    }
+
+    private mutating func watch(_ child: SpawnedProcess) {
+        switch stage {
+        case .leaving(let since): if now - since >= limits.farewell { terminate(child) }
+        case .terminating(let since):
+            guard now - since >= limits.farewell else { break }
+            stage = .killed
+            kill(-child.identifier, SIGKILL)
+        case .killed: break
+        case .serving: watchServing(child)
+        }
+    }
+
+    private mutating func watchServing(_ child: SpawnedProcess) {
+        let (ended, isToLeave, oldest) = connection.state.withLock { state in
+            (state.ended, state.isToLeave, state.pending.values.map(\.sent).min())
+        }
+        let address = connection.address
+        if ended != nil {
+            terminate(child)
+        } else if let hungUp {
+            if now - hungUp >= Self.momentOfDeath { terminate(child) }
+        } else if isToLeave {
+            connection.end(.unreachable("\(address): the connection is closed"))
+            shutdown(child.conversation.raw, Int32(SHUT_WR))
+            stage = .leaving(now)
+        } else if !hasGreeted {
+            if now - begin >= limits.hello { fail("no answer within \(limits.hello)", child) }
+        } else if let oldest {
+            if now - max(heard, oldest) >= limits.silence { fail("no answer for \(limits.silence)", child) }
+            if now - oldest >= limits.answer { fail("no answer to one request for \(limits.answer)", child) }
+        } else {
+            heard = now
+        }
+    }
+
+    private mutating func fail(_ text: String, _ child: SpawnedProcess) {
+        connection.end(.unreachable("\(connection.address): \(text)"))
+        terminate(child)
+    }
+
+    private mutating func terminate(_ child: SpawnedProcess) {
+        stage = .terminating(now)
+        kill(-child.identifier, SIGTERM)
+    }
+}

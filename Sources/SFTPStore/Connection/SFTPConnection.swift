@@ -1,0 +1,112 @@
+import CLinux
+import ChildProcess
+import Glibc
+import SystemPackage
+import Threads
+
+/// One run of `ssh HOST -s sftp`: what is sent to it and waited for. A thread of its own does the rest
+/// (``ConnectionLoop``). Safe from any thread.
+final class SFTPConnection: Sendable {
+    struct State {
+        /// Packets to write.
+        var outgoing: [[UInt8]] = []
+        var pending: [UInt32: PendingReply] = [:]
+        var count: UInt32 = 0
+        /// Why it takes no request any more.
+        var ended: SFTPFailure?
+        var isToLeave = false
+    }
+
+    let address: SFTPAddress
+    let limits: ConnectionLimits
+    let begin = ContinuousClock.now
+    let state = Locked(State())
+    let wakeUp: OwnedDescriptor
+    /// What the server is, once it has said so.
+    let hello = Promise<Result<SFTPHello, SFTPFailure>>()
+    /// Nothing of ssh is left.
+    let isGone = Promise<Void>()
+
+    /// Starts ssh in a while, by a thread that lives as long as it.
+    /// - Throws: When this process has no descriptor left, or there is no ssh.
+    init(_ address: SFTPAddress, _ command: SSHCommand, _ limits: ConnectionLimits) throws(SFTPFailure) {
+        (self.address, self.limits) = (address, limits)
+        let call = try command.call(address)
+        do throws(Errno) {
+            wakeUp = try OwnedDescriptor(checking: cl_eventfd(0, CL_EFD_CLOEXEC | CL_EFD_NONBLOCK))
+        } catch {
+            throw .unreachable("no connection can be made: \(error)")
+        }
+        state.withLock { $0.outgoing = [SFTPRequest.hello] }
+        let isStarted = Thread.run { [self] in
+            var loop = ConnectionLoop(self)
+            end(loop.run(call))
+            isGone.fulfil(())
+        }
+        if !isStarted { throw .unreachable("no connection can be made: no thread is left") }
+    }
+
+    /// Whether it takes requests.
+    var isOpen: Bool { state.withLock { $0.ended == nil && !$0.isToLeave } }
+
+    /// Sends a request.
+    /// - Parameter over: Called once when it is answered, or will never be.
+    func send(_ request: SFTPRequest, over: @escaping @Sendable () -> Void = {}) -> PendingReply {
+        let reply = PendingReply(self, over: over)
+        let failure = state.withLock { state -> SFTPFailure? in
+            if let failure = state.ended { return failure }
+            if state.isToLeave { return .unreachable("\(address): the connection is closed") }
+            repeat { state.count &+= 1 } while state.pending[state.count] != nil
+            state.pending[state.count] = reply
+            state.outgoing.append(request.packet(state.count))
+            return nil
+        }
+        if let failure { reply.finish(.failure(.lost(failure))) } else { wake() }
+        return reply
+    }
+
+    /// Closes a handle without waiting for the answer.
+    func close(_ handle: [UInt8]) { _ = send(.close(handle)) }
+
+    /// Takes an answer.
+    /// - Returns: Whether it was waited for.
+    func take(_ number: UInt32, _ reply: SFTPReply) -> Bool {
+        guard let pending = state.withLock({ $0.pending.removeValue(forKey: number) }) else { return false }
+        pending.finish(.success(reply))
+        return true
+    }
+
+    /// Ends it: nothing more of it is believed.
+    func fail(_ failure: SFTPFailure) {
+        end(failure)
+        wake()
+    }
+
+    /// Takes no request any more; those that are under way have no answer.
+    func end(_ failure: SFTPFailure) {
+        let (pending, first) = state.withLock { state in
+            state.ended = state.ended ?? failure
+            defer { (state.pending, state.outgoing) = ([:], []) }
+            return (state.pending.values.map { $0 }, state.ended ?? failure)
+        }
+        for reply in pending { reply.finish(.failure(.lost(first))) }
+        hello.fulfil(.failure(first))
+    }
+
+    /// Lets it go: ssh gets the end of its input, and is ended when it stays.
+    func letGo() {
+        state.withLock { $0.isToLeave = true }
+        wake()
+    }
+
+    /// Lets it go, and returns when nothing of it is left.
+    func leave() async {
+        letGo()
+        _ = await isGone.value()
+    }
+
+    private func wake() {
+        var one: UInt64 = 1
+        write(wakeUp.raw, &one, 8)
+    }
+}

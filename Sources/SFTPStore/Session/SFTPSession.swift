@@ -1,0 +1,84 @@
+import PathStore
+import ReplicaModel
+import Threads
+
+/// A connection that is ready: what its server can do, and where the store is on it.
+final class SFTPSession: Sendable {
+    let connection: SFTPConnection
+    /// Where the store is, absolute as the server says it; without a slash at the end.
+    let base: [UInt8]
+    let sizes: TransferSizes
+    let clock = ServerClock()
+    private let hello: SFTPHello
+    /// Places for packets with contents: more of them would not be faster, and what is waited for would wait behind them.
+    let transfers = CallGate(12)
+
+    var address: SFTPAddress { connection.address }
+    var syncs: Bool { hello.has("fsync@openssh.com") }
+    var links: Bool { hello.has("hardlink@openssh.com") }
+    var replaces: Bool { hello.has("posix-rename@openssh.com") }
+    var setsSymlinks: Bool { hello.has("lsetstat@openssh.com") }
+    var tellsRoom: Bool { hello.has("statvfs@openssh.com", "2") }
+
+    private init(_ connection: SFTPConnection, _ hello: SFTPHello, base: [UInt8], _ sizes: TransferSizes) {
+        (self.connection, self.hello, self.base, self.sizes) = (connection, hello, base, sizes)
+    }
+
+    /// Connects, and looks where the store is.
+    static func open(
+        _ address: SFTPAddress, _ command: SSHCommand, _ limits: ConnectionLimits
+    ) async throws(SFTPFailure) -> SFTPSession {
+        let connection = try SFTPConnection(address, command, limits)
+        do throws(SFTPFailure) {
+            return try await open(connection)
+        } catch {
+            connection.letGo()
+            throw error
+        }
+    }
+
+    private static func open(_ connection: SFTPConnection) async throws(SFTPFailure) -> SFTPSession {
+        let address = connection.address
+        guard let outcome = await connection.hello.value() else { throw .unreachable("\(address): cancelled") }
+        let hello = try outcome.get()
+        let limits = hello.has("limits@openssh.com") ? connection.send(.limits) : nil
+        let path = address.path.isEmpty ? [UInt8(ascii: ".")] : address.path
+        let shown = String(decoding: address.path, as: UTF8.self)
+        do throws(RequestFailure) {
+            var sizes = TransferSizes()
+            if let limits {
+                let reply = try await limits.extended()
+                do throws(MalformedPacket) { sizes = try TransferSizes(reply) } catch {
+                    throw .lost(.unreachable("\(address): the server breaks the protocol: \(error.reason)"))
+                }
+            }
+            var base = try await connection.send(.realPath(path)).path()
+            guard base.first == UInt8(ascii: "/") else {
+                throw .lost(.unreachable("\(address): the server does not say where \(shown) is"))
+            }
+            let attributes = try await connection.send(.lookThrough(base)).attributes()
+            guard attributes.isFolder else { throw .lost(.refused("\(address): \(shown) is no directory there")) }
+            while base.last == UInt8(ascii: "/") { base.removeLast() }
+            return SFTPSession(connection, hello, base: base, sizes)
+        } catch {
+            switch error {
+            case .lost(let failure): throw failure
+            case .cancelled: throw .unreachable("\(address): cancelled")
+            case .status(let status) where status.code == .noSuchFile:
+                throw .refused("\(address): there is no directory \(shown) there")
+            case .status(let status): throw .refused("\(address): \(shown): \(status.words)")
+            }
+        }
+    }
+
+    func send(_ request: SFTPRequest) -> PendingReply { connection.send(request) }
+
+    /// The server's path of something in the store.
+    func path(_ path: StoragePath) -> [UInt8] {
+        if path == .root { return root }
+        return path.names.reduce(into: base) { $0 += [UInt8(ascii: "/")] + $1.bytes }
+    }
+
+    /// The server's path of the store itself.
+    var root: [UInt8] { base.isEmpty ? [UInt8(ascii: "/")] : base }
+}

@@ -1,0 +1,18 @@
+import Threads
+
+/// What a server's clock shows at least, as its own files have told.
+final class ServerClock: Sendable {
+    private let reading = Locked<(seconds: UInt32, at: ContinuousClock.Instant)?>(nil)
+
+    /// A file that was written after `moment` has this time.
+    func note(_ seconds: UInt32, at moment: ContinuousClock.Instant = .now) {
+        reading.withLock { $0 = (seconds, moment) }
+    }
+
+    /// Whether a file that is written from now on has another time than this one, by two seconds: clocks go back a little.
+    func hasPassed(_ seconds: UInt32) -> Bool {
+        guard let (known, moment) = reading.withLock({ $0 }) else { return false }
+        let passed = Double((ContinuousClock.now - moment) / .seconds(1))
+        return Double(seconds) + 2 < Double(known) + passed
+    }
+}

@@ -1,0 +1,18 @@
+import ReplicaModel
+
+/// Names of files on their way into the store, which are not shown: `.replica-tmp-` and sixteen digits.
+enum TemporaryName {
+    private static let prefix = Array(".replica-tmp-".utf8)
+
+    static func fresh() -> [UInt8] {
+        let digits = String(UInt64.random(in: 0 ... .max), radix: 16)
+        return prefix + Array((String(repeating: "0", count: 16 - digits.count) + digits).utf8)
+    }
+
+    static func isOne(_ name: [UInt8]) -> Bool { name.starts(with: prefix) }
+
+    /// The same name in the other case.
+    static func inOtherCase(_ name: [UInt8]) -> [UInt8] {
+        Array(String(decoding: name, as: UTF8.self).uppercased().utf8)
+    }
+}

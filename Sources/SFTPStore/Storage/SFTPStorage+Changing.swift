@@ -1,0 +1,181 @@
+package import PathStore
+import ReplicaModel
+
+extension SFTPStorage {
+    package func make(
+        _ path: StoragePath, kind: PathKind, attributes: PathAttributes
+    ) async throws(PathStorageError) -> PathEntry {
+        try check(path)
+        if case .symlink = kind, !abilities.keepsSymlinks { throw .unsupported("symlinks") }
+        return try await call(path, isChange: true) { session async throws(CallError) in
+            switch kind {
+            case .file: throw .storage(.unsupported("files are written"))
+            case .folder:
+                let mode = attributes.mode.map { UInt32($0) }
+                try await self.made(path, session, session.send(.makeFolder(session.path(path), mode: mode)))
+            case .symlink(let target):
+                try await self.made(path, session, session.send(.makeSymlink(session.path(path), target: target)))
+            }
+            return try await self.completed(path, kind, attributes, session)
+        }
+    }
+
+    /// Waits until something is made.
+    private func made(_ path: StoragePath, _ session: SFTPSession, _ reply: PendingReply) async throws(CallError) {
+        do throws(RequestFailure) { try await reply.done() } catch {
+            if case .status(let status) = error, status.code != .noSuchFile,
+                let taken = try await taken(path, session)
+            {
+                throw .storage(taken)
+            }
+            throw .request(error)
+        }
+    }
+
+    /// Gives what was made its attributes; takes it back where the server refuses them.
+    private func completed(
+        _ path: StoragePath, _ kind: PathKind, _ attributes: PathAttributes, _ session: SFTPSession
+    ) async throws(CallError) -> PathEntry {
+        do throws(CallError) {
+            guard let entry = try await set(attributes, of: path, session), entry.kind == kind else {
+                throw .storage(.unreachable("\(session.address): \(path): it is another than was made"))
+            }
+            return entry
+        } catch {
+            if case .request(.status) = error {
+                _ = session.send(kind == .folder ? .removeFolder(session.path(path)) : .remove(session.path(path)))
+            }
+            throw error
+        }
+    }
+
+    package func set(_ attributes: PathAttributes, of path: StoragePath) async throws(PathStorageError) -> PathEntry {
+        try await call(path, isChange: true) { session async throws(CallError) in
+            guard let entry = try await self.set(attributes, of: path, session) else { throw .storage(.notFound) }
+            return entry
+        }
+    }
+
+    /// - Returns: What is there then; nil where nothing is.
+    private func set(
+        _ attributes: PathAttributes, of path: StoragePath, _ session: SFTPSession
+    ) async throws(CallError) -> PathEntry? {
+        guard let there = try await self.attributes(at: path, session) else { return nil }
+        var wanted = SFTPAttributes()
+        if abilities.keepsModes, !there.isSymlink { wanted.mode = attributes.mode.map { UInt32($0) } }
+        if abilities.keepsTimes, let date = attributes.modificationDate {
+            wanted.times = SFTPAttributes.Times(access: there.times?.access ?? date.sftp, modification: date.sftp)
+        }
+        // A server that cannot give symlinks a time would give it to what they point to.
+        if wanted != SFTPAttributes(), !there.isSymlink || session.setsSymlinks {
+            let target = session.path(path)
+            try await session.get { () async throws(RequestFailure) in
+                try await session.send(there.isSymlink ? .setOfSymlink(wanted, of: target) : .set(wanted, of: target))
+                    .done()
+            }
+        }
+        return try await entry(at: path, session)
+    }
+
+    package func move(
+        _ path: StoragePath, to target: StoragePath, version: String?
+    ) async throws(PathStorageError) -> PathEntry {
+        try check(path)
+        try check(target)
+        return try await call(path, isChange: true) { session async throws(CallError) in
+            guard let there = try await self.attributes(at: path, session) else { throw .storage(.notFound) }
+            if let version, version != there.version {
+                throw .storage(.changed(try await self.entry(path, there, session)))
+            }
+            if let taken = try await self.taken(target, session) { throw .storage(taken) }
+            do throws(RequestFailure) {
+                try await session.send(.rename(session.path(path), to: session.path(target))).done()
+            } catch {
+                if case .status(let status) = error, status.code == .failure,
+                    let taken = try await self.taken(target, session)
+                {
+                    throw .storage(taken)
+                }
+                throw .request(error)
+            }
+            guard let entry = try await self.entry(at: target, session) else {
+                throw .storage(.unreachable("\(session.address): \(target): it is gone where it was moved to"))
+            }
+            return entry
+        }
+    }
+
+    package func remove(_ path: StoragePath, version: String?) async throws(PathStorageError) {
+        try check(path)
+        do throws(PathStorageError) {
+            try await call(path, isChange: true) { session async throws(CallError) in
+                try await self.remove(path, version, session)
+            }
+        } catch .notFound {
+            return
+        }
+    }
+
+    private func remove(_ path: StoragePath, _ version: String?, _ session: SFTPSession) async throws(CallError) {
+        guard let there = try await attributes(at: path, session) else { return }
+        if there.isFile != (version != nil) || version != nil && there.version != version {
+            throw .storage(.changed(try await entry(path, there, session)))
+        }
+        let request: SFTPRequest = there.isFolder ? .removeFolder(session.path(path)) : .remove(session.path(path))
+        do throws(RequestFailure) { try await session.send(request).done() } catch {
+            guard case .status(let status) = error, status.code == .failure, there.isFolder else {
+                throw .request(error)
+            }
+            if try await isEmptied(path, session) {
+                try await session.get { () async throws(RequestFailure) in
+                    try await session.send(.removeFolder(session.path(path))).done()
+                }
+            } else {
+                throw .storage(.notEmpty)
+            }
+        }
+    }
+
+    /// Whether nothing was in a folder but old temporary files, which are gone now.
+    private func isEmptied(_ folder: StoragePath, _ session: SFTPSession) async throws(CallError) -> Bool {
+        let path = session.path(folder)
+        let handle = try await session.get { () async throws(RequestFailure) in
+            try await session.send(.openFolder(path)).handle()
+        }
+        let names = try await names(handle, session).filter { !isDot($0.bytes) }
+        guard !names.isEmpty, names.allSatisfy({ isOld($0, session) }) else { return false }
+        for name in names { _ = session.send(.remove(path + [UInt8(ascii: "/")] + name.bytes)) }
+        return true
+    }
+
+    private func isDot(_ name: [UInt8]) -> Bool { name == [UInt8(ascii: ".")] || name == Array("..".utf8) }
+
+    /// Whether it is a temporary file that nobody is writing any more.
+    private func isOld(_ name: SFTPReply.Name, _ session: SFTPSession) -> Bool {
+        guard TemporaryName.isOne(name.bytes), let times = name.attributes.times else { return false }
+        return session.clock.hasPassed(times.modification &+ 600)
+    }
+
+    /// What was renamed or made is durable with the next file that is synced, where the server's file system keeps an order of
+    /// such changes, as ext4 and xfs do.
+    package func makeDurable() async throws(PathStorageError) {
+        guard hasChanged.withLock({ $0 }) else { return }
+        hasChanged.withLock { $0 = false }
+        do throws(PathStorageError) {
+            try await call(.root, isChange: false) { session async throws(CallError) in
+                guard session.syncs else { return }
+                let temporary = session.base + [UInt8(ascii: "/")] + TemporaryName.fresh()
+                try await session.get { () async throws(RequestFailure) in
+                    let opening = session.send(.open(temporary, [.write, .create, .exclusive], mode: 0o600))
+                    let handle = try await opening.handle()
+                    defer { _ = session.send(.remove(temporary)) }
+                    try await session.send(.sync(handle.bytes)).done()
+                    try await handle.close().done()
+                }
+            }
+        } catch {
+            hasChanged.withLock { $0 = true }
+            throw error
+        }
+    }
+}

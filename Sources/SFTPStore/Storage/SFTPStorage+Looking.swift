@@ -1,0 +1,164 @@
+package import PathStore
+package import ReplicaModel
+
+extension SFTPStorage {
+    /// How many entries of a folder are taken in.
+    private static let mostEntries = 1_000_001
+    /// Requests of one listing that are under way at a time: to read on, and for what the folder does not tell.
+    private static let (ahead, looks) = (4, 64)
+
+    package func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
+        try await call(path, isChange: false) { session async throws(CallError) in
+            try await self.entry(at: path, session)
+        }
+    }
+
+    /// What is at a path; nil where nothing is that can be kept, and the store itself is there.
+    func entry(at path: StoragePath, _ session: SFTPSession) async throws(CallError) -> PathEntry? {
+        guard let attributes = try await attributes(at: path, session) else { return nil }
+        return try await entry(path, attributes, session)
+    }
+
+    /// Of what is at a path, whatever it is; nil where nothing is, and the store itself is there.
+    func attributes(at path: StoragePath, _ session: SFTPSession) async throws(CallError) -> SFTPAttributes? {
+        let look = session.send(path == .root ? .lookThrough(session.root) : .look(session.path(path)))
+        if let attributes = try await session.get({ () async throws(RequestFailure) in
+            try await look.presentAttributes()
+        }) {
+            return attributes
+        }
+        try await checkRoot(session)
+        return nil
+    }
+
+    /// Nothing is proven to be gone as long as the store itself is.
+    private func checkRoot(_ session: SFTPSession) async throws(CallError) {
+        let root = try await session.get { () async throws(RequestFailure) in
+            try await session.send(.lookThrough(session.root)).presentAttributes()
+        }
+        guard root?.isFolder ?? false else {
+            let path = String(decoding: session.root, as: UTF8.self)
+            throw .storage(.unreachable("\(session.address): there is no directory \(path) there any more"))
+        }
+    }
+
+    /// An entry of what was told; nil for what is no file, folder or symlink.
+    func entry(
+        _ path: StoragePath, _ attributes: SFTPAttributes, _ session: SFTPSession
+    ) async throws(CallError) -> PathEntry? {
+        guard attributes.isSymlink else { return plainEntry(path, attributes, session) }
+        do throws(RequestFailure) {
+            return symlinkEntry(path, attributes, try await session.send(.readSymlink(session.path(path))).path())
+        } catch {
+            // It is none any more.
+            if case .status(let status) = error, status.code == .noSuchFile { return nil }
+            throw .request(error)
+        }
+    }
+
+    private func symlinkEntry(_ path: StoragePath, _ attributes: SFTPAttributes, _ target: [UInt8]) -> PathEntry {
+        PathEntry(path: path, kind: .symlink(target), attributes: kept(attributes))
+    }
+
+    /// Of a file or a folder.
+    func plainEntry(_ path: StoragePath, _ attributes: SFTPAttributes, _ session: SFTPSession) -> PathEntry? {
+        if attributes.isFolder || path == .root {
+            return PathEntry(path: path, kind: .folder, attributes: kept(attributes))
+        }
+        guard attributes.isFile, let size = attributes.size, let times = attributes.times else { return nil }
+        return PathEntry(
+            path: path, kind: .file, version: attributes.version, size: Int64(clamping: size),
+            attributes: kept(attributes), isSettled: session.clock.hasPassed(times.modification))
+    }
+
+    private func kept(_ told: SFTPAttributes) -> PathAttributes {
+        var attributes = PathAttributes()
+        if abilities.keepsModes, let mode = told.mode, !told.isSymlink { attributes.mode = UInt16(mode & 0o7777) }
+        if abilities.keepsTimes, let times = told.times {
+            attributes.modificationDate = Timestamp(seconds: Int64(times.modification), nanoseconds: 0)
+        }
+        return attributes
+    }
+
+    // MARK: Listing
+
+    package func list(
+        _ folder: StoragePath, isDeep: Bool, from page: EnumerationPage?
+    ) async throws(PathStorageError) -> PathPage {
+        if isDeep { throw .unsupported("deep listings") }
+        return try await call(folder, isChange: false) { session async throws(CallError) in
+            PathPage(entries: try await self.entries(of: folder, session))
+        }
+    }
+
+    private func entries(of folder: StoragePath, _ session: SFTPSession) async throws(CallError) -> [PathEntry] {
+        let opening = session.send(.openFolder(session.path(folder)))
+        // A symlink to a folder would be opened as well.
+        guard let attributes = try await attributes(at: folder, session), attributes.isFolder else {
+            throw .storage(.notFound)
+        }
+        let handle = try await session.get { () async throws(RequestFailure) in try await opening.handle() }
+        let names = try await names(handle, session)
+        var (entries, pending): ([PathEntry], [(StoragePath, SFTPAttributes?, PendingReply)]) = ([], [])
+        for name in names where FileName(bytes: name.bytes).isValid && !TemporaryName.isOne(name.bytes) {
+            let path = folder.appending(FileName(bytes: name.bytes))
+            if name.attributes.mode == nil {
+                pending.append((path, nil, session.send(.look(session.path(path)))))
+            } else if name.attributes.isSymlink {
+                pending.append((path, name.attributes, session.send(.readSymlink(session.path(path)))))
+            } else if let entry = plainEntry(path, name.attributes, session) {
+                entries.append(entry)
+            }
+            if pending.count == Self.looks { try await take(pending.removeFirst(), into: &entries, session) }
+        }
+        for one in pending { try await take(one, into: &entries, session) }
+        return entries
+    }
+
+    /// Takes the answer about one that the folder itself did not tell all of.
+    private func take(
+        _ one: (path: StoragePath, told: SFTPAttributes?, reply: PendingReply), into entries: inout [PathEntry],
+        _ session: SFTPSession
+    ) async throws(CallError) {
+        do throws(RequestFailure) {
+            if let told = one.told {
+                entries.append(symlinkEntry(one.path, told, try await one.reply.path()))
+                return
+            }
+        } catch {
+            // Gone since, or replaced by what is no symlink.
+            guard case .status = error else { throw .request(error) }
+            if let entry = try await entry(at: one.path, session) { entries.append(entry) }
+            return
+        }
+        let told = try await session.get { () async throws(RequestFailure) in
+            try await one.reply.presentAttributes()
+        }
+        if let told, let entry = try await entry(one.path, told, session) { entries.append(entry) }
+    }
+
+    /// All names in an open folder.
+    func names(_ handle: RemoteHandle, _ session: SFTPSession) async throws(CallError) -> [SFTPReply.Name] {
+        var names: [SFTPReply.Name] = []
+        var pending = (0..<Self.ahead).map { _ in session.send(.readFolder(handle.bytes)) }
+        while true {
+            let reply = pending.removeFirst()
+            guard
+                let more = try await session.get({ () async throws(RequestFailure) in try await reply.names() })
+            else { return names }
+            names += more
+            guard names.count <= Self.mostEntries else {
+                throw .storage(.unavailable("a folder has more than \(Self.mostEntries - 1) entries"))
+            }
+            pending.append(session.send(.readFolder(handle.bytes)))
+        }
+    }
+}
+
+extension SFTPAttributes {
+    /// The version of a file's content, as far as it can be told.
+    var version: String? {
+        guard let size, let times else { return nil }
+        return "\(times.modification)-\(size)"
+    }
+}

@@ -1,0 +1,262 @@
+import Glibc
+package import PathStore
+package import ReplicaModel
+
+extension SFTPStorage {
+    package func write(
+        _ path: StoragePath, contents: ItemContents, attributes: PathAttributes, guard condition: WriteGuard
+    ) async throws(PathStorageError) -> PathEntry {
+        try check(path)
+        return try await call(path, isChange: true) { session async throws(CallError) in
+            let folder = session.path(path.parent ?? .root)
+            let temporary = folder + [UInt8(ascii: "/")] + TemporaryName.fresh()
+            do throws(CallError) {
+                let upload = Upload(storage: self, session: session, path: path, temporary: temporary)
+                return try await upload.run(contents, attributes, condition)
+            } catch {
+                self.clear(temporary, session)
+                throw error
+            }
+        }
+    }
+
+    /// Removes a temporary file, now or when the server is reached again.
+    func clear(_ temporary: [UInt8], _ session: SFTPSession) {
+        if session.connection.isOpen {
+            _ = session.send(.remove(temporary))
+        } else {
+            reconnector.removeLater(temporary)
+        }
+    }
+
+    /// - Throws: ``PathStorageError/refused(_:)`` for names that are ours.
+    func check(_ path: StoragePath) throws(PathStorageError) {
+        guard let name = path.name else { throw .refused("the root stays") }
+        if TemporaryName.isOne(name.bytes) { throw .refused("names starting with .replica-tmp- are reserved") }
+    }
+
+    /// What stands where nothing was expected.
+    func taken(_ path: StoragePath, _ session: SFTPSession) async throws(CallError) -> PathStorageError? {
+        guard let attributes = try await attributes(at: path, session) else { return nil }
+        guard let entry = try await entry(path, attributes, session) else {
+            return .refused(
+                "\(session.address): \(path): something that is no file, folder or symlink has this name there")
+        }
+        return .taken(entry)
+    }
+}
+
+/// One file on its way into the store.
+struct Upload {
+    let storage: SFTPStorage
+    let session: SFTPSession
+    let path: StoragePath
+    let temporary: [UInt8]
+    private var target: [UInt8] { session.path(path) }
+
+    init(storage: SFTPStorage, session: SFTPSession, path: StoragePath, temporary: [UInt8]) {
+        (self.storage, self.session, self.path, self.temporary) = (storage, session, path, temporary)
+    }
+
+    func run(
+        _ contents: ItemContents, _ attributes: PathAttributes, _ condition: WriteGuard
+    ) async throws(CallError) -> PathEntry {
+        // What is there decides before anything is sent, and again right before the act.
+        let before = try await look(condition)
+        let mode = attributes.mode.map { UInt32($0) }
+        let handle = try await session.get { () async throws(RequestFailure) in
+            try await session.send(.open(temporary, [.write, .create, .exclusive], mode: mode == nil ? nil : 0o600))
+                .handle()
+        }
+        let end = try await send(contents, to: handle)
+        let written = try await finish(handle, contents.size, end, attributes, before)
+        guard let entry = storage.plainEntry(path, written, session), entry.size == contents.size else {
+            throw .storage(.unreachable("\(session.address): \(path): the server has another size than was sent"))
+        }
+        switch condition {
+        case .absent: try await publish()
+        case .version: try await replace(condition)
+        }
+        contents.progress(contents.size)
+        return entry
+    }
+
+    /// - Returns: What is to be replaced.
+    private func look(_ condition: WriteGuard) async throws(CallError) -> SFTPAttributes? {
+        switch condition {
+        case .absent:
+            if let taken = try await storage.taken(path, session) { throw .storage(taken) }
+            return nil
+        case .version(let version):
+            guard let attributes = try await storage.attributes(at: path, session) else { throw .storage(.notFound) }
+            guard attributes.isFile, attributes.version == version else {
+                throw .storage(.changed(try await storage.entry(path, attributes, session)))
+            }
+            return attributes
+        }
+    }
+
+    // MARK: Contents
+
+    /// - Returns: Where the last data that was sent ends.
+    private func send(_ contents: ItemContents, to handle: RemoteHandle) async throws(CallError) -> Int64 {
+        var pending: [(end: Int64, reply: PendingReply)] = []
+        func take() async throws(CallError) {
+            let (end, reply) = pending.removeFirst()
+            try await session.get { () async throws(RequestFailure) in try await reply.done() }
+            contents.progress(end)
+        }
+        // What is behind its end looks like a hole.
+        var found = stat()
+        guard contents.size == 0 || fstat(contents.file.rawValue, &found) == 0 && Int64(found.st_size) >= contents.size
+        else { throw Self.endsEarly }
+        var (next, end): (Int64, Int64) = (0, 0)
+        while let part = try await data(of: contents, from: next) {
+            var offset = part.lowerBound
+            while offset < part.upperBound {
+                let count = Int(min(Int64(session.sizes.write), part.upperBound - offset))
+                let bytes = try await read(contents, at: offset, count)
+                if pending.count == SFTPStorage.window { try await take() }
+                let reply = try await session.transfer(.write(handle.bytes, at: offset, bytes))
+                offset += Int64(count)
+                pending.append((offset, reply))
+            }
+            (next, end) = (part.upperBound, part.upperBound)
+        }
+        while !pending.isEmpty { try await take() }
+        return end
+    }
+
+    private static let endsEarly = CallError.storage(.refused("the contents end before their size"))
+
+    /// The next part that has data; holes are not sent.
+    private func data(of contents: ItemContents, from offset: Int64) async throws(CallError) -> Range<Int64>? {
+        guard offset < contents.size else { return nil }
+        return await storage.disk.run { () throws(Never) in
+            var ranges = DataRanges(of: contents.file, in: offset..<contents.size)
+            return ranges.next()
+        }
+    }
+
+    private func read(_ contents: ItemContents, at offset: Int64, _ count: Int) async throws(CallError) -> [UInt8] {
+        let bytes = await storage.disk.run { () throws(Never) -> [UInt8]? in
+            var done = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+                while done < count {
+                    let file = contents.file.rawValue
+                    let got = pread(file, buffer.baseAddress! + done, count - done, off_t(offset) + off_t(done))
+                    if got < 0, errno == EINTR { continue }
+                    guard got > 0 else { break }
+                    done += got
+                }
+                filled = done
+            }
+            return done == count ? bytes : nil
+        }
+        guard let bytes else { throw Self.endsEarly }
+        return bytes
+    }
+
+    // MARK: Attributes
+
+    /// Gives the file its attributes, syncs and closes it.
+    private func finish(
+        _ handle: RemoteHandle, _ size: Int64, _ end: Int64, _ attributes: PathAttributes, _ before: SFTPAttributes?
+    ) async throws(CallError) -> SFTPAttributes {
+        let moment = ContinuousClock.now
+        let fresh = session.send(.look(atHandle: handle.bytes))
+        let made = try await session.get { () async throws(RequestFailure) in try await fresh.attributes() }
+        if size > 0, end > 0, let times = made.times { session.clock.note(times.modification, at: moment) }
+        let wanted = wanted(attributes, before, made, size, end)
+        let set = wanted == SFTPAttributes() ? nil : session.send(.set(wanted, ofHandle: handle.bytes))
+        let synced = session.syncs ? session.send(.sync(handle.bytes)) : nil
+        let look = session.send(.look(atHandle: handle.bytes))
+        let closed = handle.close()
+        return try await session.get { () async throws(RequestFailure) in
+            try await set?.done()
+            try await synced?.done()
+            let attributes = try await look.attributes()
+            try await closed.done()
+            return attributes
+        }
+    }
+
+    /// What the file is to have beside its content.
+    private func wanted(
+        _ attributes: PathAttributes, _ before: SFTPAttributes?, _ made: SFTPAttributes, _ size: Int64, _ end: Int64
+    ) -> SFTPAttributes {
+        var wanted = SFTPAttributes()
+        if end < size { wanted.size = UInt64(size) }
+        if storage.abilities.keepsModes {
+            wanted.mode = attributes.mode.map { UInt32($0) } ?? before?.mode.map { $0 & 0o7777 }
+        }
+        // Only root can give a file away; others have it as it is.
+        if let owner = before?.owner, made.owner?.user == 0, owner != made.owner { wanted.owner = owner }
+        if storage.abilities.keepsTimes {
+            var time = attributes.modificationDate?.sftp ?? made.times?.modification ?? 0
+            // Another content is never told by the version that it replaces.
+            if let before, before.size == UInt64(size), before.times?.modification == time { time &+= 1 }
+            wanted.times = SFTPAttributes.Times(access: made.times?.access ?? time, modification: time)
+        }
+        return wanted
+    }
+
+    // MARK: Publishing
+
+    /// Puts the file where nothing is.
+    private func publish() async throws(CallError) {
+        if storage.abilities.linksExclusively {
+            let link = session.send(.hardLink(temporary, at: target))
+            let removed = session.send(.remove(temporary))
+            do throws(RequestFailure) {
+                try await link.done()
+                // Of one that is left the content is there under its name.
+                if case .failure = await outcome(of: removed) { storage.clear(temporary, session) }
+            } catch {
+                if case .status(let status) = error, status.code == .failure,
+                    let taken = try await storage.taken(path, session)
+                {
+                    throw .storage(taken)
+                }
+                throw .request(error)
+            }
+        } else {
+            // The server may replace what is there: this look is all there is.
+            if let taken = try await storage.taken(path, session) { throw .storage(taken) }
+            try await session.get { () async throws(RequestFailure) in
+                try await session.send(.rename(temporary, to: target)).done()
+            }
+        }
+    }
+
+    private func outcome(of reply: PendingReply) async -> Result<Void, RequestFailure> {
+        do throws(RequestFailure) { return .success(try await reply.done()) } catch { return .failure(error) }
+    }
+
+    /// Puts the file where another is.
+    private func replace(_ condition: WriteGuard) async throws(CallError) {
+        _ = try await look(condition)
+        if session.replaces {
+            switch await outcome(of: session.send(.replace(target, with: temporary))) {
+            case .success: return
+            case .failure(.status(let status)) where status.code == .unsupported: break
+            case .failure(let error): throw .request(error)
+            }
+        }
+        // Some servers replace by the plain request; by the protocol it is an error, and what is there goes first.
+        switch await outcome(of: session.send(.rename(temporary, to: target))) {
+        case .success: return
+        case .failure(.status(let status)) where status.code == .failure: break
+        case .failure(let error): throw .request(error)
+        }
+        try await session.get { () async throws(RequestFailure) in
+            try await session.send(.remove(target)).done()
+            try await session.send(.rename(temporary, to: target)).done()
+        }
+    }
+}
+
+extension Timestamp {
+    /// Seconds as the protocol has them: from 1970 to 2106, the nearest for others.
+    var sftp: UInt32 { UInt32(clamping: seconds) }
+}

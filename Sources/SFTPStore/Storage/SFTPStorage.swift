@@ -1,0 +1,142 @@
+package import PathStore
+import ReplicaModel
+import Threads
+
+/// The storage of an SFTP server, reached by the person's own ssh.
+///
+/// A file is written under a temporary name beside its place, synced, and put there by one request: linked where nothing may
+/// be, renamed over what is replaced. After a crash of either side the file is there whole, or as it was before; a temporary
+/// file may be left, which is not shown and is removed in time. What a server without fsync has answered may be lost by a
+/// power cut of it.
+package final class SFTPStorage: PathStorage {
+    package let properties: PathStorageProperties
+    let abilities: ServerAbilities
+    let reconnector: Reconnector
+    /// For what blocks on the local disk.
+    let disk = DiskQueue()
+    /// Whether something was changed that no fsync has come after.
+    let hasChanged = Locked(false)
+
+    private init(_ reconnector: Reconnector, _ abilities: ServerAbilities) {
+        (self.reconnector, self.abilities) = (reconnector, abilities)
+        properties = abilities.properties
+    }
+
+    /// Connects and finds out what the server can do.
+    package static func open(
+        _ address: SFTPAddress, command: SSHCommand = SSHCommand(), limits: ConnectionLimits = ConnectionLimits()
+    ) async throws(SFTPFailure) -> SFTPStorage {
+        let first = Locked<ServerAbilities?>(nil)
+        let reconnector = Reconnector(address, command, limits) { session async throws(RequestFailure) in
+            let found = try await ServerAbilities.tried(session)
+            let known = first.withLock { known in
+                known = known ?? found
+                return known
+            }
+            // What was promised of it at first is still relied on.
+            guard !(known?.linksExclusively ?? false) || session.links else {
+                throw .lost(.unreachable("\(address) can do less than before: mount the domain again"))
+            }
+        }
+        do throws(RequestFailure) {
+            _ = try await reconnector.session()
+        } catch {
+            if case .lost(let failure) = error { throw failure }
+            throw .unreachable("\(address): cancelled")
+        }
+        return SFTPStorage(reconnector, first.withLock { $0 } ?? ServerAbilities())
+    }
+
+    /// Why there is no connection now, in one line; nil where there is one, or could be.
+    package var trouble: String? { reconnector.trouble }
+
+    /// Ends the connection; every later call is ``PathStorageError/unreachable(_:)``.
+    package func close() async { await reconnector.close() }
+
+    /// The server tells nothing by itself.
+    package func signals() -> AsyncStream<StoragePath?> { AsyncStream { $0.finish() } }
+
+    // MARK: Sessions and errors
+
+    /// Makes a call.
+    /// - Parameter path: What it is about, for messages.
+    func call<Value: Sendable>(
+        _ path: StoragePath, isChange: Bool,
+        _ body: (SFTPSession) async throws(CallError) -> Value
+    ) async throws(PathStorageError) -> Value {
+        var mayRepeat = !isChange
+        while true {
+            let session: SFTPSession
+            do throws(RequestFailure) { session = try await reconnector.session() } catch { throw general(error) }
+            do throws(CallError) {
+                let value = try await body(session)
+                if isChange { hasChanged.withLock { $0 = true } }
+                return value
+            } catch {
+                switch error {
+                case .storage(let error): throw error
+                case .request(.lost) where mayRepeat:
+                    // The connection was broken for long, maybe, and this call has noticed it.
+                    mayRepeat = false
+                case .request(let failure):
+                    throw await meaning(of: failure, path, isChange: isChange, session)
+                }
+            }
+        }
+    }
+
+    /// What it means that there is no connection.
+    private func general(_ failure: RequestFailure) -> PathStorageError {
+        switch failure {
+        case .lost(.notAuthenticated(let text)): .notAuthenticated(text)
+        case .lost(let failure): .unreachable(failure.message)
+        case .status(let status): .unreachable(status.words)
+        case .cancelled: .cancelled
+        }
+    }
+
+    /// What a request's end means for a call about `path`.
+    private func meaning(
+        of failure: RequestFailure, _ path: StoragePath, isChange: Bool, _ session: SFTPSession
+    ) async -> PathStorageError {
+        guard case .status(let status) = failure else { return general(failure) }
+        let text = "\(session.address): \(path): \(status.words)"
+        switch status.code {
+        case .noSuchFile: return .notFound
+        case .permissionDenied: return isChange ? .refused(text) : .unavailable(text)
+        case .badMessage: return .refused("\(text): the server takes no such name")
+        case .unsupported: return .unsupported(text)
+        case .failure: return await reason(session, path, isChange: isChange) ?? .unavailable(text)
+        default: return .unreachable(text)
+        }
+    }
+
+    /// Why the server says no more than that it failed: it may be full, or read-only.
+    private func reason(_ session: SFTPSession, _ path: StoragePath, isChange: Bool) async -> PathStorageError? {
+        guard isChange, session.tellsRoom else { return nil }
+        do throws(RequestFailure) {
+            let reply = try await session.send(.room(at: session.root)).extended()
+            guard let room = ServerRoom(reply) else { return nil }
+            if room.isReadOnly { return .readOnly("\(session.address): the file system is read-only there") }
+            if room.isFull { return .insufficientQuota("\(session.address): no room is left there") }
+            return nil
+        } catch {
+            return nil
+        }
+    }
+}
+
+/// How a part of a call ended.
+enum CallError: Error {
+    case storage(PathStorageError)
+    case request(RequestFailure)
+}
+
+extension SFTPSession {
+    /// What a request brings.
+    func get<Value>(
+        _ body: () async throws(RequestFailure) -> Value
+    ) async throws(CallError) -> Value {
+        do throws(RequestFailure) { return try await body() } catch { throw .request(error) }
+    }
+}

@@ -1,0 +1,19 @@
+/// How much room a server has: the answer to `statvfs@openssh.com`.
+struct ServerRoom {
+    let isFull: Bool
+    let isReadOnly: Bool
+
+    /// Nil when it is none.
+    init?(_ reply: ArraySlice<UInt8>) {
+        var reader = FieldReader(reply)
+        do throws(MalformedPacket) {
+            // f_bsize, f_frsize, f_blocks, f_bfree, f_bavail, f_files, f_ffree, f_favail, f_fsid, f_flag, f_namemax
+            var values: [UInt64] = []
+            for _ in 0..<11 { values.append(try reader.uint64()) }
+            isFull = values[4] == 0 || values[5] > 0 && values[7] == 0
+            isReadOnly = values[9] & 1 != 0
+        } catch {
+            return nil
+        }
+    }
+}

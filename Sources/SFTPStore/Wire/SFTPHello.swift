@@ -1,0 +1,52 @@
+/// What a server says of itself first: `SSH_FXP_VERSION`.
+struct SFTPHello: Hashable, Sendable {
+    /// Names and versions.
+    var extensions: [String: String] = [:]
+
+    private static let kind: UInt8 = 2
+    private static let mostExtensions = 256
+
+    init(extensions: [String: String] = [:]) {
+        self.extensions = extensions
+    }
+
+    /// Reads a packet without the length before it.
+    init(_ packet: [UInt8]) throws(MalformedPacket) {
+        var reader = FieldReader(packet[...])
+        guard try reader.byte() == Self.kind else { throw MalformedPacket(reason: "it is no version") }
+        let version = try reader.uint32()
+        guard version == 3 else { throw MalformedPacket(reason: "the server speaks version \(version) instead of 3") }
+        while !reader.isAtEnd, extensions.count < Self.mostExtensions {
+            let name = String(decoding: try reader.string(), as: UTF8.self)
+            extensions[name] = String(decoding: try reader.string(), as: UTF8.self)
+        }
+    }
+
+    func has(_ name: String, _ version: String = "1") -> Bool { extensions[name] == version }
+}
+
+/// How much a server takes and gives at once: the answer to `limits@openssh.com`.
+struct TransferSizes: Hashable, Sendable {
+    /// In bytes of content.
+    var read = 32_768
+    var write = 32_768
+
+    /// Of any server: packets stay below 256 KiB.
+    static let most = 255 << 10
+
+    /// What every server takes.
+    init() {}
+
+    /// - Parameter reply: What follows the number.
+    init(_ reply: ArraySlice<UInt8>) throws(MalformedPacket) {
+        var reader = FieldReader(reply)
+        _ = try reader.uint64()
+        read = Self.chosen(try reader.uint64())
+        write = Self.chosen(try reader.uint64())
+    }
+
+    /// 0 names no limit.
+    private static func chosen(_ told: UInt64) -> Int {
+        told == 0 ? 32_768 : Int(min(max(told, 1_024), UInt64(most)))
+    }
+}

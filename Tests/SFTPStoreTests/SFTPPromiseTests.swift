@@ -1,0 +1,79 @@
+import Foundation
+import Glibc
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+
+@testable import SFTPStore
+
+/// The promises that every store keeps, over a real OpenSSH server.
+@Suite struct SFTPPromiseTests {
+    @Test(arguments: ["internal-sftp", "/usr/lib/openssh/sftp-server"])
+    func keepsEveryPromise(_ subsystem: String) async throws {
+        try await SSHServer.run(subsystem: subsystem) { server in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                var started = 0
+                for (number, promise) in StorePromises.all.enumerated() {
+                    if started >= 12 { try await group.next() }
+                    started += 1
+                    group.addTask {
+                        do { try await Self.check(promise, number, server) } catch {
+                            Issue.record("\(promise): \(error)")
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    private static func check(_ promise: StorePromise, _ number: Int, _ server: SSHServer) async throws {
+        let (root, table) = ("\(server.root)/\(number)", "\(server.folder)/table-\(number)")
+        for folder in [root, table] {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        }
+        let storage = try await SFTPStorage.open(try server.address(of: root), command: server.command)
+        var options = PathStoreOptions()
+        // Each question is a look.
+        (options.openInterval, options.wholeInterval) = (0, 0)
+        let chosen = options
+        let outcome: Result<Void, any Error>
+        do {
+            let subject = try await StoreSubject(other: DirectoryClient(root: root)) {
+                try PathStore(storage, folder: table, options: chosen)
+            }
+            outcome = .success(try await promise.check(subject))
+        } catch {
+            outcome = .failure(error)
+        }
+        await storage.close()
+        try outcome.get()
+    }
+}
+
+/// Another client, which works on the server's disk.
+struct DirectoryClient: OtherClient {
+    let root: String
+
+    private func place(_ path: String) -> URL { URL(filePath: "\(root)/\(path)") }
+
+    func write(_ content: [UInt8], to path: String) async throws { try Data(content).write(to: place(path)) }
+
+    func makeFolder(_ path: String) async throws {
+        try FileManager.default.createDirectory(at: place(path), withIntermediateDirectories: false)
+    }
+
+    func move(_ path: String, to destination: String) async throws {
+        try FileManager.default.moveItem(at: place(path), to: place(destination))
+    }
+
+    func delete(_ path: String) async throws { try FileManager.default.removeItem(at: place(path)) }
+
+    func content(at path: String) async throws -> [UInt8]? {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: place(path).path, isDirectory: &isFolder), !isFolder.boolValue
+        else { return nil }
+        return Array(try Data(contentsOf: place(path)))
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Glibc
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+
+@testable import SFTPStore
+
+/// A storage on a server of its own, and steps on it.
+struct SFTPScratch: Sendable {
+    let server: SSHServer
+    let storage: SFTPStorage
+
+    /// Runs a test.
+    static func run(
+        subsystem: String = "internal-sftp", limits: ConnectionLimits = ConnectionLimits(),
+        _ body: (SFTPScratch) async throws -> Void
+    ) async throws {
+        try await SSHServer.run(subsystem: subsystem) { server in
+            let storage = try await SFTPStorage.open(
+                try server.address, command: server.command, limits: limits)
+            let outcome: Result<Void, any Error>
+            do {
+                outcome = .success(try await body(SFTPScratch(server: server, storage: storage)))
+            } catch {
+                outcome = .failure(error)
+            }
+            await storage.close()
+            try outcome.get()
+        }
+    }
+
+    func path(_ text: String) -> StoragePath { StoragePath(text.split(separator: "/").map { FileName(String($0)) }) }
+
+    @discardableResult
+    func write(
+        _ path: String, _ content: [UInt8], _ attributes: PathAttributes = PathAttributes(),
+        guard condition: WriteGuard = .absent
+    ) async throws -> PathEntry {
+        let outcome = try await ItemContents.with(content) { contents async throws(RemoteStoreError) in
+            do throws(PathStorageError) {
+                return Result<PathEntry, PathStorageError>.success(
+                    try await storage.write(
+                        self.path(path), contents: contents, attributes: attributes, guard: condition))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try outcome.get()
+    }
+
+    @discardableResult
+    func write(
+        _ path: String, _ text: String, _ attributes: PathAttributes = PathAttributes(),
+        guard condition: WriteGuard = .absent
+    ) async throws -> PathEntry {
+        try await write(path, Array(text.utf8), attributes, guard: condition)
+    }
+
+    func read(_ path: String, version: String? = nil, range: Range<Int64>? = nil) async throws -> [UInt8] {
+        let buffer = ContentBuffer()
+        _ = try await storage.read(self.path(path), version: version, range: range, into: buffer)
+        return buffer.bytes
+    }
+
+    func names(_ folder: String = "") async throws -> [String] {
+        try await storage.list(path(folder), isDeep: false, from: nil).entries.compactMap(\.path.name?.description)
+            .sorted()
+    }
+
+    /// What is on the server's disk.
+    func there(_ path: String) -> String { "\(server.root)/\(path)" }
+
+    func content(_ path: String) throws -> String { try String(contentsOfFile: there(path), encoding: .utf8) }
+
+    func shell(_ path: String) throws -> stat {
+        var found = stat()
+        guard lstat(there(path), &found) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        return found
+    }
+
+    /// Temporary files that are left on the server.
+    func leftovers(_ folder: String = "") throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: there(folder)).filter { $0.hasPrefix(".replica-tmp-") }
+    }
+}
+
+/// The error of a call that has to fail.
+func failure(_ body: () async throws -> Void) async throws -> PathStorageError {
+    do { try await body() } catch let error as PathStorageError { return error }
+    throw BrokenPromise("it should have failed")
+}

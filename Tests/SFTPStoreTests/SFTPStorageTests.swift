@@ -1,0 +1,289 @@
+import Foundation
+import Glibc
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+
+@testable import SFTPStore
+
+/// What a storage makes of a real OpenSSH server, as its disk shows it.
+@Suite struct SFTPStorageTests {
+    @Test func itFindsOutWhatTheServerCanDo() async throws {
+        try await SFTPScratch.run { scratch in
+            let properties = scratch.storage.properties
+            #expect(properties.createStrength == .atomic && properties.replaceStrength == .checked)
+            #expect(properties.keepsModes && properties.keepsModificationDates && properties.keepsSymlinks)
+            #expect(properties.isCaseSensitive && !properties.keepsMarks && properties.changeGrain == 1_000_000_000)
+            // Nothing is left of what it was tried with.
+            let left = try FileManager.default.contentsOfDirectory(atPath: scratch.server.root)
+            #expect(left.isEmpty)
+        }
+    }
+
+    @Test func whatIsWrittenIsThere() async throws {
+        try await SFTPScratch.run { scratch in
+            let date = Timestamp(seconds: 1_700_000_000, nanoseconds: 123_456_789)
+            let entry = try await scratch.write("file", "hello", PathAttributes(mode: 0o4751, modificationDate: date))
+            #expect(entry.kind == .file && entry.size == 5 && entry.version == "1700000000-5")
+            #expect(entry.attributes.mode == 0o4751)
+            #expect(entry.attributes.modificationDate == Timestamp(seconds: 1_700_000_000, nanoseconds: 0))
+            #expect(try await scratch.storage.entry(at: scratch.path("file")) == entry)
+            #expect(try scratch.content("file") == "hello")
+            let found = try scratch.shell("file")
+            #expect(found.st_mode == S_IFREG | 0o4751 && found.st_mtim.tv_sec == 1_700_000_000 && found.st_nlink == 1)
+            let again = try await scratch.write("file", "other", guard: .version(try #require(entry.version)))
+            #expect(again.version != entry.version && again.attributes.mode == 0o4751)
+            #expect(try scratch.content("file") == "other")
+            #expect(try scratch.leftovers().isEmpty)
+            // Bytes, not text.
+            let name = FileName(bytes: [0xFF, 0x0A, 0x2D])
+            _ = try await scratch.storage.make(
+                StoragePath([name]), kind: .symlink([0xFE, 0x2F]), attributes: PathAttributes())
+            let entries = try await scratch.storage.list(.root, isDeep: false, from: nil).entries
+            #expect(entries.contains { $0.path.name == name && $0.kind == .symlink([0xFE, 0x2F]) })
+        }
+    }
+
+    /// Sizes around the packets', with more of them than are under way at a time, and holes.
+    @Test func anySizeComesBack() async throws {
+        try await SFTPScratch.run { scratch in
+            var random = SeededBytes(seed: 4)
+            let packet = scratch.storage.reconnector.sizeOfPackets
+            for size in [0, 1, packet - 1, packet, packet + 1, 20 * packet + 17] {
+                var content = [UInt8](repeating: 0, count: size)
+                for index in stride(from: 0, to: size, by: 13) {
+                    content[index] = UInt8(truncatingIfNeeded: random.next())
+                }
+                try await scratch.write("file \(size)", content)
+                #expect(try Data(contentsOf: URL(filePath: scratch.there("file \(size)"))) == Data(content))
+                #expect(try await scratch.read("file \(size)") == content)
+                let range = Int64(size / 3)..<Int64(size / 2)
+                let part = try await scratch.read("file \(size)", range: range)
+                #expect(part.suffix(range.count) == content[Int(range.lowerBound)..<Int(range.upperBound)])
+            }
+            // Holes are not sent, and the size is kept.
+            let file = "\(scratch.server.folder)/sparse"
+            let descriptor = open(file, O_RDWR | O_CREAT, 0o600)
+            defer { close(descriptor) }
+            pwrite(descriptor, "data", 4, 5 << 20)
+            ftruncate(descriptor, 64 << 20)
+            let contents = ItemContents(file: .init(rawValue: descriptor), size: 64 << 20)
+            let entry = try await scratch.storage.write(
+                scratch.path("sparse"), contents: contents, attributes: PathAttributes(), guard: .absent)
+            let found = try scratch.shell("sparse")
+            #expect(entry.size == 64 << 20 && found.st_size == 64 << 20 && found.st_blocks < 1 << 12)
+            let back = try await scratch.read("sparse", range: 5 << 20..<5 << 20 + 4)
+            #expect(back.suffix(4) == Array("data".utf8)[...])
+        }
+    }
+
+    /// Of many creates of one name, one is made and the others leave what it wrote.
+    @Test func aCreateReplacesNothing() async throws {
+        try await SFTPScratch.run { scratch in
+            let second = try await SFTPStorage.open(try scratch.server.address, command: scratch.server.command)
+            let other = SFTPScratch(server: scratch.server, storage: second)
+            for round in 0..<20 {
+                let won = await withTaskGroup(of: String?.self) { group in
+                    for number in 0..<8 {
+                        group.addTask {
+                            let mine = number % 2 == 0 ? scratch : other
+                            do {
+                                try await mine.write("raced \(round)", "writer \(number)")
+                                return "writer \(number)"
+                            } catch PathStorageError.taken(let entry) {
+                                #expect(entry?.size == 8)
+                                return nil
+                            } catch {
+                                Issue.record("\(error)")
+                                return nil
+                            }
+                        }
+                    }
+                    return await group.reduce(into: []) { $0 += $1.map { [$0] } ?? [] }
+                }
+                let content = try scratch.content("raced \(round)")
+                #expect(won == [content])
+            }
+            await second.close()
+            #expect(try scratch.leftovers().isEmpty)
+            // Also not what another put there between the look and the act.
+            try "theirs".write(toFile: scratch.there("foreign"), atomically: false, encoding: .utf8)
+            #expect(mkfifo(scratch.there("pipe"), 0o600) == 0)
+            guard case .taken = try await failure({ try await scratch.write("foreign", "ours") }) else {
+                throw BrokenPromise("it should be taken")
+            }
+            // What can't be kept is not replaced either, and not shown.
+            guard case .refused = try await failure({ try await scratch.write("pipe", "ours") }) else {
+                throw BrokenPromise("it should be refused")
+            }
+            let names = try await scratch.names()
+            #expect(try scratch.content("foreign") == "theirs" && !names.contains("pipe"))
+        }
+    }
+
+    @Test func conditionsAreLookedAt() async throws {
+        try await SFTPScratch.run { scratch in
+            let entry = try await scratch.write("file", "first")
+            let version = try #require(entry.version)
+            try "theirs, longer".write(toFile: scratch.there("file"), atomically: false, encoding: .utf8)
+            guard
+                case .changed(let now) = try await failure({
+                    try await scratch.write("file", "second", guard: .version(version))
+                })
+            else { throw BrokenPromise("it should be changed") }
+            #expect(now?.size == 14)
+            guard
+                case .changed = try await failure({
+                    try await scratch.storage.remove(scratch.path("file"), version: version)
+                })
+            else { throw BrokenPromise("it should be changed") }
+            guard
+                case .changed = try await failure({
+                    _ = try await scratch.storage.move(
+                        scratch.path("file"), to: scratch.path("moved"), version: version)
+                })
+            else { throw BrokenPromise("it should be changed") }
+            guard case .changed = try await failure({ _ = try await scratch.read("file", version: version) }) else {
+                throw BrokenPromise("it should be changed")
+            }
+            try await scratch.write("other", "other")
+            guard
+                case .taken = try await failure({
+                    _ = try await scratch.storage.move(
+                        scratch.path("file"), to: scratch.path("other"), version: now?.version)
+                })
+            else { throw BrokenPromise("it should be taken") }
+            #expect(try scratch.content("file") == "theirs, longer")
+            #expect(try scratch.content("other") == "other")
+            #expect(try scratch.leftovers().isEmpty)
+        }
+    }
+
+    /// Versions are times and sizes: what replaces a content of the same is another second older.
+    @Test func whatReplacesAContentHasAnotherVersion() async throws {
+        try await SFTPScratch.run { scratch in
+            let attributes = PathAttributes(modificationDate: Timestamp(seconds: 1_700_000_000, nanoseconds: 5))
+            var entry = try await scratch.write("file", "0", attributes)
+            var versions: Set<String> = []
+            for number in 1...5 {
+                versions.insert(try #require(entry.version))
+                entry = try await scratch.write("file", "\(number)", attributes, guard: .version(entry.version ?? ""))
+                #expect(entry.attributes.modificationDate?.seconds ?? 0 <= 1_700_000_001)
+                #expect(!versions.contains(entry.version ?? "") || number > 1)
+                #expect(try await scratch.storage.entry(at: scratch.path("file"))?.version == entry.version)
+            }
+        }
+    }
+
+    @Test func foldersAndSymlinksAreAsTheyWereMade() async throws {
+        try await SFTPScratch.run { scratch in
+            let date = Timestamp(seconds: 1_600_000_000, nanoseconds: 0)
+            let storage = scratch.storage
+            let attributes = PathAttributes(mode: 0o2750, modificationDate: date)
+            let folder = try await storage.make(scratch.path("folder"), kind: .folder, attributes: attributes)
+            #expect(folder.attributes == attributes)
+            let link = try await storage.make(
+                scratch.path("link"), kind: .symlink(Array("/nowhere".utf8)),
+                attributes: PathAttributes(mode: 0o777, modificationDate: date))
+            #expect(link.kind == .symlink(Array("/nowhere".utf8)) && link.attributes.modificationDate == date)
+            #expect(try scratch.shell("link").st_mtim.tv_sec == 1_600_000_000)
+            // A symlink to a folder is none, whatever the server follows.
+            try FileManager.default.createSymbolicLink(atPath: scratch.there("way"), withDestinationPath: "folder")
+            try await scratch.write("folder/inner", "text")
+            guard case .notFound = try await failure({ _ = try await scratch.names("way") }) else {
+                throw BrokenPromise("it should be no folder")
+            }
+            try FileManager.default.createSymbolicLink(
+                atPath: scratch.there("file"), withDestinationPath: "folder/inner")
+            guard case .notFound = try await failure({ _ = try await scratch.read("file") }) else {
+                throw BrokenPromise("it should be no file")
+            }
+            // Attributes of a symlink are never those of what it points to.
+            _ = try await storage.set(PathAttributes(mode: 0o600, modificationDate: date), of: scratch.path("file"))
+            #expect(try scratch.shell("folder/inner").st_mode & 0o777 == 0o644)
+            #expect(try scratch.shell("folder/inner").st_mtim.tv_sec != 1_600_000_000)
+            guard
+                case .notEmpty = try await failure({
+                    try await storage.remove(scratch.path("folder"), version: nil)
+                })
+            else { throw BrokenPromise("it should not be empty") }
+            _ = try await storage.move(scratch.path("folder"), to: scratch.path("moved"), version: nil)
+            #expect(try scratch.content("moved/inner") == "text")
+            let inner = try await storage.entry(at: scratch.path("moved/inner"))
+            try await storage.remove(scratch.path("moved/inner"), version: inner?.version)
+            try await storage.remove(scratch.path("moved"), version: nil)
+            try await storage.remove(scratch.path("moved"), version: nil)
+            #expect(try await scratch.names() == ["file", "link", "way"])
+        }
+    }
+
+    @Test func largeFoldersAreListedWhole() async throws {
+        try await SFTPScratch.run { scratch in
+            for number in 0..<3_000 {
+                #expect(FileManager.default.createFile(atPath: scratch.there("file \(number)"), contents: Data()))
+                if number % 10 == 0 { symlink("file \(number)", scratch.there("link \(number)")) }
+            }
+            let entries = try await scratch.storage.list(.root, isDeep: false, from: nil).entries
+            #expect(entries.count == 3_300 && Set(entries.map(\.path)).count == 3_300)
+            #expect(entries.filter { if case .symlink = $0.kind { true } else { false } }.count == 300)
+        }
+    }
+
+    /// The owner that root's login would change is given back.
+    @Test func theOwnerStaysWhenAFileIsReplaced() async throws {
+        guard geteuid() == 0 else { return }
+        try await SFTPScratch.run { scratch in
+            let entry = try await scratch.write("file", "first", PathAttributes(mode: 0o640))
+            #expect(chown(scratch.there("file"), 1_234, 4_321) == 0)
+            try await scratch.write("file", "second", guard: .version(entry.version ?? ""))
+            let found = try scratch.shell("file")
+            #expect(found.st_uid == 1_234 && found.st_gid == 4_321 && found.st_mode & 0o7777 == 0o640)
+        }
+    }
+
+    /// A store that is gone is no store in which everything is deleted.
+    @Test func aDirectoryThatIsGoneProvesNothing() async throws {
+        try await SFTPScratch.run { scratch in
+            try await scratch.write("file", "text")
+            try FileManager.default.moveItem(atPath: scratch.server.root, toPath: scratch.server.folder + "/away")
+            for path in ["file", ""] {
+                guard
+                    case .unreachable(let text) = try await failure({
+                        _ = try await scratch.storage.entry(at: scratch.path(path))
+                    })
+                else { throw BrokenPromise("it should be unreachable") }
+                #expect(text.contains("there is no directory"))
+            }
+            guard case .unreachable = try await failure({ _ = try await scratch.names() }) else {
+                throw BrokenPromise("it should be unreachable")
+            }
+            try FileManager.default.moveItem(atPath: scratch.server.folder + "/away", toPath: scratch.server.root)
+            #expect(try await scratch.names() == ["file"])
+        }
+    }
+
+    @Test func temporaryFilesAreHiddenAndGoInTime() async throws {
+        try await SFTPScratch.run { scratch in
+            _ = try await scratch.storage.make(scratch.path("folder"), kind: .folder, attributes: PathAttributes())
+            for name in ["old", "new"] {
+                let place = scratch.there("folder/.replica-tmp-\(name)")
+                #expect(FileManager.default.createFile(atPath: place, contents: Data()))
+                if name == "old" {
+                    let date = Date(timeIntervalSinceNow: -3_600)
+                    try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: place)
+                }
+            }
+            #expect(try await scratch.names("folder").isEmpty)
+            let remove = { try await scratch.storage.remove(scratch.path("folder"), version: nil) }
+            // Somebody writes there.
+            guard case .notEmpty = try await failure(remove) else { throw BrokenPromise("it should not be empty") }
+            unlink(scratch.there("folder/.replica-tmp-new"))
+            try await remove()
+            #expect(try await scratch.names().isEmpty)
+            guard case .refused = try await failure({ try await scratch.write(".replica-tmp-mine", "x") }) else {
+                throw BrokenPromise("the name should be refused")
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import ChildProcess
+import Foundation
+import Glibc
+import SystemPackage
+import Threads
+
+@testable import SFTPStore
+
+/// A real sshd with a host key, a port and a configuration of its own, and a configuration for ssh by which it is reached as
+/// `server`. Where it is missing, the test fails.
+final class SSHServer: Sendable {
+    let folder: String
+    let port: UInt16
+    private let running = Locked<SpawnedProcess?>(nil)
+
+    /// The directory that holds stores.
+    var root: String { folder + "/data" }
+    var command: SSHCommand {
+        var command = SSHCommand()
+        command.arguments = ["-F", folder + "/config"]
+        return command
+    }
+    var address: SFTPAddress { get throws { try address(of: root) } }
+
+    /// Makes the server and starts it.
+    /// - Parameter subsystem: What serves sftp; nil for none.
+    init(subsystem: String? = "internal-sftp") throws {
+        folder = "/var/tmp/replica-test-\(getpid())-sftp-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: folder + "/data", withIntermediateDirectories: true)
+        port = try Self.freePort()
+        for key in ["host", "id"] {
+            try Self.run(["/usr/bin/ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "\(folder)/\(key)"])
+        }
+        try FileManager.default.copyItem(atPath: folder + "/id.pub", toPath: folder + "/authorized")
+        try write(
+            """
+            ListenAddress 127.0.0.1:\(port)
+            HostKey \(folder)/host
+            AuthorizedKeysFile \(folder)/authorized
+            StrictModes no
+            PasswordAuthentication no
+            KbdInteractiveAuthentication no
+            UsePAM no
+            PidFile none
+            \(subsystem.map { "Subsystem sftp \($0)" } ?? "")
+            MaxStartups 100
+            LogLevel ERROR
+            """, to: "sshd_config")
+        let key = try String(contentsOfFile: folder + "/host.pub", encoding: .utf8)
+        try write("[127.0.0.1]:\(port) \(key)", to: "known_hosts")
+        try configure()
+        try start()
+    }
+
+    /// Writes the configuration of ssh.
+    func configure(_ more: String = "") throws {
+        try write(
+            """
+            \(more)
+            Host server
+                HostName 127.0.0.1
+                Port \(port)
+                IdentityFile \(folder)/id
+                IdentitiesOnly yes
+                UserKnownHostsFile \(folder)/known_hosts
+                GlobalKnownHostsFile /dev/null
+            """, to: "config")
+    }
+
+    func write(_ text: String, to name: String) throws {
+        try (text + "\n").write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+        chmod("\(folder)/\(name)", 0o600)
+    }
+
+    func address(of path: String) throws -> SFTPAddress { try SFTPAddress("server\(path)") }
+
+    func start() throws {
+        if geteuid() == 0 { mkdir("/run/sshd", 0o755) }
+        let call = ProgramCall(
+            path: "/usr/sbin/sshd", words: ["/usr/sbin/sshd", "-D", "-e", "-f", "\(folder)/sshd_config"],
+            environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"])
+        let sshd = try SpawnedProcess(call)
+        running.withLock { $0 = sshd }
+        for _ in 0..<400 {
+            if isListening { return }
+            usleep(25_000)
+        }
+        throw POSIXError(.ECONNREFUSED)
+    }
+
+    /// Kills it with all its sessions.
+    func stop() {
+        guard
+            let sshd = running.withLock({ sshd in
+                defer { sshd = nil }
+                return sshd
+            })
+        else { return }
+        killSessions(of: sshd.identifier)
+        kill(sshd.identifier, SIGKILL)
+        _ = sshd.reap()
+    }
+
+    /// Kills the sessions only.
+    func cut() {
+        if let sshd = running.withLock({ $0 }) { killSessions(of: sshd.identifier) }
+    }
+
+    /// Stops the sessions, or has them go on.
+    func signalSessions(_ signal: Int32) {
+        if let sshd = running.withLock({ $0 }) { for child in Self.below(sshd.identifier) { kill(child, signal) } }
+    }
+
+    private func killSessions(of sshd: pid_t) { for child in Self.below(sshd) { kill(child, SIGKILL) } }
+
+    private static func below(_ process: pid_t) -> [pid_t] {
+        let path = "/proc/\(process)/task/\(process)/children"
+        // A process that has gone has none.
+        let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+        let children = text.split(separator: " ").compactMap { pid_t($0) }
+        return children.flatMap { below($0) + [$0] }
+    }
+
+    private var isListening: Bool {
+        let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(file) }
+        var place = Self.local(port)
+        return withUnsafePointer(to: &place) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(file, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        } == 0
+    }
+
+    private static func local(_ port: UInt16) -> sockaddr_in {
+        var place = sockaddr_in()
+        place.sin_family = sa_family_t(AF_INET)
+        place.sin_port = port.bigEndian
+        place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return place
+    }
+
+    private static func freePort() throws -> UInt16 {
+        let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(file) }
+        var place = local(0)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let code = withUnsafeMutablePointer(to: &place) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(file, address, length) == 0 ? getsockname(file, address, &length) : -1
+            }
+        }
+        guard code == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
+        return UInt16(bigEndian: place.sin_port)
+    }
+
+    private static func run(_ words: [String]) throws {
+        let call = ProgramCall(path: words[0], words: words, environment: ["PATH=/usr/bin:/bin"])
+        guard try SpawnedProcess(call).reap() == 0 else { throw POSIXError(.EIO) }
+    }
+
+    /// Ends it and removes all that it has.
+    func remove() throws {
+        stop()
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// Runs a test with a server of its own.
+    static func run(
+        subsystem: String? = "internal-sftp", _ body: (SSHServer) async throws -> Void
+    ) async throws {
+        let server = try SSHServer(subsystem: subsystem)
+        let outcome: Result<Void, any Error>
+        do { outcome = .success(try await body(server)) } catch { outcome = .failure(error) }
+        try server.remove()
+        try outcome.get()
+    }
+}
