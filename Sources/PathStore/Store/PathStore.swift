@@ -44,7 +44,10 @@ public final class PathStore: RemoteStore {
         for task in hearings.withLock({ $0 }) { task.cancel() }
     }
 
-    public var properties: StoreProperties {
+    public var properties: StoreProperties { Self.properties(of: storage) }
+
+    /// What a store over `storage` can keep and do.
+    public static func properties(of storage: any PathStorage) -> StoreProperties {
         let storage = storage.properties
         var properties = StoreProperties()
         properties.fields = [.contents, .place]

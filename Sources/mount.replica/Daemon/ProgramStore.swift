@@ -78,9 +78,7 @@ enum ProgramStore {
             let process = opened.process
             return OpenStore(store: opened.store, trouble: { process.trouble }, close: { await process.close() })
         } catch {
-            var kind = RemoteStoreError.serverUnreachable
-            if case .notAuthenticated = error { kind = .notAuthenticated }
-            throw OpeningFailure(error: kind, message: error.message)
+            throw OpeningFailure(error)
         }
     }
 
@@ -114,6 +112,15 @@ enum ProgramStore {
             do throws(RemoteStoreError) { _ = try await store.item(.root) } catch { return .unreachable(error.message) }
             return nil
         }
+    }
+}
+
+extension OpeningFailure {
+    /// Of a store that can't be used now.
+    init(_ failure: StoreFailure) {
+        var error = RemoteStoreError.serverUnreachable
+        if case .notAuthenticated = failure { error = .notAuthenticated }
+        self.init(error: error, message: failure.message)
     }
 }
 

@@ -7,7 +7,8 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// Makes the store that a URL names: a directory, or a program that is found by the scheme (``ProgramStore``).
+/// Makes the store that a URL names: a directory, one on a server (``ServerStore``), or a program that is found by the
+/// scheme (``ProgramStore``).
 enum StoreFactory {
     private static func isDirectory(_ url: StoreURL) -> Bool { url.scheme == "file" }
 
@@ -39,7 +40,7 @@ enum StoreFactory {
     /// - Returns: What it is.
     /// - Throws: `badStore` with what stands in the way.
     static func tryOut(_ url: StoreURL, credentials: FilePath?) throws -> StoreProperties {
-        guard isDirectory(url) else { return try tryOutProgram(url, credentials) }
+        guard isDirectory(url) else { return try tryOutOther(url, credentials) }
         if try isMissing(url) {
             throw ControlFailure(.badStore, "\(url): no such directory; --create (-o create) creates it")
         }
@@ -50,9 +51,12 @@ enum StoreFactory {
         }
     }
 
-    private static func tryOutProgram(_ url: StoreURL, _ credentials: FilePath?) throws -> StoreProperties {
+    private static func tryOutOther(_ url: StoreURL, _ credentials: FilePath?) throws -> StoreProperties {
         let outcome = waited { () async -> Result<StoreProperties, StoreFailure> in
             do throws(StoreFailure) {
+                if url.scheme == ServerStore.scheme {
+                    return .success(try await ServerStore.tryOut(url, credentials: credentials))
+                }
                 // What it complains of is not the one line that a person waits for.
                 let log = Logger(label: "replica") { _ in SwiftLogNoOpLogHandler() }
                 return .success(try await ProgramStore.tryOut(url, credentials: credentials, log))
@@ -95,9 +99,11 @@ enum StoreFactory {
             if found != known { remember(found, state: state, log) }
         } opening: { () async throws(OpeningFailure) in
             var opened =
-                isDirectory(url)
-                ? try openDirectory(url, state)
-                : try await ProgramStore.reopen(url, state: state, credentials: credentials, log)
+                switch url.scheme {
+                case _ where isDirectory(url): try openDirectory(url, state)
+                case ServerStore.scheme: try await ServerStore.reopen(url, state: state, credentials: credentials)
+                default: try await ProgramStore.reopen(url, state: state, credentials: credentials, log)
+                }
             if isLogged { opened.store = LoggedStore(opened.store, logger: log) }
             return opened
         }

@@ -67,29 +67,41 @@ struct StoreTest {
         defer { try? FileManager.default.removeItem(atPath: folder.string) }
         let (first, second) = (try await open(in: folder, "one"), try await open(in: folder, "two"))
         let outcome: Result<Bool, any Error>
-        do { outcome = .success(try await run(first, second, folder)) } catch { outcome = .failure(error) }
+        do { outcome = .success(try await run(first.storage, second.storage, folder)) } catch {
+            outcome = .failure(error)
+        }
         await first.close()
         await second.close()
         return try outcome.get()
     }
 
-    private func open(in folder: FilePath, _ name: String) async throws -> ProcessStorage {
+    /// One of the two clients that the test is.
+    private struct Client {
+        let storage: any PathStorage
+        let close: @Sendable () async -> Void
+    }
+
+    private func open(in folder: FilePath, _ name: String) async throws -> Client {
         let own = folder.appending(name)
         guard mkdir(own.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
         do throws(StoreFailure) {
+            if url.scheme == ServerStore.scheme {
+                let storage = try await ServerStore.storage(url, credentials: credentials)
+                return Client(storage: storage) { await storage.close() }
+            }
             let opened = try await ProgramStore.process(
                 url, folder: own, credentials: credentials, Logger(label: "store"))
             guard case .path(let storage) = opened else {
                 await opened.close()
                 throw .refused("stores of the level `item` can't be tested yet")
             }
-            return storage
+            return Client(storage: storage) { await storage.close() }
         } catch {
             throw ControlFailure(.badStore, "\(url): \(error.message)")
         }
     }
 
-    private func run(_ first: ProcessStorage, _ second: ProcessStorage, _ folder: FilePath) async throws -> Bool {
+    private func run(_ first: any PathStorage, _ second: any PathStorage, _ folder: FilePath) async throws -> Bool {
         let top = StoragePath([FileName("replica-test-\(UInt64.random(in: 0 ... .max))")])
         _ = try await first.make(top, kind: .folder, attributes: PathAttributes())
         var counts: [String: Int] = [:]
@@ -113,7 +125,7 @@ struct StoreTest {
     }
 
     private func hold(
-        _ promise: StorePromise, _ number: Int, _ first: ProcessStorage, _ second: ProcessStorage, _ top: StoragePath,
+        _ promise: StorePromise, _ number: Int, _ first: any PathStorage, _ second: any PathStorage, _ top: StoragePath,
         _ folder: FilePath
     ) async -> Outcome {
         let own = top.appending(FileName("\(number)"))

@@ -12,17 +12,22 @@ struct Stores: ParsableCommand {
         let url: String
         /// Nil for what is built in.
         let program: String?
+
+        /// What is built in, and what it is.
+        static let own = [
+            (Kind(url: "file://", program: nil), "a directory"),
+            (Kind(url: "sftp://", program: nil), "[USER@]HOST[:PORT]/PATH, a directory on a server that ssh reaches"),
+        ]
     }
 
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         let search = StoreSearch.own
-        var kinds = [Kind(url: "file://", program: nil)]
-        kinds += search.installed().map { Kind(url: "\($0.scheme)://", program: $0.path.string) }
-        for kind in kinds {
+        let found = search.installed().map { (Kind(url: "\($0.scheme)://", program: $0.path.string), $0.path.string) }
+        for (kind, words) in Kind.own.map({ ($0.0, "\($0.1), built in") }) + found {
             let name = kind.url + String(repeating: " ", count: max(0, 16 - kind.url.count))
-            try output.show(kind, ["\(name) \(kind.program ?? "a directory, built in")"])
+            try output.show(kind, ["\(name) \(words)"])
         }
         if !output.json { Output.line("Others are programs named replica-store-NAME in \(search.words).") }
     }

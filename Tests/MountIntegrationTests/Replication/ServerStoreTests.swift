@@ -1,0 +1,166 @@
+import Testing
+
+/// Domains on a real OpenSSH server, which ssh reaches by a configuration in its user's home: another than the machine's, in
+/// namespaces of the test's own, where its sshd ends with it.
+@Suite struct ServerStoreTests {
+    /// Runs the script from standard input where `ssh server` leads to a server whose disk is `storage`.
+    private static let words = """
+        with_server() {
+            { declare -f; cat; } >script
+            mkdir -p storage ssh
+            unshare --mount --propagation private --pid --fork --kill-child --mount-proc bash -Eeuo pipefail -c '
+                trap "echo \\"failed at \\$LINENO: \\$BASH_COMMAND\\" >&2; tail -n 20 \\"\\$STATE/daemon.log\\" >&2" ERR
+                home=$(getent passwd "$(id -u)" | cut -d: -f6)
+                mount -t tmpfs -o mode=700 none "$home"
+                mkdir -p -m 700 "$home/.ssh" /run/sshd
+                . "$HERE/script"'
+        }
+        port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+        make_server() {
+            port=$(port)
+            for key in host id; do ssh-keygen -q -t ed25519 -N '' -f "ssh/$key"; done
+            cp ssh/id.pub ssh/authorized
+            {
+                printf '%s\\n' "ListenAddress 127.0.0.1:$port" "HostKey $HERE/ssh/host" 'StrictModes no' 'UsePAM no' \\
+                    "AuthorizedKeysFile $HERE/ssh/authorized" 'PasswordAuthentication no' 'PidFile none' \\
+                    'KbdInteractiveAuthentication no' 'Subsystem sftp internal-sftp'
+            } >ssh/sshd_config
+            printf '[127.0.0.1]:%s %s\\n' "$port" "$(cat ssh/host.pub)" >"$home/.ssh/known_hosts"
+            {
+                printf '%s\\n' 'Host server' 'HostName 127.0.0.1' "Port $port" "IdentityFile $HERE/ssh/id"
+            } >"$home/.ssh/config"
+            start_server
+        }
+        answers() { ssh -o BatchMode=yes server true 2>/dev/null; }
+        start_server() { /usr/sbin/sshd -D -f "$HERE/ssh/sshd_config" -E "$HERE/ssh/log" & eventually answers; }
+        # All of them are this test's: no others are seen here.
+        stop_server() {
+            for process in $(pgrep -x sshd); do kill -9 "$process" 2>/dev/null || true; done
+            eventually not answers
+        }
+        says() { replica status d | grep -qF -- "$1"; }
+        # For what only the store's own looking around brings.
+        in_time() {
+            local end=$((SECONDS + 90))
+            until "$@"; do
+                [ $SECONDS -lt $end ] || fail "never came true: $*" || return 1
+                sleep 0.2
+            done
+        }
+
+        """
+
+    private static func run(_ script: String, location: SourceLocation = #_sourceLocation) async throws {
+        try await Trial.run { trial in
+            try await trial.shell(words + "with_server <<'END'\nmake_server\n\(script)\nEND", location: location)
+        }
+    }
+
+    /// Also while the server is away, and after it.
+    @Test func aDirectoryIsImportedAndGoesBothWays() async throws {
+        try await Self.run(
+            """
+            mkdir "$SRC/folder"
+            echo old >"$SRC/folder/old"
+            echo text >"$SRC/file"
+            chmod 640 "$SRC/file"
+            ln -s folder/old "$SRC/link"
+            head -c 3000000 /dev/urandom >"$SRC/large"
+            replica import d "$SRC" --store "sftp://server$HERE/storage" >/dev/null
+            mount_it
+            settle
+            diff -r --no-dereference "$MNT" storage
+            equal "$(stat -c '%a %Y' storage/file)" "$(stat -c '%a %Y' "$MNT/file")"
+            echo more >>"$MNT/file"
+            mv "$MNT/folder" "$MNT/moved"
+            rm "$MNT/link"
+            mkdir "$MNT/made"
+            settle
+            diff -r --no-dereference "$MNT" storage
+            echo theirs >storage/moved/theirs
+            rm storage/moved/old
+            in_time content_is "$MNT/moved/theirs" theirs
+            in_time not test -e "$MNT/moved/old"
+            # What is here is here without the server, and what is written is sent when it is back.
+            stop_server
+            content_is "$MNT/moved/theirs" theirs
+            echo offline >"$MNT/offline"
+            in_time says 'Connection refused'
+            start_server
+            in_time content_is storage/offline offline
+            settle
+            diff -r --no-dereference "$MNT" storage
+            equal "$(ls -A storage | tr '\\n' ' ')" 'file large made moved offline '
+            # Nothing of ssh is left when the daemon has ended.
+            pgrep -x ssh >/dev/null
+            umount "$MNT"
+            end_daemon
+            eventually not pgrep -x ssh
+            """)
+    }
+
+    /// On demand, by a mount that makes the domain, in the middle of which the server is killed again and again.
+    @Test func aServerThatIsKilledWhileFilesAreReadAndSentComesBack() async throws {
+        try await Self.run(
+            """
+            mkdir -p d/folder
+            for number in $(seq 6); do head -c 4000000 /dev/urandom >"d/folder/$number"; done
+            mount_replica "sftp://server$HERE/d" "$MNT" >/dev/null
+            for round in $(seq 6); do
+                head -c 3000000 /dev/urandom >"$MNT/sent $round"
+                cat "$MNT/folder/$round" >/dev/null 2>&1 & reader=$!
+                sleep 0.$((round * 7 % 10))
+                stop_server
+                start_server
+                wait "$reader" || true
+            done
+            for number in $(seq 6); do in_time cmp -s "$MNT/folder/$number" "d/folder/$number"; done
+            in_time settle
+            diff -r --no-dereference --exclude='.replica-tmp-*' "$MNT" d
+            equal "$(ls d | wc -l)" 7
+            """)
+    }
+
+    @Test func whatStandsInTheWayIsSaid() async throws {
+        try await Self.run(
+            """
+            url="sftp://server$HERE/storage"
+            refused 15 "there is no directory $HERE/none there" replica add x --store "sftp://server$HERE/none"
+            refused 15 'the store URL holds a secret' replica add x --store "sftp://me:secret@server$HERE/storage"
+            refused 15 "the URL's host can have letters" replica add x --store "sftp://-oProxyCommand=x$HERE/storage"
+            echo >ssh/authorized
+            refused 15 'ssh-copy-id' replica add x --store "$url"
+            cp ssh/id.pub ssh/authorized
+            mv "$home/.ssh/known_hosts" known_hosts
+            refused 15 'is not known here: run `ssh server` once' replica add x --store "$url"
+            mv known_hosts "$home/.ssh/known_hosts"
+            replica stores >stores
+            has stores 'sftp://'
+            replica help stores >stores
+            has stores 'sftp://'
+            echo text >storage/file
+            replica add d --store "$url" >/dev/null
+            mount_it
+            content_is "$MNT/file" text
+            # A domain whose server lets nobody in any more mounts all the same, and says so.
+            umount "$MNT"
+            end_daemon
+            echo >ssh/authorized
+            mount_it
+            content_is "$MNT/file" text
+            echo more >"$MNT/more"
+            in_time says 'lets nobody in without a password'
+            cp ssh/id.pub ssh/authorized
+            in_time content_is storage/more more
+            """)
+    }
+
+    @Test func theTestOfStoresHoldsItToItsPromises() async throws {
+        try await Self.run(
+            """
+            timeout 200 "$BIN/replica" test-store "sftp://server$HERE/storage" --only creat >table || { cat table; exit 1; }
+            tail -n 1 table | grep -qE '^[1-9][0-9]* kept, [0-9]+ not owed, 0 broken$' || { cat table; exit 1; }
+            equal "$(ls -A storage)" ''
+            """)
+    }
+}
