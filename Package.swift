@@ -114,7 +114,7 @@ let package = Package(
             name: "SFTPStoreTests",
             dependencies: [
                 "SFTPStore", "ChildProcess", "PathStore", "ReplicaModel", "ReplicaTestSupport", "Threads", system,
-            ], exclude: page, swiftSettings: strict),
+            ], exclude: page + ["cutting-ssh", "hostile-ssh"], swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             dependencies: [

@@ -1,4 +1,4 @@
-/// How long a connection may take for what it does.
+/// How long a connection may take for what it does, and how much it may bring.
 package struct ConnectionLimits: Sendable {
     /// Between the start of ssh and the server's hello: logging in, by jump hosts too.
     package var hello = Duration.seconds(45)
@@ -13,6 +13,9 @@ package struct ConnectionLimits: Sendable {
     package var longestPause = Duration.seconds(60)
     /// A connection that lasted so long was a good one: after it there is no pause.
     package var steady = Duration.seconds(10)
+
+    /// Entries of one folder; one with more is an error of that folder.
+    package var mostEntries = 1_000_000
 
     /// The usual ones.
     package init() {}

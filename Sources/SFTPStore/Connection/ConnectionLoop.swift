@@ -45,6 +45,7 @@ struct ConnectionLoop {
         do throws(Errno) { child = try SpawnedProcess(call) } catch {
             return .refused("\(call.path) can't be started: \(error)")
         }
+        connection.state.withLock { $0.process = child.identifier }
         serve(child)
         // The leader has ended and nobody has waited for it: its number is still its group's and no other's.
         kill(-child.identifier, SIGKILL)
@@ -112,15 +113,17 @@ struct ConnectionLoop {
                 answered = true
             }
         } catch {
-            let text =
-                greeted
-                ? "the server breaks the protocol: \(error.reason)"
-                : "no sftp server answers, but \(PlainText.of("'\(String(decoding: packets.beginning, as: UTF8.self))'")): "
-                    + "does a shell's profile print something there?"
+            // What is no packet at the very beginning is somebody else's words.
+            let isText = !greeted && packets.waiting > 0
+            let text = isText ? Self.otherWords(packets.beginning) : "the server breaks the protocol: \(error.reason)"
             connection.end(.unreachable("\(connection.address): \(text)"))
         }
         hasGreeted = greeted
         if answered { heard = now }
+    }
+
+    private static func otherWords(_ bytes: [UInt8]) -> String {
+        "no sftp server answers, but '\(PlainText.of(bytes))': does a shell's profile print something there?"
     }
 
     @discardableResult

@@ -15,6 +15,8 @@ final class SFTPConnection: Sendable {
         /// Why it takes no request any more.
         var ended: SFTPFailure?
         var isToLeave = false
+        /// 0 before it is started.
+        var process: Int32 = 0
     }
 
     let address: SFTPAddress
@@ -45,6 +47,9 @@ final class SFTPConnection: Sendable {
         }
         if !isStarted { throw .unreachable("no connection can be made: no thread is left") }
     }
+
+    /// The number of ssh's process, while it is there.
+    var process: Int32 { state.withLock { $0.process } }
 
     /// Whether it takes requests.
     var isOpen: Bool { state.withLock { $0.ended == nil && !$0.isToLeave } }

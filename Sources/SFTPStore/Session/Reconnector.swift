@@ -105,6 +105,7 @@ final class Reconnector: Sendable {
             let session = try await SFTPSession.open(address, command, limits)
             do throws(RequestFailure) { try await check(session) } catch {
                 session.connection.letGo()
+                for path in session.trials { removeLater(path) }
                 switch error {
                 case .lost(let failure): throw failure
                 case .status(let status): throw .unreachable("\(address): \(status.words)")
@@ -119,11 +120,16 @@ final class Reconnector: Sendable {
         }
     }
 
+    /// The ssh of the session that there is; 0 for none.
+    var process: Int32 { state.withLock { $0.session?.connection.process ?? 0 } }
+
     /// Bytes of content in a packet of the session that there is.
     var sizeOfPackets: Int { state.withLock { $0.session?.sizes.write } ?? TransferSizes().write }
 
     /// Removes a file of ours when the server is reached again.
     func removeLater(_ path: [UInt8]) { state.withLock { _ = $0.leftovers.insert(path) } }
+
+    var hasLeftovers: Bool { state.withLock { !$0.leftovers.isEmpty } }
 
     /// Why there is no connection now; nil where there is one, or none was needed.
     var trouble: String? {

@@ -9,6 +9,8 @@ final class SFTPSession: Sendable {
     let base: [UInt8]
     let sizes: TransferSizes
     let clock = ServerClock()
+    /// Files that the server is tried with.
+    let trials: [[UInt8]]
     private let hello: SFTPHello
     /// Places for packets with contents: more of them would not be faster, and what is waited for would wait behind them.
     let transfers = CallGate(12)
@@ -22,6 +24,7 @@ final class SFTPSession: Sendable {
 
     private init(_ connection: SFTPConnection, _ hello: SFTPHello, base: [UInt8], _ sizes: TransferSizes) {
         (self.connection, self.hello, self.base, self.sizes) = (connection, hello, base, sizes)
+        trials = (0..<3).map { _ in base + [UInt8(ascii: "/")] + TemporaryName.fresh() }
     }
 
     /// Connects, and looks where the store is.

@@ -12,9 +12,7 @@ struct ServerAbilities: Hashable, Sendable {
     /// Tries it in the store's own folder. Where nothing can be made there, the least is supposed that may be lost by.
     static func tried(_ session: SFTPSession) async throws(RequestFailure) -> ServerAbilities {
         var abilities = ServerAbilities()
-        let folder = session.base + [UInt8(ascii: "/")]
-        let name = TemporaryName.fresh()
-        let (file, link, symlink) = (folder + name, folder + TemporaryName.fresh(), folder + TemporaryName.fresh())
+        let (file, link, symlink) = (session.trials[0], session.trials[1], session.trials[2])
         let handle: RemoteHandle
         let moment = ContinuousClock.now
         do throws(RequestFailure) {
@@ -32,7 +30,7 @@ struct ServerAbilities: Hashable, Sendable {
         let links = session.links ? (0..<2).map { _ in session.send(.hardLink(file, at: link)) } : []
         let symlinked = session.send(.makeSymlink(symlink, target: Array("target".utf8)))
         let target = session.send(.readSymlink(symlink))
-        let other = session.send(.look(folder + TemporaryName.inOtherCase(name)))
+        let other = session.send(.look(TemporaryName.inOtherCase(file)))
         let removed = [file, link, symlink].map { session.send(.remove($0)) }
 
         if let times = try await attributes(made)?.times { session.clock.note(times.modification, at: moment) }

@@ -11,8 +11,9 @@ enum TemporaryName {
 
     static func isOne(_ name: [UInt8]) -> Bool { name.starts(with: prefix) }
 
-    /// The same name in the other case.
-    static func inOtherCase(_ name: [UInt8]) -> [UInt8] {
-        Array(String(decoding: name, as: UTF8.self).uppercased().utf8)
+    /// A path that ends with such a name, with the name in the other case.
+    static func inOtherCase(_ path: [UInt8]) -> [UInt8] {
+        let name = path.suffix(prefix.count + 16)
+        return path.dropLast(name.count) + Array(String(decoding: name, as: UTF8.self).uppercased().utf8)
     }
 }

@@ -165,12 +165,15 @@ extension SFTPStorage {
             try await call(.root, isChange: false) { session async throws(CallError) in
                 guard session.syncs else { return }
                 let temporary = session.base + [UInt8(ascii: "/")] + TemporaryName.fresh()
-                try await session.get { () async throws(RequestFailure) in
+                defer { self.clear(temporary, session) }
+                do throws(RequestFailure) {
                     let opening = session.send(.open(temporary, [.write, .create, .exclusive], mode: 0o600))
                     let handle = try await opening.handle()
-                    defer { _ = session.send(.remove(temporary)) }
                     try await session.send(.sync(handle.bytes)).done()
                     try await handle.close().done()
+                } catch {
+                    // Where nothing can be made in the store's own folder, no more can be done than without fsync.
+                    guard case .status = error else { throw .request(error) }
                 }
             }
         } catch {

@@ -2,8 +2,6 @@ package import PathStore
 package import ReplicaModel
 
 extension SFTPStorage {
-    /// How many entries of a folder are taken in.
-    private static let mostEntries = 1_000_001
     /// Requests of one listing that are under way at a time: to read on, and for what the folder does not tell.
     private static let (ahead, looks) = (4, 64)
 
@@ -147,8 +145,10 @@ extension SFTPStorage {
                 let more = try await session.get({ () async throws(RequestFailure) in try await reply.names() })
             else { return names }
             names += more
-            guard names.count <= Self.mostEntries else {
-                throw .storage(.unavailable("a folder has more than \(Self.mostEntries - 1) entries"))
+            // Itself and the one above are named too.
+            let most = session.connection.limits.mostEntries
+            guard names.count <= most + 2 else {
+                throw .storage(.unavailable("a folder has more than \(most) entries"))
             }
             pending.append(session.send(.readFolder(handle.bytes)))
         }

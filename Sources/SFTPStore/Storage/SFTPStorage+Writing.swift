@@ -20,12 +20,13 @@ extension SFTPStorage {
         }
     }
 
-    /// Removes a temporary file, now or when the server is reached again.
+    /// Removes a temporary file: now, or when the server is reached again.
     func clear(_ temporary: [UInt8], _ session: SFTPSession) {
-        if session.connection.isOpen {
-            _ = session.send(.remove(temporary))
-        } else {
-            reconnector.removeLater(temporary)
+        let reply = session.send(.remove(temporary))
+        Task { [reconnector] in
+            do throws(RequestFailure) { try await reply.done() } catch {
+                if case .lost = error { reconnector.removeLater(temporary) }
+            }
         }
     }
 

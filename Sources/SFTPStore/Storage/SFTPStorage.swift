@@ -39,12 +39,20 @@ package final class SFTPStorage: PathStorage {
             }
         }
         do throws(RequestFailure) {
-            _ = try await reconnector.session()
+            try await reach(reconnector)
         } catch {
             if case .lost(let failure) = error { throw failure }
             throw .unreachable("\(address): cancelled")
         }
         return SFTPStorage(reconnector, first.withLock { $0 } ?? ServerAbilities())
+    }
+
+    private static func reach(_ reconnector: Reconnector) async throws(RequestFailure) {
+        do throws(RequestFailure) { _ = try await reconnector.session() } catch {
+            // It was there, and may have files of ours that nobody else would remove.
+            guard reconnector.hasLeftovers else { throw error }
+            _ = try await reconnector.session()
+        }
     }
 
     /// Why there is no connection now, in one line; nil where there is one, or could be.

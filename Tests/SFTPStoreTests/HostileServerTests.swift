@@ -1,0 +1,131 @@
+import Foundation
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import SFTPStore
+
+/// Servers that answer nonsense, by a script that stands for ssh.
+@Suite struct HostileServerTests {
+    private static let script = FilePath(#filePath).removingLastComponent().appending("hostile-ssh").string
+    private static let (good, bad) = (StoragePath([FileName("good")]), StoragePath([FileName("bad")]))
+
+    private static let limits: ConnectionLimits = {
+        var limits = ConnectionLimits()
+        // A loaded machine starts Python in a second or two.
+        limits.hello = .seconds(8)
+        limits.silence = .seconds(3)
+        limits.firstPause = .milliseconds(50)
+        limits.mostEntries = 5_000
+        return limits
+    }()
+
+    private static func open(_ fault: String) async throws(SFTPFailure) -> SFTPStorage {
+        var command = SSHCommand()
+        (command.program, command.arguments) = (script, [fault])
+        let address: SFTPAddress
+        do { address = try SFTPAddress("hostile/base") } catch { throw .refused("\(error)") }
+        return try await SFTPStorage.open(address, command: command, limits: limits)
+    }
+
+    private static func run(_ fault: String, _ body: (SFTPStorage) async throws -> Void) async throws {
+        let storage = try await open(fault)
+        let outcome: Result<Void, any Error>
+        do { outcome = .success(try await body(storage)) } catch { outcome = .failure(error) }
+        await storage.close()
+        try outcome.get()
+    }
+
+    /// It ends the connection, and the call with an error that proves nothing; the next one is of another connection.
+    @Test(arguments: ["garbage", "length", "number", "kind", "silence", "half", "twice", "ends"])
+    func nonsenseEndsTheConnection(_ fault: String) async throws {
+        try await Self.run(fault) { storage in
+            for _ in 0..<2 {
+                do throws(PathStorageError) {
+                    let entry = try await storage.entry(at: Self.bad)
+                    // The first of two answers is one.
+                    #expect(fault == "twice" && entry?.size == 5)
+                } catch {
+                    guard case .unreachable = error else { throw BrokenPromise("\(error)") }
+                }
+                let isBack = try await eventually { (try? await storage.entry(at: Self.good))?.size == 5 }
+                #expect(isBack)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("dies", "Connection closed by remote host"), ("mute", "no answer within"),
+        ("version", "version 6 instead of 3"),
+        ("banner", "no sftp server answers, but 'Welcome"),
+    ])
+    func aServerThatIsNoneIsUnreachable(_ fault: String, _ text: String) async throws {
+        do throws(SFTPFailure) {
+            await (try Self.open(fault)).close()
+            Issue.record("it was opened")
+        } catch {
+            #expect(error == .unreachable(error.message) && error.message.contains(text), "\(error)")
+        }
+    }
+
+    @Test(arguments: ["more", "nothing", "short", "size"])
+    func aContentThatCannotBeIsNone(_ fault: String) async throws {
+        try await Self.run(fault) { storage in
+            let buffer = ContentBuffer()
+            do throws(PathStorageError) {
+                _ = try await storage.read(Self.bad, version: nil, range: nil, into: buffer)
+                // The size that the path has says less than that of the open file.
+                #expect(fault == "size")
+            } catch {
+                switch error {
+                case .unreachable, .changed: break
+                default: Issue.record("\(error)")
+                }
+            }
+            #expect(buffer.bytes.count <= 5)
+            let again = ContentBuffer()
+            let isBack = try await eventually {
+                (try? await storage.read(Self.good, version: nil, range: nil, into: again)) != nil
+            }
+            #expect(isBack)
+            #expect(again.bytes == Array("hello".utf8))
+        }
+    }
+
+    /// Nothing is shown that no folder can hold, nor what is somewhere else.
+    @Test func namesStayInTheirFolder() async throws {
+        try await Self.run("names") { storage in
+            #expect(storage.properties.createStrength == .checked)
+            let page = try await storage.list(.root, isDeep: false, from: nil)
+            let names = page.entries.compactMap(\.path.name)
+            #expect(names == [FileName("good"), FileName(bytes: [0xFF, 0xFE]), FileName("good")])
+            #expect(page.entries.allSatisfy { $0.path.parent == .root })
+            let folder = "/dev/shm/replica-sftp-\(UUID().uuidString)"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            let store = try PathStore(storage, folder: folder)
+            let items = try await store.enumerateItems(in: .root, from: nil).items.map(\.filename)
+            #expect(items.sorted() == [FileName("good"), FileName(bytes: [0xFF, 0xFE])].sorted())
+            try FileManager.default.removeItem(atPath: folder)
+            // Its words are fit for a terminal.
+            let error = try await failure {
+                let absent = StoragePath([FileName("absent")])
+                _ = try await storage.make(absent, kind: .folder, attributes: PathAttributes())
+            }
+            #expect(!"\(error)".contains("\u{1B}") && "\(error)".contains("[2Jno"))
+        }
+    }
+
+    @Test(arguments: ["endless", "same", "empty", "count"])
+    func aListingThatCannotBeIsAnError(_ fault: String) async throws {
+        try await Self.run(fault) { storage in
+            let error = try await failure { _ = try await storage.list(.root, isDeep: false, from: nil) }
+            switch error {
+            case .unavailable(let text): #expect(text.contains("more than 5000 entries"))
+            case .unreachable: #expect(fault == "empty" || fault == "count")
+            default: Issue.record("\(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Glibc
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+import Threads
+
+@testable import SFTPStore
+
+/// Connections that end, and servers that hang, on a real OpenSSH server.
+@Suite struct LostConnectionTests {
+    private static let limits: ConnectionLimits = {
+        var limits = ConnectionLimits()
+        limits.firstPause = .milliseconds(200)
+        limits.steady = .milliseconds(500)
+        return limits
+    }()
+
+    /// Who looks does not notice: the connection is made again.
+    @Test func aLookIsMadeAgainOnANewConnection() async throws {
+        try await SFTPScratch.run(limits: Self.limits) { scratch in
+            try await scratch.write("file", "text")
+            for _ in 0..<3 {
+                scratch.server.cut()
+                #expect(try await scratch.read("file") == Array("text".utf8))
+                // After one that did not last there would be a pause.
+                try await Task.sleep(for: .milliseconds(900))
+                #expect(try await scratch.names() == ["file"])
+            }
+            #expect(scratch.storage.trouble == nil)
+        }
+    }
+
+    @Test func aServerThatIsAwayIsSaidAndComesBack() async throws {
+        try await SFTPScratch.run(limits: Self.limits) { scratch in
+            try await scratch.write("file", "text")
+            scratch.server.stop()
+            let error = try await failure { _ = try await scratch.read("file") }
+            guard case .unreachable(let text) = error else { throw BrokenPromise("\(error)") }
+            #expect(text.contains("Connection refused") && scratch.storage.trouble == text)
+            // In the pause nothing is tried.
+            for _ in 0..<100 { _ = try await failure { _ = try await scratch.names() } }
+            try scratch.server.start()
+            #expect(try await eventually { (try? await scratch.names()) == ["file"] })
+            #expect(scratch.storage.trouble == nil)
+        }
+    }
+
+    @Test func aServerThatHangsIsLeft() async throws {
+        var limits = Self.limits
+        limits.silence = .seconds(1)
+        let chosen = limits
+        try await SFTPScratch.run(limits: chosen) { scratch in
+            try await scratch.write("file", "text")
+            scratch.server.signalSessions(SIGSTOP)
+            let begin = ContinuousClock.now
+            // The second connection answers.
+            #expect(try await scratch.read("file") == Array("text".utf8))
+            #expect(.now - begin > .milliseconds(900))
+            // An idle one is no hung one.
+            try await Task.sleep(for: .milliseconds(1_500))
+            #expect(scratch.storage.trouble == nil)
+            #expect(try await scratch.names() == ["file"])
+        }
+    }
+
+    /// Nobody waits for a server that does not answer who was cancelled.
+    @Test func whoCancelsDoesNotWait() async throws {
+        try await SFTPScratch.run(limits: Self.limits) { scratch in
+            try await scratch.write("file", "text")
+            scratch.server.signalSessions(SIGSTOP)
+            let task = Task { try await scratch.read("file") }
+            try await Task.sleep(for: .milliseconds(200))
+            let begin = ContinuousClock.now
+            task.cancel()
+            await #expect(throws: PathStorageError.cancelled) { _ = try await task.value }
+            #expect(.now - begin < .seconds(5))
+            scratch.server.signalSessions(SIGCONT)
+            #expect(try await scratch.names() == ["file"])
+        }
+    }
+
+    /// What was being sent is there whole or not at all, and the temporary file goes.
+    @Test func anUploadThatIsCutLeavesNothing() async throws {
+        try await SFTPScratch.run(limits: Self.limits) { scratch in
+            let large = [UInt8](repeating: 7, count: 48 << 20)
+            let isUnderWay = Latch()
+            let task = Task {
+                _ = try await ItemContents.with(large) { contents async throws(RemoteStoreError) in
+                    let told = ItemContents(file: contents.file, size: contents.size) { count in
+                        if count > 1 << 20 { isUnderWay.open() }
+                    }
+                    do throws(PathStorageError) {
+                        _ = try await scratch.storage.write(
+                            scratch.path("large"), contents: told, attributes: PathAttributes(), guard: .absent)
+                    } catch {
+                        throw .itemUnavailable("\(error)")
+                    }
+                }
+            }
+            await Task.detached { isUnderWay.wait() }.value
+            scratch.server.cut()
+            await #expect(throws: RemoteStoreError.self) { try await task.value }
+            #expect(try await scratch.names().isEmpty)
+            #expect(try await eventually { try scratch.leftovers().isEmpty })
+            try await scratch.write("large", large)
+            #expect(try await scratch.names() == ["large"])
+        }
+    }
+
+    /// Nothing of ssh is left, not even a zombie; and no descriptor.
+    @Test func nothingIsLeftOfAClosedConnection() async throws {
+        try await SFTPScratch.run { scratch in
+            let process = scratch.storage.reconnector.process
+            #expect(kill(process, 0) == 0)
+            await scratch.storage.close()
+            #expect(kill(process, 0) == -1 && errno == ESRCH)
+            let error = try await failure { _ = try await scratch.names() }
+            guard case .unreachable(let text) = error else { throw BrokenPromise("\(error)") }
+            #expect(text.contains("the store is closed"))
+        }
+    }
+}

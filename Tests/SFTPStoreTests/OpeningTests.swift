@@ -1,0 +1,125 @@
+import Foundation
+import Testing
+
+@testable import SFTPStore
+
+/// Why a server can't be used, told apart by what the real ssh says.
+@Suite struct OpeningTests {
+    private func failure(
+        _ server: SSHServer, _ address: SFTPAddress? = nil, _ change: (inout SSHCommand) -> Void = { _ in }
+    ) async throws -> SFTPFailure? {
+        var command = server.command
+        change(&command)
+        do throws(SFTPFailure) {
+            let storage = try await SFTPStorage.open(try Self.address(address, server), command: command)
+            await storage.close()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private static func address(_ address: SFTPAddress?, _ server: SSHServer) throws(SFTPFailure) -> SFTPAddress {
+        do { return try address ?? server.address } catch { throw .refused("\(error)") }
+    }
+
+    private func expect(
+        _ failure: SFTPFailure?, _ kind: (String) -> SFTPFailure, _ text: String,
+        _ location: SourceLocation = #_sourceLocation
+    ) {
+        let message = failure?.message ?? "nothing"
+        #expect(
+            failure == kind(message) && message.contains(text), "\(String(describing: failure))",
+            sourceLocation: location)
+        #expect(!message.contains("\n"), sourceLocation: location)
+    }
+
+    @Test func nobodyIsThere() async throws {
+        try await SSHServer.run { server in
+            expect(
+                try await failure(server, try SFTPAddress("no-such-host.invalid/x")), SFTPFailure.unreachable,
+                "Could not resolve hostname")
+            server.stop()
+            expect(try await failure(server), SFTPFailure.unreachable, "Connection refused")
+        }
+    }
+
+    @Test func theHostsKeyIsNotTrusted() async throws {
+        try await SSHServer.run { server in
+            let key = try String(contentsOfFile: server.folder + "/id.pub", encoding: .utf8)
+            try server.write("", to: "known_hosts")
+            expect(try await failure(server), SFTPFailure.untrusted, "is not known here: run `ssh server` once")
+            // Another key under its name.
+            try server.write("[127.0.0.1]:\(server.port) \(key)", to: "known_hosts")
+            expect(try await failure(server), SFTPFailure.untrusted, "is another than it was")
+        }
+    }
+
+    @Test func nobodyIsLetIn() async throws {
+        try await SSHServer.run { server in
+            try server.write("", to: "authorized")
+            expect(try await failure(server), SFTPFailure.notAuthenticated, "Permission denied (publickey)")
+            expect(try await failure(server), SFTPFailure.notAuthenticated, "ssh-copy-id")
+        }
+    }
+
+    @Test func theDirectoryIsNone() async throws {
+        try await SSHServer.run { server in
+            expect(
+                try await failure(server, try server.address(of: server.root + "/none")), SFTPFailure.refused,
+                "there is no directory \(server.root)/none there")
+            expect(
+                try await failure(server, try server.address(of: server.folder + "/id")), SFTPFailure.refused,
+                "is no directory there")
+        }
+    }
+
+    @Test func thereIsNoSFTP() async throws {
+        try await SSHServer.run(subsystem: nil) { server in
+            expect(try await failure(server), SFTPFailure.refused, "has no sftp")
+        }
+    }
+
+    @Test func aProfileThatPrintsIsSaid() async throws {
+        let command = "/bin/sh -c 'echo Hello there; exec /usr/lib/openssh/sftp-server'"
+        try await SSHServer.run(subsystem: "\"\(command)\"") { server in
+            expect(try await failure(server), SFTPFailure.unreachable, "no sftp server answers, but 'Hello there")
+        }
+    }
+
+    @Test func sshItselfFails() async throws {
+        try await SSHServer.run { server in
+            expect(
+                try await failure(server) { $0.program = "/nowhere/ssh" }, SFTPFailure.refused,
+                "/nowhere/ssh can't be started: No such file or directory")
+            try server.configure("NoSuchOption yes")
+            expect(try await failure(server), SFTPFailure.refused, "ssh does not start")
+        }
+    }
+
+    /// What the person has in their configuration for the host holds, but for what would not leave a conversation.
+    @Test func theConfigurationHolds() async throws {
+        try await SSHServer.run { server in
+            try server.configure(
+                """
+                Host other
+                    ProxyJump server
+                    HostKeyAlias server
+                Host *
+                    RemoteCommand echo no sftp
+                    RequestTTY force
+                    LocalForward \(server.port) localhost:1
+                    ExitOnForwardFailure yes
+                    ControlMaster auto
+                    ControlPath \(server.folder)/control
+                    ControlPersist 2
+                """)
+            #expect(try await failure(server) == nil)
+            #expect(try await failure(server) == nil)
+            // Where the login begins.
+            let home = try await SFTPStorage.open(try SFTPAddress("server/~"), command: server.command)
+            #expect(try await home.entry(at: .root)?.kind == .folder)
+            await home.close()
+        }
+    }
+}
