@@ -38,7 +38,6 @@ import Threads
         }
         // There were as many requests as such a session has.
         #expect(end.withLock { $0 } > 60)
-
     }
 }
 

@@ -72,7 +72,8 @@ extension SFTPStorage {
     private func kept(_ told: SFTPAttributes) -> PathAttributes {
         var attributes = PathAttributes()
         if abilities.keepsModes, let mode = told.mode, !told.isSymlink { attributes.mode = UInt16(mode & 0o7777) }
-        if abilities.keepsTimes, let times = told.times {
+        // A folder's changes with all that is made in it.
+        if abilities.keepsTimes, !told.isFolder, let times = told.times {
             attributes.modificationDate = Timestamp(seconds: Int64(times.modification), nanoseconds: 0)
         }
         return attributes
