@@ -75,14 +75,14 @@ import Testing
     }
 
     @Test func thereIsNoSFTP() async throws {
-        try await SSHServer.run(subsystem: nil) { server in
+        try await SSHServer.run(.openSSH(nil)) { server in
             expect(try await failure(server), SFTPFailure.refused, "has no sftp")
         }
     }
 
     @Test func aProfileThatPrintsIsSaid() async throws {
         let command = "/bin/sh -c 'echo Hello there; exec /usr/lib/openssh/sftp-server'"
-        try await SSHServer.run(subsystem: "\"\(command)\"") { server in
+        try await SSHServer.run(.openSSH("\"\(command)\"")) { server in
             expect(try await failure(server), SFTPFailure.unreachable, "no sftp server answers, but 'Hello there")
         }
     }

@@ -14,10 +14,10 @@ struct SFTPScratch: Sendable {
 
     /// Runs a test.
     static func run(
-        subsystem: String = "internal-sftp", limits: ConnectionLimits = ConnectionLimits(),
+        _ program: SSHServer.Program = .openSSH("internal-sftp"), limits: ConnectionLimits = ConnectionLimits(),
         _ body: (SFTPScratch) async throws -> Void
     ) async throws {
-        try await SSHServer.run(subsystem: subsystem) { server in
+        try await SSHServer.run(program) { server in
             let storage = try await SFTPStorage.open(
                 try server.address, command: server.command, limits: limits)
             let outcome: Result<Void, any Error>

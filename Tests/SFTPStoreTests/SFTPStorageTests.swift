@@ -4,6 +4,7 @@ import PathStore
 import ReplicaModel
 import ReplicaTestSupport
 import Testing
+import Threads
 
 @testable import SFTPStore
 
@@ -286,6 +287,72 @@ import Testing
             guard case .refused = try await failure({ try await scratch.write(".replica-tmp-mine", "x") }) else {
                 throw BrokenPromise("the name should be refused")
             }
+        }
+    }
+
+    /// The server says no more than that it failed.
+    @Test func aFullAndAReadOnlyDiskAreSaid() async throws {
+        guard geteuid() == 0 else { return }
+        try await SFTPScratch.run { scratch in
+            let root = scratch.server.root
+            #expect(mount("none", root, "tmpfs", 0, "size=1m") == 0)
+            defer { umount2(root, Int32(MNT_DETACH)) }
+            let entry = try await scratch.write("file", "text")
+            let large = [UInt8](repeating: 7, count: 3 << 20)
+            for attempt in [
+                { try await scratch.write("large", large) },
+                { try await scratch.write("file", large, guard: .version(entry.version ?? "")) },
+            ] {
+                guard case .insufficientQuota(let text) = try await failure({ _ = try await attempt() }) else {
+                    throw BrokenPromise("it should be full")
+                }
+                #expect(text.contains("no room"))
+            }
+            #expect(try await eventually { try scratch.leftovers().isEmpty })
+            #expect(try scratch.content("file") == "text")
+            #expect(mount("none", root, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), nil) == 0)
+            for attempt in [
+                { try await scratch.write("other", "text") },
+                { try await scratch.storage.make(scratch.path("folder"), kind: .folder, attributes: PathAttributes()) },
+                { try await scratch.storage.move(scratch.path("file"), to: scratch.path("new"), version: nil) },
+                { try await scratch.storage.set(PathAttributes(mode: 0o600), of: scratch.path("file")) },
+            ] {
+                guard case .readOnly = try await failure({ _ = try await attempt() }) else {
+                    throw BrokenPromise("it should be read-only")
+                }
+            }
+            #expect(try await scratch.read("file") == Array("text".utf8))
+        }
+    }
+
+    /// The server's clock is known by a file of ours: what is older than it needs no second look.
+    @Test func aFolderThatHasRestedIsListedAtOnce() async throws {
+        try await SFTPScratch.run { scratch in
+            for number in 0..<500 {
+                let file = scratch.there("file \(number)")
+                let date = Date(timeIntervalSince1970: 1_600_000_000)
+                #expect(
+                    FileManager.default.createFile(
+                        atPath: file, contents: Data("text".utf8), attributes: [.modificationDate: date]))
+            }
+            let table = scratch.server.folder + "/table"
+            try FileManager.default.createDirectory(atPath: table, withIntermediateDirectories: false)
+            var options = PathStoreOptions()
+            let (sleep, waits) = (options.sleep, Locked(0))
+            options.sleep = { time in
+                waits.withLock { $0 += 1 }
+                await sleep(time)
+            }
+            let store = try PathStore(scratch.storage, folder: table, options: options)
+            let items = try await store.enumerateItems(in: .root, from: nil).items
+            #expect(items.count == 500 && waits.withLock { $0 } == 0)
+            // One that was just written may be written again within its second.
+            let date = Date(timeIntervalSinceNow: 60)
+            #expect(
+                FileManager.default.createFile(
+                    atPath: scratch.there("new"), contents: Data(), attributes: [.modificationDate: date]))
+            let more = try await store.enumerateItems(in: .root, from: nil).items
+            #expect(more.count == 501 && waits.withLock { $0 } > 0)
         }
     }
 }

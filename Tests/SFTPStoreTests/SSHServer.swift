@@ -9,7 +9,16 @@ import Threads
 /// A real sshd with a host key, a port and a configuration of its own, and a configuration for ssh by which it is reached as
 /// `server`. Where it is missing, the test fails.
 final class SSHServer: Sendable {
+    /// What serves sftp.
+    enum Program: Sendable {
+        /// OpenSSH, with a subsystem; nil for none.
+        case openSSH(String?)
+        /// `rclone serve sftp`, which lacks much and keeps little.
+        case rclone
+    }
+
     let folder: String
+    private let program: Program
     let port: UInt16
     private let running = Locked<SpawnedProcess?>(nil)
 
@@ -23,8 +32,8 @@ final class SSHServer: Sendable {
     var address: SFTPAddress { get throws { try address(of: root) } }
 
     /// Makes the server and starts it.
-    /// - Parameter subsystem: What serves sftp; nil for none.
-    init(subsystem: String? = "internal-sftp") throws {
+    init(_ program: Program) throws {
+        self.program = program
         folder = "/var/tmp/replica-test-\(getpid())-sftp-\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: folder + "/data", withIntermediateDirectories: true)
         port = try Self.freePort()
@@ -32,6 +41,14 @@ final class SSHServer: Sendable {
             try Self.run(["/usr/bin/ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "\(folder)/\(key)"])
         }
         try FileManager.default.copyItem(atPath: folder + "/id.pub", toPath: folder + "/authorized")
+        if case .openSSH(let subsystem) = program { try configureServer(subsystem) }
+        let key = try String(contentsOfFile: folder + "/host.pub", encoding: .utf8)
+        try write("[127.0.0.1]:\(port) \(key)", to: "known_hosts")
+        try configure()
+        try start()
+    }
+
+    private func configureServer(_ subsystem: String?) throws {
         try write(
             """
             ListenAddress 127.0.0.1:\(port)
@@ -46,10 +63,6 @@ final class SSHServer: Sendable {
             MaxStartups 100
             LogLevel ERROR
             """, to: "sshd_config")
-        let key = try String(contentsOfFile: folder + "/host.pub", encoding: .utf8)
-        try write("[127.0.0.1]:\(port) \(key)", to: "known_hosts")
-        try configure()
-        try start()
     }
 
     /// Writes the configuration of ssh.
@@ -72,13 +85,26 @@ final class SSHServer: Sendable {
         chmod("\(folder)/\(name)", 0o600)
     }
 
-    func address(of path: String) throws -> SFTPAddress { try SFTPAddress("server\(path)") }
+    /// The address of a directory of the server's disk.
+    func address(of path: String) throws -> SFTPAddress {
+        guard case .rclone = program else { return try SFTPAddress("server\(path)") }
+        return try SFTPAddress("server/\(path.dropFirst(root.count))")
+    }
 
     func start() throws {
         if geteuid() == 0 { mkdir("/run/sshd", 0o755) }
+        let words =
+            switch program {
+            case .openSSH: ["/usr/sbin/sshd", "-D", "-e", "-f", "\(folder)/sshd_config"]
+            case .rclone:
+                [
+                    "/usr/bin/rclone", "serve", "sftp", "--addr", "127.0.0.1:\(port)", "--key", folder + "/host",
+                    "--authorized-keys", folder + "/authorized", "--vfs-cache-mode", "writes", "--vfs-write-back", "0s",
+                    "--dir-cache-time", "0s", "--cache-dir", folder + "/cache", "--config", "/dev/null", root,
+                ]
+            }
         let call = ProgramCall(
-            path: "/usr/sbin/sshd", words: ["/usr/sbin/sshd", "-D", "-e", "-f", "\(folder)/sshd_config"],
-            environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"])
+            path: words[0], words: words, environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=\(folder)"])
         let sshd = try SpawnedProcess(call)
         running.withLock { $0 = sshd }
         for _ in 0..<400 {
@@ -167,9 +193,9 @@ final class SSHServer: Sendable {
 
     /// Runs a test with a server of its own.
     static func run(
-        subsystem: String? = "internal-sftp", _ body: (SSHServer) async throws -> Void
+        _ program: Program = .openSSH("internal-sftp"), _ body: (SSHServer) async throws -> Void
     ) async throws {
-        let server = try SSHServer(subsystem: subsystem)
+        let server = try SSHServer(program)
         let outcome: Result<Void, any Error>
         do { outcome = .success(try await body(server)) } catch { outcome = .failure(error) }
         try server.remove()

@@ -8,6 +8,10 @@ extension SFTPStorage {
         try check(path)
         if case .symlink = kind, !abilities.keepsSymlinks { throw .unsupported("symlinks") }
         return try await call(path, isChange: true) { session async throws(CallError) in
+            // A server that replaces files may take a folder that is there for made.
+            if !self.abilities.linksExclusively, let taken = try await self.taken(path, session) {
+                throw .storage(taken)
+            }
             switch kind {
             case .file: throw .storage(.unsupported("files are written"))
             case .folder:

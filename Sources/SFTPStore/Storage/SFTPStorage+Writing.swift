@@ -14,6 +14,11 @@ extension SFTPStorage {
                 let upload = Upload(storage: self, session: session, path: path, temporary: temporary)
                 return try await upload.run(contents, attributes, condition)
             } catch {
+                var error = error
+                // Whether the disk is full is asked before there is room again.
+                if case .request(let failure) = error, case .status = failure {
+                    error = .storage(await self.meaning(of: failure, path, isChange: true, session))
+                }
                 self.clear(temporary, session)
                 throw error
             }
@@ -30,10 +35,14 @@ extension SFTPStorage {
         }
     }
 
-    /// - Throws: ``PathStorageError/refused(_:)`` for names that are ours.
+    /// - Throws: ``PathStorageError/refused(_:)`` for names that are ours, and for those that a server may change.
     func check(_ path: StoragePath) throws(PathStorageError) {
         guard let name = path.name else { throw .refused("the root stays") }
         if TemporaryName.isOne(name.bytes) { throw .refused("names starting with .replica-tmp- are reserved") }
+        // rclone lists them as other characters: there would be two files.
+        if !abilities.linksExclusively, name.bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
+            throw .refused("this server may change names with control characters")
+        }
     }
 
     /// What stands where nothing was expected.

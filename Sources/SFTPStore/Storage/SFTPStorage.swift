@@ -104,7 +104,7 @@ package final class SFTPStorage: PathStorage {
     }
 
     /// What a request's end means for a call about `path`.
-    private func meaning(
+    func meaning(
         of failure: RequestFailure, _ path: StoragePath, isChange: Bool, _ session: SFTPSession
     ) async -> PathStorageError {
         guard case .status(let status) = failure else { return general(failure) }

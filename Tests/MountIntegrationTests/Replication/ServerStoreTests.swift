@@ -118,6 +118,11 @@ import Testing
             in_time settle
             diff -r --no-dereference --exclude='.replica-tmp-*' "$MNT" d
             equal "$(ls d | wc -l)" 7
+            # Nor is anything of ssh left by a daemon that is killed.
+            pgrep -x ssh >/dev/null
+            kill_daemon
+            eventually not pgrep -x ssh
+            umount -l "$MNT"
             """)
     }
 
