@@ -96,6 +96,38 @@ import Threads
         #expect(try await store.item(file.identifier).parent == unlisted.identifier)
     }
 
+    /// No event tells of a move from one folder that is not listed to another.
+    @Test func whatMovesOnBetweenUnlistedFoldersIsTold() async throws {
+        for name in ["one", "two"] { try await other.makeFolder(name) }
+        try await other.write([1], to: "file")
+        let file = try await store.child("file")
+        let two = try await store.child("two")
+        let anchor = try await store.currentAnchor()
+        try await other.move("file", to: "one/file")
+        #expect(try await eventually { try await store.currentAnchor() != anchor })
+        try await other.move("one/file", to: "two/file")
+        let told = try await store.changes(from: anchor) { updated, _ in updated[file.identifier] != nil }
+        #expect(told.updated[file.identifier]?.parent == two.identifier)
+        #expect(told.deleted.isEmpty)
+    }
+
+    @Test func whatHappensInAFolderThatMovedOnIsTold() async throws {
+        for name in ["one", "two"] { try await other.makeFolder(name) }
+        let folder = try await store.make("folder")
+        _ = try await store.all()
+        _ = try await store.all(in: folder.identifier)
+        let anchor = try await store.currentAnchor()
+        try await other.move("folder", to: "one/folder")
+        #expect(try await eventually { try await store.currentAnchor() != anchor })
+        try await other.move("one/folder", to: "two/folder")
+        try await other.write([1], to: "two/folder/new")
+        let told = try await store.changes(from: anchor) { updated, _ in
+            updated.values.contains { $0.parent == folder.identifier }
+        }
+        #expect(told.updated.values.contains { $0.filename == FileName("new") })
+        #expect(try await store.item(folder.identifier).parent == store.child("two").identifier)
+    }
+
     @Test func moveOutOfTheTreeIsADelete() async throws {
         let folder = try await store.make("folder")
         let file = try await store.make("file", "text", in: folder.identifier)

@@ -76,16 +76,19 @@ extension DirectoryTree {
                 continue
             }
             // What is between two places is told when it has arrived, or is gone.
-            guard !known.isOrphan, let names = known.names else { continue }
-            let found = try describe(place, names, from: top)
+            guard !known.isOrphan else { continue }
+            let found = try known.names.flatMap { (names) throws(RemoteStoreError) in
+                try describe(place, names, from: top)
+            }
             // What replaced it by now is told in its stead the last time: else a deletion that is told would leave the name
             // without a file.
             if let found, isLast || found.identifier == key.identifier {
                 batch.updated.append(found)
                 if known.isWritten, found.identifier == key.identifier { batch.rewritten.insert(key.identifier) }
-            } else if !isLast {
-                return nil
+                continue
             }
+            if index.withLock({ $0.lose(key) }) { watches.wake() }
+            if !isLast { return nil }
         }
         return batch
     }
@@ -170,7 +173,7 @@ extension DirectoryTree {
     ) -> [(key: Place, value: ChangeCause)] {
         index.withLock { index in
             guard index.isListed(parent) else { return [] }
-            do {
+            do throws(Errno) {
                 let folder = try open(parent, index, from: top)
                 let names = try namesThatCount(in: folder)
                 for (place, cause) in places {
@@ -180,6 +183,7 @@ extension DirectoryTree {
                 }
                 return []
             } catch {
+                if error.provesAbsence { _ = index.lose(parent) }
                 return places
             }
         }

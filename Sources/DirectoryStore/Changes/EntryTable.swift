@@ -19,6 +19,8 @@ struct EntryTable {
     }
 
     private static let root: UInt32 = 0
+    /// No path has more names than this.
+    static let deepest = 4_096
 
     private var columns = EntryColumns()
     private var keys = SlotTable()
@@ -47,8 +49,8 @@ struct EntryTable {
         guard var current = slot(of: key) else { return nil }
         var names: [FileName] = []
         while current != Self.root {
-            // No path is this deep; hints of different times can form a ring.
-            guard names.count < 4_096, hasPlace(current) else { return nil }
+            // Hints of different times can form a ring.
+            guard names.count < Self.deepest, hasPlace(current) else { return nil }
             names.append(columns.name(at: current))
             current = columns.parents[Int(current)]
         }

@@ -48,6 +48,33 @@ struct FolderIndex {
         attach(key, status, at: place)
     }
 
+    /// Takes over what a listing found at a place. What was known at another one is told: its events find it known here, and
+    /// whoever listed it takes it for the item that it knows there.
+    mutating func find(_ status: FileStatus, at place: Place) {
+        let key = ItemKey(status, at: place)
+        let hasMoved = knownPlace(of: key).map { $0 != place } ?? false
+        record(status, at: place)
+        if hasMoved { log.add(key) }
+    }
+
+    /// Has an item looked for that is not where it was last seen, and all that it is in: as far as they are in folders that
+    /// are not listed, no event told where they went.
+    /// - Returns: Whether anything is to be looked for.
+    mutating func lose(_ key: ItemKey) -> Bool {
+        var isLost = false
+        var here = key
+        // Hints of different times can form a ring.
+        for _ in 0..<EntryTable.deepest {
+            guard here != .root, let place = table.place(of: here) else { break }
+            if !isListed(place.parent), knownPlace(of: here) != nil {
+                orphans[here] = orphans[here] ?? Orphan(since: .now, mayBeElsewhere: true)
+                isLost = true
+            }
+            here = place.parent
+        }
+        return isLost
+    }
+
     private mutating func recordUnlisted(_ key: ItemKey, _ status: FileStatus, at place: Place) {
         guard table.marks(of: key).contains(.known) else { return table.hint(key, at: place) }
         table.place(key, stamp: status.stamp, at: place)

@@ -120,7 +120,7 @@ extension DirectoryTree {
         guard options.contains(.mayAlreadyExist), try isEqual(other, template, contents, flag) else {
             throw .filenameCollision(item)
         }
-        index.withLock { $0.record(other.status, at: other.place) }
+        index.withLock { $0.find(other.status, at: other.place) }
         return StoreResult(item: item)
     }
 

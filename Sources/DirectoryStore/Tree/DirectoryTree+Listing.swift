@@ -61,7 +61,7 @@ extension DirectoryTree {
                 guard let found = try present(at: place, in: folder.handle) else { continue }
                 let status = settleClaim(found, at: place, in: folder.handle, &index, from: top)
                 let key = ItemKey(status, at: place)
-                index.record(status, at: place)
+                index.find(status, at: place)
                 // It met one first that merely says that it is the item.
                 if let position = positions[key] { seen[position].1.inherited = nil }
                 positions[key] = seen.count

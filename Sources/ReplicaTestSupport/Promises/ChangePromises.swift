@@ -70,6 +70,19 @@ extension StorePromises {
             }
             try subject.expect(!mirror.deleted.contains(file.identifier), "it was told as deleted")
         },
+        feed("another client's move into a folder that is listed right after is told too") { subject in
+            try await subject.other.makeFolder("folder")
+            let file = try await subject.file("file")
+            var mirror = try await StoreMirror(subject)
+            try await subject.other.move("file", to: "folder/file")
+            guard let folder = mirror.item("folder") else { throw BrokenPromise("no folder is listed") }
+            let listed = try await subject.list(folder.identifier)
+            try subject.expect(listed.map(\.filename) == [FileName("file")], "the file is not listed")
+            try await mirror.update(until: "the file is no longer where it was") { mirror in
+                let told = mirror.items[file.identifier]
+                return listed.first?.identifier == file.identifier ? told?.parent == folder.identifier : told == nil
+            }
+        },
         feed("what is told of own changes equals the answers") { subject in
             var mirror = try await StoreMirror(subject)
             let one = try await subject.file("one", "1")
