@@ -161,6 +161,62 @@ import Threads
         }
     }
 
+    /// What another writes while a file is on its way is looked for right before the file is put there.
+    @Test func aWriteDuringAnUploadIsSeen() async throws {
+        try await SFTPScratch.run { scratch in
+            let entry = try await scratch.write("file", "first")
+            for (name, condition) in [("file", WriteGuard.version(entry.version ?? "")), ("new", .absent)] {
+                let place = scratch.there(name)
+                let error = try await failure {
+                    let outcome = try await ItemContents.with(Array("ours".utf8)) {
+                        contents async throws(RemoteStoreError) in
+                        let told = ItemContents(file: contents.file, size: contents.size) { _ in
+                            // A disk that takes no more fails the test below.
+                            try? "theirs, meanwhile".write(toFile: place, atomically: false, encoding: .utf8)
+                        }
+                        do throws(PathStorageError) {
+                            return Result<PathEntry, PathStorageError>.success(
+                                try await scratch.storage.write(
+                                    scratch.path(name), contents: told, attributes: PathAttributes(), guard: condition))
+                        } catch {
+                            return .failure(error)
+                        }
+                    }
+                    _ = try outcome.get()
+                }
+                switch error {
+                case .changed(let now): #expect(name == "file" && now?.size == 17)
+                case .taken(let now): #expect(name == "new" && now?.size == 17)
+                default: Issue.record("\(error)")
+                }
+                #expect(try scratch.content(name) == "theirs, meanwhile")
+            }
+            #expect(try await eventually { try scratch.leftovers().isEmpty })
+        }
+    }
+
+    /// Bytes of two contents are none of one.
+    @Test func aWriteDuringAReadIsSeen() async throws {
+        try await SFTPScratch.run { scratch in
+            let packet = scratch.storage.reconnector.sizeOfPackets
+            // A write within the second in which it was written would have its version.
+            let past = PathAttributes(modificationDate: Timestamp(seconds: 1_700_000_000, nanoseconds: 0))
+            let entry = try await scratch.write("file", [UInt8](repeating: 1, count: 20 * packet), past)
+            let place = scratch.there("file")
+            let sink = MeddlingSink {
+                let descriptor = open(place, O_WRONLY)
+                pwrite(descriptor, "x", 1, off_t(19 * packet))
+                close(descriptor)
+            }
+            let error = try await failure {
+                _ = try await scratch.storage.read(
+                    scratch.path("file"), version: entry.version, range: nil, into: sink)
+            }
+            guard case .changed(let now) = error else { throw BrokenPromise("\(error)") }
+            #expect(now?.size == entry.size && now?.version != entry.version)
+        }
+    }
+
     /// Versions are times and sizes: what replaces a content of the same is another second older.
     @Test func whatReplacesAContentHasAnotherVersion() async throws {
         try await SFTPScratch.run { scratch in
@@ -354,5 +410,23 @@ import Threads
             let more = try await store.enumerateItems(in: .root, from: nil).items
             #expect(more.count == 501 && waits.withLock { $0 } > 0)
         }
+    }
+}
+
+/// Does something at the first bytes that come.
+private final class MeddlingSink: ContentSink {
+    private let meddle: @Sendable () -> Void
+    private let isDone = Locked(false)
+
+    init(_ meddle: @escaping @Sendable () -> Void) {
+        self.meddle = meddle
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
+        let isFirst = isDone.withLock { done in
+            defer { done = true }
+            return !done
+        }
+        if isFirst { meddle() }
     }
 }
