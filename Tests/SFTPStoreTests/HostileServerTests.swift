@@ -43,6 +43,7 @@ import Testing
     func nonsenseEndsTheConnection(_ fault: String) async throws {
         try await Self.run(fault) { storage in
             for _ in 0..<2 {
+                let process = storage.reconnector.process
                 do throws(PathStorageError) {
                     let entry = try await storage.entry(at: Self.bad)
                     // The first of two answers is one.
@@ -50,7 +51,10 @@ import Testing
                 } catch {
                     guard case .unreachable = error else { throw BrokenPromise("\(error)") }
                 }
-                let isBack = try await eventually { (try? await storage.entry(at: Self.good))?.size == 5 }
+                let isBack = try await eventually {
+                    let entry = try? await storage.entry(at: Self.good)
+                    return entry?.size == 5 && storage.reconnector.process != process
+                }
                 #expect(isBack)
             }
         }

@@ -1,4 +1,6 @@
 import Foundation
+import ReplicaTestSupport
+import SystemPackage
 import Testing
 
 @testable import SFTPStore
@@ -97,6 +99,19 @@ import Testing
         }
     }
 
+    /// As macOS has them. Two files here would be one there.
+    @Test func namesThatDifferInCaseAreTwo() async throws {
+        try await SSHServer.run { server in
+            try server.write("", to: "mark")
+            let script = FilePath(#filePath).removingLastComponent().appending("cutting-ssh").string
+            let found = try await failure(server) { command in
+                (command.program, command.arguments) = (script, ["folds", "1000000", server.folder + "/mark"])
+            }
+            expect(found, SFTPFailure.refused, "names that differ in case are one there")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: server.root).isEmpty)
+        }
+    }
+
     /// What the person has in their configuration for the host holds, but for what would not leave a conversation.
     @Test func theConfigurationHolds() async throws {
         try await SSHServer.run { server in
@@ -120,6 +135,9 @@ import Testing
             let home = try await SFTPStorage.open(try SFTPAddress("server/~"), command: server.command)
             #expect(try await home.entry(at: .root)?.kind == .folder)
             await home.close()
+            // Its shared connection ends by itself.
+            let control = server.folder + "/control"
+            #expect(try await eventually { !FileManager.default.fileExists(atPath: control) })
         }
     }
 }

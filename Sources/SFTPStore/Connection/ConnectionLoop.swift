@@ -29,6 +29,8 @@ struct ConnectionLoop {
     /// When the last answer came, or nothing was waited for.
     private var heard = ContinuousClock.now
     private var hungUp: ContinuousClock.Instant?
+    /// When the oldest request was sent that has no answer; nil where nothing is waited for.
+    private var waitingSince: ContinuousClock.Instant?
     private var (isTalking, isComplaining) = (true, true)
     /// What is being written, from `written` on.
     private var (chunk, written): ([UInt8], Int) = ([], 0)
@@ -166,8 +168,9 @@ struct ConnectionLoop {
         case .serving:
             if let hungUp { return hungUp + Self.momentOfDeath }
             if !hasGreeted { return begin + limits.hello }
-            // What is waited for is looked at now and then: a request that is sent wakes this.
-            return heard + limits.silence
+            // Where nothing is waited for, a request that is sent wakes this.
+            guard let waitingSince else { return .now + .seconds(3_600) }
+            return min(max(heard, waitingSince) + limits.silence, waitingSince + limits.answer)
         }
     }
 
@@ -187,6 +190,7 @@ struct ConnectionLoop {
         let (ended, isToLeave, oldest) = connection.state.withLock { state in
             (state.ended, state.isToLeave, state.pending.values.map(\.sent).min())
         }
+        waitingSince = oldest
         let address = connection.address
         if ended != nil {
             terminate(child)

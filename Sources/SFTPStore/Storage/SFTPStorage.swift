@@ -33,6 +33,9 @@ package final class SFTPStorage: PathStorage {
                 known = known ?? found
                 return known
             }
+            guard found.isCaseSensitive else {
+                throw .lost(.refused("\(address): names that differ in case are one there, which is not supported yet"))
+            }
             // What was promised of it at first is still relied on.
             guard !(known?.linksExclusively ?? false) || session.links else {
                 throw .lost(.unreachable("\(address) can do less than before: mount the domain again"))
