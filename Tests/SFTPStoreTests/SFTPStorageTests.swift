@@ -329,11 +329,25 @@ import Threads
                 let place = scratch.there("folder/.replica-tmp-\(name)")
                 #expect(FileManager.default.createFile(atPath: place, contents: Data()))
                 if name == "old" {
-                    let date = Date(timeIntervalSinceNow: -3_600)
-                    try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: place)
+                    let hourAgo = timespec(tv_sec: time(nil) - 3_600, tv_nsec: 0)
+                    #expect(utimensat(AT_FDCWD, place, [hourAgo, hourAgo], 0) == 0)
                 }
             }
+            // What a replica was writing a day ago goes when the folder is listed, and nothing else.
+            let (dead, alive) = (scratch.there("folder/.replica-tmp-dead"), scratch.there("folder/.replica-tmp-alive"))
+            for place in [dead, alive] {
+                #expect(FileManager.default.createFile(atPath: place, contents: Data()))
+                let access = time(nil) - (place == dead ? 100_000 : 0)
+                let times = [timespec(tv_sec: access, tv_nsec: 0), timespec(tv_sec: 1_000_000_000, tv_nsec: 0)]
+                #expect(utimensat(AT_FDCWD, place, times, 0) == 0)
+            }
             #expect(try await scratch.names("folder").isEmpty)
+            #expect(try await eventually { !FileManager.default.fileExists(atPath: dead) })
+            #expect(
+                try scratch.leftovers("folder").sorted() == [
+                    ".replica-tmp-alive", ".replica-tmp-new", ".replica-tmp-old",
+                ])
+            unlink(alive)
             let remove = { try await scratch.storage.remove(scratch.path("folder"), version: nil) }
             // Somebody writes there.
             guard case .notEmpty = try await failure(remove) else { throw BrokenPromise("it should not be empty") }

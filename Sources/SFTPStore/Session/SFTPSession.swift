@@ -76,6 +76,15 @@ final class SFTPSession: Sendable {
 
     func send(_ request: SFTPRequest) -> PendingReply { connection.send(request) }
 
+    /// Whether it is a temporary file that nobody has written for so many seconds. The time of its content may be old; that of
+    /// its last access is when it was made.
+    func isLeftover(_ name: SFTPReply.Name, after seconds: UInt32) -> Bool {
+        guard TemporaryName.isOne(name.bytes), name.attributes.isFile, let times = name.attributes.times else {
+            return false
+        }
+        return clock.hasPassed(UInt32(clamping: UInt64(max(times.access, times.modification)) + UInt64(seconds)))
+    }
+
     /// The server's path of something in the store.
     func path(_ path: StoragePath) -> [UInt8] {
         if path == .root { return root }

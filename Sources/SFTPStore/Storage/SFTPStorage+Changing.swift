@@ -147,18 +147,12 @@ extension SFTPStorage {
             try await session.send(.openFolder(path)).handle()
         }
         let names = try await names(handle, session).filter { !isDot($0.bytes) }
-        guard !names.isEmpty, names.allSatisfy({ isOld($0, session) }) else { return false }
+        guard !names.isEmpty, names.allSatisfy({ session.isLeftover($0, after: 600) }) else { return false }
         for name in names { _ = session.send(.remove(path + [UInt8(ascii: "/")] + name.bytes)) }
         return true
     }
 
     private func isDot(_ name: [UInt8]) -> Bool { name == [UInt8(ascii: ".")] || name == Array("..".utf8) }
-
-    /// Whether it is a temporary file that nobody is writing any more.
-    private func isOld(_ name: SFTPReply.Name, _ session: SFTPSession) -> Bool {
-        guard TemporaryName.isOne(name.bytes), let times = name.attributes.times else { return false }
-        return session.clock.hasPassed(times.modification &+ 600)
-    }
 
     /// What was renamed or made is durable with the next file that is synced, where the server's file system keeps an order of
     /// such changes, as ext4 and xfs do.

@@ -4,6 +4,8 @@ package import ReplicaModel
 extension SFTPStorage {
     /// Requests of one listing that are under way at a time: to read on, and for what the folder does not tell.
     private static let (ahead, looks) = (4, 64)
+    /// Seconds after which a temporary file is nobody's.
+    private static let day: UInt32 = 86_400
 
     package func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
         try await call(path, isChange: false) { session async throws(CallError) in
@@ -98,6 +100,9 @@ extension SFTPStorage {
         }
         let handle = try await session.get { () async throws(RequestFailure) in try await opening.handle() }
         let names = try await names(handle, session)
+        for name in names where session.isLeftover(name, after: Self.day) {
+            _ = session.send(.remove(session.path(folder) + [UInt8(ascii: "/")] + name.bytes))
+        }
         var (entries, pending): ([PathEntry], [(StoragePath, SFTPAttributes?, PendingReply)]) = ([], [])
         for name in names where FileName(bytes: name.bytes).isValid && !TemporaryName.isOne(name.bytes) {
             let path = folder.appending(FileName(bytes: name.bytes))
