@@ -53,17 +53,38 @@ package enum PresentedCall: Sendable, Hashable {
 
 /// What the daemon's own requests stand for, by the place they name.
 struct Presentations {
-    private var waiting: [ItemPlace: (Tree) -> Result<Node?, ReplicaError>] = [:]
+    /// One change, told apart from a later one at its place.
+    struct Ticket: Hashable {
+        fileprivate var number: UInt64
+    }
 
-    /// False when another change waits there.
-    mutating func add(_ key: ItemPlace, _ change: @escaping (Tree) -> Result<Node?, ReplicaError>) -> Bool {
-        guard waiting[key] == nil else { return false }
-        waiting[key] = change
-        return true
+    private struct Waiting {
+        var ticket: Ticket
+        var change: (Tree) -> Result<Node?, ReplicaError>
+    }
+
+    private var waiting: [ItemPlace: Waiting] = [:]
+    private var added: UInt64 = 0
+
+    /// Nil when another change waits there.
+    mutating func add(_ key: ItemPlace, _ change: @escaping (Tree) -> Result<Node?, ReplicaError>) -> Ticket? {
+        guard waiting[key] == nil else { return nil }
+        added += 1
+        let ticket = Ticket(number: added)
+        waiting[key] = Waiting(ticket: ticket, change: change)
+        return ticket
     }
 
     mutating func take(_ key: ItemPlace) -> ((Tree) -> Result<Node?, ReplicaError>)? {
-        waiting.removeValue(forKey: key)
+        waiting.removeValue(forKey: key)?.change
+    }
+
+    /// Takes a change back that no request came for.
+    /// - Returns: False when one came. By then another change may wait at the place: that one stays.
+    mutating func withdraw(_ ticket: Ticket, _ key: ItemPlace) -> Bool {
+        guard waiting[key]?.ticket == ticket else { return false }
+        waiting[key] = nil
+        return true
     }
 }
 
@@ -115,10 +136,10 @@ extension Replica {
             if case .failure(let error) = result { outcome.withLock { $0 = error } }
             return result
         }
-        if withTree({ $0.presentations.add(key, carryOut) }) {
+        if let ticket = withTree({ $0.presentations.add(key, carryOut) }) {
             _ = presenter.present(call)
             // Under the lock: a call that was given up may just now be at the change.
-            guard withTree({ $0.presentations.take(key) }) != nil else {
+            guard withTree({ $0.presentations.withdraw(ticket, key) }) else {
                 if let error = outcome.withLock({ $0 }) { throw error }
                 return
             }

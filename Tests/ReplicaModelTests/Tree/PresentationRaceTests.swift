@@ -1,0 +1,79 @@
+import Testing
+import Threads
+
+@testable import ReplicaModel
+
+/// Two tasks of the engine that change one place at the same time, by way of the mount.
+@Suite struct PresentationRaceTests {
+    private let key = ItemPlace(folder: .root, name: FileName("name"))
+
+    @Test func onlyOnesOwnChangeIsTakenBack() {
+        var changes = Presentations()
+        let first = changes.add(key) { _ in .success(nil) }
+        #expect(changes.add(key) { _ in .success(nil) } == nil)
+        #expect(changes.take(key) != nil)
+        let second = changes.add(key) { _ in .success(nil) }
+        #expect(first.map { changes.withdraw($0, key) } == false)
+        #expect(second.map { changes.withdraw($0, key) } == true)
+        #expect(changes.take(key) == nil)
+    }
+
+    /// The second is on its way when the request of the first returns.
+    @Test func bothChangesAreMadeOnce() throws {
+        let bench = try Bench()
+        let replica = bench.replica
+        let presenter = HeldPresenter(replica: replica, key: key)
+        replica.setPresenter(presenter)
+        defer { replica.setPresenter(nil) }
+        let made = Locked<[Int]>([])
+        let second = presenter.second
+        let thread = Thread {
+            second.wait()
+            try? replica.present(.makeFolder(FileName("second"), in: presenter.root), key, isSeen: true) { _ in
+                made.withLock { $0.append(2) }
+                return nil
+            }
+        }
+        try replica.present(.makeFolder(FileName("first"), in: presenter.root), key, isSeen: true) { _ in
+            made.withLock { $0.append(1) }
+            return nil
+        }
+        presenter.firstEnded.open()
+        thread?.join()
+        #expect(made.withLock { $0 } == [1, 2])
+    }
+}
+
+/// Makes the requests of both calls, the second's when the first has ended.
+private final class HeldPresenter: Presenter {
+    let root = PresentedItem(path: [], number: .root)
+    /// The first call's request was answered.
+    let second = Latch()
+    let firstEnded = Latch()
+    private let secondWaits = Latch()
+    private let replica: Replica
+    private let key: ItemPlace
+
+    init(replica: Replica, key: ItemPlace) {
+        (self.replica, self.key) = (replica, key)
+    }
+
+    func present(_ call: PresentedCall) -> Bool {
+        if call == .makeFolder(FileName("first"), in: root) {
+            perform()
+            second.open()
+            secondWaits.wait()
+        } else {
+            secondWaits.open()
+            firstEnded.wait()
+            perform()
+        }
+        return true
+    }
+
+    private func perform() { _ = try? replica.performPresented(key.name, in: key.folder) }
+
+    func invalidate(_ name: FileName, in folder: ItemNumber) {}
+
+    func invalidate(_ number: ItemNumber) {}
+}
