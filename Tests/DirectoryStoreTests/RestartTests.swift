@@ -124,4 +124,23 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: "\(scratch.root)/\(dead)"))
         for name in others { #expect(FileManager.default.fileExists(atPath: "\(scratch.root)/\(name)"), "\(name)") }
     }
+
+    /// Nobody may ever reap it (a container's first process often doesn't).
+    @Test func whatAZombieLeftIsClearedAtOnce() async throws {
+        var child = pid_t()
+        try #require(posix_spawn(&child, "/bin/true", nil, nil, [strdup("true"), nil], nil) == 0)
+        defer { waitpid(child, nil, 0) }
+        var ended = siginfo_t()
+        try #require(waitid(P_PID, id_t(child), &ended, WEXITED | WNOWAIT) == 0)
+        let line = try String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8).split(separator: " ")
+        #expect(line[2] == "Z")
+        var parts = TemporaryName.make().description.split(separator: "-", omittingEmptySubsequences: false)
+        parts[4] = Substring(String(child))
+        parts[5] = line[21]
+        let left = "\(scratch.root)/\(parts.joined(separator: "-"))"
+        let store = try DirectoryStore(path: scratch.root)
+        try Data("half".utf8).write(to: URL(filePath: left))
+        #expect(try await store.all().isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: left))
+    }
 }

@@ -42,7 +42,7 @@ private struct Maker {
     var start: String
 
     static let own = Maker(
-        boot: currentBoot, space: currentSpace, process: getpid(), start: startTime(of: getpid()) ?? "0")
+        boot: currentBoot, space: currentSpace, process: getpid(), start: state(of: getpid())?.start ?? "0")
 
     var text: String { "\(boot)-\(space)-\(process)-\(start)" }
 
@@ -61,7 +61,7 @@ private struct Maker {
     var isDead: Bool {
         guard boot == Self.own.boot, space == Self.own.space else { return false }
         if kill(process, 0) != 0 { return errno == ESRCH }
-        return Self.startTime(of: process).map { $0 != start } ?? false
+        return Self.state(of: process).map { $0.start != start || $0.hasEnded } ?? false
     }
 
     private static var currentBoot: String {
@@ -74,11 +74,14 @@ private struct Maker {
         return String(decoding: text.prefix(max(0, length)), as: UTF8.self).filter { $0.isNumber }
     }
 
-    /// The 22nd field of its line, of which the second may hold anything but ends with the last parenthesis.
-    private static func startTime(of process: Int32) -> String? {
+    /// What proc_pid_stat(5) says: when it was started, and whether it only waits for its parent to reap it.
+    private static func state(of process: Int32) -> (start: String, hasEnded: Bool)? {
+        // The second field may hold anything but ends with the last parenthesis. The third is the first after it.
         guard let line = read("/proc/\(process)/stat"), let end = line.lastIndex(of: ")") else { return nil }
         let fields = line[line.index(after: end)...].split(separator: " ")
-        return fields.count > 19 ? String(fields[19]) : nil
+        guard fields.count > 19 else { return nil }
+        let threads = Int(fields[17]) ?? 0
+        return (String(fields[19]), ["Z", "X"].contains(fields[0]) && threads <= 1)
     }
 
     private static func read(_ path: String) -> String? {
