@@ -17,7 +17,7 @@ package enum ExitReason: Int32, Error, CaseIterable, Sendable {
     case noSuchItem = 6
     /// Timed out (`--timeout`); the operation itself continues.
     case timedOut = 7
-    /// `status --check` found errors, conflicts or an unreachable store.
+    /// `status --check` found errors, conflicts or an unreachable store; `doctor` found warnings.
     case needsAttention = 8
     /// The item's state does not allow it: pinned, open, not uploaded, not a file.
     case refused = 9
@@ -41,6 +41,8 @@ package enum ExitReason: Int32, Error, CaseIterable, Sendable {
     case interrupted = 18
     /// The anchor given with `--since` is too old, or belongs to another list.
     case anchorExpired = 19
+    /// `doctor` found an error.
+    case broken = 20
     /// The mount failed; the same number as in mount(8).
     case mountFailed = 32
     /// Usage error (EX_USAGE of sysexits.h).

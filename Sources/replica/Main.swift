@@ -18,14 +18,15 @@ struct Replica: ParsableCommand {
             CommandGroup(name: "Mounting", subcommands: [Mount.self, Unmount.self]),
             CommandGroup(
                 name: "What goes on",
-                subcommands: [Status.self, Path.self, Pending.self, Materialized.self, Watch.self, Wait.self]),
+                subcommands: [Status.self, Path.self, Pending.self, Materialized.self, Watch.self, Wait.self, Log.self]),
             CommandGroup(
                 name: "Content",
                 subcommands: [Download.self, Evict.self, Forget.self, Pin.self, Unpin.self, Reimport.self, Resend.self]),
             CommandGroup(
                 name: "Trouble",
                 subcommands: [
-                    Conflicts.self, Resolve.self, Retry.self, Resolved.self, Approve.self, Restore.self, Connect.self,
+                    Doctor.self, Conflicts.self, Resolve.self, Retry.self, Resolved.self, Approve.self, Restore.self,
+                    Connect.self,
                     Disconnect.self,
                 ]),
         ])

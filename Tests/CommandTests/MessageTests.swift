@@ -145,7 +145,7 @@ import Testing
                 "success": 0, "failed": 1, "noSuchDomain": 3, "domainExists": 4, "notRunning": 5, "noSuchItem": 6,
                 "timedOut": 7, "needsAttention": 8, "refused": 9, "offline": 10, "cannotImport": 11, "busy": 12,
                 "denied": 13, "unsupported": 14, "badStore": 15, "wrongProtocol": 16, "notInDomain": 17,
-                "interrupted": 18, "anchorExpired": 19, "mountFailed": 32, "usage": 64,
+                "interrupted": 18, "anchorExpired": 19, "broken": 20, "mountFailed": 32, "usage": 64,
             ])
     }
 }

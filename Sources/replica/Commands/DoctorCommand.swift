@@ -1,0 +1,46 @@
+import ArgumentParser
+import Glibc
+import ReplicaControl
+
+/// `replica doctor`.
+struct Doctor: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Look for what makes mounts fail, slow or unsafe on this machine, and say what mends it.",
+        discussion: """
+            Exits with 0 if all is fine, with 8 (needsAttention) if there are warnings, with 20 (broken) if there \
+            are errors. Nothing is changed.
+            """)
+
+    @Argument(help: "Only this domain, and the machine; without one, every domain.", completion: .domain)
+    var name: String?
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let (domains, unreadable) = try name.map(DomainLook.named) ?? DomainLook.all()
+        // Without the others, their mounts would be taken for those of nobody.
+        let known = name == nil ? domains : try DomainLook.all().domains
+        var findings = MachineLook.look(beside: known).findings
+        let sights = Survey.ask(domains, seconds: Self.seconds, DomainLook.look)
+        for (domain, answer) in zip(domains, sights) {
+            // What it waits for so long only a daemon or a disk can be.
+            let silent = [
+                Finding(check: .daemon, domain: domain.name.text, severity: .error, message: DaemonProbe.silence)
+            ]
+            findings += (try? answer.get().findings) ?? silent
+        }
+        findings += unreadable.flatMap(\.findings)
+        for finding in findings { try output.show(finding, [finding.line]) }
+        try Self.finish(findings.map(\.severity).max() ?? .fine)
+    }
+
+    /// For all domains together: longer than any of the looks at one takes.
+    private static let seconds = 15.0
+
+    private static func finish(_ worst: Finding.Severity) throws {
+        switch worst {
+        case .fine: return
+        case .warning: throw ExitReason.needsAttention
+        case .error: throw ExitReason.broken
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import FoundationEssentials
+import Glibc
+import ReplicaControl
+import SystemPackage
+
+/// Looks at domains, and changes nothing.
+enum DomainLook {
+    /// Those that can be read, and what is wrong with the others.
+    static func all() throws -> (domains: [DomainLocation], unreadable: [DomainSight]) {
+        var unreadable: [DomainSight] = []
+        let directories = Domains().directories
+        let domains = try directories.domains { name, error in
+            unreadable.append(sight(ofUnreadable: name, error))
+        }
+        return (domains, unreadable)
+    }
+
+    /// The same for one domain.
+    static func named(_ text: String) throws -> (domains: [DomainLocation], unreadable: [DomainSight]) {
+        do { return ([try Domains().named(text)], []) } catch let error as UnreadableDomain {
+            return ([], [sight(ofUnreadable: try DomainName(text), error)])
+        }
+    }
+
+    private static func sight(ofUnreadable name: DomainName, _ error: any Error) -> DomainSight {
+        var sight = DomainSight()
+        (sight.name, sight.user) = (name.text, geteuid())
+        guard let error = error as? UnreadableDomain else {
+            sight.state = .unreadable(FilePath(name.text), "\(error)")
+            return sight
+        }
+        sight.state = .unreadable(error.place, error.reason)
+        guard let resolved = realpath(error.place.string, nil) else { return sight }
+        defer { free(resolved) }
+        do throws(StateTrustError) { try StateTrust.check(FilePath(platformString: resolved)) } catch {
+            sight.state = .untrusted(error.path, error.reason, mend: mending(error.path))
+        }
+        return sight
+    }
+
+    /// What gives an entry of a state the owner and the permissions that it needs; nil for one that somebody else made.
+    private static func mending(_ path: FilePath) -> String? {
+        var status = stat()
+        guard lstat(path.string, &status) == 0, status.st_mode & S_IFMT != S_IFLNK else { return nil }
+        if status.st_uid != geteuid() { return "sudo chown \(geteuid()) \(ShellWord.quoted(path))" }
+        return status.st_mode & 0o077 != 0 ? "chmod 700 \(ShellWord.quoted(path))" : nil
+    }
+
+    /// All that is to be seen of a domain. Its daemon is asked, and waited for for a few seconds.
+    static func look(at domain: DomainLocation) -> DomainSight {
+        var sight = DomainSight()
+        (sight.name, sight.user) = (domain.name.text, geteuid())
+        sight.daemon = daemon(of: domain)
+        if let record = MountRecord.read(state: domain.state), isThere(record) { sight.mount = record.path.path }
+        if case .answers(let process, _) = sight.daemon { sight.descriptors = ProcessLook.descriptors(of: process) }
+        sight.disk = PlaceSight(at: domain.state)
+        sight.store = store(of: domain)
+        sight.credentials = credentials(of: domain)
+        return sight
+    }
+
+    /// In a mount namespace that was copied it has another ID, and the same device.
+    private static func isThere(_ record: MountRecord) -> Bool {
+        if record.isThere { return true }
+        do { return try MountTable.top(at: record.path.path)?.device == record.device } catch { return false }
+    }
+
+    private static func daemon(of domain: DomainLocation) -> DomainSight.Daemon {
+        var client: ControlClient?
+        do {
+            client = try ControlClient.ifRunning(state: domain.state)
+            guard let client else { return .none }
+            guard case .daemon(let status) = try client.request(.hello, timeout: DaemonProbe.helloSeconds) else {
+                return .failed("its daemon's answer isn't one")
+            }
+            return .answers(process: status.pid, mountpoint: status.mountpoint?.path)
+        } catch let failure as ControlFailure where failure.code == .notRunning {
+            return .none  // It ended while it was asked.
+        } catch let failure as ControlFailure where failure.code == .timedOut {
+            let process = client?.daemonProcess
+            return .silent(process: process, isStopped: process.map(ProcessLook.isStopped) ?? false)
+        } catch {
+            return .failed(ControlFailure.words(error))
+        }
+    }
+
+    private static func store(of domain: DomainLocation) -> DomainSight.Store {
+        do {
+            let url = try StoreURL(domain.record.store)
+            if url.scheme == "file" { return .folder(PlaceSight(at: FilePath(bytes: try url.filePath()))) }
+            if url.scheme == "sftp" { return .server(url.text) }
+            return .program(url.scheme, StoreSearch.own.installed().first { $0.scheme == url.scheme }?.path)
+        } catch {
+            return .invalid("\(error)")
+        }
+    }
+
+    private static func credentials(of domain: DomainLocation) -> DomainSight.Credentials {
+        let option = domain.record.options.last { $0.hasPrefix("credentials=") }
+        guard let option else { return .none }
+        let path = FilePath(String(option.dropFirst("credentials=".count)))
+        var status = stat()
+        guard stat(path.string, &status) == 0 else { return .missing(path, "\(Errno(rawValue: errno))") }
+        if status.st_uid != geteuid(), status.st_uid != 0 { return .foreign(path) }
+        return status.st_mode & 0o077 == 0 ? .good : .readable(path)
+    }
+}
+
+extension FilePath {
+    /// A path of any bytes.
+    fileprivate init(bytes: [UInt8]) { self.init(platformString: bytes.map { CChar(bitPattern: $0) } + [0]) }
+}

@@ -1,0 +1,136 @@
+import SystemPackage
+
+/// What is to be said about a domain.
+extension DomainSight {
+    /// One for each check. Of a domain whose state is not to be trusted nothing else was looked at.
+    var findings: [Finding] {
+        var all = [stateFinding]
+        if state == .trusted {
+            all += [daemonFinding, mountFinding, diskFinding, storeFinding, credentialsFinding]
+            if let descriptorsFinding { all.append(descriptorsFinding) }
+        }
+        return all.map { finding in
+            var finding = finding
+            finding.domain = name
+            return finding
+        }
+    }
+
+    private var quotedName: String { ShellWord.quoted(Array(name.utf8)) }
+
+    private var stateFinding: Finding {
+        switch state {
+        case .trusted: .fine(.state, "only its user can get at it")
+        case .untrusted(let path, let reason, let mend): .error(.state, "\(path) \(reason)", mend: mend)
+        case .unreadable(let path, let reason): .error(.state, "\(path) can't be read: \(reason)")
+        }
+    }
+
+    private var daemonFinding: Finding {
+        switch daemon {
+        case .none: return .fine(.daemon, "it is not running")
+        case .answers(let process, _): return .fine(.daemon, "process \(process) answers")
+        case .failed(let reason): return .error(.daemon, reason)
+        case .silent(let process?, isStopped: true):
+            return .error(.daemon, "its daemon (process \(process)) is stopped", mend: "kill -CONT \(process)")
+        case .silent(let process?, isStopped: false):
+            let again = mount.map { " && replica mount \(quotedName) \(ShellWord.quoted($0))" } ?? ""
+            return .error(
+                .daemon, "its daemon (process \(process)) does not answer", mend: "kill -9 \(process)\(again)")
+        case .silent(nil, _): return .error(.daemon, DaemonProbe.silence)
+        }
+    }
+
+    private var mountFinding: Finding {
+        switch (mount, daemon) {
+        case (let path?, .none):
+            return .error(
+                .mount, "its daemon is gone and left a dead mount on \(path)",
+                mend: "replica mount \(quotedName) \(ShellWord.quoted(path))")
+        case (let path?, _): return .fine(.mount, "mounted on \(path)")
+        case (nil, .answers(_, let path?)):
+            return .warning(.mount, "its mount on \(path) can't be seen from here: detached, covered, or elsewhere")
+        case (nil, _): return .fine(.mount, "not mounted")
+        }
+    }
+
+    private var descriptorsFinding: Finding? {
+        guard let descriptors, descriptors.isNearlyAll else { return nil }
+        let limit = descriptors.limit
+        let process = if case .answers(let process, _) = daemon { "\(process)" } else { "PID" }
+        return .warning(
+            .descriptors, "its daemon has \(descriptors.used) of \(limit) files open",
+            mend: "\(user == 0 ? "" : "sudo ")prlimit --nofile=\(limit * 4):\(limit * 4) --pid \(process)")
+    }
+
+    private var diskFinding: Finding {
+        let evict = "replica evict \(quotedName):"
+        switch disk.outcome {
+        case .failed(let reason): return .error(.disk, "\(disk.path): \(reason)")
+        case .silent: return .error(.disk, "\(disk.path) does not answer")
+        case .seen: break
+        }
+        if !disk.isWritable {
+            return .error(.disk, "\(disk.path) can't be written", mend: remount(disk.path))
+        }
+        if !disk.hasAttributes {
+            return .error(.disk, "the filesystem of \(disk.path) keeps no extended attributes, which placeholders need")
+        }
+        if disk.isFull { return .error(.disk, "the disk of \(disk.path) is full", mend: evict) }
+        if disk.isNearlyFull {
+            return .warning(.disk, "the disk of \(disk.path) has only \(Format.bytes(disk.free)) left", mend: evict)
+        }
+        return .fine(.disk, "\(Format.bytes(disk.free)) are free")
+    }
+
+    private func remount(_ path: FilePath) -> String {
+        "\(user == 0 ? "" : "sudo ")mount -o remount,rw \"$(findmnt -n -o TARGET -T \(ShellWord.quoted(path)))\""
+    }
+
+    private var storeFinding: Finding {
+        switch store {
+        case .folder(let place): return finding(ofStoreAt: place)
+        case .server(let url): return .fine(.store, "\(url) is not asked; 'replica status' says whether it is reached")
+        case .program(let scheme, nil):
+            let program = "replica-store-\(scheme)"
+            return .error(.store, "there is no program \(program); 'replica stores' lists where it is looked for")
+        case .program(_, let path?): return .fine(.store, "its program is \(path)")
+        case .invalid(let reason): return .error(.store, reason)
+        }
+    }
+
+    private func finding(ofStoreAt place: PlaceSight) -> Finding {
+        switch place.outcome {
+        case .failed(let reason):
+            return .error(.store, "\(place.path): \(reason); if it is on another disk or server, mount that")
+        case .silent: return .error(.store, "\(place.path) does not answer")
+        case .seen: break
+        }
+        if !place.isWritable { return .error(.store, "\(place.path) can't be written", mend: remount(place.path)) }
+        if place.isFull { return .error(.store, "the disk of \(place.path) is full") }
+        if place.isNearlyFull {
+            return .warning(.store, "the disk of \(place.path) has only \(Format.bytes(place.free)) left")
+        }
+        if !place.hasAttributes {
+            return .warning(
+                .store,
+                "the filesystem of \(place.path) keeps no extended attributes: tags stay here, and a file that "
+                    + "others rename there is deleted and made again")
+        }
+        return .fine(.store, "\(Format.bytes(place.free)) are free in \(place.path)")
+    }
+
+    private var credentialsFinding: Finding {
+        switch credentials {
+        case .none: .fine(.credentials, "it has none")
+        case .good: .fine(.credentials, "only their owner can read them")
+        case .missing(let path, let reason): .error(.credentials, "\(path): \(reason)")
+        case .readable(let path):
+            .error(.credentials, "\(path) can be read by others", mend: "chmod 600 \(ShellWord.quoted(path))")
+        case .foreign(let path):
+            .error(
+                .credentials, "\(path) belongs to another user",
+                mend: "\(user == 0 ? "" : "sudo ")chown \(user) \(ShellWord.quoted(path))")
+        }
+    }
+}

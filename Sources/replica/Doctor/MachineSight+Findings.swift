@@ -1,0 +1,130 @@
+import SystemPackage
+
+/// What is to be said about a machine.
+extension MachineSight {
+    /// One for each check, or more where several things are wrong.
+    var findings: [Finding] {
+        [deviceFinding, fuseConfFinding, fusermountFinding, ringsFinding, haltPollingFinding, inotifyFinding]
+            + [descriptorsFinding, clockFinding] + mountFindings
+    }
+
+    private func asRoot(_ command: String) -> String { isRoot ? command : "sudo \(command)" }
+
+    private func write(_ value: String, to file: String) -> String {
+        asRoot("sh -c 'echo \(value) >\(file)'")
+    }
+
+    private var deviceFinding: Finding {
+        switch device {
+        case .opened: .fine(.device, "/dev/fuse can be used")
+        case .missing:
+            .error(.device, "/dev/fuse is missing, so nothing can be mounted", mend: asRoot("modprobe fuse"))
+        case .noDevice:
+            .error(
+                .device, "/dev/fuse is not the FUSE device",
+                mend: asRoot("sh -c 'rm /dev/fuse && mknod -m 666 /dev/fuse c 10 229'"))
+        case .refused(.permissionDenied), .refused(.notPermitted):
+            .error(.device, "/dev/fuse can't be opened by this user", mend: asRoot("chmod 666 /dev/fuse"))
+        case .refused(let reason):
+            .error(.device, "/dev/fuse can't be opened: \(reason)", mend: asRoot("modprobe fuse"))
+        }
+    }
+
+    private var fuseConfFinding: Finding {
+        if isRoot { return .fine(.fuseConf, "root needs nothing in /etc/fuse.conf") }
+        if fuseMounts >= fuseConf.mountMax {
+            return .error(
+                .fuseConf, "\(fuseMounts) FUSE filesystems are mounted, and mount_max allows \(fuseConf.mountMax)",
+                mend: asRoot("sh -c 'echo mount_max = \(fuseMounts + 1000) >>/etc/fuse.conf'"))
+        }
+        if !fuseConf.allowsOthers, let place = sharedInFstab.first {
+            return .error(
+                .fuseConf, "fstab has allow_other for \(place), which needs user_allow_other in /etc/fuse.conf",
+                mend: asRoot("sh -c 'echo user_allow_other >>/etc/fuse.conf'"))
+        }
+        let others = fuseConf.allowsOthers ? "may" : "can't, and need not,"
+        return .fine(.fuseConf, "users \(others) mount with allow_other")
+    }
+
+    private var fusermountFinding: Finding {
+        let path = "/usr/bin/fusermount3"
+        if isRoot { return .fine(.fusermount, "root mounts without fusermount3") }
+        guard let fusermount else {
+            return .error(.fusermount, "\(path) is missing; users can't mount", mend: asRoot("apt-get install fuse3"))
+        }
+        if fusermount.user != 0 || fusermount.permissions & 0o4111 != 0o4111 {
+            return .error(
+                .fusermount, "\(path) is not set-user-ID root; users can't mount",
+                mend: asRoot("sh -c 'chown root \(path) && chmod 4755 \(path)'"))
+        }
+        if fusermount.isOnNoSetID {
+            return .error(
+                .fusermount, "\(path) is on a filesystem that is mounted nosuid; users can't mount",
+                mend: asRoot("mount -o remount,suid $(findmnt -n -o TARGET -T \(path))"))
+        }
+        return .fine(.fusermount, "\(path) is set-user-ID root")
+    }
+
+    private var ringsFinding: Finding {
+        switch hasRings {
+        case nil: return .fine(.ioUring, "this kernel has no FUSE over io_uring (Linux 6.14)")
+        case false?:
+            return .warning(
+                .ioUring, "FUSE over io_uring is off: work on many small files is two to three times as fast with it",
+                mend: write("1", to: MachineLook.rings))
+        case true?:
+            guard ringsForbidden == 2 || ringsForbidden == 1 && !isRoot else {
+                return .fine(.ioUring, "FUSE over io_uring is on")
+            }
+            return .warning(
+                .ioUring, "FUSE over io_uring is on, but kernel.io_uring_disabled forbids its use",
+                mend: asRoot("sysctl kernel.io_uring_disabled=0"))
+        }
+    }
+
+    private var haltPollingFinding: Finding {
+        guard haltPolling == 0 else { return .fine(.haltPolling, "processors need no other setting") }
+        if hasRings == true { return .fine(.haltPolling, "io_uring makes up for processors that halt at once") }
+        return .warning(
+            .haltPolling,
+            "virtual processors halt at once, so work on many small files takes two to three times as long",
+            mend: write("200000", to: MachineLook.haltPolling))
+    }
+
+    private var inotifyFinding: Finding {
+        for (usage, what, setting) in [
+            (inotifyInstances, "instances", "max_user_instances"), (inotifyWatches, "watches", "max_user_watches"),
+        ] where usage.isNearlyAll {
+            return .warning(
+                .inotify,
+                "\(usage.used) of \(usage.limit) inotify \(what) are used: changes in stores may be found late",
+                mend: asRoot("sysctl fs.inotify.\(setting)=\(max(usage.limit, 1) * 4)"))
+        }
+        return .fine(.inotify, "\(inotifyWatches.used) of \(inotifyWatches.limit) watches are used")
+    }
+
+    private var descriptorsFinding: Finding {
+        guard descriptors < 4096 else { return .fine(.descriptors, "a daemon may have \(descriptors) files open") }
+        let message = "a daemon may have only \(descriptors) files open"
+        return .warning(.descriptors, message, mend: asRoot("prlimit --nofile=1048576:1048576 --pid $$"))
+    }
+
+    /// A day more than what clocks of one machine differ by.
+    private var clockFinding: Finding {
+        guard now + 86400 < newestFile else { return .fine(.clock, "no file of ours is from the future") }
+        return .error(
+            .clock, "the clock is \((newestFile - now) / 86400) days behind files that are here",
+            mend: asRoot("timedatectl set-ntp true"))
+    }
+
+    private var mountFindings: [Finding] {
+        let dead = deadMounts.map { path in
+            let detach = isRoot ? "umount -l" : "fusermount3 -uz"
+            let message = "the daemon of the mount on \(path) is gone"
+            return Finding.error(.mounts, message, mend: "\(detach) \(ShellWord.quoted(path))")
+        }
+        let silent = silentMounts.map { Finding.error(.mounts, "the mount on \($0) does not answer") }
+        let all = dead + silent
+        return all.isEmpty ? [.fine(.mounts, "no mount is left by a dead daemon")] : all
+    }
+}

@@ -1,0 +1,63 @@
+import Glibc
+import ReplicaControl
+import SystemPackage
+
+/// A log that grows while it is read, and may be cut or replaced.
+struct LogFile {
+    private let path: FilePath
+    private var file: FileDescriptor?
+    private var number: UInt64 = 0
+    private var offset: Int64 = 0
+    private var bytes: [UInt8] = []
+
+    init(_ path: FilePath) { self.path = path }
+
+    /// Passes on the lines that were added since the last time, without their ends.
+    /// - Returns: Whether there is such a file.
+    /// - Throws: An `Errno`, or what `body` throws.
+    mutating func lines(_ body: ([UInt8]) throws -> Void) throws -> Bool {
+        // One that is being replaced has its last lines first.
+        try drain(body)
+        if try isAnother() { try drain(body) }
+        return file != nil
+    }
+
+    private mutating func drain(_ body: ([UInt8]) throws -> Void) throws {
+        guard let file else { return }
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = try buffer.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: offset, into: $0) }
+            if count == 0 { return }
+            offset += Int64(count)
+            bytes += buffer.prefix(count)
+            while let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
+                try body(Array(bytes[..<end]))
+                bytes.removeSubrange(...end)
+            }
+        }
+    }
+
+    /// Passes on what has no end of line yet.
+    mutating func rest(_ body: ([UInt8]) throws -> Void) throws {
+        if !bytes.isEmpty { try body(bytes) }
+        bytes = []
+    }
+
+    /// Opens the file that is there now, or begins again, where it is another or shorter than what was read.
+    private mutating func isAnother() throws -> Bool {
+        var status = stat()
+        guard lstat(path.string, &status) == 0 else {
+            if errno == ENOENT { return false }
+            throw Errno(rawValue: errno)
+        }
+        if file != nil, UInt64(status.st_ino) == number {
+            guard status.st_size < offset else { return false }
+            (offset, bytes) = (0, [])
+            return true
+        }
+        let fresh = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
+        try file?.close()
+        (file, number, offset, bytes) = (fresh, UInt64(status.st_ino), 0, [])
+        return true
+    }
+}

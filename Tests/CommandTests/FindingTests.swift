@@ -1,0 +1,160 @@
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import replica
+
+/// What `replica doctor` says of what was looked at: each thing that can be wrong, and what mends it.
+@Suite struct FindingTests {
+    typealias Severity = Finding.Severity
+
+    @Test func aGoodMachineAndDomainAreFine() {
+        let findings = MachineSight().findings + DomainSight().findings
+        #expect(findings.allSatisfy { $0.severity == .fine && $0.command == nil }, "\(findings)")
+        var seen = Set(findings.map(\.check))
+        seen.remove(.descriptors)
+        #expect(seen == Set(Finding.Check.allCases.filter { $0 != .descriptors }))
+    }
+
+    /// How a machine is spoilt, and the line that then is not fine.
+    private static let machines: [(@Sendable (inout MachineSight) -> Void, String)] = [
+        ({ $0.device = .missing }, "error device is missing: sudo modprobe fuse"),
+        ({ $0.device = .noDevice }, "error device is not the FUSE device: mknod -m 666 /dev/fuse c 10 229"),
+        ({ $0.device = .refused(.permissionDenied) }, "error device by this user: sudo chmod 666 /dev/fuse"),
+        ({ $0.device = .refused(.ioError) }, "error device can't be opened: sudo modprobe fuse"),
+        ({ $0.fuseMounts = 1000 }, "error fuseConf mount_max allows 1000: >>/etc/fuse.conf"),
+        ({ $0.sharedInFstab = ["/srv"] }, "error fuseConf allow_other for /srv: echo user_allow_other"),
+        ({ $0.fusermount = nil }, "error fusermount is missing: sudo apt-get install fuse3"),
+        ({ $0.fusermount?.permissions = 0o755 }, "error fusermount not set-user-ID root: chmod 4755"),
+        ({ $0.fusermount?.user = 1000 }, "error fusermount not set-user-ID root: chown root"),
+        ({ $0.fusermount?.isOnNoSetID = true }, "error fusermount nosuid: remount,suid"),
+        ({ $0.hasRings = false }, "warning ioUring is off: echo 1 >/sys/module/fuse/parameters/enable_uring"),
+        ({ $0.ringsForbidden = 1 }, "warning ioUring forbids: sudo sysctl kernel.io_uring_disabled=0"),
+        ({ ($0.hasRings, $0.haltPolling) = (nil, 0) }, "warning haltPolling halt at once: echo 200000 >"),
+        ({ $0.inotifyInstances.used = 900 }, "warning inotify 900 of 1000: fs.inotify.max_user_instances=4000"),
+        ({ $0.inotifyWatches.used = 1000 }, "warning inotify 1000 of 1000: fs.inotify.max_user_watches=4000"),
+        ({ $0.descriptors = 1024 }, "warning descriptors only 1024: prlimit"),
+        ({ $0.newestFile = $0.now + 3 * 86400 }, "error clock 3 days behind: timedatectl set-ntp true"),
+        ({ $0.deadMounts = ["/a b"] }, "error mounts is gone: fusermount3 -uz '/a b'"),
+        ({ ($0.user, $0.deadMounts) = (0, ["/m"]) }, "error mounts is gone: umount -l /m"),
+        ({ $0.silentMounts = ["/m"] }, "error mounts does not answer: "),
+    ]
+
+    @Test(arguments: machines.indices) func whatIsWrongWithAMachineIsSaid(index: Int) {
+        var sight = MachineSight()
+        Self.machines[index].0(&sight)
+        Self.expect(sight.findings, Self.machines[index].1)
+    }
+
+    private static let domains: [(@Sendable (inout DomainSight) -> Void, String)] = [
+        ({ $0.daemon = .silent(process: 7, isStopped: true) }, "error daemon is stopped: kill -CONT 7"),
+        (
+            { ($0.daemon, $0.mount) = (.silent(process: 7, isStopped: false), "/m") },
+            "error daemon does not answer: kill -9 7 && replica mount photos /m"
+        ),
+        ({ $0.daemon = .silent(process: nil, isStopped: false) }, "error daemon does not answer: "),
+        ({ $0.daemon = .failed("the daemon is another user's") }, "error daemon is another user's: "),
+        ({ $0.mount = "/m" }, "error mount dead mount on /m: replica mount photos /m"),
+        ({ $0.daemon = .answers(process: 7, mountpoint: "/m") }, "warning mount can't be seen from here: "),
+        (
+            { ($0.daemon, $0.descriptors) = (.answers(process: 7, mountpoint: nil), .init(used: 95, limit: 100)) },
+            "warning descriptors 95 of 100: sudo prlimit --nofile=400:400 --pid 7"
+        ),
+        ({ $0.disk.outcome = .silent }, "error disk does not answer: "),
+        ({ $0.disk.outcome = .failed("Input/output error") }, "error disk Input/output error: "),
+        ({ $0.disk.free = 4096 }, "error disk is full: replica evict photos:"),
+        ({ $0.disk.freeFiles = 3 }, "error disk is full: replica evict photos:"),
+        ({ $0.disk.free = 1 << 29 }, "warning disk has only 512.0 MiB left: replica evict photos:"),
+        ({ $0.disk.hasAttributes = false }, "error disk no extended attributes: "),
+        ({ $0.disk.isWritable = false }, "error disk can't be written: sudo mount -o remount,rw"),
+        ({ $0.store = store { $0.outcome = .silent } }, "error store does not answer: "),
+        ({ $0.store = store { $0.outcome = .failed("no such") } }, "error store no such; if it is on another disk: "),
+        ({ $0.store = store { $0.free = 0 } }, "error store is full: "),
+        ({ $0.store = store { $0.free = 1 << 29 } }, "warning store has only 512.0 MiB left: "),
+        ({ $0.store = store { $0.hasAttributes = false } }, "warning store no extended attributes: "),
+        ({ $0.store = store { $0.isWritable = false } }, "error store can't be written: sudo mount -o remount,rw"),
+        ({ $0.store = .program("x", nil) }, "error store no program replica-store-x: "),
+        ({ $0.store = .invalid("not a store URL") }, "error store not a store URL: "),
+        ({ $0.credentials = .missing("/k", "No such file") }, "error credentials No such file: "),
+        ({ $0.credentials = .readable("/k") }, "error credentials can be read by others: chmod 600 /k"),
+        ({ $0.credentials = .foreign("/k") }, "error credentials another user: sudo chown 1000 /k"),
+    ]
+
+    @Test(arguments: domains.indices) func whatIsWrongWithADomainIsSaid(index: Int) {
+        var sight = DomainSight()
+        Self.domains[index].0(&sight)
+        Self.expect(sight.findings, Self.domains[index].1)
+        #expect(sight.findings.allSatisfy { $0.domain == "photos" })
+    }
+
+    /// Nothing else is looked at then.
+    @Test func aStateOfOthersIsSaidAlone() {
+        var sight = DomainSight()
+        sight.state = .untrusted("/s", "can be used by others", mend: "chmod 700 /s")
+        Self.expect(sight.findings, "error state can be used by others: chmod 700 /s")
+        #expect(sight.findings.count == 1)
+        sight.state = .unreadable("/s", "domain.json is damaged")
+        Self.expect(sight.findings, "error state can't be read: domain.json is damaged: ")
+    }
+
+    /// Root needs neither a set-user-ID program nor what fuse.conf allows.
+    @Test func ofRootLessIsAsked() {
+        var sight = MachineSight()
+        (sight.user, sight.fusermount, sight.fuseMounts, sight.sharedInFstab) = (0, nil, 2000, ["/srv"])
+        sight.ringsForbidden = 1
+        #expect(sight.findings.allSatisfy { $0.severity == .fine }, "\(sight.findings)")
+    }
+
+    @Test func fuseConfAndFstabAreReadAsTheirProgramsReadThem() {
+        let conf = FuseConf("# user_allow_other\nmount_max = 7 # few\n")
+        #expect(!conf.allowsOthers && conf.mountMax == 7)
+        #expect(FuseConf(" user_allow_other\n").allowsOthers)
+        let table = """
+            # photos /a replica user,allow_other
+            photos /b replica user,allow_other 0 0
+            photos /c replica allow_other 0 0
+            photos /d replica user 0 0
+            /dev/x /e ext4 user,allow_other
+            """
+        #expect(FileSystemTable.shared(table) == ["/b"])
+    }
+
+    @Test(arguments: [
+        ("/a/b", "/a/b"), ("a b", "'a b'"), ("it's", #"'it'\''s'"#), ("$(x)", "'$(x)'"), ("", "''"),
+        ("a\u{1B}'b", #"$'a\x1b\x27b'"#),
+    ])
+    func wordsOfCommandsAreQuoted(text: String, quoted: String) {
+        #expect(ShellWord.quoted(Array(text.utf8)) == quoted)
+    }
+
+    @Test func aFindingIsOneLine() {
+        var finding = Finding.warning(.disk, "a\nb\u{1B}[2J", mend: "mend")
+        finding.domain = "photos"
+        #expect(finding.line == "warning  photos: disk: a?b?[2J; mend it with: mend")
+        #expect(Severity.fine < .warning && Severity.warning < .error)
+    }
+
+    private static func store(_ spoil: (inout PlaceSight) -> Void) -> DomainSight.Store {
+        var place = PlaceSight()
+        spoil(&place)
+        return .folder(place)
+    }
+
+    /// `SEVERITY CHECK WORDS: COMMAND`: exactly one finding is not fine, and it is this.
+    private static func expect(
+        _ findings: [Finding], _ wanted: String, location: SourceLocation = #_sourceLocation
+    ) {
+        let bad = findings.filter { $0.severity != .fine }
+        guard let finding = bad.first, bad.count == 1 else {
+            Issue.record("\(bad)", sourceLocation: location)
+            return
+        }
+        let parts = wanted.split(separator: " ", maxSplits: 2)
+        let end = parts[2].range(of: ": ", options: .backwards) ?? parts[2].endIndex..<parts[2].endIndex
+        let (words, command) = (parts[2][..<end.lowerBound], parts[2][end.upperBound...])
+        #expect(finding.severity.rawValue == parts[0] && finding.check.rawValue == parts[1], sourceLocation: location)
+        #expect(finding.message.contains(words), "\(finding.message)", sourceLocation: location)
+        #expect(command.isEmpty || (finding.command ?? "").contains(command), "\(finding)", sourceLocation: location)
+        #expect((finding.command == nil) == command.isEmpty, "\(finding)", sourceLocation: location)
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import ReplicaControl
+import Testing
+
+@testable import replica
+
+/// What `replica log` prints, and what it does while the log grows.
+@Suite struct LogCommandTests {
+    @Test func theLogIsPrintedWithNothingThatATerminalObeys() async throws {
+        let domain = try FakeDomain()
+        let none = try await Programs.replica("log", in: domain.folder)
+        #expect(none.isOneClearLine(code: ExitReason.noSuchItem.rawValue, containing: "has no daemon.log"), "\(none)")
+        try domain.folder.write("one\na\u{1B}[2Jb\nthe end", to: "replica/photos/daemon.log")
+        let text = try await Programs.replica("log", "photos", in: domain.folder)
+        #expect(text.output == "one\na?[2Jb\nthe end\n" && text.code == 0, "\(text)")
+        let json = try await Programs.replica("log", "photos", "--json", in: domain.folder)
+        #expect(json.output.hasPrefix(#"{"line":"one"}"# + "\n") && json.code == 0, "\(json)")
+    }
+
+    @Test func whatIsAddedCutOrReplacedIsReadOnce() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path.appending("daemon.log")
+        var (log, lines) = (LogFile(path), [String]())
+        func look() throws -> Bool { try log.lines { lines.append(String(decoding: $0, as: UTF8.self)) } }
+        #expect(try !look())
+        try folder.write("one\ntw", to: "daemon.log")
+        #expect(try look() && lines == ["one"])
+        let file = try FileHandle(forWritingTo: URL(filePath: path.string))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data("o\nthree\n".utf8))
+        #expect(try look() && lines == ["one", "two", "three"])
+        try file.truncate(atOffset: 0)
+        try file.write(contentsOf: Data("x\n".utf8))
+        try file.truncate(atOffset: 0)
+        try folder.write("cut\n", to: "daemon.log")
+        #expect(try look() && lines.last == "cut")
+        // One that is moved away has its last lines read.
+        let other = try FileHandle(forWritingTo: URL(filePath: path.string))
+        try other.seekToEnd()
+        try other.write(contentsOf: Data("last\n".utf8))
+        try FileManager.default.moveItem(atPath: path.string, toPath: path.string + ".1")
+        try folder.write("first\n", to: "daemon.log")
+        #expect(try look() && Array(lines.suffix(2)) == ["last", "first"], "\(lines)")
+    }
+}
