@@ -26,6 +26,7 @@ let package = Package(
     products: [
         .executable(name: "mount.replica", targets: ["mount.replica"]),
         .executable(name: "replica", targets: ["replica"]),
+        .executable(name: "replica-passthrough", targets: ["replica-passthrough"]),
         .library(name: "FuseMount", targets: ["FuseMount"]),
         .library(name: "ReplicaModel", targets: ["ReplicaModel"]),
         // For whoever writes a store: the promises that every store keeps, as tests, and stores that fail on purpose.
@@ -44,6 +45,7 @@ let package = Package(
         .target(
             name: "CFuse", exclude: ["rings/README.md"], cSettings: [.headerSearchPath(".")],
             linkerSettings: [.linkedLibrary("fuse3"), .linkedLibrary("uring")]),
+        .executableTarget(name: "replica-passthrough", cSettings: [.headerSearchPath("../CFuse")]),
         .target(name: "Threads", dependencies: ["CLinux"], swiftSettings: visible),
         .target(name: "FuseMount", dependencies: ["CFuse", "Threads", system], swiftSettings: strict),
         .target(

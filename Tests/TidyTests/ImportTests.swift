@@ -17,6 +17,7 @@ import Testing
             "SFTPStore", "ReplicaControl", "ReplicaTestSupport", "CLinux", "Threads",
         ],
         "replica": ["ReplicaControl", "Threads"],
+        "replica-passthrough": [],
         "ReplicaTestSupport": ["ReplicaModel", "PathStore", "CLinux", "Threads"],
     ]
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 // Session
 
@@ -97,6 +98,19 @@ static inline int cfuse_notify_expiry(
 
 int cfuse_backing_open(struct fuse_session *session, int fd);
 int cfuse_backing_close(struct fuse_session *session, int32_t id);
+
+// Passthrough for who may not register files: the program replica-passthrough does. One call at a time.
+
+struct cfuse_registrar {
+    int channel;
+    pid_t child;
+};
+/// Starts it for a session. 0 or -errno.
+int cfuse_registrar_start(struct cfuse_registrar *registrar, const char *program, struct fuse_session *session);
+/// The id, or -errno: -ENOTCONN when the program is gone, or takes seconds. Then it must be ended.
+int cfuse_registrar_open(const struct cfuse_registrar *registrar, int fd);
+void cfuse_registrar_close(const struct cfuse_registrar *registrar, int32_t id);
+void cfuse_registrar_end(const struct cfuse_registrar *registrar);
 
 // Worker threads
 

@@ -15,6 +15,9 @@ public struct MountOptions: Sendable {
     public var maxThreads = 32
     /// 2 if the backing files are themselves on a stacked filesystem (overlayfs, FUSE), otherwise 1.
     public var maxStackDepth = 1
+    /// The path of `replica-passthrough`, which registers backing files for a user who has no CAP_SYS_ADMIN; nil: then that
+    /// user has no passthrough. Started when the first file is opened, as a child of this process.
+    public var passthroughProgram: String?
 
     public init(fsName: String, subtype: String) {
         self.fsName = fsName

@@ -17,6 +17,8 @@ public final class Session: Sendable {
         /// Which mount is ours: at its path others may be by now.
         var identity: cfuse_mount_identity?
         var supportsPassthrough = false
+        /// Whether this process may register backing files itself, as far as is known.
+        var isPrivileged = true
         // libfuse's session and the workers, from `init` and `mount` until `run` ends.
         nonisolated(unsafe) var handle: OpaquePointer?
         nonisolated(unsafe) var pool: OpaquePointer?
@@ -30,6 +32,8 @@ public final class Session: Sendable {
     let lot = ParkingLot()
     /// Asked by a filesystem under locks of its own.
     let state = Locked(State(), rank: .innermost)
+    /// Asked the same way, one file at a time.
+    let registrar = Locked(Registrar(), rank: .innermost)
 
     /// Creates a session; nothing is mounted yet.
     /// - Throws: If the options are invalid.
@@ -112,6 +116,7 @@ public final class Session: Sendable {
         // An aborted connection leaves its mount behind. What can't be taken away is left to the next mount.
         if var identity = state.withLock({ $0.identity }) { _ = cfuse_unmount_identified(&identity, true) }
         if let pool { cfuse_pool_free(pool) }
+        registrar.withLock { $0.end() }
         fuse_session_destroy(handle)
     }
 }

@@ -30,6 +30,7 @@ final class LiveMount: Sendable {
         mountOptions.readOnly = options.readOnly
         mountOptions.allowOther = options.allowOther
         mountOptions.extra = options.vfs.filter { $0 != "ro" }
+        mountOptions.passthroughProgram = PassthroughProgram.path
         do throws(MountError) {
             session = try Session(fileSystem, options: mountOptions)
             try session.mount(at: path.string)

@@ -95,11 +95,14 @@ let shellWords = #"""
     }
     # Has a disk's journal written, and no file's bytes but those of a file of its own.
     force_journal() { echo x >"$HERE/$1/forced"; sync "$HERE/$1/forced"; rm "$HERE/$1/forced"; sync "$HERE/$1"; }
+    # What root does first for `as_replicatest`, in the namespaces of its own.
+    before_user() { :; }
     # Runs a script, from standard input, as a user who is not root, with all these words. Its processes end with it.
     as_replicatest() {
         id replicatest >/dev/null 2>&1 || useradd --system --no-create-home --shell /bin/sh replicatest
         { declare -f; cat; } >script
         chown -R replicatest "$HERE"
+        export -f before_user
         # /dev may have the device for root only.
         unshare --mount --pid --fork --kill-child --mount-proc bash -c '
             set -e
@@ -107,6 +110,7 @@ let shellWords = #"""
             mknod -m 666 "$HERE/mnt/fuse" c 10 229
             mount --bind "$HERE/mnt/fuse" /dev/fuse
             umount -l "$HERE/mnt"
+            before_user
             exec setpriv --reuid=replicatest --regid="$(id -g replicatest)" --clear-groups bash -c "
                 set -Eeuo pipefail; trap \"echo failed at \\\$LINENO: \\\$BASH_COMMAND >&2\" ERR
                 . \"\$HERE/script\""'

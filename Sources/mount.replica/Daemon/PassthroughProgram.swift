@@ -1,0 +1,15 @@
+import Glibc
+import SystemPackage
+
+/// The program that lets the kernel read and write the files of an ordinary user's mount directly.
+enum PassthroughProgram {
+    /// Beside this program, as `scripts/install` puts them: `sbin/mount.replica` and `libexec/replica-passthrough`. Nil where it
+    /// is not installed.
+    static let path: String? = {
+        guard let program = realpath("/proc/self/exe", nil) else { return nil }
+        defer { free(program) }
+        let prefix = FilePath(platformString: program).removingLastComponent().removingLastComponent()
+        let helper = prefix.appending("libexec").appending("replica-passthrough").string
+        return access(helper, X_OK) == 0 ? helper : nil
+    }()
+}

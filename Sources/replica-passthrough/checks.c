@@ -1,0 +1,78 @@
+#define _GNU_SOURCE
+#include "registering.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/// Of the filesystem whose device it is, from Linux 6.13 on; 0 where it is mounted nowhere, or the kernel does not say.
+static unsigned connection_of(int device) {
+    char path[64], line[128];
+    unsigned number = 0;
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", device);
+    FILE *info = fopen(path, "re");
+    if (!info) return 0;
+    while (number == 0 && fgets(line, sizeof line, info)) sscanf(line, "fuse_connection: %u", &number);
+    fclose(info);
+    return number;
+}
+
+/// Whether a line of mountinfo (proc_pid_mountinfo(5)) is of this filesystem, and mounted by this user. The kernel writes
+/// spaces and line ends of names as \040 and \012.
+static bool is_mine(char *line, unsigned connection) {
+    char wanted[64], user[64], *rest = strstr(line, " - fuse");
+    unsigned major = 1, minor = 0;
+    if (!rest || sscanf(line, "%*u %*u %u:%u ", &major, &minor) != 2) return false;
+    if (major != 0 || minor != connection) return false;
+    char *options = strrchr(rest, ' ') + 1;
+    options[strcspn(options, "\n")] = 0;
+    snprintf(wanted, sizeof wanted, ",user_id=%u,", getuid());
+    snprintf(user, sizeof user, ",user_id=%u", getuid());
+    char *found = strstr(options, user);
+    return found && (strstr(options, wanted) || strlen(found) == strlen(user));
+}
+
+int check_session(int device) {
+    struct stat status;
+    if (fstat(device, &status) != 0) return -errno;
+    if (!S_ISCHR(status.st_mode) || status.st_rdev != makedev(10, 229)) return -ENOTTY;
+    unsigned connection = connection_of(device);
+    if (connection == 0) return -EOPNOTSUPP;
+    FILE *mounts = fopen("/proc/self/mountinfo", "re");
+    if (!mounts) return -errno;
+    char line[8192];
+    bool is_found = false;
+    while (!is_found && fgets(line, sizeof line, mounts)) is_found = is_mine(line, connection);
+    fclose(mounts);
+    return is_found ? 0 : -EPERM;
+}
+
+/// Filesystems of data. Others, /proc and /sys above all, ask at a write for what the writer may, and that would be us.
+static bool holds_data(int file) {
+    static const unsigned types[] = {
+        EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC, TMPFS_MAGIC,
+        0x2fc12fc1 /* ZFS */, 0xca451a4e /* bcachefs */};
+    struct statfs status;
+    if (fstatfs(file, &status) != 0) return false;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if ((unsigned)status.f_type == types[i]) return true;
+    return false;
+}
+
+int check_file(int file) {
+    struct stat status;
+    if (fstat(file, &status) != 0) return -errno;
+    if (!S_ISREG(status.st_mode) || !holds_data(file)) return -EOPNOTSUPP;
+    // However it was opened, the kernel opens what is registered as the FUSE file is: for writing too.
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    int again = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (again < 0) return -errno;
+    close(again);
+    return 0;
+}
