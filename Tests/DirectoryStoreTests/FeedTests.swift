@@ -128,6 +128,23 @@ import Threads
         #expect(try await store.item(folder.identifier).parent == store.child("two").identifier)
     }
 
+    /// No event tells of the name that a file had before it got a second one, nor of the last that is left.
+    @Test func theOtherNameOfALinkIsTold() async throws {
+        try await other.write([1], to: "one")
+        let first = try await store.child("one")
+        let anchor = try await store.currentAnchor()
+        try FileManager.default.linkItem(atPath: "\(scratch.root)/one", toPath: "\(scratch.root)/two")
+        let linked = try await store.changes(from: anchor) { updated, _ in updated.count == 2 }
+        #expect(linked.deleted == [first.identifier])
+        for item in linked.updated.values { #expect(try await store.item(item.identifier) == item) }
+        let middle = try await store.currentAnchor()
+        try await other.delete("two")
+        let left = try await store.changes(from: middle) { updated, _ in updated.count == 1 }
+        #expect(left.updated.keys.contains(first.identifier))
+        #expect(left.deleted == Set(linked.updated.keys))
+        #expect(try await store.item(first.identifier).filename == FileName("one"))
+    }
+
     @Test func moveOutOfTheTreeIsADelete() async throws {
         let folder = try await store.make("folder")
         let file = try await store.make("file", "text", in: folder.identifier)

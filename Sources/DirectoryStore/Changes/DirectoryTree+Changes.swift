@@ -160,14 +160,16 @@ extension DirectoryTree {
         for _ in 0..<3 where !left.isEmpty {
             var failed: [Place: ChangeCause] = [:]
             for (parent, group) in Dictionary(grouping: left, by: \.key.parent) {
-                for (place, cause) in settle(group, in: parent, from: top) { failed[place] = cause }
+                for (place, cause) in settle(group, in: parent, from: top) {
+                    failed[place, default: []].formUnion(cause)
+                }
             }
             left = failed
         }
         index.withLock { $0.addUnsettled(left) }
     }
 
-    /// - Returns: The places of a folder that could not be found.
+    /// - Returns: The places of a folder that could not be found, and those that changed with what is settled.
     private func settle(
         _ places: [(key: Place, value: ChangeCause)], in parent: ItemKey, from top: Handle
     ) -> [(key: Place, value: ChangeCause)] {
@@ -176,12 +178,14 @@ extension DirectoryTree {
             do throws(Errno) {
                 let folder = try open(parent, index, from: top)
                 let names = try namesThatCount(in: folder)
+                var others: Set<Place> = []
                 for (place, cause) in places {
                     let status = names?.contains(place.name) == false ? nil : try present(place, in: folder)
-                    index.settle(
-                        place, status.map { settleClaim($0, at: place, in: folder, &index, from: top) }, cause)
+                    others.formUnion(
+                        index.settle(
+                            place, status.map { settleClaim($0, at: place, in: folder, &index, from: top) }, cause))
                 }
-                return []
+                return others.map { ($0, []) }
             } catch {
                 if error.provesAbsence { _ = index.lose(parent) }
                 return places

@@ -16,6 +16,8 @@ struct FolderIndex {
     /// The folders that are known and not listed.
     private(set) var unlisted: Set<ItemKey> = []
     private(set) var orphans: [ItemKey: Orphan] = [:]
+    /// Where the names of files with several names stand, by the file: what makes or takes one tells nothing of the others.
+    private var linked: [ItemKey: Set<Place>] = [:]
     private var busy: [Place: Int] = [:]
     private var postponed: [Place: ChangeCause] = [:]
     /// Events whose folder could not be found; asked again.
@@ -82,13 +84,27 @@ struct FolderIndex {
     }
 
     /// Compares what now is at a place with what was there, and tells the difference.
-    mutating func settle(_ place: Place, _ status: FileStatus?, _ cause: ChangeCause) {
-        guard isListed(place.parent) else { return }
+    /// - Returns: Where other names of the file stand, which may be another item now: the first name when a second one
+    ///   comes, and the last that is left.
+    @discardableResult
+    mutating func settle(_ place: Place, _ status: FileStatus?, _ cause: ChangeCause) -> Set<Place> {
+        guard isListed(place.parent) else { return [] }
         if busy[place] != nil {
             postponed[place, default: []].formUnion(cause)
-            return
+            return []
         }
         let key = status.map { ItemKey($0, at: place) }
+        let old = table.entry(at: place)
+        compare(place, status, key, cause)
+        var others: Set<Place> = []
+        if let old, old != key, old.link != 0, let left = linked[old.file], left.count == 1 { others = left }
+        if let file = key?.file, file != key, let other = knownPlace(of: file), table.entry(at: other) == file {
+            others.insert(other)
+        }
+        return others.subtracting([place])
+    }
+
+    private mutating func compare(_ place: Place, _ status: FileStatus?, _ key: ItemKey?, _ cause: ChangeCause) {
         detach(from: place, unless: key, mayBeElsewhere: cause.contains(.movedAway))
         guard let key, let status else { return }
         let isKnown = table.entry(at: place) == key
@@ -108,14 +124,21 @@ struct FolderIndex {
 
     private mutating func detach(from place: Place, unless key: ItemKey?, mayBeElsewhere: Bool) {
         guard let old = table.entry(at: place), old != key else { return }
+        unlink(old, at: place)
         table.detach(old)
         orphans[old] = Orphan(since: .now, mayBeElsewhere: mayBeElsewhere)
     }
 
     private mutating func attach(_ key: ItemKey, _ status: FileStatus, at place: Place) {
         table.attach(key, stamp: status.stamp, at: place)
+        if key.link != 0 { linked[key.file, default: []].insert(place) }
         orphans[key] = nil
         if status.kind == .folder, !isListed(key) { unlisted.insert(key) }
+    }
+
+    private mutating func unlink(_ key: ItemKey, at place: Place) {
+        guard key.link != 0, linked[key.file]?.remove(place) != nil, linked[key.file]?.isEmpty == true else { return }
+        linked[key.file] = nil
     }
 
     /// Forgets an item and all below it.
@@ -124,6 +147,7 @@ struct FolderIndex {
     mutating func forget(_ key: ItemKey) -> [ItemKey] {
         var gone: [ItemKey] = []
         gather(key, into: &gone)
+        for key in gone where key.link != 0 { table.place(of: key).map { unlink(key, at: $0) } }
         table.forget(gone)
         for key in gone {
             orphans[key] = nil
@@ -154,6 +178,7 @@ struct FolderIndex {
         table.loosen()
         unlisted = []
         orphans = [:]
+        linked = [:]
         unsettled = [:]
         writes = WriteLog()
         log.expire()

@@ -32,6 +32,9 @@ struct ItemKey: Hashable, Sendable {
         self.init(inode: status.inode, birth: status.birth, link: hasLinks ? place.hash64 : 0)
     }
 
+    /// The file, whichever of its names the item is.
+    var file: ItemKey { ItemKey(inode: inode, birth: birth, link: 0) }
+
     /// Nil for a text that this store never returned.
     init?(_ identifier: ItemIdentifier) {
         if identifier == .root {
