@@ -72,8 +72,8 @@ int cfuse_registrar_open(const struct cfuse_registrar *registrar, int fd) {
     return ask(registrar->channel, (struct registrar_request){.call = REGISTRAR_OPEN}, fd);
 }
 
-void cfuse_registrar_close(const struct cfuse_registrar *registrar, int32_t id) {
-    send_request(registrar->channel, (struct registrar_request){.call = REGISTRAR_CLOSE, .id = id}, -1);
+bool cfuse_registrar_close(const struct cfuse_registrar *registrar, int32_t id) {
+    return send_request(registrar->channel, (struct registrar_request){.call = REGISTRAR_CLOSE, .id = id}, -1);
 }
 
 void cfuse_registrar_end(const struct cfuse_registrar *registrar) {

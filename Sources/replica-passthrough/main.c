@@ -64,13 +64,15 @@ static bool receive(struct registrar_request *request, int *descriptor) {
     do size = recvmsg(CHANNEL, &message, MSG_CMSG_CLOEXEC);
     while (size < 0 && errno == EINTR);
     *descriptor = -1;
-    if (size <= 0) return false;
+    if (size != sizeof *request || message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) return false;
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-        header->cmsg_len == CMSG_LEN(sizeof(int)))
-        memcpy(descriptor, CMSG_DATA(header), sizeof *descriptor);
-    // More descriptors than one are closed by the kernel: there is no room for them.
-    return size == sizeof *request && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
+    if (!header) return true;
+    // There is room for two.
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS ||
+        header->cmsg_len != CMSG_LEN(sizeof(int)))
+        return false;
+    memcpy(descriptor, CMSG_DATA(header), sizeof *descriptor);
+    return true;
 }
 
 static bool answer(int result) {

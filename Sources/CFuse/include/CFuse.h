@@ -109,7 +109,8 @@ struct cfuse_registrar {
 int cfuse_registrar_start(struct cfuse_registrar *registrar, const char *program, struct fuse_session *session);
 /// The id, or -errno: -ENOTCONN when the program is gone, or takes seconds. Then it must be ended.
 int cfuse_registrar_open(const struct cfuse_registrar *registrar, int fd);
-void cfuse_registrar_close(const struct cfuse_registrar *registrar, int32_t id);
+/// False when the program is gone, or takes seconds. Then it must be ended.
+bool cfuse_registrar_close(const struct cfuse_registrar *registrar, int32_t id);
 void cfuse_registrar_end(const struct cfuse_registrar *registrar);
 
 // Worker threads

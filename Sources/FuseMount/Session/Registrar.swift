@@ -23,8 +23,9 @@ struct Registrar {
         return result
     }
 
-    func unregister(_ id: Int32) {
-        if case .running(var registrar) = phase { cfuse_registrar_close(&registrar, id) }
+    mutating func unregister(_ id: Int32) {
+        guard case .running(var registrar) = phase else { return }
+        if !cfuse_registrar_close(&registrar, id) { end() }
     }
 
     mutating func end() {

@@ -74,6 +74,16 @@ import Testing
                     settle; same; unmount_it; mount_it
                     echo again >"$MNT/again"; kill -STOP "$(helpers)"
                     echo last >"$MNT/last"; content_is "$MNT/last" last
+                    settle; same; unmount_it; mount_it
+                    # More files are closed than the socket takes messages: each of them would wait for seconds.
+                    python=$(command -v /usr/bin/python3 || command -v python3)
+                    "$python" - "$MNT" <<'PYTHON'
+                    import os, signal, subprocess, sys
+                    files = [os.open(f"{sys.argv[1]}/many{n}", os.O_RDWR | os.O_CREAT) for n in range(600)]
+                    os.kill(int(subprocess.check_output(["pgrep", "-x", "replica-passthr"])), signal.SIGSTOP)
+                    for file in files: os.close(file)
+                    PYTHON
+                    timeout 20 bash -c 'echo after >"$MNT/after"'; content_is "$MNT/after" after
                     settle; same
                     replica unmount d; no_daemon
                     END
@@ -168,7 +178,8 @@ import Testing
                     mine = os.open("mine", os.O_RDWR)
                     for what, data, files in [
                         ("nothing with it", struct.pack("Ii", OPEN, 0), []), ("two files", struct.pack("Ii", OPEN, 0), [mine, mine]),
-                        ("a file to close", struct.pack("Ii", CLOSE, 1), [mine]), ("an unknown call", struct.pack("Ii", 9, 0), []),
+                        ("a file to close", struct.pack("Ii", CLOSE, 1), [mine]),
+                        ("two files to close", struct.pack("Ii", CLOSE, 1), [mine, mine]), ("an unknown call", struct.pack("Ii", 9, 0), []),
                         ("a short one", b"\x02\0\0", [mine]), ("a long one", b"\x02" + b"\0" * 8, [mine]), ("empty", b"", []),
                     ]:
                         helper = Helper()
