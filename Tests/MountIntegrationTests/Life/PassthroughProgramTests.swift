@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// `replica-passthrough`, which lets the kernel read and write the files of an ordinary user's mount directly.
@@ -88,6 +89,39 @@ import Testing
                     replica unmount d; no_daemon
                     END
                     """#)
+        }
+    }
+
+    private static let install = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "scripts/install").path
+
+    /// Who can put another file in its place would have the capability given to theirs.
+    @Test func itIsInstalledOnlyWhereNobodyElseCanChangeIt() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                #"""
+                { declare -f; cat; } >script <<'END'
+                # The machine's own folders stay as they are.
+                mkdir over; mount -t tmpfs -o mode=755 none over; mkdir over/upper over/work
+                sbin=$(readlink -f /sbin)
+                layers=lowerdir=$sbin,upperdir=over/upper,workdir=over/work
+                mount -t overlay -o "$layers" none "$sbin"
+                mount -t tmpfs -o mode=755 none /srv
+                program=libexec/replica-passthrough
+                install() { "\#(Self.install)" --from "$BIN" --prefix "$1" "${@:2}" >said; }
+                install /srv/mine
+                equal "$(getcap /srv/mine/$program)" "/srv/mine/$program cap_sys_admin=ep"
+                equal "$(stat -c '%U %a' /srv/mine/$program)" 'root 755'
+                install /srv/mine --uninstall
+                not test -e /srv/mine
+                mkdir -m 1777 /srv/theirs
+                install /srv/theirs/mine
+                has said '/srv/theirs/mine/libexec can be changed by others than root'
+                test -x /srv/theirs/mine/bin/replica; not test -e /srv/theirs/mine/$program
+                END
+                unshare -m --propagation private bash -c '
+                    set -Eeuo pipefail; trap "echo failed at \$LINENO: \$BASH_COMMAND >&2" ERR; . "$HERE/script"'
+                """#)
         }
     }
 
