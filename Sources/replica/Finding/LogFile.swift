@@ -29,11 +29,13 @@ struct LogFile {
             let count = try buffer.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: offset, into: $0) }
             if count == 0 { return }
             offset += Int64(count)
-            bytes += buffer.prefix(count)
-            while let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
-                try body(Array(bytes[..<end]))
-                bytes.removeSubrange(...end)
+            var fresh = buffer.prefix(count)
+            while let end = fresh.firstIndex(of: UInt8(ascii: "\n")) {
+                try body(bytes + fresh[..<end])
+                bytes = []
+                fresh = fresh[(end + 1)...]
             }
+            bytes += fresh
         }
     }
 
@@ -57,6 +59,8 @@ struct LogFile {
         }
         let fresh = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
         try file?.close()
+        // By now it may be another than was looked at.
+        guard fstat(fresh.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
         (file, number, offset, bytes) = (fresh, UInt64(status.st_ino), 0, [])
         return true
     }
