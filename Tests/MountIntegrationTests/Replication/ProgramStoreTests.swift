@@ -18,14 +18,6 @@ import Testing
                 . "$HERE/script"'
         }
         store_process() { pgrep -P "$(daemon)"; }
-        # For what only the store's own looking around brings.
-        in_time() {
-            local end=$((SECONDS + 90))
-            until "$@"; do
-                [ $SECONDS -lt $end ] || fail "never came true: $*" || return 1
-                sleep 0.2
-            done
-        }
 
         """
 

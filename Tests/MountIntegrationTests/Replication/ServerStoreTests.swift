@@ -39,14 +39,6 @@ import Testing
             eventually not answers
         }
         says() { replica status d | grep -qF -- "$1"; }
-        # For what only the store's own looking around brings.
-        in_time() {
-            local end=$((SECONDS + 90))
-            until "$@"; do
-                [ $SECONDS -lt $end ] || fail "never came true: $*" || return 1
-                sleep 0.2
-            done
-        }
 
         """
 

@@ -7,14 +7,18 @@ let shellWords = #"""
     fail() { echo "FAILED: $*" >&2; return 1; }
     replica() { timeout 60 "$BIN/replica" "$@"; }
     mount_replica() { timeout 60 "$BIN/mount.replica" "$@"; }
-    # Repeats a command until it succeeds, for half a minute.
-    eventually() {
-        local end=$((SECONDS + 30))
+    # within SECONDS COMMAND...: repeats a command until it succeeds.
+    within() {
+        local end=$((SECONDS + $1))
+        shift
         until "$@"; do
             [ $SECONDS -lt $end ] || fail "never came true: $*" || return 1
             sleep 0.05
         done
     }
+    eventually() { within 30 "$@"; }
+    # For what only the store's own looking around brings.
+    in_time() { within 90 "$@"; }
     not() { if "$@"; then return 1; fi; }
     equal() { [ "$1" = "$2" ] || fail "'$1' is not '$2'"; }
     # refused CODE TEXT COMMAND...: ends with this exit code and one line that contains the text.
