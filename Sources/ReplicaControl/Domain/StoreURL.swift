@@ -82,7 +82,7 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
                 bytes.append(byte)
                 continue
             }
-            guard source.count >= 2,
+            guard source.count >= 2, source.prefix(2).allSatisfy({ Unicode.Scalar($0).properties.isASCIIHexDigit }),
                 let value = UInt8(String(decoding: source.prefix(2), as: UTF8.self), radix: 16)
             else { throw .notURL }
             bytes.append(value)

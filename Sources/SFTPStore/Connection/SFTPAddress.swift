@@ -83,7 +83,7 @@ package struct SFTPAddress: Hashable, Sendable, CustomStringConvertible {
                 bytes.append(byte)
                 continue
             }
-            guard source.count >= 2, source.prefix(2).allSatisfy({ isDigit($0) }),
+            guard source.count >= 2, source.prefix(2).allSatisfy({ Unicode.Scalar($0).properties.isASCIIHexDigit }),
                 let value = UInt8(String(decoding: source.prefix(2), as: UTF8.self), radix: 16)
             else { return nil }
             bytes.append(value)
@@ -91,8 +91,6 @@ package struct SFTPAddress: Hashable, Sendable, CustomStringConvertible {
         }
         return bytes
     }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { Array("0123456789abcdefABCDEF".utf8).contains(byte) }
 
     /// `user@host`, as `ssh` takes it.
     package var login: String { (user.map { "\($0)@" } ?? "") + host }
