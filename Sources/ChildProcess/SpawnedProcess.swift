@@ -21,6 +21,12 @@ package struct ProgramCall: Sendable {
     }
 }
 
+/// Where programs are that only root can change.
+package enum SystemFolders {
+    /// As PATH has it.
+    package static let path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+}
+
 /// A process that was just started, with our ends of what it has.
 package struct SpawnedProcess: Sendable {
     package let identifier: pid_t

@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Glibc
 
@@ -14,7 +15,7 @@ enum StoreEnvironment {
         of environment: [String: String] = ProcessInfo.processInfo.environment, isRoot: Bool = geteuid() == 0
     ) -> [String] {
         names.compactMap { name in
-            if isRoot, name == "PATH" { return "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" }
+            if isRoot, name == "PATH" { return "PATH=\(SystemFolders.path)" }
             return environment[name].map { "\(name)=\($0)" }
         }
     }

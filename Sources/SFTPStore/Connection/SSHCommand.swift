@@ -35,8 +35,8 @@ package struct SSHCommand: Sendable {
 
     /// For root not where its environment says: that may be somebody else's.
     private static func found() -> String? {
-        let system = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-        let path = geteuid() == 0 ? system : ProcessInfo.processInfo.environment["PATH"] ?? system
+        let own = geteuid() == 0 ? nil : ProcessInfo.processInfo.environment["PATH"]
+        let path = own ?? SystemFolders.path
         return path.split(separator: ":").map { "\($0)/ssh" }.first { $0.hasPrefix("/") && access($0, X_OK) == 0 }
     }
 }
