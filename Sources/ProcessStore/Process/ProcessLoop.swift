@@ -8,14 +8,6 @@ import Threads
 
 /// The thread of a store's process: starts it, reads and writes its lines, watches its clocks, and ends it.
 struct ProcessLoop {
-    private enum Stage: Equatable {
-        case serving
-        /// Its input has ended.
-        case leaving(ContinuousClock.Instant)
-        case terminating(ContinuousClock.Instant)
-        case killed
-    }
-
     /// Reads of what a process left behind, at most: more than a socket holds.
     private static let lastReads = 256
 
@@ -27,7 +19,7 @@ struct ProcessLoop {
     private let limits: ProcessLimits
     private let log: Logger
     private let begin = ContinuousClock.now
-    private var stage = Stage.serving
+    private var ending: ProcessEnding
     private var failure: StoreFailure?
     private var lines: LineBuffer
     private var errors: ErrorOutput
@@ -42,6 +34,7 @@ struct ProcessLoop {
         self.process = process
         self.log = log
         limits = process.limits
+        ending = ProcessEnding(farewell: limits.farewell, termination: limits.termination)
         lines = LineBuffer(limit: limits.longestLine)
         errors = ErrorOutput(log, limits)
         conversation = Conversation(process, signal: signal)
@@ -63,7 +56,7 @@ struct ProcessLoop {
         for _ in 0..<Self.lastReads where isComplaining { if !readErrors(child.errors) { break } }
         errors.finish(now: now)
         let status = child.reap()
-        return ended(failure ?? (stage == .serving ? .unreachable(Self.words(program, status)) : nil))
+        return ended(failure ?? (ending.hasBegun ? nil : .unreachable(Self.words(program, status))))
     }
 
     private func ended(_ failure: StoreFailure?) -> StoreProcess.End {
@@ -110,7 +103,7 @@ struct ProcessLoop {
         let error = errno
         var wrong: String?
         // What a process says that is being ended is of no use any more.
-        for line in fresh where stage == .serving && wrong == nil {
+        for line in fresh where !ending.hasBegun && wrong == nil {
             wrong = line.map { conversation.take($0, now: now) } ?? "a line that is too long"
         }
         if let wrong {
@@ -118,7 +111,7 @@ struct ProcessLoop {
             fail(.unreachable("the store broke the protocol: \(wrong)"), child)
         } else if count == 0 || count < 0 && error != EAGAIN && error != EINTR {
             isTalking = false
-            if stage == .serving { hungUp = now }
+            if !ending.hasBegun { hungUp = now }
         }
         if let refusal = conversation.refusal, failure == nil {
             failure = refusal
@@ -161,49 +154,42 @@ struct ProcessLoop {
 
     /// When something is to be done at the latest.
     private var deadline: ContinuousClock.Instant {
-        switch stage {
-        case .leaving(let since): since + limits.farewell
-        case .terminating(let since): since + limits.termination
-        case .killed: .now + .seconds(3_600)
-        case .serving:
-            min(
-                conversation.deadline(limits, begin: begin),
-                hungUp.map { $0 + Self.momentOfDeath } ?? .now + .seconds(3_600))
-        }
+        let never = ContinuousClock.now + .seconds(3_600)
+        if ending.hasBegun { return ending.deadline ?? never }
+        return min(
+            conversation.deadline(limits, begin: begin), hungUp.map { $0 + Self.momentOfDeath } ?? never)
     }
 
     private mutating func watch(_ child: SpawnedProcess) {
         conversation.sendCancellations(now: now)
-        switch stage {
-        case .leaving(let since):
-            if now - since >= limits.farewell { fail(.unreachable("the store does not end"), child) }
-        case .terminating(let since):
-            guard now - since >= limits.termination else { break }
-            stage = .killed
-            kill(-child.identifier, SIGKILL)
-        case .killed: break
-        case .serving:
-            if let hungUp, now - hungUp >= Self.momentOfDeath {
-                fail(.unreachable("the store ended the conversation"), child)
-            }
-            switch conversation.due(limits, begin: begin, now: now) {
-            case .nothing: break
-            case .idle: leave(child)
-            case .silent(let text): fail(.unreachable(text), child)
-            }
-            let (isToLeave, length) = process.state.withLock { ($0.isToLeave, $0.outgoing.count) }
-            if length > limits.longestQueue { fail(.unreachable("the store does not read what it is sent"), child) }
-            if isToLeave, stage == .serving { leave(child) }
+        if ending.hasBegun {
+            if ending.isOverdue(now) { fail(.unreachable("the store does not end"), child) }
+            ending.killIfOverdue(child, now)
+        } else {
+            watchServing(child)
         }
+    }
+
+    private mutating func watchServing(_ child: SpawnedProcess) {
+        if let hungUp, now - hungUp >= Self.momentOfDeath {
+            fail(.unreachable("the store ended the conversation"), child)
+        }
+        switch conversation.due(limits, begin: begin, now: now) {
+        case .nothing: break
+        case .idle: leave(child)
+        case .silent(let text): fail(.unreachable(text), child)
+        }
+        let (isToLeave, length) = process.state.withLock { ($0.isToLeave, $0.outgoing.count) }
+        if length > limits.longestQueue { fail(.unreachable("the store does not read what it is sent"), child) }
+        if isToLeave, !ending.hasBegun { leave(child) }
     }
 
     /// Takes no call any more and ends its input.
     private mutating func leave(_ child: SpawnedProcess) {
         process.close(failure ?? .unreachable("the store was let go"), isFault: failure != nil)
-        guard stage == .serving else { return }
-        shutdown(child.conversation.raw, Int32(SHUT_WR))
+        guard !ending.hasBegun else { return }
         process.state.withLock { $0.outgoing = [] }
-        stage = .leaving(now)
+        ending.leave(child, now)
     }
 
     private mutating func fail(_ failure: StoreFailure, _ child: SpawnedProcess) {
@@ -212,17 +198,8 @@ struct ProcessLoop {
             log.warning("the store is ended: \(failure.message)")
         }
         process.close(failure, isFault: true)
-        terminate(child)
-    }
-
-    private mutating func terminate(_ child: SpawnedProcess) {
-        switch stage {
-        case .serving, .leaving:
-            process.state.withLock { $0.outgoing = [] }
-            stage = .terminating(now)
-            kill(-child.identifier, SIGTERM)
-        case .terminating, .killed: break
-        }
+        process.state.withLock { $0.outgoing = [] }
+        ending.terminate(child, now)
     }
 
     // MARK: The end

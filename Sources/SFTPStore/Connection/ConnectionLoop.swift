@@ -5,14 +5,6 @@ import Threads
 
 /// The thread of a connection: starts ssh, reads and writes packets, watches the clocks, and ends it.
 struct ConnectionLoop {
-    private enum Stage {
-        case serving
-        /// Its input has ended.
-        case leaving(ContinuousClock.Instant)
-        case terminating(ContinuousClock.Instant)
-        case killed
-    }
-
     /// Between the end of the conversation and the end of an ssh that has died: how it died is known then.
     private static let momentOfDeath = Duration.seconds(1)
     /// Reads of what ssh left behind, at most.
@@ -21,7 +13,7 @@ struct ConnectionLoop {
     private let connection: SFTPConnection
     private let limits: ConnectionLimits
     private let begin = ContinuousClock.now
-    private var stage = Stage.serving
+    private var ending: ProcessEnding
     private var packets = PacketBuffer()
     private var complaint = SSHComplaint()
     private var hasGreeted = false
@@ -38,6 +30,7 @@ struct ConnectionLoop {
     init(_ connection: SFTPConnection) {
         self.connection = connection
         limits = connection.limits
+        ending = ProcessEnding(farewell: limits.farewell, termination: limits.farewell)
     }
 
     /// Blocks until nothing of ssh is left.
@@ -88,7 +81,7 @@ struct ConnectionLoop {
     private mutating func read(_ child: SpawnedProcess) -> Bool {
         let count = withUnsafeTemporaryAllocation(byteCount: 1 << 18, alignment: 16) { buffer in
             let count = Glibc.read(child.conversation.raw, buffer.baseAddress, buffer.count)
-            if count > 0, case .serving = stage { take(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+            if count > 0, !ending.hasBegun { take(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
             return count
         }
         if count == 0 || count < 0 && errno != EAGAIN && errno != EINTR {
@@ -162,27 +155,21 @@ struct ConnectionLoop {
     // MARK: Clocks
 
     private var deadline: ContinuousClock.Instant {
-        switch stage {
-        case .leaving(let since), .terminating(let since): return since + limits.farewell
-        case .killed: return .now + .seconds(3_600)
-        case .serving:
-            if let hungUp { return hungUp + Self.momentOfDeath }
-            if !hasGreeted { return begin + limits.hello }
-            // Where nothing is waited for, a request that is sent wakes this.
-            guard let waitingSince else { return .now + .seconds(3_600) }
-            return min(max(heard, waitingSince) + limits.silence, waitingSince + limits.answer)
-        }
+        let never = ContinuousClock.now + .seconds(3_600)
+        if ending.hasBegun { return ending.deadline ?? never }
+        if let hungUp { return hungUp + Self.momentOfDeath }
+        if !hasGreeted { return begin + limits.hello }
+        // Where nothing is waited for, a request that is sent wakes this.
+        guard let waitingSince else { return never }
+        return min(max(heard, waitingSince) + limits.silence, waitingSince + limits.answer)
     }
 
     private mutating func watch(_ child: SpawnedProcess) {
-        switch stage {
-        case .leaving(let since): if now - since >= limits.farewell { terminate(child) }
-        case .terminating(let since):
-            guard now - since >= limits.farewell else { break }
-            stage = .killed
-            kill(-child.identifier, SIGKILL)
-        case .killed: break
-        case .serving: watchServing(child)
+        if ending.hasBegun {
+            if ending.isOverdue(now) { ending.terminate(child, now) }
+            ending.killIfOverdue(child, now)
+        } else {
+            watchServing(child)
         }
     }
 
@@ -193,13 +180,12 @@ struct ConnectionLoop {
         waitingSince = oldest
         let address = connection.address
         if ended != nil {
-            terminate(child)
+            ending.terminate(child, now)
         } else if let hungUp {
-            if now - hungUp >= Self.momentOfDeath { terminate(child) }
+            if now - hungUp >= Self.momentOfDeath { ending.terminate(child, now) }
         } else if isToLeave {
             connection.end(.unreachable("\(address): the connection is closed"))
-            shutdown(child.conversation.raw, Int32(SHUT_WR))
-            stage = .leaving(now)
+            ending.leave(child, now)
         } else if !hasGreeted {
             if now - begin >= limits.hello { fail("no answer within \(limits.hello)", child) }
         } else if let oldest {
@@ -212,11 +198,6 @@ struct ConnectionLoop {
 
     private mutating func fail(_ text: String, _ child: SpawnedProcess) {
         connection.end(.unreachable("\(connection.address): \(text)"))
-        terminate(child)
-    }
-
-    private mutating func terminate(_ child: SpawnedProcess) {
-        stage = .terminating(now)
-        kill(-child.identifier, SIGTERM)
+        ending.terminate(child, now)
     }
 }
