@@ -41,6 +41,15 @@ import Threads
     }
 }
 
+extension CutConnectionTests {
+    /// When it has returned, nothing of ours is to be seen, wherever the connection ended.
+    @Test func whatIsMadeDurableLeavesNothing() async throws {
+        var number = 0
+        repeat { number += 1 } while try await CutGround("before", number).makesDurable()
+        #expect(number > 20)
+    }
+}
+
 /// One such session.
 private final class CutGround: Sendable {
     private let (mode, number): (String, Int)
@@ -61,7 +70,31 @@ private final class CutGround: Sendable {
     }
 
     /// - Returns: Whether the connection was cut.
-    func run() async throws -> Bool {
+    func run() async throws -> Bool { try await cut(session) }
+
+    /// The same of another session: a folder, and that it is durable.
+    func makesDurable() async throws -> Bool {
+        try await cut { [self] storage in
+            let folder = StoragePath([FileName("folder")])
+            try await again {
+                do throws(PathStorageError) {
+                    _ = try await storage.make(folder, kind: .folder, attributes: PathAttributes())
+                } catch .taken {
+                    return
+                } catch .unreachable {
+                    throw RemoteStoreError.serverUnreachable
+                }
+            }
+            try await again {
+                do throws(PathStorageError) { try await storage.makeDurable() } catch .unreachable {
+                    throw RemoteStoreError.serverUnreachable
+                }
+            }
+            try expect(try FileManager.default.contentsOfDirectory(atPath: self.folder + "/root"), ["folder"])
+        }
+    }
+
+    private func cut(_ session: (SFTPStorage) async throws -> Void) async throws -> Bool {
         var command = SSHCommand()
         command.program = FilePath(#filePath).removingLastComponent().appending("cutting-ssh").string
         command.arguments = [mode, "\(number)", mark]

@@ -129,6 +129,9 @@ final class Reconnector: Sendable {
     /// Removes a file of ours when the server is reached again.
     func removeLater(_ path: [UInt8]) { state.withLock { _ = $0.leftovers.insert(path) } }
 
+    /// There is nothing to remove any more.
+    func isRemoved(_ path: [UInt8]) { state.withLock { _ = $0.leftovers.remove(path) } }
+
     var hasLeftovers: Bool { state.withLock { !$0.leftovers.isEmpty } }
 
     /// Why there is no connection now; nil where there is one, or none was needed.

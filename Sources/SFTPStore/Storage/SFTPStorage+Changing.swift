@@ -163,13 +163,17 @@ extension SFTPStorage {
             try await call(.root, isChange: false) { session async throws(CallError) in
                 guard session.syncs else { return }
                 let temporary = session.base + [UInt8(ascii: "/")] + TemporaryName.fresh()
-                defer { self.clear(temporary, session) }
                 do throws(RequestFailure) {
                     let opening = session.send(.open(temporary, [.write, .create, .exclusive], mode: 0o600))
                     let handle = try await opening.handle()
                     try await session.send(.sync(handle.bytes)).done()
-                    try await handle.close().done()
+                    let closed = handle.close()
+                    // Nobody sees it in a store that is in step.
+                    let removed = session.send(.remove(temporary))
+                    try await closed.done()
+                    try await removed.done()
                 } catch {
+                    self.clear(temporary, session)
                     // Where nothing can be made in the store's own folder, no more can be done than without fsync.
                     guard case .status = error else { throw .request(error) }
                 }

@@ -27,11 +27,14 @@ extension SFTPStorage {
 
     /// Removes a temporary file: now, or when the server is reached again.
     func clear(_ temporary: [UInt8], _ session: SFTPSession) {
+        // Noted first: the next connection may be there before this one is known to be lost.
+        reconnector.removeLater(temporary)
         let reply = session.send(.remove(temporary))
         Task { [reconnector] in
             do throws(RequestFailure) { try await reply.done() } catch {
-                if case .lost = error { reconnector.removeLater(temporary) }
+                if case .lost = error { return }
             }
+            reconnector.isRemoved(temporary)
         }
     }
 
