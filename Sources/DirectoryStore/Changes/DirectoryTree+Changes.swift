@@ -82,7 +82,7 @@ extension DirectoryTree {
             }
             // What replaced it by now is told in its stead the last time: else a deletion that is told would leave the name
             // without a file.
-            if let found, isLast || found.identifier == key.identifier {
+            if let found, found.identifier == key.identifier || isLast && takeIn(found, at: place, from: top) {
                 batch.updated.append(found)
                 if known.isWritten, found.identifier == key.identifier { batch.rewritten.insert(key.identifier) }
                 continue
@@ -91,6 +91,16 @@ extension DirectoryTree {
             if !isLast { return nil }
         }
         return batch
+    }
+
+    /// Looks at a place as if an event had told of it.
+    /// - Returns: Whether the item is known there then: nobody would tell the end of one that the index never had.
+    private func takeIn(_ item: Item, at place: Place, from top: Handle) -> Bool {
+        let others = settle([(place, .movedAway)], in: place.parent, from: top)
+        return index.withLock { index in
+            index.addUnsettled(Dictionary(others.map { ($0.key, $0.value) }) { $0.union($1) })
+            return index.isAt(place, item.identifier)
+        }
     }
 
     /// What an item is known as.

@@ -34,6 +34,9 @@ struct FolderIndex {
     /// Where an item was last seen; nil for what there is a hint about at the most.
     func knownPlace(of key: ItemKey) -> Place? { table.marks(of: key).contains(.known) ? table.place(of: key) : nil }
 
+    /// Whether an item is known to stand at a place now.
+    func isAt(_ place: Place, _ identifier: ItemIdentifier) -> Bool { table.entry(at: place)?.identifier == identifier }
+
     func isListed(_ key: ItemKey) -> Bool { table.marks(of: key).contains(.listed) }
 
     /// From now on the folder's entries are known and its changes told.
