@@ -80,6 +80,27 @@ import Testing
         }
     }
 
+    /// `[ "$(cmd)" = "" ]` holds too where the command died before it said anything.
+    @Test func aScriptTakesNoDeathForSilence() {
+        for file in SourceTree.swift where !file.isInSources {
+            for (index, line) in file.lines.enumerated() where takesDeathForSilence(line) {
+                Issue.record("\(file.path):\(index + 1): use `prints`, which sees whether the command succeeds")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (#"equal "$(ls a)" """#, true), (#"x; equal "$(ls "$A")$(ls b)" ''; y"#, true), (#"[ -z "$(ls)" ]"#, true),
+        (#"equal "$(look "$A")" "$(look b)""#, true), (#"equal "$(look a)" "$(printf 'a b')""#, false),
+        (#"equal "$(cat a)" text"#, false), (#"[ -z "$pid" ]"#, false), (#"prints "" ls a"#, false),
+    ])
+    func deathIsToldFromSilence(_ line: String, _ isTold: Bool) { #expect(takesDeathForSilence(line) == isTold) }
+
+    private func takesDeathForSilence(_ line: String) -> Bool {
+        // The test of this rule has such lines.
+        !line.contains("(#\"") && line.contains(#/\[ -z "\$\(|equal "\$\((?:.*\)" (?:""|'')|(\w+) .*\)" "\$\(\1 )/#)
+    }
+
     @Test func everyTestTargetHasTests() {
         let targets = Dictionary(grouping: SourceTree.swift.filter { !$0.isInSources }, by: \.target)
         for (target, files) in targets where !files.allSatisfy({ $0.path.hasSuffix("Placeholder.swift") }) {

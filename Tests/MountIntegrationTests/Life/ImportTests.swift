@@ -16,7 +16,7 @@ import Testing
                 number=$(stat -c %i "$MNT/sub/two")
                 unmount_it
                 not is_mounted
-                equal "$(ls -A "$MNT")" ""
+                prints "" ls -A "$MNT"
                 mount_it
                 diff -r --no-dereference "$HERE/before" "$MNT"
                 equal "$(stat -c %i "$MNT/sub/two")" "$number"
@@ -54,7 +54,7 @@ import Testing
                 refused 15 "" replica import d "$SRC" --store "file://$HERE/file"
                 refused 64 "name" replica import a/b "$SRC" --store "file://$STORE"
                 equal "$(cat "$HERE/file")" text
-                equal "$(find "$HERE/data" -mindepth 1 -not -name replica)" ""
+                prints "" find "$HERE/data" -mindepth 1 -not -name replica
                 import_it
                 """)
         }
@@ -69,11 +69,11 @@ import Testing
                 echo text >"$HERE/disk/file"
                 refused 11 "mount point" replica import d "$HERE/disk" --store "file://$STORE"
                 equal "$(cat "$HERE/disk/file")" text
-                equal "$(find "$HERE/data" -mindepth 1 -not -name replica)" ""
+                prints "" find "$HERE/data" -mindepth 1 -not -name replica
                 mkdir "$HERE/disk/dir"
                 echo more >"$HERE/disk/dir/file"
                 replica import d "$HERE/disk/dir" --store "file://$STORE"
-                equal "$(stat -c %d "$STATE/tree/")" "$(stat -c %d "$HERE/disk")"
+                disk=$(stat -c %d "$HERE/disk"); prints "$disk" stat -c %d "$STATE/tree/"
                 mount_it
                 equal "$(cat "$MNT/file")" more
                 settle; same

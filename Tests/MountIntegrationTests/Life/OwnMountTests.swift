@@ -93,7 +93,7 @@ import Testing
                     mount --move "$MNT" moved
                     mount -t tmpfs other "$MNT"
                     replica unmount d
-                    equal "$(on_top "$HERE/moved")" ""
+                    prints "" on_top "$HERE/moved"
                     equal "$(on_top "$MNT")" "tmpfs other"
                     END
                     replica unmount d

@@ -18,7 +18,7 @@ import Testing
         # What is in the preserved folder of a domain.
         preserved() { (cd "$HERE/data/replica/$1 preserved "20*; find . -type f | sort | tr '\n' ' '); }
         all_gone() {
-            equal "$(replica list)" ""
+            prints "" replica list
             not is_mounted
             not test -e "$HERE/data/replica/d"; not test -e "$HERE/data/replica/d2"
             for n in "" 2; do
@@ -64,7 +64,7 @@ import Testing
                 twoDomains + #"""
                     replica remove --all --yes --keep none >said
                     all_gone
-                    equal "$(ls "$HERE/data/replica")" ""
+                    prints "" ls "$HERE/data/replica"
                     equal "$(cat said)" "$(printf 'd is removed\nd2 is removed')"
                     """#)
         }

@@ -14,7 +14,7 @@ import Testing
                     refused 4 "already exists" replica import d "$HERE/disk/dir" --store "file://$STORE"
                     content_is "$HERE/disk/dir/file" text
                     equal "$(ls "$HERE/victim" | wc -l)" 20
-                    equal "$(replica list)" ""
+                    prints "" replica list
                     rm -r "$HERE/disk/.d.replica"
                 }
                 strange() { mkdir -m "$1" "$HERE/disk/.d.replica"; }

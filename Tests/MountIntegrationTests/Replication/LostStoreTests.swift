@@ -66,7 +66,7 @@ import Testing
                     done
                     all_is_here
                     equal "$(stat -c %a "$MNT/many/deep/f7")" 640
-                    equal "$(stat -c %Y "$MNT/many/deep/f8")" "$(stat -c %Y before/many/deep/f8)"
+                    time=$(stat -c %Y before/many/deep/f8); prints "$time" stat -c %Y "$MNT/many/deep/f8"
                     equal "$(stat -c %i "$MNT/many/deep/f9")" $number
                     equal "$(cat <&4)" "text 11"
                     replica restore d

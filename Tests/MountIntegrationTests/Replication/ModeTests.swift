@@ -17,7 +17,7 @@ import Testing
                     mount_it; mkdir -m 711 "$MNT/late"; echo late >"$MNT/late/file"; settle
                     equal "$(stat -c %a "$STORE")" 700
                     modes() { (cd "$1" && find . -mindepth 1 -printf '%m %p\n' | sort); }
-                    equal "$(modes "$STORE")" "$(modes "$MNT")"
+                    here=$(modes "$MNT"); prints "$here" modes "$STORE"
                     equal "$(stat -c %a "$STORE/group" "$STORE/own/file" "$STORE/late" | tr '\n' ' ')" "750 600 711 "
                     """)
             }
@@ -36,9 +36,9 @@ import Testing
                 mount_it; settle; same
                 # As wide as what is imported, or on a way that is closed, it is nothing to speak of.
                 mkdir other closed closed/store; chmod 700 closed
-                replica import e other --store "file://$STORE" 2>said >/dev/null; equal "$(cat said)" ""
+                replica import e other --store "file://$STORE" 2>said >/dev/null; prints "" cat said
                 mkdir -m 700 more
-                replica import f more --store "file://$HERE/closed/store" 2>said >/dev/null; equal "$(cat said)" ""
+                replica import f more --store "file://$HERE/closed/store" 2>said >/dev/null; prints "" cat said
                 # Where it fails it says why and nothing else.
                 mkdir -m 700 last
                 refused 4 "there is a domain" replica import f last --store "file://$STORE"

@@ -30,7 +30,7 @@ import Testing
                 mount_it
                 said() { replica status d --json | grep -q '"reason":"'; }
                 eventually said
-                equal "$(ls "$MNT" | wc -l)" 20; equal "$(ls -A "$STORE")" ""
+                equal "$(ls "$MNT" | wc -l)" 20; prints "" ls -A "$STORE"
                 rmdir "$STORE"; mv away "$STORE"; replica retry d
                 settle; same; equal "$(ls "$MNT" | wc -l)" 20
                 """)
@@ -86,7 +86,7 @@ import Testing
                 cmp "$MNT/a" "$STORE/a"; equal "$(stat -c %s "$MNT/b")" 1500000
                 mount -o remount,size=8m "$STORE"; replica retry d
                 settle; same
-                equal "$(find "$STORE" -name '.replica-tmp-*')" ""
+                prints "" find "$STORE" -name '.replica-tmp-*'
                 """)
         }
     }

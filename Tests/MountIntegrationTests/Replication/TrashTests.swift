@@ -38,7 +38,7 @@ import Testing
         # The address of what was trashed under a name.
         address() { gio trash --list | sed -n "s,\t.*/$1\$,,p" | grep .; }
         restore() { session "eventually address $1; gio trash --restore \"\$(address $1)\""; }
-        is_empty() { [ -z "$(ls -A "$1")" ]; }
+        is_empty() { prints "" ls -A "$1" 2>/dev/null; }
         use_the_trash() {
             local home number inode
             home=.Trash-$(id -u)

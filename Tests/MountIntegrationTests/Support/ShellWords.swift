@@ -21,6 +21,15 @@ let shellWords = #"""
     in_time() { within 90 "$@"; }
     not() { if "$@"; then return 1; fi; }
     equal() { [ "$1" = "$2" ] || fail "'$1' is not '$2'"; }
+    # prints TEXT COMMAND...: says just that on standard output, and succeeds. Of a function every command must, but for
+    # where `eventually` or a condition asks: bash sees only the last one's failure there.
+    prints() {
+        local text=$1 said got
+        shift
+        said=$(set -e; "$@"); got=$?
+        [ "$got" -eq 0 ] || fail "ended with $got: $*" || return 1
+        [ "$said" = "$text" ] || fail "'$said' is not '$text': $*"
+    }
     # refused CODE TEXT COMMAND...: ends with this exit code and one line that contains the text.
     refused() {
         local code=$1 text=$2 said got=0

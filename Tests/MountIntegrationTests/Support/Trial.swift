@@ -14,6 +14,7 @@ struct Trial: Sendable {
     var state: String { folder + "/data/replica/d" }
 
     private static let count = Counter()
+    private let left = LeftProcesses()
 
     private init() async throws {
         folder = "/var/tmp/replica-test-\(getpid())-\(Self.count.next())"
@@ -35,7 +36,10 @@ struct Trial: Sendable {
                 await trial.keep()
             }
             try await trial.end()
+            // What a test leaves when it fails is no fault of its own.
+            let deaf = try await trial.left.end(patience: (try? outcome.get()) == nil ? .zero : .seconds(10))
             try outcome.get()
+            if !deaf.isEmpty { Issue.record("left running: \(deaf.map(\.name))") }
         } catch {
             await Turnstile.shared.leave()
             throw error
@@ -58,8 +62,9 @@ struct Trial: Sendable {
     func attempt(_ script: String) async throws -> (code: Int32, output: String) {
         let file = folder + "/output"
         let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
-        let code = try await runScript(shellWords + script, environment: environment, output: file)
-        return (code, String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self))
+        let outcome = try await runScript(shellWords + script, environment: environment, output: file)
+        left.add(outcome.left)
+        return (outcome.code, String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self))
     }
 
     private var variables: [String: String] {
@@ -96,8 +101,8 @@ struct Trial: Sendable {
             chattr -R -i "$HERE/store" "$HERE/data" 2>/dev/null
             for process in /proc/[0-9]*; do
                 # Of a process that is just being started from a dead mount only the name can be asked for.
-                case $(cat "$process/comm") in mount.replica | inotifywait) ;; *) continue ;; esac
-                case $(readlink "$process/exe") in "$BIN/mount.replica" | */inotifywait) ;; *) continue ;; esac
+                case $(cat "$process/comm") in mount.replica) ;; *) continue ;; esac
+                case $(readlink "$process/exe") in "$BIN/mount.replica") ;; *) continue ;; esac
                 tr '\\0' '\\n' <"$process/cmdline" 2>/dev/null | grep -qF "$HERE/" ||
                     tr '\\0' '\\n' <"$process/environ" 2>/dev/null | grep -qF "=$HERE/" || continue
                 kill -9 "${process#/proc/}"
@@ -111,6 +116,29 @@ struct Trial: Sendable {
         guard result.code == 0 else { throw ScriptFailed() }
         _ = unlink(folder + "/output")
         if rmdir(folder) != 0 { Issue.record("\(folder) is not empty: \(result.output)") }
+    }
+}
+
+/// What the scripts of a trial left running.
+final class LeftProcesses: Sendable {
+    private let processes = Mutex<[RunningProcess]>([])
+
+    func add(_ more: [RunningProcess]) {
+        if !more.isEmpty { processes.withLock { $0 += more } }
+    }
+
+    /// Ends them all.
+    /// - Parameter patience: How long they may take to end by themselves, as what was told to does.
+    /// - Returns: Those that had to be killed.
+    func end(patience: Duration) async throws -> [RunningProcess] {
+        let end = ContinuousClock.now + patience
+        var killed: [RunningProcess] = []
+        for process in processes.withLock({ $0 }) where process.isRunning {
+            if try await process.ends(by: end) { continue }
+            killed.append(process)
+            try await process.end()
+        }
+        return killed
     }
 }
 

@@ -1,0 +1,60 @@
+import Testing
+
+/// The words of the other tests' scripts, where these could hide a failure.
+@Suite struct ShellWordTests {
+    /// `prints` as a script calls it, and whether that is to pass.
+    static let calls: [(String, Bool)] = [
+        ("prints '' true", true),
+        ("prints one echo one", true),
+        ("prints $'one\\ntwo' printf 'one\\ntwo\\n'", true),
+        ("exec 3</dev/null; prints '' cat <&3", true),
+        ("prints '' echo one", false),
+        ("prints one echo two", false),
+        ("prints one true", false),
+        ("prints '' false", false),
+        ("prints '' ls nothing", false),
+        ("prints one eval 'echo one; exit 3'", false),
+        ("prints '' no_such_program", false),
+        ("prints '' eval 'false | true'", false),
+        ("dies() { false; true; }; prints '' dies", false),
+        // Where a condition asks, too.
+        ("if prints '' false; then echo; else exit 1; fi", false),
+        ("within 0 prints '' false", false),
+        ("within 0 prints '' true; not prints '' false; not prints '' echo one", true),
+    ]
+
+    @Test(arguments: calls) func whatPrintsNothingIsSeenToSucceed(_ call: String, _ passes: Bool) async throws {
+        try await Trial.run { trial in
+            let outcome = try await trial.attempt(call)
+            #expect((outcome.code == 0) == passes, "\(outcome)")
+        }
+    }
+
+    @Test func whatAScriptStartsHearsKill() async throws {
+        try await Trial.run { trial in
+            try await trial.shell("sleep 20 & kill $!; got=0; wait $! || got=$?; equal $got 143")
+        }
+    }
+
+    @Test func whatAScriptLeavesRunningIsSeenAndEnded() async throws {
+        let left = try await leftBy("tail -f /dev/null & (trap '' TERM; exec sleep 300) & exit 0")
+        let killed = try await left.end(patience: .zero)
+        #expect(killed.map(\.name).sorted() == ["sleep", "tail"])
+        for process in killed { #expect(!process.isRunning) }
+        #expect(try await left.end(patience: .zero) == [])
+    }
+
+    @Test func whatEndsByItselfIsNotLeft() async throws {
+        let left = try await leftBy("sleep 0.3 & exit 0")
+        #expect(try await left.end(patience: .seconds(60)) == [])
+    }
+
+    private func leftBy(_ script: String) async throws -> LeftProcesses {
+        let left = LeftProcesses()
+        try await Trial.run { trial in
+            let output = trial.folder + "/output"
+            left.add(try await runScript(script, environment: ["PATH": "/usr/bin:/bin"], output: output).left)
+        }
+        return left
+    }
+}
