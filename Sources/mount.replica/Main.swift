@@ -11,6 +11,7 @@ import ReplicaControl
             StoreLaunch.become(words.dropFirst().map { String(decoding: $0, as: UTF8.self) })
         }
         let isStarted = words.first.map { $0 == Background.mark } ?? false
+        let service = Service.take()
         let invocation: Invocation
         do throws(MountUsageError) { invocation = try Invocation(isStarted ? Array(words.dropFirst()) : words) } catch {
             StandardError.say(error.message)
@@ -20,12 +21,12 @@ import ReplicaControl
         case .help: print(Invocation.helpText)
         case .version: print("mount.replica \(programVersion)")
         case .testStore(let url, let only, let options): StoreTest.main(url, only: only, options)
-        default: run(invocation, isStarted: isStarted)
+        default: run(invocation, isStarted: isStarted, service)
         }
     }
 
     /// Has a process of its own do it, or, where that is this one or the person waits for it, does it.
-    private static func run(_ invocation: Invocation, isStarted: Bool) {
+    private static func run(_ invocation: Invocation, isStarted: Bool, _ service: Service) {
         var caller = Background.Caller.command
         if case .mount = invocation { caller = .mount }
         var background = Background.stay(caller: caller)
@@ -40,13 +41,16 @@ import ReplicaControl
             }
             let directories = DomainDirectory.searchPath(environment: environment)
             guard let plan = try DaemonPlan(invocation, in: directories) else { return }
-            if let answer = try plan.answerOfRunningDaemon() {
+            if service.notice != nil, !isStarted {
+                try plan.takeOver()
+            } else if let answer = try plan.answerOfRunningDaemon() {
                 background.isReady(answer, log: nil)
                 return
             }
+            if !isStarted { service.complaints.forEach(StandardError.say) }
             // What is relative to the caller's folder is known by now.
             if isStarted { chdir("/") }
-            Launch.run(plan, background)
+            Launch.run(plan, background, isStarted ? Service() : service)
         } catch {
             background.failed(ControlFailure(error))
         }

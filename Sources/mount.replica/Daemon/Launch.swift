@@ -9,7 +9,7 @@ import SystemPackage
 /// Carries out a plan in this process, which becomes the domain's daemon.
 enum Launch {
     /// Serves until it is stopped; reports through `background` when it is ready, or why it failed.
-    static func run(_ plan: DaemonPlan, _ background: Background) -> Never {
+    static func run(_ plan: DaemonPlan, _ background: Background, _ service: Service) -> Never {
         TerminationSignals.block()
         Faults.endProcessAtOnce()
         umask(0)
@@ -23,13 +23,15 @@ enum Launch {
             let note = WiderStore.note(plan)
             let (daemon, server) = try bringUp(plan, creation, logger)
             if let note { StandardError.say(note) }
-            TerminationSignals.handle { _ in daemon.finish() }
+            let life = ServiceLife(service, daemon)
+            TerminationSignals.handle { life.end($0) }
             background.isReady(
                 .daemon(
                     DaemonStatus(
                         name: daemon.location.name.text, pid: getpid(),
                         mountpoint: daemon.mountpoint.map(ControlFilePath.init))),
                 log: daemon.location.state.appending("daemon.log"))
+            life.isReady()
             daemon.runUntilEnd { server.stop() }
             exit(0)
         } catch {

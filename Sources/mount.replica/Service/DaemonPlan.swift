@@ -83,4 +83,25 @@ struct DaemonPlan {
             return nil  // It is ending: this process follows it.
         }
     }
+
+    /// Seconds for a daemon that is to give way.
+    private static let patience = 10.0
+
+    /// Ends a daemon that serves the domain without a mount, so that this process, which a unit runs, follows it.
+    /// - Throws: `busy` if it has the domain mounted, `timedOut` if it does not answer.
+    func takeOver() throws {
+        guard task != .add, case .existing(let domain) = selection,
+            let client = try ControlClient.ifRunning(state: domain.state)
+        else { return }
+        do {
+            if case .daemon(let status) = try client.request(.hello, timeout: Self.patience),
+                let place = status.mountpoint
+            {
+                throw ControlFailure(.busy, "\(domain.name) is mounted on \(place.path) already, by another daemon")
+            }
+            _ = try client.request(.unmount(flush: false), timeout: Self.patience)
+        } catch let failure as ControlFailure where failure.code == .notRunning {
+            return  // It is ending: this process follows it.
+        }
+    }
 }

@@ -1,0 +1,57 @@
+import CLinux
+import Glibc
+
+/// Tells the service manager that started this process how it is doing: datagrams of sd_notify(3)'s lines to the socket that
+/// `NOTIFY_SOCKET` names. Why not by libsystemd is in docs/decisions/systemd.md. Safe from any thread.
+struct ServiceNotice: Sendable {
+    /// The name in the environment.
+    static let variable = "NOTIFY_SOCKET"
+    /// For how many seconds a manager that reads nothing is waited for.
+    private static let patience = 5
+
+    /// As in `sun_path`: a path, or after a NUL an abstract name.
+    private let address: [UInt8]
+
+    /// - Parameter text: The variable's value: an absolute path, or `@` and an abstract name.
+    /// - Returns: Nil if it is no such address.
+    init?(_ text: String) {
+        var bytes = Array(text.utf8)
+        guard bytes.count > 1, bytes.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else { return nil }
+        switch bytes[0] {
+        case UInt8(ascii: "/"): break
+        case UInt8(ascii: "@"): bytes[0] = 0
+        default: return nil
+        }
+        address = bytes
+    }
+
+    /// Sends lines of `NAME=VALUE`, all in one datagram.
+    /// - Returns: 0 or an errno.
+    @discardableResult
+    func send(_ lines: [String]) -> Int32 {
+        let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard socket >= 0 else { return errno }
+        defer { close(socket) }
+        var limit = timeval(tv_sec: Self.patience, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var target = sockaddr_un()
+        target.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &target.sun_path) { $0.copyBytes(from: address) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + address.count)
+        let text = Array(lines.joined(separator: "\n").utf8)
+        let sent = withUnsafePointer(to: &target) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(socket, text, text.count, Int32(MSG_NOSIGNAL), $0, length)
+            }
+        }
+        return sent < 0 ? errno : 0
+    }
+
+    /// `STATUS=TEXT`: names and paths may hold what would begin another line.
+    static func status(_ text: String) -> String {
+        "STATUS="
+            + String(
+                String.UnicodeScalarView(
+                    text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+    }
+}
