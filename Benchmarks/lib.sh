@@ -42,12 +42,15 @@ clean_up() {
 
 compile() { cc -O2 -Wall -Werror -o "$WORK/$1" "$HERE/$1.c"; }
 
-# The release build: MOUNT_REPLICA names another one.
+# find_replica [PRODUCT...]: the release build, with other programs beside it; MOUNT_REPLICA names another one.
 find_replica() {
+    local product
     if [ -z "${MOUNT_REPLICA:-}" ]; then
         need_swift
         say "building (a few minutes the first time)" >&2
-        swift build --package-path "$ROOT" -c release --static-swift-stdlib --product mount.replica >&2
+        for product in mount.replica "$@"; do
+            swift build --package-path "$ROOT" -c release --static-swift-stdlib --product "$product" >&2
+        done
         MOUNT_REPLICA=$(swift build --package-path "$ROOT" -c release --static-swift-stdlib --show-bin-path)/mount.replica
     fi
     [ -x "$MOUNT_REPLICA" ] || die "$MOUNT_REPLICA is no program"
@@ -69,11 +72,11 @@ mount_replica() {
     DAEMONS+=("$REPLICA_PID")
 }
 
-# The process that serves a domain of ours, by the lock that it holds. To look through all processes can take minutes beside
-# one that waits for a filesystem which does not answer.
+# daemon_of NAME [STATES]: the process that serves a domain of ours, by the lock that it holds. To look through all
+# processes can take minutes beside one that waits for a filesystem which does not answer.
 daemon_of() {
     local inode pid
-    inode=$(stat -c %i "$DISK/state/replica/$1/lock")
+    inode=$(stat -c %i "${2:-$DISK/state}/replica/$1/lock")
     pid=$(awk -v end=":$inode" '$2 == "FLOCK" && substr($6, length($6) - length(end) + 1) == end { print $5 }' /proc/locks)
     [ -n "$pid" ] || die "no daemon serves $1"
     echo "$pid"

@@ -66,6 +66,12 @@ static int as_nobody_who_keeps_bits(int fd, unsigned long call, void *argument) 
     return joined != 0 ? joined : result;
 }
 
+bool cfuse_may_register(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[2];
+    return syscall(SYS_capget, &header, sets) == 0 && sets[0].effective & 1u << CAP_SYS_ADMIN;
+}
+
 int cfuse_backing_open(struct fuse_session *session, int fd) {
     struct wire_backing_map map = {.fd = fd};
     return as_nobody_who_keeps_bits(fuse_session_fd(session), WIRE_BACKING_OPEN, &map);

@@ -42,7 +42,7 @@ final class OpenInodes: Sendable {
     func enter(_ node: NodeID, _ file: OpenFile, _ session: Session?) throws(ReplicaError) -> (IOMode, BackingID?) {
         try shard(of: node).withLock { (inodes) throws(ReplicaError) in
             guard var inode = inodes[node] else {
-                let backing = file.isWhole && !file.hasSetID ? Self.register(file.descriptor, session) : nil
+                let backing = Self.backing(of: file, session)
                 let mode: IOMode = backing != nil ? .passthrough : file.isWhole ? .cached : .direct
                 inodes[node] = Inode(mode: mode, backing: backing)
                 return (mode, backing)
@@ -66,11 +66,15 @@ final class OpenInodes: Sendable {
         if let unused { session?.unregisterBacking(unused) }
     }
 
-    /// Nil if the kernel cannot; the daemon then serves the file.
-    private static func register(_ descriptor: Int32, _ session: Session?) -> BackingID? {
-        guard let session, session.supportsPassthrough else { return nil }
+    /// Nil if the kernel cannot, or it does not pay; the daemon then serves the file.
+    private static func backing(of file: OpenFile, _ session: Session?) -> BackingID? {
+        guard let session, session.supportsPassthrough,
+            BackingChoice.registers(
+                size: file.size, isWriter: file.isWriter, isWhole: file.isWhole, hasSetID: file.hasSetID,
+                byProgram: session.registersByProgram)
+        else { return nil }
         do throws(Errno) {
-            return try session.registerBacking(descriptor)
+            return try session.registerBacking(file.descriptor)
         } catch {
             return nil
         }

@@ -96,6 +96,9 @@ static inline int cfuse_notify_expiry(
 
 // Passthrough. The id, or -errno.
 
+/// Whether this thread has CAP_SYS_ADMIN, which a registration needs. The kernel may refuse one all the same (EPERM), where the
+/// capability is that of a user namespace.
+bool cfuse_may_register(void);
 int cfuse_backing_open(struct fuse_session *session, int fd);
 int cfuse_backing_close(struct fuse_session *session, int32_t id);
 

@@ -9,6 +9,12 @@ extension Session {
         state.withLock { $0.supportsPassthrough }
     }
 
+    /// Whether each registration is a round trip to ``MountOptions/passthroughProgram``, because this process has no
+    /// CAP_SYS_ADMIN. Known from ``FileSystem/start(_:)`` on.
+    package var registersByProgram: Bool {
+        state.withLock { !$0.isPrivileged }
+    }
+
     /// Registers a file with the kernel for direct reads and writes. The descriptor may be closed afterwards.
     ///
     /// The kernel uses the calling thread's credentials for the I/O: call it with the daemon's own, not with a

@@ -56,6 +56,9 @@ extension Session {
         wanted &= offered
         let supportsPassthrough = wanted & KernelFlag.passthrough != 0
         cfuse_init_want(wanted, supportsPassthrough ? UInt32(clamping: max(1, options.maxStackDepth)) : 0)
-        state.withLock { $0.supportsPassthrough = supportsPassthrough }
+        state.withLock {
+            $0.supportsPassthrough = supportsPassthrough
+            $0.isPrivileged = cfuse_may_register()
+        }
     }
 }

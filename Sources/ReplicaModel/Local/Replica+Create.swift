@@ -60,7 +60,7 @@ extension Replica {
             }
             let file = OpenFile(
                 descriptor: descriptor, isWriter: isWriter, generation: 0, placeholder: nil,
-                hasSetID: entry.status.hasSetID)
+                hasSetID: entry.status.hasSetID, size: 0)
             return (entry, file)
         } catch {
             if descriptor >= 0 { Glibc.close(descriptor) }

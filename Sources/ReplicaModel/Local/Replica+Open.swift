@@ -14,6 +14,8 @@ package struct OpenFile: Sendable {
     /// Whether it had set-user-ID or set-group-ID then. The kernel writes by itself with the daemon's rights as they are
     /// without CAP_FSETID, and takes the bits also where root writes, who would keep them.
     package let hasSetID: Bool
+    /// Its size then, in bytes. Only a hint: whoever maps or writes a file below tells nobody.
+    package let size: Int64
     /// Whether all content is here: the kernel may read and write the file itself, but for set-ID bits.
     package var isWhole: Bool { placeholder == nil }
 }
@@ -64,7 +66,7 @@ extension Replica {
             return OpenFile(
                 descriptor: descriptor, isWriter: isWriter, generation: node.generation,
                 placeholder: node.materialization == .whole ? nil : node.fingerprint.inode,
-                hasSetID: node.fingerprint.mode & FileStatus.setID != 0)
+                hasSetID: node.fingerprint.mode & FileStatus.setID != 0, size: truncates ? 0 : node.fingerprint.size)
         }
     }
 

@@ -30,7 +30,7 @@ extension Replica {
                 let node = tree.makeUnnamed(status, held: held, isWriter: isWriter)
                 let opened = OpenFile(
                     descriptor: descriptor, isWriter: isWriter, generation: 0, placeholder: nil,
-                    hasSetID: status.hasSetID)
+                    hasSetID: status.hasSetID, size: 0)
                 return (tree.entry(of: node, status), opened)
             } catch {
                 Glibc.close(descriptor)

@@ -10,7 +10,7 @@ import Testing
     }
 
     /// As `scripts/install` puts them, below a prefix of root's.
-    private static func words(_ grant: Grant) -> String {
+    static func words(_ grant: Grant) -> String {
         """
         before_user() {
             mkdir -p "$HERE/prefix/sbin" "$HERE/prefix/libexec"
