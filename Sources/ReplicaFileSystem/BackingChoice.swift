@@ -1,8 +1,9 @@
 /// Whether the kernel is to read and write a file by itself, decided at the first open of its inode. The reasons and the
 /// measurement are in docs/decisions/small-files.md.
 enum BackingChoice {
-    /// From this size on, in bytes, the round trip to `replica-passthrough` pays for a file that is opened for reading.
-    static let leastForReading: Int64 = 64 << 10
+    /// From this size on, in bytes, the round trip to `replica-passthrough` pays for a file that is opened for reading. What is
+    /// smaller the kernel reads with one request, and once.
+    static let leastForReading: Int64 = 128 << 10
 
     /// - Parameters:
     ///   - size: In bytes, at this open.

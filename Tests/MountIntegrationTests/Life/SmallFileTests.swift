@@ -9,7 +9,7 @@ import Testing
                     as_replicatest <<'END'
                     BIN=$HERE/prefix/sbin
                     for n in $(seq 50); do echo "$n" >"$SRC/f$n"; done
-                    head -c 65535 /dev/urandom >"$SRC/less"; head -c 65536 /dev/urandom >"$SRC/enough"
+                    head -c 131071 /dev/urandom >"$SRC/less"; head -c 131072 /dev/urandom >"$SRC/enough"
                     cp "$SRC/less" "$SRC/enough" .
                     begin
                     cat "$MNT"/f* | sort -n | cmp - <(seq 50); cmp less "$MNT/less"
@@ -33,7 +33,7 @@ import Testing
                     kill -STOP "$(daemon)"
                     python=$(command -v /usr/bin/python3 || command -v python3)
                     timeout -s KILL 10 "$python" -c 'import os
-                    assert os.pread(5, 65536, 0) == open("enough", "rb").read()
+                    assert os.pread(5, 131072, 0) == open("enough", "rb").read()
                     os.pwrite(6, b"2", 0)'
                     kill -CONT "$(daemon)"
                     content_is "$MNT/f1" 2
@@ -70,7 +70,7 @@ import Testing
         import mmap, os, random, sys
         paths, dice = sys.argv[1:3], random.Random(int(sys.argv[3]))
         kinds = [os.O_RDONLY, os.O_RDONLY, os.O_RDONLY, os.O_RDWR, os.O_RDWR | os.O_APPEND, os.O_RDWR | os.O_TRUNC]
-        sizes = [0, 1, 4096, 5000, 65535, 65536, 65537, 100000, 200000]
+        sizes = [0, 1, 4096, 5000, 100000, 131071, 131072, 131073, 200000, 300000]
         opened, saved = [], {}
 
         def both(call):
