@@ -120,8 +120,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "Threads", "mount.replica", "replica", "ReplicaControl", "ReplicaModel", "ReplicaTestSupport", log,
-                system,
+                "Threads", "mount.replica", "replica", "ProcessStore", "ReplicaControl", "ReplicaModel",
+                "ReplicaTestSupport", log, system,
             ], exclude: page, swiftSettings: strict),
         .testTarget(
             name: "MountIntegrationTests",

@@ -1,3 +1,4 @@
+import FuseMount
 import Glibc
 import ProcessStore
 import ReplicaControl
@@ -19,7 +20,11 @@ import ReplicaControl
         }
         switch invocation {
         case .help: print(Invocation.helpText)
-        case .version: print("mount.replica \(programVersion)")
+        case .version:
+            print(ProgramVersions(libfuse: LibraryVersion.libfuse, storeProtocol: storeProtocolVersion).text)
+            // The library has fusermount3 print its own, too.
+            fflush(nil)
+            LibraryVersion.printKernelInterface()
         case .testStore(let url, let only, let options): StoreTest.main(url, only: only, options)
         default: run(invocation, isStarted: isStarted, service)
         }

@@ -35,8 +35,9 @@ struct Replica: ParsableCommand {
 @main enum Main {
     static func main() {
         do {
-            // What there is on this machine no help text can know.
             let words = CommandLine.arguments.dropFirst()
+            if words == ["--version"] { return try MountProgram.printVersions() }
+            // What there is on this machine no help text can know.
             var command = try Replica.parseAsRoot(words == ["help", "stores"] ? ["stores"] : Array(words))
             try command.run()
         } catch {

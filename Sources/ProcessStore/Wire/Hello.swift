@@ -2,10 +2,13 @@ import ChildProcess
 import PathStore
 import ReplicaModel
 
+/// The version of the protocol that programs of stores speak (docs/STORE_PROTOCOL.md): "replica store 1".
+package let storeProtocolVersion = 1
+
 /// The daemon's first line.
 struct HelloLine: Encodable {
     let replica = 1
-    let `protocol` = [1]
+    let `protocol` = [storeProtocolVersion]
     let url: String
     let spool: String
     let state: String
@@ -39,7 +42,7 @@ struct Hello: Decodable, Sendable, Hashable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
-        guard try container.decode(Int.self, forKey: .protocol) == 1 else {
+        guard try container.decode(Int.self, forKey: .protocol) == storeProtocolVersion else {
             throw DecodingError.dataCorruptedError(
                 forKey: .protocol, in: container, debugDescription: "another protocol")
         }

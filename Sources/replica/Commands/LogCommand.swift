@@ -13,7 +13,7 @@ struct Log: ParsableCommand {
             """)
 
     /// A line, for JSON.
-    private struct Entry: Encodable {
+    struct Entry: Encodable {
         let line: String
     }
 

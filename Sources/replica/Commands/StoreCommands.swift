@@ -8,7 +8,7 @@ struct Stores: ParsableCommand {
         abstract: "List the kinds of stores: built in, and programs that were found.")
 
     /// A kind of store.
-    private struct Kind: Encodable {
+    struct Kind: Encodable {
         let url: String
         /// Nil for what is built in.
         let program: String?

@@ -31,6 +31,14 @@ enum MountProgram {
         if code != 0 { throw ExitReason(rawValue: code) ?? .failed }
     }
 
+    /// Prints this program's version, and those that `mount.replica` has: it may be of another release. Where there is none that is
+    /// said, and no error.
+    static func printVersions() throws {
+        Output.line("replica \(programVersion)")
+        do throws(ControlFailure) { _ = try find() } catch { return Output.line(error.message) }
+        try passOn([Array("--version".utf8)])
+    }
+
     /// Next to this program, then where `scripts/install` and mount(8) expect it.
     private static func find() throws(ControlFailure) -> String {
         var folders = ["/sbin", "/usr/local/sbin"]
