@@ -29,6 +29,7 @@ struct Replica: ParsableCommand {
                     Connect.self,
                     Disconnect.self,
                 ]),
+            CommandGroup(name: "Reading on", subcommands: [Man.self, Completion.self]),
         ])
 }
 

@@ -1,0 +1,81 @@
+import ArgumentParser
+import Glibc
+import ReplicaControl
+
+/// `replica completion`.
+struct Completion: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the script by which a shell completes what is typed.",
+        discussion: """
+            An installed 'replica' is completed already. Otherwise: source <(replica completion bash), or \
+            replica completion fish | source; for zsh, a file named _replica in a folder of $fpath.
+            """)
+
+    enum Shell: String, CaseIterable, ExpressibleByArgument {
+        case bash, zsh, fish
+    }
+
+    @Argument(help: "The shell: bash, zsh or fish.")
+    var shell: Shell
+
+    func run() {
+        let kind: CompletionShell =
+            switch shell {
+            case .bash: .bash
+            case .zsh: .zsh
+            case .fish: .fish
+            }
+        Output.line(Replica.completionScript(for: kind))
+    }
+}
+
+/// `replica man`.
+struct Man: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show a manual page.",
+        discussion: """
+            replica: the commands. mount.replica: mounts and their options. replica-stores: kinds of stores. \
+            replica-domains: the files of a domain.
+            """)
+
+    enum Page: String, CaseIterable, ExpressibleByArgument {
+        case replica
+        case mountReplica = "mount.replica"
+        case stores = "replica-stores"
+        case domains = "replica-domains"
+
+        var section: String {
+            switch self {
+            case .replica: "1"
+            case .mountReplica: "8"
+            case .stores: "7"
+            case .domains: "5"
+            }
+        }
+    }
+
+    @Argument(help: "The page: replica, mount.replica, replica-stores or replica-domains.")
+    var page = Page.replica
+
+    /// Becomes man(1). The page that was installed with this program goes before others of its name.
+    func run() throws {
+        let words: [String]
+        if let own = Self.installed(page) {
+            words = ["man", "-l", own]
+        } else {
+            words = ["man", page.section, page.rawValue]
+        }
+        let arguments = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        execvp("man", arguments)
+        throw ControlFailure(.failed, "man: \(String(cString: strerror(errno)))")
+    }
+
+    private static func installed(_ page: Page) -> String? {
+        guard let own = realpath("/proc/self/exe", nil) else { return nil }
+        defer { free(own) }
+        let parts = String(cString: own).split(separator: "/").dropLast(2)
+        let path = "/\(parts.joined(separator: "/"))/share/man/man\(page.section)/\(page.rawValue).\(page.section)"
+        return access(path, R_OK) == 0 ? path : nil
+    }
+}
