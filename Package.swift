@@ -27,6 +27,7 @@ let package = Package(
         .executable(name: "mount.replica", targets: ["mount.replica"]),
         .executable(name: "replica", targets: ["replica"]),
         .executable(name: "replica-passthrough", targets: ["replica-passthrough"]),
+        .executable(name: "replica-store-s3", targets: ["replica-store-s3"]),
         .library(name: "FuseMount", targets: ["FuseMount"]),
         .library(name: "ReplicaModel", targets: ["ReplicaModel"]),
         // For whoever writes a store: the promises that every store keeps, as tests, and stores that fail on purpose.
@@ -66,6 +67,23 @@ let package = Package(
         .target(
             name: "SFTPStore",
             dependencies: ["ChildProcess", "Threads", "PathStore", "ReplicaModel", "CLinux", system],
+            swiftSettings: strict),
+        // Of the distribution: only the programs of stores that talk HTTP are linked with them.
+        .systemLibrary(name: "CCurl"),
+        .systemLibrary(name: "CExpat"),
+        .systemLibrary(name: "CCrypto"),
+        .target(
+            name: "HTTPClient", dependencies: ["CCurl", "CExpat", "CCrypto", "Threads"], swiftSettings: strict),
+        .target(
+            name: "S3Store",
+            dependencies: ["HTTPClient", "ChildProcess", "Threads", "PathStore", "ReplicaModel", system],
+            swiftSettings: strict),
+        .target(
+            name: "StoreServer",
+            dependencies: ["ProcessStore", "ChildProcess", "PathStore", "ReplicaModel", "Threads", system],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "replica-store-s3", dependencies: ["S3Store", "StoreServer", "ProcessStore", "PathStore"],
             swiftSettings: strict),
         .target(name: "ReplicaControl", dependencies: ["CLinux", system], swiftSettings: strict),
         .executableTarget(
@@ -117,6 +135,12 @@ let package = Package(
             dependencies: [
                 "SFTPStore", "ChildProcess", "PathStore", "ReplicaModel", "ReplicaTestSupport", "Threads", system,
             ], exclude: page + ["cutting-ssh", "hostile-ssh"], swiftSettings: strict),
+        .testTarget(
+            name: "S3StoreTests",
+            dependencies: [
+                "S3Store", "HTTPClient", "StoreServer", "ProcessStore", "ChildProcess", "PathStore", "ReplicaModel",
+                "ReplicaTestSupport", "Threads", system,
+            ], exclude: page + ["s3-server"], swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             dependencies: [

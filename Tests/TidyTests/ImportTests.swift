@@ -12,6 +12,11 @@ import Testing
         "ChildProcess": ["CLinux"],
         "ProcessStore": ["ChildProcess", "PathStore", "ReplicaModel", "CLinux", "Threads"],
         "SFTPStore": ["ChildProcess", "PathStore", "ReplicaModel", "CLinux", "Threads"],
+        "CCurl": [], "CExpat": [], "CCrypto": [],
+        "HTTPClient": ["CCurl", "CExpat", "CCrypto", "Threads"],
+        "S3Store": ["HTTPClient", "ChildProcess", "PathStore", "ReplicaModel", "Threads"],
+        "StoreServer": ["ProcessStore", "ChildProcess", "PathStore", "ReplicaModel", "Threads"],
+        "replica-store-s3": ["S3Store", "StoreServer", "ProcessStore", "PathStore"],
         "mount.replica": [
             "FuseMount", "ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "PathStore", "ProcessStore",
             "SFTPStore", "ReplicaControl", "ReplicaTestSupport", "CLinux", "Threads",

@@ -1,19 +1,19 @@
 /// Cuts what comes into lines, none of them longer than a limit.
-struct LineBuffer {
+package struct LineBuffer {
     /// In bytes, without the newline.
-    let limit: Int
+    package let limit: Int
     private var bytes: [UInt8] = []
     /// How many of them have no newline.
     private var searched = 0
 
-    init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
     }
 
     /// Takes what came.
     /// - Returns: The lines that are complete now, without their newlines; nil at the end of them for one that is too long,
     ///   after which nothing can be read.
-    mutating func take(_ fresh: UnsafeRawBufferPointer) -> [[UInt8]?] {
+    package mutating func take(_ fresh: UnsafeRawBufferPointer) -> [[UInt8]?] {
         var lines: [[UInt8]?] = []
         bytes.append(contentsOf: fresh)
         var start = 0

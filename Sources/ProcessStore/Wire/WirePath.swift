@@ -1,15 +1,15 @@
 import ChildProcess
-import PathStore
-import ReplicaModel
+package import PathStore
+package import ReplicaModel
 
 extension StoragePath {
     /// The path as the protocol has it: `/` and the names with `/` between them.
-    var wire: WireText {
+    package var wire: WireText {
         WireText([UInt8(ascii: "/")] + names.map(\.bytes).joined(separator: [UInt8(ascii: "/")]))
     }
 
     /// The path of a store's text; nil where it does not begin with `/`. Its names may be anything, also empty ones.
-    init?(wire: WireText) {
+    package init?(wire: WireText) {
         guard wire.bytes.first == UInt8(ascii: "/") else { return nil }
         let rest = wire.bytes.dropFirst()
         guard !rest.isEmpty else {
@@ -26,10 +26,10 @@ extension StoragePath {
 
 extension Timestamp {
     /// The time as the protocol has it.
-    var wire: [Int64] { [seconds, subsecond] }
+    package var wire: [Int64] { [seconds, subsecond] }
 
     /// - Returns: Nil where it is none.
-    init?(wire: [Int64]) {
+    package init?(wire: [Int64]) {
         guard wire.count == 2, (0...999_999_999).contains(wire[1]) else { return nil }
         self.init(seconds: wire[0], nanoseconds: wire[1])
     }

@@ -1,15 +1,15 @@
 import Foundation
 
 /// Text that may not be UTF-8: a member's text, or the base64 of its bytes in the member whose name ends in `64`.
-struct WireText: Hashable, Sendable {
-    let bytes: [UInt8]
+package struct WireText: Hashable, Sendable {
+    package let bytes: [UInt8]
 
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
     /// - Returns: Nil where neither member is there.
-    init?<Key: CodingKey>(_ container: KeyedDecodingContainer<Key>, _ plain: Key, _ encoded: Key) throws {
+    package init?<Key: CodingKey>(_ container: KeyedDecodingContainer<Key>, _ plain: Key, _ encoded: Key) throws {
         if let text = try container.decodeIfPresent(String.self, forKey: plain) {
             bytes = Array(text.utf8)
         } else if let text = try container.decodeIfPresent(String.self, forKey: encoded) {
@@ -22,7 +22,8 @@ struct WireText: Hashable, Sendable {
         }
     }
 
-    func encode<Key: CodingKey>(
+    /// Writes it under the one name or the other.
+    package func encode<Key: CodingKey>(
         into container: inout KeyedEncodingContainer<Key>, _ plain: Key, _ encoded: Key
     ) throws {
         if let text = String(validating: bytes, as: UTF8.self) {

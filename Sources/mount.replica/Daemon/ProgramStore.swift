@@ -37,7 +37,7 @@ enum ProgramStore {
         _ url: StoreURL, folder: FilePath, credentials: FilePath?, _ log: Logger
     ) async throws(StoreFailure) -> OpenedStore {
         let program = try program(of: url)
-        var secrets: [String: String] = [:]
+        var secrets = AmazonKeys.secrets(of: url)
         if let credentials {
             do throws(MountUsageError) { secrets = try CredentialsFile.read(credentials) } catch {
                 throw .refused(error.message)

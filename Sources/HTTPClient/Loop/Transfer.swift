@@ -1,0 +1,214 @@
+internal import CCurl
+internal import Glibc
+
+/// One request and what came of it so far; the loop's thread alone has it.
+final class Transfer {
+    /// Bytes of an answer's headers, and their number, at most.
+    private static let (longestHead, mostHeaders) = (64 << 10, 200)
+
+    let number: UInt64
+    let handle: UnsafeMutableRawPointer
+    let ending: TransferLoop.Ending
+    private let request: HTTPRequest
+    private var list: UnsafeMutablePointer<curl_slist>?
+    /// libcurl's words for a failure.
+    private let words: UnsafeMutablePointer<CChar>
+    private var head = HTTPHead()
+    private var (headSize, headerCount) = (0, 0)
+    private var body: [UInt8] = []
+    private var position: Int64 = 0
+    /// Why a callback ended it.
+    private var failure: HTTPFailure?
+
+    /// - Returns: Nil when there is no memory for it.
+    init?(_ number: UInt64, _ request: HTTPRequest, _ authorities: String?, _ ending: @escaping TransferLoop.Ending) {
+        guard let handle = curl_easy_init() else { return nil }
+        self.handle = handle
+        self.number = number
+        self.request = request
+        self.ending = ending
+        words = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        setOptions(authorities)
+        setMethod()
+        setCallbacks()
+    }
+
+    /// After it is no longer the loop's.
+    func free() {
+        curl_easy_cleanup(handle)
+        curl_slist_free_all(list)
+        words.deallocate()
+    }
+
+    private func setOptions(_ authorities: String?) {
+        _ = ccurl_allow_http_only(handle)
+        _ = ccurl_set_text(handle, CURLOPT_URL, request.url)
+        // Keys may have `..` in them for the server; a signature is over what was written.
+        _ = ccurl_set_number(handle, CURLOPT_PATH_AS_IS, 1)
+        _ = ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
+        _ = ccurl_set_number(handle, CURLOPT_FOLLOWLOCATION, 0)
+        _ = ccurl_set_number(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        _ = ccurl_set_number(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        _ = ccurl_set_number(handle, CURLOPT_CONNECTTIMEOUT, 20)
+        _ = ccurl_set_number(handle, CURLOPT_LOW_SPEED_LIMIT, 1)
+        _ = ccurl_set_number(handle, CURLOPT_LOW_SPEED_TIME, request.longestSilence)
+        _ = ccurl_set_number(handle, CURLOPT_TCP_KEEPALIVE, 1)
+        _ = ccurl_set_number(handle, CURLOPT_SSL_VERIFYPEER, 1)
+        _ = ccurl_set_number(handle, CURLOPT_SSL_VERIFYHOST, 2)
+        _ = ccurl_set_number(handle, CURLOPT_BUFFERSIZE, 128 << 10)
+        _ = ccurl_set_number(handle, CURLOPT_UPLOAD_BUFFERSIZE, 128 << 10)
+        _ = ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, words)
+        if let authorities { _ = ccurl_set_text(handle, CURLOPT_CAINFO, authorities) }
+    }
+
+    private func setMethod() {
+        switch request.method {
+        case "GET": _ = ccurl_set_number(handle, CURLOPT_HTTPGET, 1)
+        case "HEAD": _ = ccurl_set_number(handle, CURLOPT_NOBODY, 1)
+        case "PUT", "POST":
+            _ = ccurl_set_number(handle, CURLOPT_UPLOAD, 1)
+            _ = ccurl_set_size(handle, CURLOPT_INFILESIZE_LARGE, request.size)
+            _ = ccurl_set_text(handle, CURLOPT_CUSTOMREQUEST, request.method)
+        default: _ = ccurl_set_text(handle, CURLOPT_CUSTOMREQUEST, request.method)
+        }
+        for header in request.headers {
+            // A semicolon is libcurl's word for a header without a value.
+            let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
+            list = curl_slist_append(list, line) ?? list
+        }
+        _ = ccurl_set_headers(handle, list)
+    }
+
+    private func setCallbacks() {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA] {
+            _ = ccurl_set_pointer(handle, option, context)
+        }
+        _ = ccurl_set_data(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+            Transfer.called(context, bytes, size, count) { $0.takeHeader($1) }
+        }
+        _ = ccurl_set_data(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+            Transfer.called(context, bytes, size, count) { $0.take($1) }
+        }
+        _ = ccurl_set_data(handle, CURLOPT_READFUNCTION) { bytes, size, count, context in
+            guard let context, let bytes else { return CCurlAbort.read }
+            let (room, isTooMuch) = size.multipliedReportingOverflow(by: count)
+            guard !isTooMuch else { return CCurlAbort.read }
+            let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+            return transfer.give(UnsafeMutableRawBufferPointer(start: bytes, count: room))
+        }
+        _ = ccurl_set_seek(handle) { context, offset, origin in
+            guard let context, origin == SEEK_SET, offset >= 0 else { return CURL_SEEKFUNC_FAIL }
+            let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+            guard offset <= transfer.request.size else { return CURL_SEEKFUNC_FAIL }
+            transfer.position = Int64(offset)
+            return CURL_SEEKFUNC_OK
+        }
+    }
+
+    /// What a callback got, handed over; anything but all of it ends the transfer.
+    private static func called(
+        _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+        _ take: (Transfer, UnsafeRawBufferPointer) -> Bool
+    ) -> Int {
+        let (length, isTooMuch) = size.multipliedReportingOverflow(by: count)
+        guard let context, !isTooMuch, length >= 0 else { return 0 }
+        let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+        return take(transfer, UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : length)) ? length : 0
+    }
+
+    private func fail(_ failure: HTTPFailure) -> Bool {
+        self.failure = self.failure ?? failure
+        return false
+    }
+
+    // MARK: What comes and goes
+
+    private func takeHeader(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        headSize += bytes.count
+        headerCount += 1
+        guard headSize <= Self.longestHead, headerCount <= Self.mostHeaders else {
+            return fail(.malformed("the server's answer has headers without end"))
+        }
+        let line = String(decoding: bytes, as: UTF8.self)
+        if line.hasPrefix("HTTP/") {
+            // After a `100 Continue`, or a proxy's answer, comes another.
+            head = HTTPHead()
+            head.status = ccurl_status(handle)
+            return true
+        }
+        guard let colon = line.firstIndex(of: ":") else { return true }
+        head.headers[line[..<colon].lowercased()] = Self.trimmed(line[line.index(after: colon)...])
+        return true
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        let isSpace: (Unicode.Scalar) -> Bool = { $0.value <= 0x20 }
+        let scalars = text.unicodeScalars.drop(while: isSpace)
+        var end = scalars.endIndex
+        while end > scalars.startIndex {
+            let before = scalars.index(before: end)
+            guard isSpace(scalars[before]) else { break }
+            end = before
+        }
+        return String(scalars[..<end])
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        head.status = ccurl_status(handle)
+        if head.isSuccess, let sink = request.sink { return sink(bytes, head) || fail(.unwanted) }
+        guard bytes.count <= request.longestAnswer - body.count else {
+            return fail(.malformed("the server's answer is longer than \(request.longestAnswer) bytes"))
+        }
+        body.append(contentsOf: bytes)
+        return true
+    }
+
+    private func give(_ room: UnsafeMutableRawBufferPointer) -> Int {
+        let left = request.size - position
+        guard left > 0 else { return 0 }
+        let wanted = Int(min(Int64(room.count), left))
+        switch request.body {
+        case .none: return 0
+        case .bytes(let bytes):
+            room.copyBytes(from: bytes[Int(position)..<Int(position) + wanted])
+            position += Int64(wanted)
+            return wanted
+        case .file(let file, let range):
+            var count = 0
+            repeat {
+                count = pread(file, room.baseAddress, wanted, off_t(range.lowerBound) + off_t(position))
+            } while count < 0 && errno == EINTR
+            guard count > 0 else {
+                _ = fail(.contentsEndEarly)
+                return CCurlAbort.read
+            }
+            position += Int64(count)
+            request.sent?(position)
+            return count
+        }
+    }
+
+    // MARK: The end
+
+    func outcome(_ code: CURLcode) -> Result<HTTPAnswer, HTTPFailure> {
+        if let failure { return .failure(failure) }
+        if code == CURLE_OK {
+            head.status = ccurl_status(handle)
+            return .success(HTTPAnswer(head: head, body: body))
+        }
+        let told = String(cString: words)
+        let text = told.isEmpty ? String(cString: curl_easy_strerror(code)) : told
+        switch code {
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CERTPROBLEM:
+            return .failure(.untrusted(text))
+        default: return .failure(.unreachable(text))
+        }
+    }
+}
+
+/// What a callback answers that can't go on.
+enum CCurlAbort {
+    static let read = Int(CURL_READFUNC_ABORT)
+}

@@ -1,0 +1,91 @@
+import Glibc
+
+/// How a person is known to a server, and where that is: from the URL, the secrets that came with it, the environment and the
+/// files of Amazon's tools, in this order.
+package struct S3Account: Hashable, Sendable {
+    package let credentials: S3Credentials
+    package let region: String
+    /// Without a slash at its end.
+    package let endpoint: String
+    package let isVirtualHosted: Bool
+
+    /// Looks for all of it.
+    /// - Parameters:
+    ///   - secrets: What came with the URL.
+    ///   - environment: That of this process.
+    /// - Throws: One line that says what is missing.
+    package static func find(
+        _ address: S3Address, secrets: [String: String], environment: [String: String]
+    ) throws(S3Failure) -> S3Account {
+        let profile = address.profile ?? environment["AWS_PROFILE"].flatMap { $0.isEmpty ? nil : $0 } ?? "default"
+        let values = try values(of: profile, isAsked: address.profile != nil, environment)
+        guard
+            let credentials = S3Credentials(values: secrets)
+                ?? (address.profile == nil ? S3Credentials(values: environment) : nil)
+                ?? S3Credentials(values: values)
+        else { throw missing(values, profile) }
+        func setting(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        let region =
+            address.region ?? setting("AWS_REGION") ?? setting("AWS_DEFAULT_REGION") ?? values["region"] ?? "us-east-1"
+        let given =
+            address.endpoint ?? values["endpoint_url"] ?? setting("AWS_ENDPOINT_URL_S3")
+            ?? setting("AWS_ENDPOINT_URL")
+        let endpoint: String
+        do throws(S3Address.Invalid) {
+            endpoint = try given.map(S3Address.endpoint) ?? "https://s3.\(region).amazonaws.com"
+        } catch {
+            throw .refused(error.description)
+        }
+        return S3Account(
+            credentials: credentials, region: region, endpoint: endpoint,
+            isVirtualHosted: address.isVirtualHosted ?? (given == nil && isHostName(address.bucket)))
+    }
+
+    /// The same at Amazon's endpoint of another region.
+    func moved(to region: String) -> S3Account {
+        S3Account(
+            credentials: credentials, region: region, endpoint: "https://s3.\(region).amazonaws.com",
+            isVirtualHosted: isVirtualHosted)
+    }
+
+    /// What the files say of a profile.
+    private static func values(
+        of profile: String, isAsked: Bool, _ environment: [String: String]
+    ) throws(S3Failure) -> [String: String] {
+        let home = environment["HOME"] ?? ""
+        let places = [
+            (environment["AWS_CONFIG_FILE"] ?? "\(home)/.aws/config", true),
+            (environment["AWS_SHARED_CREDENTIALS_FILE"] ?? "\(home)/.aws/credentials", false),
+        ]
+        var values: [String: String]?
+        for (path, isConfiguration) in places where path.hasPrefix("/") {
+            guard let found = ProfileFile(path: path, isConfiguration: isConfiguration)?.sections[profile] else {
+                continue
+            }
+            values = (values ?? [:]).merging(found) { $1 }
+        }
+        if isAsked, values == nil {
+            throw .notAuthenticated("there is no profile \(profile) in ~/.aws/credentials or ~/.aws/config")
+        }
+        return values ?? [:]
+    }
+
+    private static func missing(_ values: [String: String], _ profile: String) -> S3Failure {
+        let others = ["credential_process", "sso_session", "sso_start_url", "role_arn", "web_identity_token_file"]
+        if let other = others.first(where: { values[$0] != nil }) {
+            return .notAuthenticated("the profile \(profile) logs in by \(other), which is not supported yet")
+        }
+        return .notAuthenticated(
+            "there are no keys: give a file with access_key= and secret_key= (--credentials, -o credentials=), or write ~/.aws/credentials"
+        )
+    }
+
+    /// Whether a bucket can be a part of a host's name that a certificate for `*.s3…` vouches for.
+    private static func isHostName(_ bucket: String) -> Bool {
+        bucket.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || byte == UInt8(ascii: "-")
+        }
+    }
+}

@@ -1,0 +1,101 @@
+package import ReplicaModel
+
+/// Which bucket of which server, and which part of it: `s3://bucket/prefix?endpoint=…&region=…`.
+package struct S3Address: Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong with a URL.
+    package struct Invalid: Error, Hashable, CustomStringConvertible {
+        package let description: String
+    }
+
+    package let bucket: String
+    /// The names of the folder that is the store; none for the whole bucket.
+    package let prefix: [FileName]
+    /// `http://` or `https://`, a host, and a port and a path where given; nil for Amazon's.
+    package var endpoint: String?
+    package var region: String?
+    package var profile: String?
+    /// Whether the bucket is a part of the host's name; nil for what suits the endpoint.
+    package var isVirtualHosted: Bool?
+    /// A file of certificates beside the system's.
+    package var authorities: String?
+
+    package var description: String {
+        "s3://" + ([bucket] + prefix.map(\.description)).joined(separator: "/")
+    }
+
+    /// Parses what follows `s3://`.
+    package init(_ text: String) throws(Invalid) {
+        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        var names = parts[0].split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        bucket = names.removeFirst()
+        guard Self.isBucket(bucket) else {
+            throw Invalid(
+                description:
+                    "the URL names no bucket: it is s3://BUCKET/FOLDER, and a bucket's name has 3 to 63 letters")
+        }
+        if names.last == "" { names.removeLast() }
+        var prefix: [FileName] = []
+        for name in names {
+            guard let bytes = PercentText.decoded(name), String(validating: bytes, as: UTF8.self) != nil else {
+                throw Invalid(description: "the URL's path is not percent-encoded UTF-8")
+            }
+            let name = FileName(bytes: bytes)
+            guard name.isValid else { throw Invalid(description: "the URL's path has a name that no folder can have") }
+            prefix.append(name)
+        }
+        self.prefix = prefix
+        if parts.count > 1 { try take(parts[1]) }
+    }
+
+    private mutating func take(_ options: Substring) throws(Invalid) {
+        for option in options.split(separator: "&") {
+            let pair = option.split(separator: "=", maxSplits: 1).map(String.init)
+            guard pair.count == 2, let bytes = PercentText.decoded(pair[1]),
+                let value = String(validating: bytes, as: UTF8.self), !value.utf8.contains(where: { $0 < 0x20 })
+            else { throw Invalid(description: "the URL's option \(pair.first ?? "") has no value") }
+            switch pair[0] {
+            case "endpoint": endpoint = try Self.endpoint(value)
+            case "region":
+                guard Self.isPlain(value) else { throw Invalid(description: "the URL's region is none") }
+                region = value
+            case "profile": profile = value
+            case "ca": authorities = value
+            case "style":
+                guard value == "path" || value == "virtual" else {
+                    throw Invalid(description: "the URL's style is path or virtual")
+                }
+                isVirtualHosted = value == "virtual"
+            default:
+                throw Invalid(
+                    description: "the URL has an unknown option; there are endpoint, region, profile, style and ca")
+            }
+        }
+    }
+
+    /// An endpoint without a slash at its end.
+    static func endpoint(_ text: String) throws(Invalid) -> String {
+        var text = text
+        while text.hasSuffix("/") { text.removeLast() }
+        let host = ["https://", "http://"].first { text.hasPrefix($0) }.map { text.dropFirst($0.count) } ?? ""
+        let isPlain = host.utf8.allSatisfy { byte in
+            (0x21..<0x7F).contains(byte) && !"?#@\"<>\\^`{|}%".utf8.contains(byte)
+        }
+        guard !host.isEmpty, host.first != "/", isPlain else {
+            throw Invalid(description: "the endpoint is no http:// or https:// address of a server")
+        }
+        return text
+    }
+
+    /// Letters, digits, dots, hyphens and, for old buckets, underscores.
+    private static func isBucket(_ text: String) -> Bool {
+        (3...63).contains(text.utf8.count) && text != ".." && isPlain(text)
+    }
+
+    private static func isPlain(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                PercentText.isAlphanumeric(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+                    || byte == UInt8(ascii: "_")
+            }
+    }
+}

@@ -1,0 +1,36 @@
+/// By what requests are signed.
+package struct S3Credentials: Hashable, Sendable {
+    package var accessKey: String
+    package var secretKey: String
+    /// Of credentials that are for a time only.
+    package var sessionToken: String?
+
+    /// Keys as they were given.
+    package init(accessKey: String, secretKey: String, sessionToken: String? = nil) {
+        self.accessKey = accessKey
+        self.secretKey = secretKey
+        self.sessionToken = sessionToken
+    }
+
+    /// From values by Amazon's names, in any case, or the short ones; nil where either key is missing.
+    init?(values: [String: String]) {
+        var found: [String: String] = [:]
+        for (name, value) in values { found[name.lowercased()] = value.trimmedSpaces }
+        func value(_ name: String, _ short: String) -> String? {
+            [found[name], found[short]].lazy.compactMap(\.self).first { !$0.isEmpty }
+        }
+        guard let access = value("aws_access_key_id", "access_key"),
+            let secret = value("aws_secret_access_key", "secret_key")
+        else { return nil }
+        self.init(
+            accessKey: access, secretKey: secret, sessionToken: value("aws_session_token", "session_token"))
+    }
+}
+
+extension StringProtocol {
+    /// Without spaces, tabs and carriage returns at both ends.
+    var trimmedSpaces: String {
+        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\r" || $0 == "\r\n" }
+        return String(drop(while: isSpace).reversed().drop(while: isSpace).reversed())
+    }
+}

@@ -1,0 +1,198 @@
+import ChildProcess
+import Glibc
+import HTTPClient
+import PathStore
+import Threads
+
+/// The bucket: signs requests and makes them, in the region where it turns out to be and by the server's clock.
+final class S3Connection: Sendable {
+    private struct State {
+        var account: S3Account
+        /// Where the bucket is, where that is not where it was said to be.
+        var region: String?
+        /// What the server's clock is ahead of this machine's, in seconds.
+        var ahead: Int64 = 0
+        var renewed = Moment.now
+    }
+
+    let address: S3Address
+    private let client: HTTPClient
+    private let state: Locked<State>
+    private let find: @Sendable () throws(S3Failure) -> S3Account
+    private let disk = DiskQueue()
+
+    /// - Parameter find: Finds the account, now and again when it is no longer taken.
+    init(
+        _ address: S3Address, find: @escaping @Sendable () throws(S3Failure) -> S3Account
+    ) throws(S3Failure) {
+        self.address = address
+        self.find = find
+        state = Locked(State(account: try find()))
+        do throws(HTTPFailure) { client = try HTTPClient(authorities: address.authorities) } catch {
+            throw S3Failure(error)
+        }
+    }
+
+    /// Whose abilities are known by this: another user may not do the same.
+    var server: String {
+        let account = state.withLock { $0.account }
+        return "\(account.endpoint) \(account.credentials.accessKey) \(address)"
+    }
+
+    /// Ends all that is under way; nothing can be asked then.
+    func close() { client.close() }
+
+    /// Makes a request whose answer says that it is done.
+    func send(_ request: S3Request) async throws(S3Error) -> HTTPAnswer {
+        var tries = 0
+        while true {
+            do throws(S3Error) {
+                let answer = try await sendOnce(request)
+                CallProgress.note?()
+                return answer
+            } catch {
+                CallProgress.note?()
+                tries += 1
+                guard tries < 4, await isWorthAnother(error, request, tries) else { throw error }
+            }
+        }
+    }
+
+    private func sendOnce(_ request: S3Request) async throws(S3Error) -> HTTPAnswer {
+        let signed = try await signed(request)
+        let answer: HTTPAnswer
+        do throws(HTTPFailure) { answer = try await client.answer(to: signed) } catch {
+            switch error {
+            case .contentsEndEarly: throw .contentsEndEarly
+            case .unwanted: throw .unwanted
+            default: throw .failure(S3Failure(error))
+            }
+        }
+        guard answer.head.isSuccess else { throw .complaint(S3Complaint(answer)) }
+        return answer
+    }
+
+    // MARK: Signing
+
+    private func signed(_ request: S3Request) async throws(S3Error) -> HTTPRequest {
+        let (account, region, ahead) = state.withLock { ($0.account, $0.region, $0.ahead) }
+        let place = Place(account, bucket: address.bucket, key: request.key)
+        let query = request.query.map {
+            (name: PercentText.encoded($0.name.utf8), value: PercentText.encoded($0.value.utf8))
+        }
+        let signature = Signature(
+            credentials: account.credentials, region: region ?? account.region,
+            moment: Moment.stamp(Moment.now + ahead))
+        let payload = try await payload(of: request.body, isSecure: place.isSecure)
+        let joined = Signature.joined(query)
+        var made = HTTPRequest(request.method, place.url + (joined.isEmpty ? "" : "?" + joined))
+        made.headers = signature.signed(
+            request.method, host: place.host, path: place.path, query: query, headers: request.headers,
+            payload: payload)
+        (made.body, made.sink, made.sent) = (request.body, request.sink, request.sent)
+        (made.longestAnswer, made.longestSilence) = (request.longestAnswer, request.longestSilence)
+        return made
+    }
+
+    private func payload(of body: HTTPRequest.Body, isSecure: Bool) async throws(S3Error) -> String {
+        switch body {
+        case .none: return Hash.hexadecimal(Hash.sha256([]))
+        case .bytes(let bytes): return Hash.hexadecimal(Hash.sha256(bytes))
+        case .file(let file, let range):
+            if isSecure { return Signature.unsigned }
+            let hash = await disk.run { Hash.sha256(file, range) }
+            guard let hash else { throw .contentsEndEarly }
+            return Hash.hexadecimal(hash)
+        }
+    }
+
+    // MARK: Trying again
+
+    /// Whether to make a request again, after what was wrong has been set right or a short pause.
+    private func isWorthAnother(_ error: S3Error, _ request: S3Request, _ tries: Int) async -> Bool {
+        switch error {
+        case .complaint(let complaint):
+            if tries == 1, isSetRight(complaint) { return true }
+            guard request.mayRepeat, [429, 500, 502, 503, 504].contains(complaint.status) else { return false }
+        case .failure(.unreachable): if !request.mayRepeat { return false }
+        case .failure, .contentsEndEarly, .unwanted: return false
+        }
+        let most: UInt64 = 200_000_000 << UInt64(tries)
+        // Who is cancelled finds out by the next request.
+        try? await Task.sleep(nanoseconds: .random(in: 50_000_000...most))
+        return !Task.isCancelled
+    }
+
+    /// Whether a complaint was about what is known better now.
+    private func isSetRight(_ complaint: S3Complaint) -> Bool {
+        switch complaint.code {
+        case "RequestTimeTooSkewed":
+            guard let server = complaint.serverTime else { return false }
+            state.withLock { $0.ahead = server - Moment.now }
+            return true
+        case "ExpiredToken", "InvalidToken", "TokenRefreshRequired", "InvalidAccessKeyId", "SignatureDoesNotMatch":
+            return isRenewed()
+        default:
+            guard let region = complaint.region, !region.isEmpty, region.utf8.count <= 40,
+                [301, 307, 400, 403].contains(complaint.status)
+            else { return false }
+            return state.withLock { state in
+                guard region != state.region ?? state.account.region else { return false }
+                // Amazon's endpoints have the region in their names.
+                if state.account.endpoint.hasSuffix(".amazonaws.com") {
+                    state.account = state.account.moved(to: region)
+                }
+                state.region = region
+                return true
+            }
+        }
+    }
+
+    /// Whether there are other keys by now.
+    private func isRenewed() -> Bool {
+        let isTime = state.withLock { state in
+            guard Moment.now - state.renewed >= 2 else { return false }
+            state.renewed = Moment.now
+            return true
+        }
+        // What is no account now is said by the next request.
+        guard isTime, let account = try? find() else { return false }
+        return state.withLock { state in
+            defer { state.account = account }
+            return state.account.credentials != account.credentials
+        }
+    }
+}
+
+/// Where a request goes.
+private struct Place {
+    let host: String
+    let path: String
+    let url: String
+    let isSecure: Bool
+
+    init(_ account: S3Account, bucket: String, key: [UInt8]?) {
+        isSecure = account.endpoint.hasPrefix("https://")
+        let scheme = isSecure ? "https://" : "http://"
+        let rest = account.endpoint.dropFirst(scheme.count)
+        var server = String(rest.prefix { $0 != "/" }).lowercased()
+        // libcurl leaves out what goes without saying.
+        let usual = isSecure ? ":443" : ":80"
+        if server.hasSuffix(usual) { server.removeLast(usual.count) }
+        let base = rest.drop { $0 != "/" }
+        host = account.isVirtualHosted ? "\(bucket).\(server)" : server
+        let name = PercentText.encoded(key ?? [], keepsSlashes: true)
+        path = account.isVirtualHosted ? "\(base)/\(name)" : "\(base)/\(bucket)\(key == nil ? "" : "/")\(name)"
+        url = scheme + host + path
+    }
+}
+
+extension S3Failure {
+    init(_ failure: HTTPFailure) {
+        switch failure {
+        case .unreachable(let text), .malformed(let text): self = .unreachable("\(PlainText.of(text))")
+        case .untrusted(let text): self = .untrusted("\(PlainText.of(text))")
+        case .contentsEndEarly, .unwanted, .cancelled: self = .cancelled
+        }
+    }
+}

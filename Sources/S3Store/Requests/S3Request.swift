@@ -1,0 +1,63 @@
+import HTTPClient
+
+/// A request to the bucket, before it is signed.
+struct S3Request: Sendable {
+    var method: String
+    /// Nil for the bucket itself.
+    var key: [UInt8]?
+    /// Plain names and values, which are encoded here.
+    var query: [(name: String, value: String)] = []
+    var headers: [(name: String, value: String)] = []
+    var body = HTTPRequest.Body.none
+    var longestAnswer = 64 << 10
+    var longestSilence = 45
+    var sink: HTTPRequest.Sink?
+    var sent: (@Sendable (Int64) -> Void)?
+    /// Whether it is made again after a failure that may pass: it changes nothing, or twice is as good as once.
+    var mayRepeat = false
+
+    /// A request about an object, or about the bucket.
+    init(_ method: String, _ key: [UInt8]? = nil) {
+        self.method = method
+        self.key = key
+        mayRepeat = method == "GET" || method == "HEAD"
+    }
+}
+
+/// What a server says that does not do what it was asked.
+struct S3Complaint: Hashable, Sendable {
+    var status: Int
+    /// S3's word for it; empty where the answer had none.
+    var code = ""
+    var message = ""
+    /// The region that the bucket is in, where it says so.
+    var region: String?
+    /// Seconds to wait, where it says so.
+    var pause: Double?
+    /// The server's clock.
+    var serverTime: Int64?
+
+    init(_ answer: HTTPAnswer) {
+        status = answer.head.status
+        region = answer.head["x-amz-bucket-region"]
+        pause = answer.head["retry-after"].flatMap(HTTPHead.size).map { Double(min($0, 3_600)) }
+        serverTime = answer.head["date"].flatMap(Moment.header)
+        guard let root = XMLReader.read(answer.body), root.name == "Error" else { return }
+        code = String((root["Code"]?.text ?? "").prefix(100))
+        message = String((root["Message"]?.text ?? "").prefix(300))
+        region = region ?? root["Region"]?.text
+    }
+
+    /// For a person: what the server said.
+    var words: String {
+        code.isEmpty ? "the server answers \(status)" : message.isEmpty ? code : "\(code): \(message)"
+    }
+}
+
+/// Why a request has not done what it is for.
+enum S3Error: Error {
+    case complaint(S3Complaint)
+    case failure(S3Failure)
+    case contentsEndEarly
+    case unwanted
+}

@@ -1,0 +1,36 @@
+import PathStore
+import Threads
+
+/// What was told of objects that are in a listing again: a listing has no metadata, and each object would be asked for at each
+/// look. What is noted is of one state of an object, by what a listing tells of it.
+final class KnownObjects: Sendable {
+    struct Note: Hashable, Sendable {
+        var tag: String
+        var size: Int64
+        /// As the listing writes it.
+        var modified: String
+        var kind: PathKind
+        var attributes: PathAttributes
+    }
+
+    /// Of about 300 bytes each.
+    private static let most = 50_000
+    private let notes = Locked<[[UInt8]: Note]>([:])
+
+    /// What an object of a listing is; nil where it was not seen in this state.
+    func note(_ object: ListAnswer.Object) -> Note? {
+        notes.withLock { notes in
+            guard let note = notes[object.key], note.tag == object.tag, note.size == object.size,
+                note.modified == object.modified
+            else { return nil }
+            return note
+        }
+    }
+
+    func add(_ key: [UInt8], _ note: Note) {
+        notes.withLock { notes in
+            if notes.count >= Self.most, notes[key] == nil { notes.removeAll() }
+            notes[key] = note
+        }
+    }
+}

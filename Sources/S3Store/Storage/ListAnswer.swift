@@ -1,0 +1,59 @@
+import HTTPClient
+
+/// A page of `ListObjectsV2`, checked as far as it can be.
+struct ListAnswer {
+    struct Object {
+        var key: [UInt8]
+        var tag: String
+        var size: Int64
+        /// As the server writes it.
+        var modified: String
+    }
+
+    var objects: [Object] = []
+    var prefixes: [[UInt8]] = []
+    /// What leads to the next page; nil for the last.
+    var next: String?
+
+    /// Bytes of what leads to a next page.
+    private static let longestToken = 8_192
+
+    /// - Returns: Nil for what is no such page, or not all of it.
+    init?(_ body: [UInt8], bucket: String, prefix: [UInt8]) {
+        guard let root = XMLReader.read(body), root.name == "ListBucketResult" else { return nil }
+        if let name = root["Name"]?.text, !name.isEmpty, name != bucket { return nil }
+        let isEncoded = root["EncodingType"]?.text == "url"
+        func bytes(_ element: XMLElement?) -> [UInt8]? {
+            guard let text = element?.text else { return nil }
+            return isEncoded ? PercentText.decoded(text, plusIsSpace: true) : Array(text.utf8)
+        }
+        // Some encode keys and not what was asked for.
+        guard (root["Prefix"]?.bytes ?? []) == prefix || bytes(root["Prefix"]) == prefix else { return nil }
+        for element in root.children {
+            switch element.name {
+            case "Contents":
+                guard let key = bytes(element["Key"]), key.starts(with: prefix),
+                    let tag = StoredObject.tag(element["ETag"]?.text ?? ""),
+                    let size = HTTPHead.size(element["Size"]?.text ?? "")
+                else { return nil }
+                objects.append(
+                    Object(key: key, tag: tag, size: size, modified: element["LastModified"]?.text ?? ""))
+            case "CommonPrefixes":
+                guard let key = bytes(element["Prefix"]), key.starts(with: prefix) else { return nil }
+                prefixes.append(key)
+            default: continue
+            }
+        }
+        if let count = root["KeyCount"]?.text, HTTPHead.size(count) != Int64(objects.count + prefixes.count) {
+            return nil
+        }
+        switch root["IsTruncated"]?.text {
+        case "false": next = nil
+        case "true":
+            guard let token = root["NextContinuationToken"]?.text, (1...Self.longestToken).contains(token.utf8.count)
+            else { return nil }
+            next = token
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import ChildProcess
+import PathStore
+
+extension S3Error {
+    /// Why the bucket can't be used.
+    func failure(_ address: S3Address) -> S3Failure {
+        switch self {
+        case .failure(let failure): return failure
+        case .contentsEndEarly, .unwanted: return .cancelled
+        case .complaint(let complaint):
+            let text = PlainText.of("\(complaint.words)")
+            if let login = complaint.login { return .notAuthenticated("\(login)") }
+            if complaint.isBusy { return .busy(complaint.pause ?? 1) }
+            switch complaint.code {
+            case "NoSuchBucket": return .refused("there is no bucket \(address.bucket) there")
+            case "PermanentRedirect", "TemporaryRedirect":
+                return .refused("\(text): give the endpoint that the bucket is at")
+            case "AuthorizationHeaderMalformed", "InvalidBucketName", "AllAccessDisabled", "NotImplemented":
+                return .refused(text)
+            default: return .unreachable(text)
+            }
+        }
+    }
+
+    /// What it means for a call about a path.
+    func meaning(_ address: S3Address, _ path: StoragePath, isChange: Bool) -> PathStorageError {
+        guard case .complaint(let complaint) = self else {
+            switch self {
+            case .contentsEndEarly: return .refused("the contents end before their size")
+            case .unwanted: return .cancelled
+            default: return failure(address).storageError
+            }
+        }
+        let text = PlainText.of("\(path): \(complaint.words)")
+        switch complaint.code {
+        case "AccessDenied": return isChange ? .refused(text) : .unavailable(text)
+        // It never deletes: the bucket may come back.
+        case "NoSuchBucket": return .unreachable("there is no bucket \(address.bucket) there any more")
+        case "NoSuchKey": return .notFound
+        case "QuotaExceeded", "StorageFull", "InsufficientStorage", "XMinioStorageFull", "TooManyObjects":
+            return .insufficientQuota(text)
+        case "KeyTooLongError", "KeyTooLong", "EntityTooLarge", "MetadataTooLarge", "InvalidObjectName",
+            "XMinioInvalidObjectName", "XMinioObjectExistsAsDirectory", "XMinioParentIsObject":
+            return .refused(text)
+        case "InvalidObjectState": return .unavailable("\(text): it is archived")
+        case "NotImplemented": return .unsupported(text)
+        default:
+            if complaint.status == 507 { return .insufficientQuota(text) }
+            return failure(address).storageError
+        }
+    }
+
+    /// Whether the server tested a condition and found that it does not hold.
+    var isPreconditionFailed: Bool {
+        guard case .complaint(let complaint) = self else { return false }
+        return complaint.status == 412
+    }
+
+    /// Whether it said in S3's words that no such object is there, or said no word at all, which answers to HEAD have not.
+    var isNotFound: Bool {
+        guard case .complaint(let complaint) = self, complaint.status == 404 else { return false }
+        return complaint.code == "NoSuchKey" || complaint.code.isEmpty
+    }
+}
+
+extension S3Complaint {
+    /// What is wrong with the keys, where that is what it is about.
+    var login: String? {
+        switch code {
+        case "SignatureDoesNotMatch": "the server does not take this secret key"
+        case "InvalidAccessKeyId": "the server does not know this access key"
+        case "ExpiredToken", "TokenRefreshRequired": "the login has expired"
+        case "InvalidToken": "the server does not take this session token"
+        case "AccessDenied", "AllAccessDisabled", "AccountProblem":
+            "these keys are not allowed to do that (\(PlainText.of(code)))"
+        default: status == 401 ? "the server wants another login" : nil
+        }
+    }
+
+    /// Whether it is a matter of waiting.
+    var isBusy: Bool {
+        status == 429 || status == 503 || status == 409
+            || ["SlowDown", "RequestLimitExceeded", "Throttling", "TooManyRequests"].contains(code)
+    }
+}
+
+extension S3Failure {
+    var storageError: PathStorageError {
+        switch self {
+        case .unreachable(let text), .untrusted(let text): .unreachable(text)
+        case .notAuthenticated(let text): .notAuthenticated(text)
+        case .refused(let text): .unreachable(text)
+        case .busy(let pause): .busy(seconds: pause)
+        case .cancelled: .cancelled
+        }
+    }
+}

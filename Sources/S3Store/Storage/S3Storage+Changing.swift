@@ -1,0 +1,200 @@
+import HTTPClient
+package import PathStore
+import ReplicaModel
+
+extension S3Storage {
+    package func make(
+        _ path: StoragePath, kind: PathKind, attributes: PathAttributes
+    ) async throws(PathStorageError) -> PathEntry {
+        if let refusal = keys.refusal(of: path) { throw .refused(refusal) }
+        return try await call(path, isChange: true) { () async throws(CallError) in
+            switch kind {
+            case .file: throw .storage(.unsupported("files are written"))
+            case .folder: try await self.makeFolder(path, attributes)
+            case .symlink(let target): try await self.makeSymlink(path, target, attributes)
+            }
+        }
+    }
+
+    private func makeFolder(_ path: StoragePath, _ attributes: PathAttributes) async throws(CallError) -> PathEntry {
+        try await makeRoom(for: path)
+        if let object = try await head(path) { throw .storage(.taken(try await entry(path, object))) }
+        do throws(CallError) { try await putMarker(path, attributes, isNew: true) } catch {
+            guard case .request(let failure) = error, failure.isPreconditionFailed else { throw error }
+            throw .storage(.taken(try await look(path)))
+        }
+        guard let entry = try await folder(path) else { throw strange(path) }
+        return entry
+    }
+
+    /// The object that a folder has of its own: its attributes, and that it is there with nothing in it.
+    private func putMarker(
+        _ path: StoragePath, _ attributes: PathAttributes, _ former: StoredObject? = nil, isNew: Bool
+    ) async throws(CallError) {
+        var request = S3Request("PUT", keys.folder(path))
+        var carried = former?.headers ?? [:]
+        carried["content-type"] = "application/x-directory"
+        request.headers = StoredObject.headers(
+            metadata: StoredObject.metadata(former?.metadata ?? [:], attributes, type: Self.folder), carried: carried)
+        if isNew, abilities.createsExclusively { request.headers.append(("If-None-Match", "*")) }
+        let sent = request
+        _ = try await get { () async throws(S3Error) in try await connection.send(sent) }
+    }
+
+    private func makeSymlink(
+        _ path: StoragePath, _ target: [UInt8], _ attributes: PathAttributes
+    ) async throws(CallError) -> PathEntry {
+        guard (1...4_095).contains(target.count) else { throw .storage(.refused("no target of a symbolic link")) }
+        try await makeRoom(for: path)
+        if !abilities.createsExclusively, let object = try await head(path) {
+            throw .storage(.taken(try await entry(path, object)))
+        }
+        var all = attributes
+        all.mode = 0o777
+        var request = S3Request("PUT", keys.key(path))
+        request.headers = StoredObject.headers(
+            metadata: StoredObject.metadata([:], all, type: Self.symlink), carried: [:])
+        if abilities.createsExclusively { request.headers.append(("If-None-Match", "*")) }
+        request.body = .bytes(target)
+        let sent = request
+        do throws(CallError) {
+            _ = try await get { () async throws(S3Error) in try await connection.send(sent) }
+        } catch {
+            guard case .request(let failure) = error, failure.isPreconditionFailed else { throw error }
+            throw .storage(.taken(try await look(path)))
+        }
+        guard let entry = try await look(path), entry.kind == .symlink(target) else { throw strange(path) }
+        return entry
+    }
+
+    package func set(_ attributes: PathAttributes, of path: StoragePath) async throws(PathStorageError) -> PathEntry {
+        if let refusal = keys.refusal(of: path) { throw .refused(refusal) }
+        return try await call(path, isChange: true) { () async throws(CallError) in
+            if path != .root, let object = try await self.head(path) {
+                try await self.set(attributes, path, object)
+            } else {
+                guard path == .root ? !self.keys.base.isEmpty : try await self.folder(path) != nil else {
+                    throw .storage(path == .root ? .unsupported("a bucket's attributes") : .notFound)
+                }
+                let key = self.keys.folder(path)
+                let former = try await self.get { () async throws(S3Error) in try await self.connection.head(key) }
+                try await self.putMarker(path, attributes, former, isNew: false)
+            }
+            guard let entry = try await self.look(path) else { throw .storage(.notFound) }
+            return entry
+        }
+    }
+
+    /// By a copy onto itself: its content is what is there then, whoever wrote it.
+    private func set(
+        _ attributes: PathAttributes, _ path: StoragePath, _ object: StoredObject
+    ) async throws(CallError) {
+        var wanted = attributes
+        if object.isSymlink { wanted.mode = nil }
+        let metadata = StoredObject.metadata(
+            object.lastingMetadata, wanted, type: object.isSymlink ? Self.symlink : Self.file)
+        guard metadata != object.metadata else { return }
+        try await copy(keys.key(path), object, to: keys.key(path), metadata: metadata)
+    }
+
+    // MARK: Copies
+
+    /// Copies an object on the server.
+    /// - Parameter metadata: What the copy has instead of the object's; nil for the same.
+    func copy(
+        _ source: [UInt8], _ object: StoredObject, to target: [UInt8], metadata: [String: String]?,
+        condition: [(name: String, value: String)] = []
+    ) async throws(CallError) {
+        let from = PercentText.encoded(Array("\(connection.address.bucket)/".utf8) + source, keepsSlashes: true)
+        if object.size > limits.copied {
+            return try await copyParts(from, object, to: target, metadata ?? object.metadata)
+        }
+        var request = S3Request("PUT", target)
+        request.headers =
+            [("x-amz-copy-source", from), ("x-amz-copy-source-if-match", "\"\(object.tag)\"")] + condition
+        if let metadata {
+            request.headers.append(("x-amz-metadata-directive", "REPLACE"))
+            request.headers += StoredObject.headers(metadata: metadata, carried: object.headers)
+        }
+        request.longestSilence = 300
+        let sent = request
+        try await get { () async throws(S3Error) in
+            let answer = try await connection.send(sent)
+            guard XMLReader.read(answer.body)?.name == "CopyObjectResult" else { throw connection.error(in: answer) }
+        }
+    }
+
+    private func copyParts(
+        _ source: String, _ object: StoredObject, to target: [UInt8], _ metadata: [String: String]
+    ) async throws(CallError) {
+        try await get { () async throws(S3Error) in
+            let upload = try await MultipartUpload.begin(
+                connection, target, StoredObject.headers(metadata: metadata, carried: object.headers))
+            do throws(S3Error) {
+                var large = limits
+                large.part = min(limits.copied, 512 << 20)
+                let tags = try await inParts(large.parts(of: object.size)) { (number, range) async throws(S3Error) in
+                    try await upload.copy(number, from: source, range)
+                }
+                try await upload.complete(tags, [])
+            } catch {
+                await upload.abort()
+                throw error
+            }
+        }
+    }
+
+    // MARK: Removing
+
+    package func remove(_ path: StoragePath, version: String?) async throws(PathStorageError) {
+        guard keys.refusal(of: path) == nil, path != .root else { return }
+        try await call(path, isChange: true) { () async throws(CallError) in
+            guard let object = try await self.head(path) else { return try await self.removeFolder(path, version) }
+            guard object.isSymlink == (version == nil), version == nil || object.tag == version else {
+                throw .storage(.changed(try await self.entry(path, object)))
+            }
+            try await self.removeObject(path, object)
+        }
+    }
+
+    /// Removes an object that was just looked at, and keeps the folder above.
+    func removeObject(_ path: StoragePath, _ object: StoredObject) async throws(CallError) {
+        try await keepFolder(above: path)
+        var request = S3Request("DELETE", keys.key(path))
+        if abilities.removesConditionally { request.headers = [("If-Match", "\"\(object.tag)\"")] }
+        let sent = request
+        do throws(CallError) {
+            _ = try await get { () async throws(S3Error) in try await connection.send(sent) }
+        } catch {
+            guard case .request(let failure) = error else { throw error }
+            if failure.isNotFound { return }
+            guard failure.isPreconditionFailed else { throw error }
+            if let entry = try await look(path) { throw .storage(.changed(entry)) }
+        }
+    }
+
+    private func removeFolder(_ path: StoragePath, _ version: String?) async throws(CallError) {
+        let key = keys.folder(path)
+        let page = try await get { () async throws(S3Error) in
+            try await connection.list(key, isDeep: true, from: nil, most: 2)
+        }
+        guard !page.objects.isEmpty else { return }
+        if version != nil { throw .storage(.changed(try await folder(path))) }
+        guard page.objects.allSatisfy({ $0.key == key }), page.next == nil else { throw .storage(.notEmpty) }
+        try await keepFolder(above: path)
+        _ = try await get { () async throws(S3Error) in try await connection.send(S3Request("DELETE", key)) }
+    }
+
+    /// Gives the folder above an object of its own where all that it has is what goes away: it would go, too.
+    func keepFolder(above path: StoragePath) async throws(CallError) {
+        guard let parent = path.parent, parent != .root else { return }
+        let page = try await get { () async throws(S3Error) in
+            try await connection.list(keys.folder(parent), isDeep: true, from: nil, most: 2)
+        }
+        let (file, folder) = (keys.key(path), keys.folder(path))
+        guard page.objects.allSatisfy({ $0.key == file || $0.key.starts(with: folder) }) else { return }
+        do throws(CallError) { try await putMarker(parent, PathAttributes(), isNew: true) } catch {
+            guard case .request(let failure) = error, failure.isPreconditionFailed else { throw error }
+        }
+    }
+}

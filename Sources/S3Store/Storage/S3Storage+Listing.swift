@@ -1,0 +1,107 @@
+package import PathStore
+package import ReplicaModel
+
+extension S3Storage {
+    /// Bytes of the paths of one page.
+    private static let longestPage = 256 << 10
+
+    package func list(
+        _ folder: StoragePath, isDeep: Bool, from page: EnumerationPage?
+    ) async throws(PathStorageError) -> PathPage {
+        if isDeep { throw .unsupported("deep listings") }
+        guard folder == .root || keys.refusal(of: folder) == nil else { throw .notFound }
+        var place = OpenListings.Place()
+        if let page {
+            guard let kept = listings.take(page) else { throw .unreachable("the listing is not known any more") }
+            place = kept
+        }
+        if place.rest.isEmpty {
+            let from = (isFirst: page == nil, token: place.token)
+            (place.rest, place.token) = try await call(folder, isChange: false) { () async throws(CallError) in
+                try await self.page(of: folder, from.token, isFirst: from.isFirst)
+            }
+        }
+        return cut(place)
+    }
+
+    /// As much of a page as one answer may have.
+    private func cut(_ place: OpenListings.Place) -> PathPage {
+        var (count, size) = (0, 0)
+        for entry in place.rest {
+            size += keys.folder(entry.path).count + 200
+            if case .symlink(let target) = entry.kind { size += target.count }
+            if count > 0, size > Self.longestPage { break }
+            count += 1
+        }
+        var left = place
+        left.rest.removeFirst(count)
+        let isLast = left.rest.isEmpty && left.token == nil
+        return PathPage(entries: Array(place.rest.prefix(count)), next: isLast ? nil : listings.keep(left))
+    }
+
+    private func page(
+        of folder: StoragePath, _ token: String?, isFirst: Bool
+    ) async throws(CallError) -> ([PathEntry], String?) {
+        let key = keys.folder(folder)
+        let answer = try await get { () async throws(S3Error) in
+            try await connection.list(key, isDeep: false, from: token)
+        }
+        if isFirst, folder != .root, answer.objects.isEmpty, answer.prefixes.isEmpty {
+            // Not even the folder's own object is there.
+            throw .storage(.notFound)
+        }
+        var entries: [PathEntry] = []
+        var unknown: [(FileName, ListAnswer.Object)] = []
+        var names: Set<FileName> = []
+        for object in answer.objects {
+            guard let name = keys.name(object.key, in: key), names.insert(name).inserted else { continue }
+            if let note = known.note(object) {
+                entries.append(entry(folder.appending(name), object, note))
+            } else {
+                unknown.append((name, object))
+            }
+        }
+        for prefix in answer.prefixes {
+            // Where a file has the same name, that is what is shown.
+            guard prefix.last == UInt8(ascii: "/"), let name = keys.name(Array(prefix.dropLast()), in: key),
+                names.insert(name).inserted
+            else { continue }
+            entries.append(PathEntry(path: folder.appending(name), kind: .folder))
+        }
+        return (entries + (try await looked(unknown, in: folder)), answer.next)
+    }
+
+    private func entry(_ path: StoragePath, _ object: ListAnswer.Object, _ note: KnownObjects.Note) -> PathEntry {
+        guard note.kind == .file else { return PathEntry(path: path, kind: note.kind, attributes: note.attributes) }
+        return PathEntry(
+            path: path, kind: .file, version: object.tag, size: object.size, attributes: note.attributes,
+            isSettled: true)
+    }
+
+    /// Asks for what a listing does not tell.
+    private func looked(
+        _ objects: [(FileName, ListAnswer.Object)], in folder: StoragePath
+    ) async throws(CallError) -> [PathEntry] {
+        try await inParallel(objects) { await self.looked(folder.appending($0.0), $0.1) }.compactMap(\.self)
+    }
+
+    private func looked(_ path: StoragePath, _ listed: ListAnswer.Object) async -> Result<PathEntry?, CallError> {
+        do throws(CallError) {
+            // Gone since it was listed.
+            guard let object = try await head(path) else { return .success(nil) }
+            let entry = try await entry(path, object)
+            if object.isAged, object.tag == listed.tag, object.size == listed.size,
+                object.modified == Moment.listing(listed.modified)
+            {
+                known.add(
+                    listed.key,
+                    KnownObjects.Note(
+                        tag: listed.tag, size: listed.size, modified: listed.modified, kind: entry.kind,
+                        attributes: entry.attributes))
+            }
+            return .success(entry)
+        } catch {
+            return .failure(error)
+        }
+    }
+}

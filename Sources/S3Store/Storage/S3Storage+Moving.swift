@@ -1,0 +1,145 @@
+import HTTPClient
+package import PathStore
+import ReplicaModel
+
+extension S3Storage {
+    package func move(
+        _ path: StoragePath, to target: StoragePath, version: String?
+    ) async throws(PathStorageError) -> PathEntry {
+        if let refusal = keys.refusal(of: path) ?? keys.refusal(of: target) { throw .refused(refusal) }
+        return try await call(path, isChange: true) { () async throws(CallError) in
+            if let object = try await self.head(path) {
+                guard object.isSymlink == (version == nil), version == nil || object.tag == version else {
+                    throw .storage(.changed(try await self.entry(path, object)))
+                }
+                return try await self.move(path, object, to: target)
+            }
+            guard let folder = try await self.folder(path) else { throw .storage(.notFound) }
+            if version != nil { throw .storage(.changed(folder)) }
+            return try await self.moveFolder(path, to: target)
+        }
+    }
+
+    /// Copies an object, looks whether the copy is there, and removes it. The copy says of what it is one: after a cut in between the
+    /// move goes on where it was.
+    private func move(
+        _ path: StoragePath, _ object: StoredObject, to target: StoragePath
+    ) async throws(CallError) -> PathEntry {
+        let origin = Self.origin(keys.key(path), object)
+        let there = try await head(target)
+        if let there, there.metadata["replica-moved"] != origin || there.size != object.size {
+            throw .storage(.taken(try await entry(target, there)))
+        }
+        if there == nil {
+            try await makeRoom(for: target)
+            var metadata = object.lastingMetadata
+            metadata["replica-moved"] = origin
+            do throws(CallError) {
+                try await copy(
+                    keys.key(path), object, to: keys.key(target), metadata: metadata,
+                    condition: abilities.createsExclusively ? [("If-None-Match", "*")] : [])
+            } catch {
+                guard case .request(let failure) = error, failure.isPreconditionFailed else { throw error }
+                if let taken = try await look(target) { throw .storage(.taken(taken)) }
+                guard let now = try await look(path) else { throw .storage(.notFound) }
+                throw .storage(.changed(now))
+            }
+        }
+        guard let made = try await head(target), made.size == object.size else { throw strange(target) }
+        try await removeMoved(path, object)
+        return try await entry(target, made)
+    }
+
+    /// What an object is, by where and what it was.
+    private static func origin(_ key: [UInt8], _ object: StoredObject) -> String {
+        String(Hash.hexadecimal(Hash.sha256(key + [0] + Array(object.tag.utf8))).prefix(32))
+    }
+
+    /// What was written there while it was copied stays there.
+    private func removeMoved(_ path: StoragePath, _ object: StoredObject) async throws(CallError) {
+        guard let now = try await head(path), now.tag == object.tag else { return }
+        do throws(CallError) { try await removeObject(path, now) } catch .storage(.changed) { return }
+    }
+
+    // MARK: Folders
+
+    private func moveFolder(_ path: StoragePath, to target: StoragePath) async throws(CallError) -> PathEntry {
+        let (from, to) = (keys.folder(path), keys.folder(target))
+        // A note of the store's own: by it the next attempt knows that what is at the target is what the last one copied.
+        let note = keys.own("move-" + Hash.hexadecimal(Hash.sha256(from + [0] + to)).prefix(40))
+        let begun = try await get { () async throws(S3Error) in try await connection.head(note) }
+        // One that nobody went on with for long says nothing of what is there now.
+        if Moment.now - (begun?.modified ?? 0) > 86_400 {
+            if let object = try await head(target) { throw .storage(.taken(try await entry(target, object))) }
+            try await makeRoom(for: target)
+            var request = S3Request("PUT", note)
+            request.body = .bytes(from + [UInt8(ascii: "\n")] + to)
+            let sent = request
+            _ = try await get { () async throws(S3Error) in try await connection.send(sent) }
+        }
+        try await keepFolder(above: path)
+        let copied = try await inParallel(try await all(from)) { object in
+            do throws(CallError) { return .success(try await self.copyBelow(object, from, to)) } catch {
+                return .failure(error)
+            }
+        }
+        try await removeCopied(Dictionary(copied.compactMap(\.self)) { $1 }, from, to)
+        _ = try await get { () async throws(S3Error) in try await connection.send(S3Request("DELETE", note)) }
+        guard let entry = try await folder(target) else { throw strange(target) }
+        return entry
+    }
+
+    /// - Returns: The key and the tag of what is at the target now; nil for what was gone, and where another is at the target.
+    private func copyBelow(
+        _ object: ListAnswer.Object, _ from: [UInt8], _ to: [UInt8]
+    ) async throws(CallError) -> ([UInt8], String)? {
+        let target = to + object.key[from.count...]
+        guard let now = try await get({ () async throws(S3Error) in try await connection.head(object.key) }) else {
+            return nil
+        }
+        let origin = Self.origin(object.key, now)
+        if let there = try await get({ () async throws(S3Error) in try await connection.head(target) }) {
+            return there.metadata["replica-moved"] == origin && there.size == now.size ? (object.key, now.tag) : nil
+        }
+        var metadata = object.key.last == UInt8(ascii: "/") ? now.metadata : now.lastingMetadata
+        metadata["replica-moved"] = origin
+        try await copy(object.key, now, to: target, metadata: metadata)
+        return (object.key, now.tag)
+    }
+
+    /// Removes what is at its new place, too, and is as it was copied; what others put there meanwhile stays.
+    private func removeCopied(_ tags: [[UInt8]: String], _ from: [UInt8], _ to: [UInt8]) async throws(CallError) {
+        let there = Set(try await all(to).map(\.key))
+        let left = try await all(from).filter { object in
+            tags[object.key] == object.tag && there.contains(to + object.key[from.count...])
+        }
+        _ = try await inParallel(left) { object in
+            do throws(CallError) {
+                _ = try await self.get { () async throws(S3Error) in
+                    try await self.connection.send(S3Request("DELETE", object.key))
+                }
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// All keys that begin with a prefix.
+    private func all(_ prefix: [UInt8]) async throws(CallError) -> [ListAnswer.Object] {
+        var (found, keys, token) = ([ListAnswer.Object](), Set<[UInt8]>(), String?.none)
+        repeat {
+            let from = token
+            let page = try await get { () async throws(S3Error) in
+                try await connection.list(prefix, isDeep: true, from: from)
+            }
+            let fresh = page.objects.filter { keys.insert($0.key).inserted }
+            guard !fresh.isEmpty || page.next == nil, keys.count <= 1_000_000 else {
+                throw .storage(.unreachable("the server's listing has no end"))
+            }
+            found += fresh
+            token = page.next
+        } while token != nil
+        return found
+    }
+}

@@ -1,0 +1,202 @@
+import HTTPClient
+package import PathStore
+package import ReplicaModel
+import Threads
+
+extension S3Storage {
+    package func write(
+        _ path: StoragePath, contents: ItemContents, attributes: PathAttributes, guard condition: WriteGuard
+    ) async throws(PathStorageError) -> PathEntry {
+        if let refusal = keys.refusal(of: path) { throw .refused(refusal) }
+        return try await call(path, isChange: true) { () async throws(CallError) in
+            switch condition {
+            case .absent: try await self.create(path, contents, attributes)
+            case .version(let version): try await self.replace(path, version, contents, attributes)
+            }
+        }
+    }
+
+    /// The bits of a mode that say what kind of file it is.
+    static let (file, folder, symlink): (UInt32, UInt32, UInt32) = (0o100000, 0o040000, 0o120000)
+
+    private func create(
+        _ path: StoragePath, _ contents: ItemContents, _ attributes: PathAttributes
+    ) async throws(CallError) -> PathEntry {
+        try await makeRoom(for: path)
+        let isParted = isParted(contents.size, isCreate: true)
+        // Where no condition is tested, this look is all there is.
+        if !abilities.createsExclusively || isParted && !abilities.completesConditionally,
+            let object = try await head(path)
+        {
+            throw .storage(.taken(try await entry(path, object)))
+        }
+        let draft = Draft(
+            headers: StoredObject.headers(
+                metadata: StoredObject.metadata([:], attributes, type: Self.file), carried: [:]),
+            condition: abilities.createsExclusively ? [("If-None-Match", "*")] : [])
+        do throws(CallError) {
+            return try await put(path, contents, draft, isParted: isParted)
+        } catch {
+            guard case .request(let failure) = error, failure.isPreconditionFailed else { throw error }
+            throw .storage(.taken(try await look(path)))
+        }
+    }
+
+    private func replace(
+        _ path: StoragePath, _ version: String, _ contents: ItemContents, _ attributes: PathAttributes
+    ) async throws(CallError) -> PathEntry {
+        guard let before = try await head(path) else {
+            guard let other = try await folder(path) else { throw .storage(.notFound) }
+            throw .storage(.changed(other))
+        }
+        guard before.tag == version, !before.isSymlink else {
+            throw .storage(.changed(try await entry(path, before)))
+        }
+        let draft = Draft(
+            headers: StoredObject.headers(
+                metadata: StoredObject.metadata(before.metadata, attributes, type: Self.file), carried: before.headers),
+            condition: abilities.condition(tag: version))
+        do throws(CallError) {
+            return try await put(path, contents, draft, isParted: isParted(contents.size, isCreate: false))
+        } catch {
+            guard case .request(let failure) = error else { throw error }
+            if failure.isPreconditionFailed { throw .storage(.changed(try await look(path))) }
+            if failure.isNotFound, try await look(path) == nil { throw .storage(.notFound) }
+            throw error
+        }
+    }
+
+    /// Looks whether something can be made at a path: the folder above is there, and no folder has its name.
+    func makeRoom(for path: StoragePath) async throws(CallError) {
+        guard let parent = path.parent else { throw .storage(.taken(nil)) }
+        async let own = isFolder(path)
+        let above = parent == .root ? .success(true) : await isFolder(parent)
+        guard try await own.get() == false else { throw .storage(.taken(try await folder(path))) }
+        guard try above.get() else { throw .storage(.notFound) }
+    }
+
+    func isFolder(_ path: StoragePath) async -> Result<Bool, CallError> {
+        do throws(CallError) {
+            return .success(
+                try await get { () async throws(S3Error) in try await connection.isAny(keys.folder(path)) })
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func isParted(_ size: Int64, isCreate: Bool) -> Bool {
+        let isConditional = isCreate ? abilities.createsExclusively : abilities.replaceForm != nil
+        return size > (isConditional && !abilities.completesConditionally ? limits.whole : limits.parted - 1)
+    }
+
+    // MARK: Sending
+
+    /// What an object is given, and when it may be put there.
+    private struct Draft {
+        var headers: [(name: String, value: String)]
+        var condition: [(name: String, value: String)]
+    }
+
+    private func put(
+        _ path: StoragePath, _ contents: ItemContents, _ draft: Draft, isParted: Bool
+    ) async throws(CallError) -> PathEntry {
+        if isParted {
+            try await sendParts(path, contents, draft)
+        } else {
+            var request = S3Request("PUT", keys.key(path))
+            request.headers = draft.headers + draft.condition
+            // An empty one is read from no file.
+            request.body = contents.size == 0 ? .none : .file(contents.file.rawValue, 0..<contents.size)
+            (request.sent, request.longestSilence) = (contents.progress, 120)
+            let sent = request
+            _ = try await get { () async throws(S3Error) in try await connection.send(sent) }
+        }
+        guard let object = try await head(path) else {
+            throw .storage(.unreachable("\(path): it is gone right after it was written"))
+        }
+        // Another client may have been as quick: what is told is what was there.
+        guard object.size == contents.size else {
+            throw .storage(.unreachable("\(path): another has written it since"))
+        }
+        return try await entry(path, object)
+    }
+
+    private func sendParts(_ path: StoragePath, _ contents: ItemContents, _ draft: Draft) async throws(CallError) {
+        let key = keys.key(path)
+        try await get { () async throws(S3Error) in
+            let upload = try await MultipartUpload.begin(connection, key, draft.headers)
+            do throws(S3Error) {
+                let parts = limits.parts(of: contents.size)
+                let progress = PartProgress(contents.progress)
+                let tags = try await inParts(parts) { (number, range) async throws(S3Error) in
+                    try await upload.send(number, .file(contents.file.rawValue, range)) { progress.note(number, $0) }
+                }
+                let isTested = abilities.completesConditionally
+                try await upload.complete(tags, isTested ? draft.condition : [])
+            } catch {
+                await upload.abort()
+                throw error
+            }
+        }
+    }
+
+    /// Makes all parts, some at a time.
+    /// - Returns: Their tags, in order.
+    func inParts(
+        _ parts: [Range<Int64>], _ body: @escaping @Sendable (Int, Range<Int64>) async throws(S3Error) -> String
+    ) async throws(S3Error) -> [String] {
+        let outcome = await withTaskGroup(of: (Int, Result<String, S3Error>).self) { group in
+            var (next, tags, failure) = (0, [String](repeating: "", count: parts.count), S3Error?.none)
+            func start() {
+                let (index, range) = (next, parts[next])
+                next += 1
+                group.addTask {
+                    do throws(S3Error) { return (index, .success(try await body(index + 1, range))) } catch {
+                        return (index, .failure(error))
+                    }
+                }
+            }
+            while next < min(limits.together, parts.count) { start() }
+            while let (index, answer) = await group.next() {
+                switch answer {
+                case .success(let tag): tags[index] = tag
+                case .failure(let error):
+                    failure = failure ?? error
+                    group.cancelAll()
+                }
+                if failure == nil, next < parts.count { start() }
+            }
+            return failure.map { Result<[String], S3Error>.failure($0) } ?? .success(tags)
+        }
+        return try outcome.get()
+    }
+}
+
+extension TransferLimits {
+    /// Where the parts of so many bytes begin and end.
+    func parts(of size: Int64) -> [Range<Int64>] {
+        let least = (size + MultipartUpload.mostParts - 1) / MultipartUpload.mostParts
+        let mebibyte: Int64 = 1 << 20
+        let length = max(part, (least + mebibyte - 1) / mebibyte * mebibyte)
+        return stride(from: 0, to: size, by: Int64.Stride(length)).map { $0..<min($0 + length, size) }
+    }
+}
+
+/// How much of all parts has gone out.
+private final class PartProgress: Sendable {
+    private let counts = Locked<[Int: Int64]>([:])
+    private let report: @Sendable (Int64) -> Void
+
+    init(_ report: @escaping @Sendable (Int64) -> Void) {
+        self.report = report
+    }
+
+    func note(_ number: Int, _ count: Int64) {
+        // A part that is sent again counts anew.
+        report(
+            counts.withLock { counts in
+                counts[number] = max(counts[number] ?? 0, count)
+                return counts.values.reduce(0, +)
+            })
+    }
+}

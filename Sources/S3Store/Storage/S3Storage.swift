@@ -1,0 +1,127 @@
+import HTTPClient
+package import PathStore
+import ReplicaModel
+
+/// The storage of a bucket, in the layout that every other tool reads: an object for each file, under its own path.
+///
+/// A file is there whole, or as it was before, whatever is cut: a server shows an object when all of it is there. What S3 has no
+/// call for, moves above all, is a copy and then a removal (docs/decisions/s3-store.md).
+package final class S3Storage: PathStorage {
+    package let properties: PathStorageProperties
+    let connection: S3Connection
+    let abilities: ServerAbilities
+    let keys: KeySpace
+    let known = KnownObjects()
+    let listings = OpenListings()
+    let limits: TransferLimits
+
+    private init(
+        _ connection: S3Connection, _ keys: KeySpace, _ abilities: ServerAbilities, _ limits: TransferLimits
+    ) {
+        (self.connection, self.keys, self.abilities, self.limits) = (connection, keys, abilities, limits)
+        properties = abilities.properties
+    }
+
+    /// Looks whether the bucket is there and may be read, and tries what the server can do.
+    /// - Parameters:
+    ///   - memory: What is known of the server; nil for nothing.
+    ///   - find: Finds the account, now and again when the server does not take it any more.
+    package static func open(
+        _ address: S3Address, limits: TransferLimits = TransferLimits(), memory: AbilityMemory? = nil,
+        find: @escaping @Sendable () throws(S3Failure) -> S3Account
+    ) async throws(S3Failure) -> S3Storage {
+        let connection = try S3Connection(address, find: find)
+        let keys = KeySpace(prefix: address.prefix)
+        do throws(S3Error) {
+            _ = try await connection.list(keys.base, isDeep: true, from: nil, most: 1)
+            let server = connection.server
+            if let abilities = memory?.abilities(of: server) {
+                return S3Storage(connection, keys, abilities, limits)
+            }
+            let abilities = try await ServerAbilities.tried(connection, keys)
+            memory?.note(abilities, of: server)
+            return S3Storage(connection, keys, abilities, limits)
+        } catch {
+            connection.close()
+            throw error.failure(address)
+        }
+    }
+
+    /// Ends all that is under way; every later call is ``PathStorageError/cancelled``.
+    package func close() { connection.close() }
+
+    /// The server tells nothing by itself.
+    package func signals() -> AsyncStream<StoragePath?> { AsyncStream { $0.finish() } }
+
+    /// What a server has answered is durable.
+    package func makeDurable() async throws(PathStorageError) {}
+
+    // MARK: Errors
+
+    /// Makes a call, and says what its errors mean.
+    /// - Parameter path: What it is about, for messages.
+    func call<Value: Sendable>(
+        _ path: StoragePath, isChange: Bool, _ body: () async throws(CallError) -> Value
+    ) async throws(PathStorageError) -> Value {
+        do throws(CallError) { return try await body() } catch {
+            switch error {
+            case .storage(let error): throw error
+            case .request(let error): throw error.meaning(connection.address, path, isChange: isChange)
+            }
+        }
+    }
+
+    /// What a request answers.
+    func get<Value>(_ body: () async throws(S3Error) -> Value) async throws(CallError) -> Value {
+        do throws(S3Error) { return try await body() } catch { throw .request(error) }
+    }
+
+    /// Does something with each element, some at a time.
+    func inParallel<Element: Sendable, Value: Sendable>(
+        _ elements: [Element], _ body: @escaping @Sendable (Element) async -> Result<Value, CallError>
+    ) async throws(CallError) -> [Value] {
+        let outcome = await withTaskGroup(of: Result<Value, CallError>.self) { group in
+            var (next, found, failure) = (0, [Value](), CallError?.none)
+            func start() {
+                let element = elements[next]
+                next += 1
+                group.addTask { await body(element) }
+            }
+            while next < min(16, elements.count) { start() }
+            while let answer = await group.next() {
+                switch answer {
+                case .success(let value): found.append(value)
+                case .failure(let error): failure = failure ?? error
+                }
+                if failure == nil, next < elements.count { start() }
+            }
+            return failure.map { Result<[Value], CallError>.failure($0) } ?? .success(found)
+        }
+        return try outcome.get()
+    }
+
+    /// That an answer is not what S3 answers: it proves nothing.
+    func strange(_ path: StoragePath) -> CallError {
+        .storage(.unreachable("\(path): the server's answer is not one of S3's"))
+    }
+}
+
+/// How a part of a call ended.
+enum CallError: Error {
+    case storage(PathStorageError)
+    case request(S3Error)
+}
+
+/// How much goes at a time.
+package struct TransferLimits: Sendable {
+    /// Bytes from which on a file is sent in parts, and those of a part.
+    package var (parted, part): (Int64, Int64) = (32 << 20, 16 << 20)
+    /// Bytes of the largest file that is sent in one piece where parts can't be put together on a condition.
+    package var whole: Int64 = 256 << 20
+    /// Bytes of the largest object that one request copies.
+    package var copied: Int64 = 5 << 30
+    /// Parts that are under way at a time.
+    package var together = 4
+
+    package init() {}
+}

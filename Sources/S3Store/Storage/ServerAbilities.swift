@@ -1,0 +1,140 @@
+import Glibc
+import HTTPClient
+import PathStore
+
+/// What a server does with conditions: tried on an object of the store's own, for servers that ignore one answer as if it held.
+package struct ServerAbilities: Hashable, Sendable, Codable {
+    /// How a server wants the ETag of a condition.
+    enum TagForm: String, Hashable, Sendable, Codable {
+        case quoted, bare
+    }
+
+    /// `If-None-Match: *` on PUT.
+    var createsExclusively = false
+    /// `If-Match` on PUT; nil where it is not tested.
+    var replaceForm: TagForm?
+    /// `If-Match` on DELETE.
+    var removesConditionally = false
+    /// Both where the parts of an upload are put together.
+    var completesConditionally = false
+
+    /// What a storage with these can do.
+    var properties: PathStorageProperties {
+        var properties = PathStorageProperties()
+        properties.createStrength = createsExclusively ? .atomic : .checked
+        properties.replaceStrength = replaceForm == nil ? .checked : .atomic
+        properties.removeStrength = removesConditionally ? .atomic : .checked
+        properties.moveStrength = .checked
+        properties.concurrency = 32
+        return properties
+    }
+
+    /// The header by which an object is only replaced when it has this tag; none where that is not tested.
+    func condition(tag: String) -> [(name: String, value: String)] {
+        switch replaceForm {
+        case .quoted: [("If-Match", "\"\(tag)\"")]
+        case .bare: [("If-Match", tag)]
+        case nil: []
+        }
+    }
+
+    /// Tries it. Where nothing may be written, the least is supposed.
+    static func tried(_ connection: S3Connection, _ keys: KeySpace) async throws(S3Error) -> ServerAbilities {
+        let trial = ServerTrial(
+            connection: connection, key: keys.own("trial-\(getpid())-\(UInt64.random(in: 0 ... .max))"))
+        do throws(S3Error) { return try await trial.run() } catch {
+            guard case .complaint(let complaint) = error, [403, 405, 501].contains(complaint.status),
+                complaint.code != "SignatureDoesNotMatch"
+            else { throw error }
+            return ServerAbilities()
+        }
+    }
+}
+
+/// The object on which a server is tried.
+private struct ServerTrial {
+    let connection: S3Connection
+    let key: [UInt8]
+
+    /// A tag that no object has.
+    private static let other = "00000000000000000000000000000000"
+    private static let any = (name: "If-None-Match", value: "*")
+
+    func run() async throws(S3Error) -> ServerAbilities {
+        var abilities = ServerAbilities()
+        // Servers that know the condition take this, others refuse it or go on all the same.
+        if try await outcome({ () async throws(S3Error) in try await put([Self.any]) }) == .refused {
+            _ = try await put([])
+            abilities.createsExclusively = false
+        } else {
+            abilities.createsExclusively =
+                try await outcome { () async throws(S3Error) in try await put([Self.any]) } == .failed
+        }
+        abilities.replaceForm = try await replaceForm()
+        abilities.completesConditionally = try await completes()
+        abilities.removesConditionally =
+            try await outcome { () async throws(S3Error) in
+                var request = S3Request("DELETE", key)
+                request.headers = [("If-Match", "\"\(Self.other)\"")]
+                _ = try await connection.send(request)
+            } == .failed
+        _ = try await connection.send(S3Request("DELETE", key))
+        return abilities
+    }
+
+    /// How a condition ended.
+    private enum Outcome {
+        case done, failed, refused
+    }
+
+    private func outcome(_ body: () async throws(S3Error) -> Void) async throws(S3Error) -> Outcome {
+        do throws(S3Error) {
+            try await body()
+            return .done
+        } catch {
+            if error.isPreconditionFailed { return .failed }
+            guard case .complaint(let complaint) = error, [400, 501].contains(complaint.status) else { throw error }
+            return .refused
+        }
+    }
+
+    private func put(_ headers: [(name: String, value: String)]) async throws(S3Error) {
+        var request = S3Request("PUT", key)
+        request.headers = headers
+        _ = try await connection.send(request)
+    }
+
+    private func replaceForm() async throws(S3Error) -> ServerAbilities.TagForm? {
+        guard let tag = try await connection.head(key)?.tag else { return nil }
+        func replace(_ value: String) async throws(S3Error) -> Outcome {
+            try await outcome { () async throws(S3Error) in try await put([("If-Match", value)]) }
+        }
+        guard try await replace("\"\(Self.other)\"") == .failed else { return nil }
+        if try await replace("\"\(tag)\"") == .done { return .quoted }
+        guard try await replace(Self.other) == .failed, try await replace(tag) == .done else { return nil }
+        return .bare
+    }
+
+    /// Whether the parts of an upload are not put together where an object is already.
+    private func completes() async throws(S3Error) -> Bool {
+        do throws(S3Error) {
+            let upload = try await MultipartUpload.begin(connection, key, [])
+            let outcome: Outcome
+            do throws(S3Error) {
+                let tag = try await upload.send(1, .bytes([0]), sent: nil)
+                outcome = try await self.outcome { () async throws(S3Error) in
+                    try await upload.complete([tag], [Self.any])
+                }
+            } catch {
+                await upload.abort()
+                throw error
+            }
+            if outcome != .done { await upload.abort() }
+            return outcome == .failed
+        } catch {
+            // What has no uploads in parts puts none together.
+            guard case .complaint = error else { throw error }
+            return false
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import HTTPClient
+
+/// An upload in parts: nothing of it is to be seen until it is complete.
+struct MultipartUpload: Sendable {
+    let connection: S3Connection
+    let key: [UInt8]
+    let identifier: String
+
+    /// Parts that an upload can have.
+    static let mostParts: Int64 = 10_000
+
+    /// - Parameter headers: What the object is to have.
+    static func begin(
+        _ connection: S3Connection, _ key: [UInt8], _ headers: [(name: String, value: String)]
+    ) async throws(S3Error) -> MultipartUpload {
+        var request = S3Request("POST", key)
+        request.query = [("uploads", "")]
+        request.headers = headers
+        let answer = try await connection.send(request)
+        guard let root = XMLReader.read(answer.body), root.name == "InitiateMultipartUploadResult",
+            let identifier = root["UploadId"]?.text, (1...2_048).contains(identifier.utf8.count)
+        else { throw strange(connection) }
+        return MultipartUpload(connection: connection, key: key, identifier: identifier)
+    }
+
+    /// - Parameter number: From 1 on.
+    /// - Returns: The part's tag.
+    func send(
+        _ number: Int, _ body: HTTPRequest.Body, sent: (@Sendable (Int64) -> Void)?
+    ) async throws(S3Error) -> String {
+        var request = S3Request("PUT", key)
+        request.query = query(number)
+        (request.body, request.sent, request.mayRepeat) = (body, sent, true)
+        let answer = try await connection.send(request)
+        guard let tag = StoredObject.tag(answer.head["etag"] ?? "") else { throw Self.strange(connection) }
+        return tag
+    }
+
+    /// Makes a part of a range of an object.
+    func copy(_ number: Int, from source: String, _ range: Range<Int64>) async throws(S3Error) -> String {
+        var request = S3Request("PUT", key)
+        request.query = query(number)
+        request.headers = [
+            ("x-amz-copy-source", source),
+            ("x-amz-copy-source-range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)"),
+        ]
+        (request.mayRepeat, request.longestSilence) = (true, 300)
+        let answer = try await connection.send(request)
+        guard let tag = XMLReader.read(answer.body)?["ETag"]?.text, let tag = StoredObject.tag(tag) else {
+            throw Self.strange(connection)
+        }
+        return tag
+    }
+
+    private func query(_ number: Int) -> [(name: String, value: String)] {
+        [("partNumber", "\(number)"), ("uploadId", identifier)]
+    }
+
+    /// Puts the parts together.
+    /// - Parameters:
+    ///   - tags: Of the parts, in order.
+    ///   - condition: What must hold for that.
+    func complete(_ tags: [String], _ condition: [(name: String, value: String)]) async throws(S3Error) {
+        var request = S3Request("POST", key)
+        request.query = [("uploadId", identifier)]
+        request.headers = condition
+        let parts = tags.enumerated().map { index, tag in
+            "<Part><PartNumber>\(index + 1)</PartNumber><ETag>&quot;\(Self.escaped(tag))&quot;</ETag></Part>"
+        }
+        request.body = .bytes(Array("<CompleteMultipartUpload>\(parts.joined())</CompleteMultipartUpload>".utf8))
+        request.longestSilence = 300
+        let answer = try await connection.send(request)
+        // An answer may begin as a success and end as none.
+        guard XMLReader.read(answer.body)?.name == "CompleteMultipartUploadResult" else {
+            throw connection.error(in: answer)
+        }
+    }
+
+    /// Has the server forget it; what it does not hear costs its owner room until a rule of the bucket's takes it away.
+    func abort() async {
+        var request = S3Request("DELETE", key)
+        request.query = [("uploadId", identifier)]
+        request.mayRepeat = true
+        let sent = request
+        // Also for a task that is cancelled; there is nothing more to do when it fails.
+        _ = await Task { _ = try? await connection.send(sent) }.value
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    }
+
+    private static func strange(_ connection: S3Connection) -> S3Error {
+        .failure(.unreachable("the server's answer is not one of S3's"))
+    }
+}
+
+extension S3Connection {
+    /// What an answer says that began as a success.
+    func error(in answer: HTTPAnswer) -> S3Error {
+        var complaint = S3Complaint(answer)
+        // As it would have been, had the server known at once.
+        if complaint.code == "PreconditionFailed" { complaint.status = 412 }
+        if complaint.code.isEmpty {
+            return .failure(.unreachable("the server's answer is not one of S3's"))
+        }
+        return .complaint(complaint)
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+
+/// What the daemon says first: what the store is to be.
+package struct Greeting: Decodable, Sendable {
+    /// As the person gave it.
+    package let url: String
+    /// The folder for contents.
+    package let spool: String
+    /// A folder for whatever the store keeps.
+    package let state: String
+    /// What the person gave beside the URL and must not be seen.
+    package let secrets: [String: String]
+
+    /// What follows `://` in the URL.
+    package var rest: String {
+        guard let range = url.firstRange(of: "://") else { return "" }
+        return String(url[range.upperBound...])
+    }
+
+    private enum Key: String, CodingKey {
+        case `protocol`, url, spool, state, secrets
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        guard try container.decode([Int].self, forKey: .protocol).contains(1) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .protocol, in: container, debugDescription: "another protocol")
+        }
+        url = try container.decode(String.self, forKey: .url)
+        spool = try container.decode(String.self, forKey: .spool)
+        state = try container.decode(String.self, forKey: .state)
+        secrets = try container.decodeIfPresent([String: String].self, forKey: .secrets) ?? [:]
+    }
+}

@@ -1,0 +1,40 @@
+import Glibc
+import ProcessStore
+import Threads
+
+/// The lines that come in at a descriptor, read by a thread of its own.
+final class LineSource: Sendable {
+    private let stream: AsyncStream<[UInt8]>
+
+    /// - Parameter limit: Bytes of a line; one that is longer is the end.
+    init(_ file: Int32, limit: Int) {
+        let (stream, continuation) = AsyncStream<[UInt8]>.makeStream()
+        self.stream = stream
+        let isRunning = Thread.run {
+            Self.read(file, limit, continuation)
+            continuation.finish()
+        }
+        if !isRunning { continuation.finish() }
+    }
+
+    private static func read(_ file: Int32, _ limit: Int, _ lines: AsyncStream<[UInt8]>.Continuation) {
+        var buffer = LineBuffer(limit: limit)
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+        defer { room.deallocate() }
+        while true {
+            let count = Glibc.read(file, room.baseAddress, room.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            for line in buffer.take(UnsafeRawBufferPointer(rebasing: room[..<count])) {
+                guard let line else { return }
+                lines.yield(line)
+            }
+        }
+    }
+
+    /// The next line; nil at the end. One asks at a time.
+    func next() async -> [UInt8]? {
+        for await line in stream { return line }
+        return nil
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import PathStore
+import ProcessStore
+import ReplicaModel
+
+/// A line for the daemon: an answer, or how far a call is.
+struct ServedAnswer: Encodable, Sendable {
+    var id: Int64?
+    var result: Result?
+    var error: Failure?
+    var progress: Int64?
+    var wrote: [Int64]?
+
+    struct Result: Encodable, Sendable {
+        var entry: Entry?
+        var entries: [Entry]?
+        var next: String?
+    }
+
+    struct Failure: Encodable, Sendable {
+        var code: String
+        var message: String?
+        var after: Double?
+        var entry: Entry?
+    }
+
+    struct Entry: Encodable, Sendable {
+        let entry: PathEntry
+
+        private enum Key: String, CodingKey {
+            case path, path64, kind, version, size, mode, mtime, mark, target, target64, id
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            try entry.path.wire.encode(into: &container, .path, .path64)
+            switch entry.kind {
+            case .file:
+                try container.encode("file", forKey: .kind)
+                try container.encode(entry.size, forKey: .size)
+            case .folder: try container.encode("folder", forKey: .kind)
+            case .symlink(let target):
+                try container.encode("symlink", forKey: .kind)
+                try WireText(target).encode(into: &container, .target, .target64)
+            }
+            try container.encodeIfPresent(entry.version, forKey: .version)
+            try container.encodeIfPresent(entry.attributes.mode, forKey: .mode)
+            try container.encodeIfPresent(entry.attributes.modificationDate?.wire, forKey: .mtime)
+            try container.encodeIfPresent(entry.attributes.mark, forKey: .mark)
+            try container.encodeIfPresent(entry.identity, forKey: .id)
+        }
+    }
+}
+
+extension ServedAnswer.Failure {
+    init(_ error: PathStorageError) {
+        switch error {
+        case .notFound: self.init(code: "notFound")
+        case .taken(let entry): self.init(code: "taken", entry: entry.map(ServedAnswer.Entry.init))
+        case .changed(let entry): self.init(code: "changed", entry: entry.map(ServedAnswer.Entry.init))
+        case .notEmpty: self.init(code: "notEmpty")
+        case .notAuthenticated(let text): self.init(code: "notAuthenticated", message: text)
+        case .insufficientQuota(let text): self.init(code: "insufficientQuota", message: text)
+        case .readOnly(let text): self.init(code: "readOnly", message: text)
+        case .busy(let seconds): self.init(code: "busy", after: seconds)
+        case .unavailable(let text): self.init(code: "itemUnavailable", message: text)
+        case .refused(let text): self.init(code: "cannotSynchronize", message: text)
+        case .unsupported(let text): self.init(code: "unsupported", message: text)
+        case .unreachable(let text): self.init(code: "serverUnreachable", message: text)
+        case .cancelled: self.init(code: "cancelled")
+        }
+    }
+
+    init(_ failure: StoreFailure) {
+        switch failure {
+        case .unreachable(let text): self.init(code: "serverUnreachable", message: text)
+        case .notAuthenticated(let text): self.init(code: "notAuthenticated", message: text)
+        case .untrustedServer(let text): self.init(code: "untrustedServer", message: text)
+        case .refused(let text): self.init(code: "cannotSynchronize", message: text)
+        case .busy(let pause, let text): self.init(code: "busy", message: text, after: pause)
+        }
+    }
+}
+
+/// The line with which a store begins.
+struct HelloAnswer: Encodable, Sendable {
+    let `protocol` = 1
+    let level = "path"
+    let name: String
+    let properties: Properties
+
+    struct Properties: Encodable, Sendable {
+        let guards: [String: String]
+        let keeps: [String]
+        let changeGrain: Double
+        let listsAttributes: Bool
+        let listsDeep: Bool
+        let ranges: Bool
+        let caseSensitive: Bool
+        let longestName: Int
+        let concurrency: Int
+
+        init(_ properties: PathStorageProperties) {
+            guards = [
+                "create": properties.createStrength.rawValue, "replace": properties.replaceStrength.rawValue,
+                "remove": properties.removeStrength.rawValue, "move": properties.moveStrength.rawValue,
+            ]
+            let kept = [
+                ("mode", properties.keepsModes), ("mtime", properties.keepsModificationDates),
+                ("mark", properties.keepsMarks), ("symlink", properties.keepsSymlinks),
+            ]
+            keeps = kept.filter(\.1).map(\.0)
+            changeGrain = Double(properties.changeGrain) / 1e9
+            listsAttributes = properties.listsAttributes
+            listsDeep = properties.listsDeep
+            ranges = properties.fetchesRanges
+            caseSensitive = properties.isCaseSensitive
+            longestName = properties.longestName
+            concurrency = properties.concurrency
+        }
+    }
+}
+
+/// The line of a store that can't be opened.
+struct HelloFailure: Encodable, Sendable {
+    let error: ServedAnswer.Failure
+}

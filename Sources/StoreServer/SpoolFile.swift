@@ -1,0 +1,63 @@
+import Glibc
+import ReplicaModel
+import Threads
+
+/// A file of the spool that takes a content, or a range of one.
+final class SpoolFile: ContentSink {
+    /// Bytes after which it is told that they are there.
+    private static let step: Int64 = 64 << 10
+
+    private let file: Int32
+    /// The part of the content that is wanted; nil for all of it.
+    private let range: Range<Int64>?
+    private let told: @Sendable (Range<Int64>) -> Void
+    /// Of a slow one it is told each second, however little came.
+    private let beat = Beat(every: 1_000_000_000)
+    /// What came since something was told.
+    private let fresh = Locked<Range<Int64>>(0..<0)
+
+    /// - Parameter told: Called with places of the file that have their bytes for good.
+    init(_ path: String, range: Range<Int64>?, told: @escaping @Sendable (Range<Int64>) -> Void)
+        throws(RemoteStoreError)
+    {
+        file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .itemUnavailable("no spool file: \(String(cString: strerror(errno)))") }
+        self.range = range
+        self.told = told
+    }
+
+    deinit { close(file) }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
+        let whole = offset..<offset.saturatingAdd(Int64(bytes.count))
+        let wanted = range.map { whole.clamped(to: $0) } ?? whole
+        guard !wanted.isEmpty else { return }
+        let part = UnsafeRawBufferPointer(
+            rebasing: bytes[Int(wanted.lowerBound - offset)..<Int(wanted.upperBound - offset)])
+        let start = wanted.lowerBound - (range?.lowerBound ?? 0)
+        var done = 0
+        while done < part.count {
+            let count = pwrite(
+                file, part.baseAddress?.advanced(by: done), part.count - done, off_t(start) + off_t(done))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .itemUnavailable("no room in the spool: \(String(cString: strerror(errno)))") }
+            done += count
+        }
+        note(start..<start + Int64(part.count))
+    }
+
+    private func note(_ place: Range<Int64>) {
+        let isTime = beat.isTime
+        let ready = fresh.withLock { fresh -> [Range<Int64>] in
+            if fresh.upperBound == place.lowerBound, !fresh.isEmpty {
+                fresh = fresh.lowerBound..<place.upperBound
+                guard Int64(fresh.count) >= Self.step || isTime else { return [] }
+                defer { fresh = fresh.upperBound..<fresh.upperBound }
+                return [fresh]
+            }
+            defer { fresh = place }
+            return fresh.isEmpty ? [] : [fresh]
+        }
+        for place in ready { told(place) }
+    }
+}

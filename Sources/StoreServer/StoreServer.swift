@@ -1,0 +1,179 @@
+import Dispatch
+import Foundation
+import Glibc
+package import PathStore
+package import ProcessStore
+import ReplicaModel
+import SystemPackage
+import Threads
+
+/// Serves "replica store 1" (STORE_PROTOCOL.md) over any storage of paths, at descriptors 0 and 1.
+package final class StoreServer: Sendable {
+    /// Why a store can't be opened.
+    package typealias Failure = StoreFailure
+
+    private let storage: any PathStorage
+    private let spool: String
+    private let writer: LineWriter
+    private let calls = Locked<[Int64: Task<Void, Never>]>([:])
+
+    /// Bytes of a line.
+    private static let longestLine = 4 << 20
+    /// Nanoseconds between two words of a call that it is at work.
+    private static let beat: UInt64 = 1_000_000_000
+    /// Seconds that calls have which are under way when the daemon ends.
+    private static let grace = 8.0
+
+    private init(_ storage: any PathStorage, spool: String, _ writer: LineWriter) {
+        (self.storage, self.spool, self.writer) = (storage, spool, writer)
+    }
+
+    /// Serves until the daemon ends, then ends the process.
+    /// - Parameters:
+    ///   - name: For people.
+    ///   - open: Makes the storage of what the daemon asks for.
+    package static func main(
+        _ name: String, _ open: @Sendable (Greeting) async throws(Failure) -> any PathStorage
+    ) async -> Never {
+        signal(SIGPIPE, SIG_IGN)
+        let writer = LineWriter(1)
+        let lines = LineSource(0, limit: longestLine)
+        guard let first = await lines.next(),
+            // Who speaks another protocol is told by the end of this one.
+            let greeting = try? JSONDecoder().decode(Greeting.self, from: Data(first))
+        else { exit(2) }
+        do throws(Failure) {
+            let storage = try await open(greeting)
+            writer.write(HelloAnswer(name: name, properties: .init(storage.properties)))
+            let server = StoreServer(storage, spool: greeting.spool, writer)
+            while let line = await lines.next() { server.take(line) }
+            await server.finish()
+        } catch {
+            writer.write(HelloFailure(error: .init(error)))
+        }
+        writer.flush()
+        exit(0)
+    }
+
+    private func take(_ bytes: [UInt8]) {
+        guard let line = try? JSONDecoder().decode(ServedLine.self, from: Data(bytes)) else {
+            // A call that can't be understood is answered where its number can.
+            if let id = (try? JSONDecoder().decode(NumberOnly.self, from: Data(bytes)))?.id {
+                writer.write(ServedAnswer(id: id, error: .init(code: "unsupported", message: "a strange call")))
+            }
+            return
+        }
+        if let cancelled = line.cancel { calls.withLock { $0[cancelled] }?.cancel() }
+        guard let id = line.id, let name = line.call else { return }
+        guard let call = line.with else {
+            return writer.write(
+                ServedAnswer(id: id, error: .init(code: "unsupported", message: "a call without members")))
+        }
+        calls.withLock { calls in
+            calls[id] = Task {
+                let answer = await self.answer(id, name, call)
+                self.writer.write(answer)
+                self.calls.withLock { $0[id] = nil }
+            }
+        }
+    }
+
+    private struct NumberOnly: Decodable {
+        var id: Int64
+    }
+
+    /// Lets what is under way end, and cancels it after a while.
+    private func finish() async {
+        let tasks = calls.withLock { Array($0.values) }
+        let limit = Task {
+            try await Task.sleep(nanoseconds: UInt64(Self.grace * 1e9))
+            for task in tasks { task.cancel() }
+        }
+        for task in tasks { await task.value }
+        limit.cancel()
+    }
+
+    // MARK: Calls
+
+    private func answer(_ id: Int64, _ name: String, _ call: ServedCall) async -> ServedAnswer {
+        let beat = Beat(every: Self.beat)
+        let steps = Locked<Int64>(0)
+        let note: @Sendable () -> Void = { [writer] in
+            let count = steps.withLock { steps in
+                steps += 1
+                return steps
+            }
+            if beat.isTime { writer.write(ServedAnswer(id: id, progress: count)) }
+        }
+        return await CallProgress.$note.withValue(note) {
+            do throws(PathStorageError) {
+                return ServedAnswer(id: id, result: try await result(id, name, call))
+            } catch {
+                return ServedAnswer(id: id, error: .init(error))
+            }
+        }
+    }
+
+    private func result(
+        _ id: Int64, _ name: String, _ call: ServedCall
+    ) async throws(PathStorageError) -> ServedAnswer.Result {
+        switch name {
+        case "stat":
+            guard let entry = try await storage.entry(at: call.path) else { throw .notFound }
+            return .init(entry: .init(entry: entry))
+        case "list":
+            let page = try await storage.list(call.path, isDeep: call.isDeep, from: call.page)
+            return .init(
+                entries: page.entries.map(ServedAnswer.Entry.init),
+                next: page.next.map { String(decoding: $0.bytes, as: UTF8.self) })
+        case "get": return .init(entry: .init(entry: try await fetch(id, call)))
+        case "put": return .init(entry: .init(entry: try await put(id, call)))
+        case "folder":
+            return .init(
+                entry: .init(entry: try await storage.make(call.path, kind: .folder, attributes: call.attributes)))
+        case "symlink":
+            let kind = PathKind.symlink(call.target ?? [])
+            return .init(
+                entry: .init(entry: try await storage.make(call.path, kind: kind, attributes: call.attributes)))
+        case "set": return .init(entry: .init(entry: try await storage.set(call.attributes, of: call.path)))
+        case "move":
+            guard let target = call.destination else { throw .unsupported("a move to nowhere") }
+            return .init(
+                entry: .init(entry: try await storage.move(call.path, to: target, version: call.version)))
+        case "delete":
+            try await storage.remove(call.path, version: call.version)
+            return .init()
+        case "sync":
+            try await storage.makeDurable()
+            return .init()
+        default: throw .unsupported("there is no call of this name")
+        }
+    }
+
+    private func fetch(_ id: Int64, _ call: ServedCall) async throws(PathStorageError) -> PathEntry {
+        guard let name = call.file else { throw .unsupported("no spool file") }
+        let sink: SpoolFile
+        do throws(RemoteStoreError) {
+            sink = try SpoolFile("\(spool)/\(name)", range: call.range) { [writer] place in
+                writer.write(ServedAnswer(id: id, wrote: [place.lowerBound, place.upperBound - place.lowerBound]))
+            }
+        } catch {
+            throw .unavailable(error.message)
+        }
+        return try await storage.read(call.path, version: call.version, range: call.range, into: sink)
+    }
+
+    private func put(_ id: Int64, _ call: ServedCall) async throws(PathStorageError) -> PathEntry {
+        guard let name = call.file, let condition = call.guard else { throw .unsupported("no spool file, or no guard") }
+        let file = open("\(spool)/\(name)", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else {
+            throw .unreachable("the spool file can't be opened: \(String(cString: strerror(errno)))")
+        }
+        defer { close(file) }
+        let beat = Beat(every: Self.beat / 5)
+        let contents = ItemContents(file: FileDescriptor(rawValue: file), size: call.size) { [writer] count in
+            if beat.isTime { writer.write(ServedAnswer(id: id, progress: count)) }
+        }
+        return try await storage.write(call.path, contents: contents, attributes: call.attributes, guard: condition)
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import PathStore
+import ProcessStore
+import S3Store
+import StoreServer
+
+/// The store of `s3://…`, a process of its own (docs/decisions/s3-store.md).
+@main
+struct Main {
+    static func main() async {
+        await StoreServer.main("s3") { greeting throws(StoreFailure) in
+            var given: S3Address
+            do throws(S3Address.Invalid) { given = try S3Address(greeting.rest) } catch {
+                throw .refused(error.description)
+            }
+            let (secrets, environment) = (greeting.secrets, ProcessInfo.processInfo.environment)
+            // libcurl itself reads neither.
+            given.authorities = given.authorities ?? environment["AWS_CA_BUNDLE"] ?? environment["SSL_CERT_FILE"]
+            let address = given
+            do throws(S3Failure) {
+                return try await S3Storage.open(address, memory: AbilityMemory(folder: greeting.state)) {
+                    () throws(S3Failure) in
+                    try S3Account.find(address, secrets: secrets, environment: environment)
+                }
+            } catch {
+                throw StoreFailure(error)
+            }
+        }
+    }
+}
+
+extension StoreFailure {
+    /// Why a bucket can't be used.
+    fileprivate init(_ failure: S3Failure) {
+        switch failure {
+        case .unreachable(let text): self = .unreachable(text)
+        case .untrusted(let text): self = .untrustedServer(text)
+        case .notAuthenticated(let text): self = .notAuthenticated(text)
+        case .refused(let text): self = .refused(text)
+        case .busy(let pause): self = .busy(pause, failure.message)
+        case .cancelled: self = .unreachable("the store was let go")
+        }
+    }
+}

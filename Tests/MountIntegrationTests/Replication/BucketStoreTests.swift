@@ -1,0 +1,147 @@
+import Foundation
+import Testing
+
+/// Domains in buckets of a real S3 server, by the store's program, installed where root's daemons look, in a mount namespace.
+@Suite struct BucketStoreTests {
+    private static let server = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "S3StoreTests/s3-server").path
+
+    /// Runs the script from standard input where `$url` is a bucket, `$home` the home of who runs it, and `rclone … r:bucket` another
+    /// client of it.
+    private static let words = """
+        with_bucket() {
+            { declare -f; cat; } >script
+            unshare --mount --propagation private --pid --fork --kill-child --mount-proc bash -Eeuo pipefail -c '
+                trap "echo \\"failed at \\$LINENO: \\$BASH_COMMAND\\" >&2; tail -n 20 \\"\\$STATE/daemon.log\\" >&2" ERR
+                home=$(getent passwd "$(id -u)" | cut -d: -f6)
+                mount -t tmpfs -o mode=700 none "$home"
+                mount -t tmpfs -o mode=755 none /usr/local/lib
+                mkdir -p /usr/local/lib/replica/stores "$home/.aws"
+                install -m 755 "$BIN/replica-store-s3" /usr/local/lib/replica/stores/
+                export HOME=$home
+                unset ${!AWS_@}
+                . "$HERE/script"'
+        }
+        make_bucket() {
+            mkfifo server-input
+            "\(server)" "$HERE/server" <server-input >server-output &
+            exec 9>server-input
+            in_time grep -q READY server-output
+            endpoint=$(sed -n 's/^S3_ENDPOINT=//p' server-output)
+            url="s3://bucket/some/folder?endpoint=$endpoint"
+            key=testaccesskey0000001
+            secret=testsecretkeytestsecretkeytestsecretkey1
+            printf '[default]\\naws_access_key_id = %s\\naws_secret_access_key = %s\\n' "$key" "$secret" >"$home/.aws/credentials"
+            export RCLONE_CONFIG_R_TYPE=s3 RCLONE_CONFIG_R_PROVIDER=Ceph RCLONE_CONFIG_R_ENDPOINT=$endpoint
+            export RCLONE_CONFIG_R_ACCESS_KEY_ID=$key RCLONE_CONFIG_R_SECRET_ACCESS_KEY=$secret RCLONE_CONFIG=/dev/null
+            rclone mkdir r:bucket
+        }
+        theirs() { rclone cat "r:bucket/some/folder/$1"; }
+        says() { replica status d | grep -qF -- "$1"; }
+
+        """
+
+    private static func run(_ script: String, location: SourceLocation = #_sourceLocation) async throws {
+        try await Trial.run { trial in
+            try await trial.shell(words + "with_bucket <<'END'\nmake_bucket\n\(script)\nEND", location: location)
+        }
+    }
+
+    /// Also while the server hangs, and after it.
+    @Test func aDirectoryIsImportedAndGoesBothWays() async throws {
+        try await Self.run(
+            """
+            mkdir "$SRC/folder"
+            echo old >"$SRC/folder/old"
+            echo text >"$SRC/file"
+            chmod 640 "$SRC/file"
+            touch -d '2020-02-03 04:05:06.789 UTC' "$SRC/file"
+            ln -s folder/old "$SRC/link"
+            head -c 3000000 /dev/urandom >"$SRC/large"
+            replica import d "$SRC" --store "$url" >/dev/null
+            mount_it
+            settle
+            equal "$(rclone lsf -R r:bucket/some/folder | sort | tr '\\n' ' ')" 'file folder/ folder/old large link '
+            rclone check --download "$MNT/folder" r:bucket/some/folder/folder
+            theirs large >large
+            cmp large "$MNT/large"
+            # What others know of times is the time.
+            equal "$(rclone lsl r:bucket/some/folder/file | awk '{ print $2, $3 }')" '2020-02-03 04:05:06.789000000'
+            equal "$(theirs link)" folder/old
+            echo more >>"$MNT/file"
+            mv "$MNT/folder" "$MNT/moved"
+            rm "$MNT/link"
+            mkdir "$MNT/made"
+            settle
+            equal "$(theirs file | tr '\\n' ' ')" 'text more '
+            echo theirs >theirs.txt
+            rclone copyto theirs.txt r:bucket/some/folder/moved/theirs
+            rclone deletefile r:bucket/some/folder/moved/old
+            in_time content_is "$MNT/moved/theirs" theirs
+            in_time not test -e "$MNT/moved/old"
+            equal "$(rclone lsf -R r:bucket/some/folder | sort | tr '\\n' ' ')" 'file large moved/ moved/theirs '
+            # On another machine it is as it was made.
+            replica add other --store "$url" >/dev/null
+            mkdir other
+            replica mount other other >/dev/null
+            in_time content_is other/moved/theirs theirs
+            equal "$(stat -c %a other/file)" 640
+            test -d other/made
+            diff -r "$MNT" other
+            replica unmount other --flush
+            # What is written while the server hangs is sent when it goes on.
+            gateway=$(pgrep -x radosgw)
+            kill -STOP "$gateway"
+            echo offline >"$MNT/offline"
+            kill -CONT "$gateway"
+            settle
+            equal "$(theirs offline)" offline
+            # No secret is where others see it.
+            pid=$(pgrep -P "$(daemon)")
+            not grep -q "$secret" "/proc/$pid/cmdline" "/proc/$pid/environ"
+            not grep -rqF "$secret" "$STATE"
+            umount "$MNT"
+            end_daemon
+            gone "$pid"
+            """)
+    }
+
+    @Test func whatStandsInTheWayIsSaid() async throws {
+        try await Self.run(
+            """
+            refused 15 "there is no bucket nosuch there" replica add x --store "s3://nosuch?endpoint=$endpoint"
+            refused 15 "the URL names no bucket" replica add x --store "s3:///folder"
+            refused 15 "unknown option" replica add x --store "s3://bucket?endpont=$endpoint"
+            refused 15 "Failed to connect to 127.0.0.1" replica add x --store "s3://bucket?endpoint=http://127.0.0.1:1"
+            mv "$home/.aws/credentials" keys
+            refused 15 "there are no keys: give a file with access_key= and secret_key=" replica add x --store "$url"
+            # From a file, and from the environment, in which the store's own has none.
+            printf 'access_key=%s\\nsecret_key=%s\\n' "$key" wrong >wrong
+            printf 'access_key=%s\\nsecret_key=%s\\n' "$key" "$secret" >right
+            chmod 600 wrong right
+            refused 15 "the server does not take this secret key" \
+                replica add x --store "$url" --credentials wrong
+            refused 15 "the server does not know this access key" \
+                env AWS_ACCESS_KEY_ID=none AWS_SECRET_ACCESS_KEY=none "$BIN/replica" add x --store "$url"
+            replica add e --store "$url" --credentials right >/dev/null
+            AWS_ACCESS_KEY_ID=$key AWS_SECRET_ACCESS_KEY=$secret replica add f --store "$url" >/dev/null
+            # A domain whose keys are not taken any more mounts, and says so; with others it goes on.
+            cp keys "$home/.aws/credentials"
+            replica add d --store "$url" >/dev/null
+            echo before >before
+            rclone copyto before r:bucket/some/folder/before
+            mount_it
+            cat "$MNT/before" >found || { replica status d; fail "not read"; }
+            content_is found before
+            umount "$MNT"
+            end_daemon
+            sed -i 's/_secret_access_key.*/_secret_access_key = wrong/' "$home/.aws/credentials"
+            mount_it
+            echo text >"$MNT/file"
+            in_time says 'the server does not take this secret key'
+            cp keys "$home/.aws/credentials"
+            in_time settle
+            equal "$(theirs file)" text
+            """)
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import Glibc
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+import Threads
+
+@testable import S3Store
+
+/// A program beside the tests that serves until its standard input ends, as it does when the tests do, however they end.
+final class ServingProgram: Sendable {
+    /// What it said before it was ready, by names.
+    let values: [String: String]
+    // Kept open: the end of it ends the program.
+    private let input: FileHandle
+    private let process: Int32
+
+    /// - Parameters:
+    ///   - name: A file beside this one.
+    ///   - arguments: What it is given.
+    init(_ name: String, _ arguments: [String] = []) throws {
+        let program = Process()
+        program.executableURL = URL(filePath: #filePath).deletingLastPathComponent().appending(path: name)
+        program.arguments = arguments
+        let (input, output) = (Pipe(), Pipe())
+        program.standardInput = input
+        program.standardOutput = output
+        try program.run()
+        // Other programs that tests start would keep it alive.
+        _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        self.input = input.fileHandleForWriting
+        process = program.processIdentifier
+        var (values, text) = ([String: String](), "")
+        while !text.contains("READY\n") {
+            let data = output.fileHandleForReading.availableData
+            guard !data.isEmpty else { throw BrokenPromise("\(name) ended before it was ready: \(text)") }
+            text += String(decoding: data, as: UTF8.self)
+        }
+        for line in text.split(separator: "\n") {
+            let pair = line.split(separator: "=", maxSplits: 1).map(String.init)
+            if pair.count == 2 { values[pair[0]] = pair[1] }
+        }
+        self.values = values
+    }
+
+    func stop() throws { try input.close() }
+}
+
+/// The real server that all tests of this process share; each has a bucket of its own.
+struct S3Server: Sendable {
+    let endpoint: String
+    static let credentials = S3Credentials(
+        accessKey: "testaccesskey0000001", secretKey: "testsecretkeytestsecretkeytestsecretkey1")
+
+    private static let program = Result {
+        try ServingProgram("s3-server", ["/var/tmp/replica-test-\(getpid())-s3-\(UInt64.random(in: 0 ... .max))"])
+    }
+
+    /// Where it is missing, the test fails.
+    static var shared: S3Server {
+        get throws { S3Server(endpoint: try program.get().values["S3_ENDPOINT"] ?? "") }
+    }
+
+    func account(_ credentials: S3Credentials = Self.credentials, isVirtualHosted: Bool = false) -> S3Account {
+        S3Account(
+            credentials: credentials, region: "us-east-1",
+            endpoint: isVirtualHosted ? endpoint.replacing("127.0.0.1", with: "localhost") : endpoint,
+            isVirtualHosted: isVirtualHosted)
+    }
+
+    /// Makes a bucket.
+    func bucket() async throws -> String {
+        let name = "bucket-\(UInt64.random(in: 0 ... .max))"
+        let connection = try self.connection(name)
+        _ = try await connection.send(S3Request("PUT"))
+        connection.close()
+        return name
+    }
+
+    func connection(_ bucket: String) throws -> S3Connection {
+        let account = account()
+        return try S3Connection(try S3Address(bucket)) { () throws(S3Failure) in account }
+    }
+
+    /// A storage in a bucket, or in a folder of one.
+    func storage(
+        _ place: String, _ account: S3Account? = nil, limits: TransferLimits = TransferLimits()
+    ) async throws -> S3Storage {
+        let account = account ?? self.account()
+        return try await S3Storage.open(try S3Address(place), limits: limits) { () throws(S3Failure) in account }
+    }
+}
+
+/// Another client of a bucket, which knows keys and nothing else.
+struct BucketClient: OtherClient {
+    let connection: S3Connection
+    /// What its keys begin with.
+    var base = ""
+
+    private func key(_ path: String) -> [UInt8] { Array((base + path).utf8) }
+
+    func write(_ content: [UInt8], to path: String) async throws {
+        var request = S3Request("PUT", key(path))
+        request.body = .bytes(content)
+        _ = try await connection.send(request)
+    }
+
+    func makeFolder(_ path: String) async throws {
+        _ = try await connection.send(S3Request("PUT", key(path + "/")))
+    }
+
+    func move(_ path: String, to destination: String) async throws {
+        for (from, to) in [(key(path), key(destination))]
+            + (try await below(path).map { ($0, key(destination) + $0[key(path).count...]) })
+        {
+            var request = S3Request("PUT", to)
+            let source = Array("\(connection.address.bucket)/".utf8) + from
+            request.headers = [("x-amz-copy-source", PercentText.encoded(source, keepsSlashes: true))]
+            guard try await connection.head(from) != nil else { continue }
+            _ = try await connection.send(request)
+            _ = try await connection.send(S3Request("DELETE", from))
+        }
+    }
+
+    func delete(_ path: String) async throws {
+        for key in [key(path)] + (try await below(path)) { _ = try await connection.send(S3Request("DELETE", key)) }
+    }
+
+    func content(at path: String) async throws -> [UInt8]? {
+        guard try await connection.head(key(path)) != nil else { return nil }
+        var request = S3Request("GET", key(path))
+        request.longestAnswer = 64 << 20
+        return try await connection.send(request).body
+    }
+
+    /// All keys in a folder.
+    func below(_ path: String) async throws -> [[UInt8]] {
+        try await connection.list(key(path + "/"), isDeep: true, from: nil).objects.map(\.key)
+    }
+
+    /// All keys, as text.
+    func keys() async throws -> [String] {
+        try await connection.list(Array(base.utf8), isDeep: true, from: nil).objects.map {
+            String(decoding: $0.key, as: UTF8.self)
+        }
+    }
+}
