@@ -6,7 +6,7 @@ internal import Threads
 package protocol Presenter: Sendable {
     /// Makes the system call. False when it could not be made; the change is then applied below the kernel's sight.
     func present(_ call: PresentedCall) -> Bool
-    /// Tells the kernel to forget what it knows of a name.
+    /// Tells the kernel to forget what it knows of a name, and the listing of its folder.
     func invalidate(_ name: FileName, in folder: ItemNumber)
     /// Tells the kernel to forget what it knows of an item's status and content.
     func invalidate(_ number: ItemNumber)
@@ -40,6 +40,19 @@ package enum PresentedCall: Sendable, Hashable {
     case touchContent(PresentedItem, size: Int64)
     /// Only the status changed.
     case touchStatus(PresentedItem)
+
+    /// The names that it changes; the one that its request names comes first. Of a call on an item itself: its number, with an
+    /// empty name.
+    var places: [ItemPlace] {
+        switch self {
+        case .makeFile(let name, let folder), .makeFolder(let name, let folder), .makeSymlink(let name, let folder),
+            .remove(let name, let folder, _):
+            [ItemPlace(folder: folder.number, name: name)]
+        case .rename(let old, let from, let new, let into):
+            [ItemPlace(folder: from.number, name: old), ItemPlace(folder: into.number, name: new)]
+        case .touchContent(let item, _), .touchStatus(let item): [ItemPlace(folder: item.number, name: FileName(""))]
+        }
+    }
 
     /// The call by which an item of this kind appears.
     static func make(_ kind: ItemKind, _ name: FileName, in folder: PresentedItem) -> PresentedCall {
@@ -119,32 +132,45 @@ extension Replica {
         self.presenter.withLock { $0 = presenter }
     }
 
-    /// Carries out `change` by way of `call`, so that watchers see it; else directly. Not under the lock.
-    /// - Parameter isSeen: Whether the kernel knows the folder: nobody watches one that it does not.
+    /// Carries out `change` by way of `call`, so that watchers see it; else directly, and has the kernel forget what it has of
+    /// the places that changed. Not under the lock.
+    /// - Parameter isSeen: Whether the kernel knew the folder: nobody watches one that it does not.
     func present(
-        _ call: PresentedCall, _ key: ItemPlace, isSeen: Bool,
-        _ change: @escaping (Tree) throws(ReplicaError) -> Node?
+        _ call: PresentedCall, isSeen: Bool, _ change: @escaping (Tree) throws(ReplicaError) -> Node?
     ) throws(ReplicaError) {
         let presenter = self.presenter.withLock { $0 }
-        guard let presenter, isSeen else {
-            _ = try withTreeWaking(change)
-            return
+        if let presenter, isSeen, try isMade(call, by: presenter, change) { return }
+        // What the kernel has listed by now is decided with the change: a program may have come upon the folder just before.
+        let stale = try withTreeWaking { (tree) throws(ReplicaError) in
+            _ = try change(tree)
+            return call.places.filter { (tree.nodesByInode[$0.folder]?.lookups ?? 0) > 0 }
         }
+        for place in stale {
+            if place.name.bytes.isEmpty {
+                presenter?.invalidate(place.folder)
+            } else {
+                presenter?.invalidate(place.name, in: place.folder)
+            }
+        }
+    }
+
+    /// Carries out `change` at the request that `call` leads to.
+    /// - Returns: False when no request came: the change is still to be made.
+    private func isMade(
+        _ call: PresentedCall, by presenter: any Presenter, _ change: @escaping (Tree) throws(ReplicaError) -> Node?
+    ) throws(ReplicaError) -> Bool {
+        let key = call.places[0]
         let outcome = Locked<ReplicaError?>(nil)
         let carryOut: (Tree) -> Result<Node?, ReplicaError> = { tree in
             let result = Result { () throws(ReplicaError) in try change(tree) }
             if case .failure(let error) = result { outcome.withLock { $0 = error } }
             return result
         }
-        if let ticket = withTree({ $0.presentations.add(key, carryOut) }) {
-            _ = presenter.present(call)
-            // Under the lock: a call that was given up may just now be at the change.
-            guard withTree({ $0.presentations.withdraw(ticket, key) }) else {
-                if let error = outcome.withLock({ $0 }) { throw error }
-                return
-            }
-        }
-        _ = try withTreeWaking(change)
-        presenter.invalidate(key.name, in: key.folder)
+        guard let ticket = withTree({ $0.presentations.add(key, carryOut) }) else { return false }
+        _ = presenter.present(call)
+        // Under the lock: a call that was given up may just now be at the change.
+        if withTree({ $0.presentations.withdraw(ticket, key) }) { return false }
+        if let error = outcome.withLock({ $0 }) { throw error }
+        return true
     }
 }

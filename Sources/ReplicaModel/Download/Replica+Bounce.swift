@@ -61,7 +61,7 @@ extension Replica {
     func carryOut(
         _ move: LocalMove, note: @escaping (Tree, Node, Node) throws(ReplicaError) -> Void
     ) throws(ReplicaError) {
-        try present(move.call, move.key, isSeen: move.isSeen) { (tree) throws(ReplicaError) in
+        try present(move.call, isSeen: move.isSeen) { (tree) throws(ReplicaError) in
             guard let node = tree.items[move.number], let from = node.parent, from.number == move.from.number,
                 node.name == move.oldName, let into = tree.items[move.into.number]
             else { throw .errno(.noSuchFileOrDirectory) }
@@ -104,5 +104,4 @@ struct LocalMove {
     var isSeen: Bool
 
     var call: PresentedCall { .rename(oldName, in: from, to: newName, into: into) }
-    var key: ItemPlace { ItemPlace(folder: from.number, name: oldName) }
 }

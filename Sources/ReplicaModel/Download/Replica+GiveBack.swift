@@ -64,7 +64,7 @@ extension Replica {
         guard let (above, number, name, isSeen) = target else { return nil }
         let call = PresentedCall.make(row.kind, name, in: above)
         let given = Locked<ItemNumber?>(nil)
-        try present(call, ItemPlace(folder: number, name: name), isSeen: isSeen) { (tree) throws(ReplicaError) in
+        try present(call, isSeen: isSeen) { (tree) throws(ReplicaError) in
             guard let folder = tree.items[number], !folder.isDeleted else { throw .errno(.noSuchFileOrDirectory) }
             try tree.children(of: folder)
             try tree.vacant(name, in: folder)

@@ -11,8 +11,7 @@ extension Replica {
             return (tree.presented(folder), tree.nameHere(of: item, as: nil, in: folder), folder.lookups > 0)
         }
         let call = PresentedCall.make(item.kind, name, in: above)
-        let key = ItemPlace(folder: parent, name: name)
-        try present(call, key, isSeen: isSeen) { (tree) throws(ReplicaError) in
+        try present(call, isSeen: isSeen) { (tree) throws(ReplicaError) in
             guard let folder = tree.items[parent] else { throw .errno(.noSuchFileOrDirectory) }
             try tree.children(of: folder)
             try tree.vacant(name, in: folder)

@@ -15,7 +15,7 @@ extension Replica {
             return (call, ItemPlace(folder: parent.number, name: node.name), parent.lookups > 0)
         }
         guard let (call, key, isSeen) = found else { return }
-        try present(call, key, isSeen: isSeen) { (tree) throws(ReplicaError) in
+        try present(call, isSeen: isSeen) { (tree) throws(ReplicaError) in
             guard let node = tree.items[number], let parent = node.parent, parent.number == key.folder,
                 node.name == key.name
             else { throw .errno(.noSuchFileOrDirectory) }

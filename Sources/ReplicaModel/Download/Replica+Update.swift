@@ -115,8 +115,7 @@ extension Replica {
             let isWatched = node.lookups > 0 || (node.parent?.lookups ?? 0) > 0
             return (tree.presented(node), isWatched && node.kind != .symlink)
         }
-        let key = ItemPlace(folder: item.number, name: FileName(""))
-        try present(call(item), key, isSeen: isSeen) { (tree) throws(ReplicaError) in
+        try present(call(item), isSeen: isSeen) { (tree) throws(ReplicaError) in
             guard let node = tree.items[number] else { throw .errno(.noSuchFileOrDirectory) }
             try change(tree, node)
             return node

@@ -32,7 +32,7 @@ extension Replica {
                 isSeen: parent.lookups > 0 || folder.lookups > 0)
         }
         guard let move else { return }
-        try present(move.call, move.key, isSeen: move.isSeen) { (tree) throws(ReplicaError) in
+        try present(move.call, isSeen: move.isSeen) { (tree) throws(ReplicaError) in
             guard let node = tree.items[number], let from = node.parent, from.number == move.from.number,
                 node.name == move.oldName, let into = tree.items[move.into.number]
             else { throw .errno(.noSuchFileOrDirectory) }

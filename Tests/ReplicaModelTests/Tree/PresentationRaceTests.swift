@@ -29,12 +29,12 @@ import Threads
         let second = presenter.second
         let thread = Thread {
             second.wait()
-            try? replica.present(.makeFolder(FileName("second"), in: presenter.root), key, isSeen: true) { _ in
+            try? replica.present(.makeFile(key.name, in: presenter.root), isSeen: true) { _ in
                 made.withLock { $0.append(2) }
                 return nil
             }
         }
-        try replica.present(.makeFolder(FileName("first"), in: presenter.root), key, isSeen: true) { _ in
+        try replica.present(.makeFolder(key.name, in: presenter.root), isSeen: true) { _ in
             made.withLock { $0.append(1) }
             return nil
         }
@@ -59,7 +59,7 @@ private final class HeldPresenter: Presenter {
     }
 
     func present(_ call: PresentedCall) -> Bool {
-        if call == .makeFolder(FileName("first"), in: root) {
+        if call == .makeFolder(key.name, in: root) {
             perform()
             second.open()
             secondWaits.wait()

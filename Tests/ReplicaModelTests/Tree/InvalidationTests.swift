@@ -1,0 +1,72 @@
+import Testing
+import Threads
+
+@testable import ReplicaModel
+
+/// What the kernel forgets when a change of the store is made below its sight.
+@Suite struct InvalidationTests {
+    private static func place(_ bench: Bench, _ folder: String, _ name: String) throws -> ItemPlace {
+        ItemPlace(folder: try bench.number(folder), name: FileName(name))
+    }
+
+    /// A bench with two listed folders, and a file in the first, that the kernel does not know.
+    private static func bench(_ presenter: RefusingPresenter) async throws -> Bench {
+        let bench = try Bench()
+        bench.store.write("text", to: "from/file")
+        bench.store.makeFolder("into")
+        try await bench.settle()
+        for folder in ["from", "into"] { try await bench.engine.list(try await bench.find(folder)) }
+        try await bench.settle()
+        bench.replica.setPresenter(presenter)
+        return bench
+    }
+
+    /// Its listing of the folder that something moved into would lack that for good.
+    @Test func aMoveConcernsBothFolders() async throws {
+        let presenter = RefusingPresenter()
+        let bench = try await Self.bench(presenter)
+        defer { bench.replica.setPresenter(nil) }
+        let places = [try Self.place(bench, "from", "file"), try Self.place(bench, "into", "name")]
+        bench.store.move("from/file", to: "into/name")
+        try await bench.settle()
+        #expect(presenter.calls.withLock { $0 } > 0)
+        #expect(presenter.forgotten.withLock { $0 } == places)
+    }
+
+    /// A program comes upon the folders after it was decided that nobody sees them, and before the change.
+    @Test func whatIsListedRightBeforeIsForgotten() async throws {
+        let presenter = RefusingPresenter()
+        let bench = try await Self.bench(presenter)
+        defer { bench.replica.setPresenter(nil) }
+        let replica = bench.replica
+        let (from, into) = (try bench.number("from"), try bench.number("into"))
+        let call = PresentedCall.rename(
+            FileName("file"), in: PresentedItem(path: [FileName("from")], number: from), to: FileName("name"),
+            into: PresentedItem(path: [FileName("into")], number: into))
+        replica.forget(from, count: 100)
+        replica.forget(into, count: 100)
+        try replica.present(call, isSeen: false) { _ in nil }
+        #expect(presenter.forgotten.withLock { $0 }.isEmpty)
+        _ = try bench.number("into")
+        try replica.present(call, isSeen: false) { _ in nil }
+        #expect(presenter.calls.withLock { $0 } == 0)
+        #expect(presenter.forgotten.withLock { $0 } == [ItemPlace(folder: into, name: FileName("name"))])
+    }
+}
+
+/// Makes no call, as when a folder's lock is held or its path has changed.
+private final class RefusingPresenter: Presenter {
+    let calls = Locked(0)
+    let forgotten = Locked<[ItemPlace]>([])
+
+    func present(_ call: PresentedCall) -> Bool {
+        calls.withLock { $0 += 1 }
+        return false
+    }
+
+    func invalidate(_ name: FileName, in folder: ItemNumber) {
+        forgotten.withLock { $0.append(ItemPlace(folder: folder, name: name)) }
+    }
+
+    func invalidate(_ number: ItemNumber) {}
+}
