@@ -19,6 +19,9 @@ extension Replica {
     /// - Returns: The items that cannot be made here.
     func fill(_ number: ItemNumber, with items: [Item]) throws(ReplicaError) -> [Item] {
         var refused: [Item] = []
+        // Known elsewhere: it moved here, or from here since it was listed. The store's feed need not tell that: it may have known
+        // as little of the place where the item was.
+        var moved: [ItemIdentifier] = []
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.folder(number)
             guard folder.materialization != .whole else { return }
@@ -39,13 +42,15 @@ extension Replica {
                         refused.append(item)
                         continue
                     }
-                    // Known elsewhere: it moved here, and the change that says so is still to come.
-                    if try tree.find(item.identifier) != nil { continue }
+                    if try tree.find(item.identifier) != nil {
+                        moved.append(item.identifier)
+                        continue
+                    }
                     if try !tree.makeIfPossible(item, in: folder) { refused.append(item) }
                 }
             }
         }
-        try recordListed(number)
+        try recordListed(number, asking: moved)
         if number == .root { try dropRootMark() }
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.folder(number)
@@ -58,9 +63,12 @@ extension Replica {
 
     /// The database knows the listing before anybody can add to the folder: what a crash leaves in a folder that is not
     /// listed is nobody's.
-    private func recordListed(_ number: ItemNumber) throws(ReplicaError) {
+    /// - Parameter asking: What the store is to be asked about.
+    private func recordListed(_ number: ItemNumber, asking: [ItemIdentifier]) throws(ReplicaError) {
         do {
             try record { rows in
+                let questions = asking.map { Incoming(identifier: $0, item: nil, asked: 0, isQuestion: true) }
+                try Incoming.write(questions, anchor: nil, to: rows)
                 try rows.execute(
                     sql: "UPDATE item SET materialization = 0 WHERE number = ?", arguments: [number.argument])
             }

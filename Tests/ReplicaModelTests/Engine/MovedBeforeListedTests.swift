@@ -1,0 +1,68 @@
+import ReplicaTestSupport
+import Testing
+import Threads
+
+@testable import ReplicaModel
+
+/// A first listing shows an item that is known elsewhere, and no feed tells why.
+@Suite struct MovedBeforeListedTests {
+    private static func bench() async throws -> Bench {
+        let store = MemoryStore()
+        let bench = try Bench(store: store, through: SilentFeed(store: store))
+        store.write("text", to: "file")
+        store.makeFolder("folder")
+        try await bench.engine.list(.root)
+        try await bench.settle()
+        #expect(try Set(bench.tree().keys) == ["file", "folder/"])
+        return bench
+    }
+
+    @Test func itIsWhereTheStoreHasIt() async throws {
+        let bench = try await Self.bench()
+        bench.store.move("file", to: "folder/other")
+        try await bench.engine.list(try bench.number("folder"))
+        try await bench.settle()
+        #expect(try Set(bench.tree().keys) == ["folder/", "folder/other"])
+        #expect(try await bench.read("folder/other") == "text")
+    }
+
+    /// Also after a crash right after the listing.
+    @Test func aCrashForgetsNoQuestion() async throws {
+        let bench = try await Self.bench()
+        bench.store.move("file", to: "folder/other")
+        try await bench.engine.list(try bench.number("folder"))
+        try bench.crash()
+        try await bench.settle()
+        #expect(try Set(bench.tree().keys) == ["folder/", "folder/other"])
+    }
+
+    /// It moved on after the folder was read: what the listing said of it is old.
+    @Test func anOldListingMovesNothing() async throws {
+        let bench = try await Self.bench()
+        bench.store.move("file", to: "folder/other")
+        let (store, hasMoved) = (bench.store, Locked(false))
+        store.setHooks(after: { call throws(RemoteStoreError) in
+            guard call.method == .enumerateItems, !hasMoved.withLock({ $0 }) else { return }
+            hasMoved.withLock { $0 = true }
+            store.move("folder/other", to: "last")
+        })
+        try await bench.engine.list(try bench.number("folder"))
+        #expect(hasMoved.withLock { $0 })
+        try await bench.settle()
+        #expect(try Set(bench.tree().keys) == ["folder/", "last"])
+    }
+}
+
+/// Tells of no change.
+private struct SilentFeed: StoreWrapper {
+    let store: any RemoteStore
+
+    func pass<Result: Sendable>(
+        _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
+        _ body: () async throws(RemoteStoreError) -> Result
+    ) async throws(RemoteStoreError) -> Result { try await body() }
+
+    func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
+        ChangeBatch(updated: [], deleted: [], anchor: try await store.currentAnchor())
+    }
+}
