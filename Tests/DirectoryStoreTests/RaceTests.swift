@@ -49,6 +49,26 @@ import Threads
             ])
     }
 
+    /// However often a folder moves while changes are looked at, what is new in it is told in the end.
+    @Test func whatIsNewInAFolderBeingRenamedIsTold() async throws {
+        let folder = try await store.make("folder")
+        for listed in [ItemIdentifier.root, folder.identifier] { _ = try await store.all(in: listed) }
+        let anchor = try await store.currentAnchor()
+        let root = scratch.root
+        let file = URL(fileURLWithPath: "\(root)/folder/new")
+        try Data("text".utf8).write(to: file)
+        try store.tree.drain()
+        let places = ["folder", "renamed"].map { Place(parent: .root, name: FileName($0)) }
+        store.tree.index.withLock { $0.begin(places) }
+        #expect(rename("\(root)/folder", "\(root)/renamed") == 0)
+        let batch = try await store.enumerateChanges(from: anchor)
+        #expect(batch.updated.isEmpty && batch.deleted.isEmpty)
+        store.tree.index.withLock { _ = $0.end(places) }
+        let told = try await store.changes(from: batch.anchor) { updated, _ in updated.count == 2 }
+        #expect(Set(told.updated.values.map(\.filename.description)) == ["renamed", "new"])
+        #expect(told.deleted.isEmpty)
+    }
+
     @Test func aNameTakenDuringTheCopyIsACollision() async throws {
         await expectFailure("filenameCollision") { try await store.make("file", "ours") { writeTheirs() } }
         #expect(content() == "them")

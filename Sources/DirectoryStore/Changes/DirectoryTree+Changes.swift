@@ -60,7 +60,7 @@ extension DirectoryTree {
     /// How often changes are looked at anew because something changed meanwhile.
     private static let mostLooks = 10
 
-    /// - Parameter isLast: Whether items that are no longer at their places, or between two of them, are left out.
+    /// - Parameter isLast: Whether items that are no longer at their places, or between two of them, are left to the next batch.
     /// - Returns: Nil when there are such: events about them are on their way. What took the place of one would be told
     ///   before it is known that it is gone.
     private func look(after signedAnchor: SyncAnchor, isLast: Bool) throws(RemoteStoreError) -> ChangeBatch? {
@@ -89,6 +89,8 @@ extension DirectoryTree {
             }
             if index.withLock({ $0.lose(key) }) { watches.wake() }
             if !isLast { return nil }
+            // A folder above it moved just now, and only that will be told: the item is news still.
+            index.withLock { $0.log.add(key) }
         }
         return batch
     }
