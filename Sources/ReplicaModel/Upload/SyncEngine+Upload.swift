@@ -8,6 +8,9 @@ extension SyncEngine {
     func upload(_ call: Outgoing) async {
         var isTakenIn = false
         defer { statistics.withLock { $0.endCall(call.number, isTakenIn: isTakenIn) } }
+        // What the store says of an item, in an answer as in an error, is of a moment since: another call about that item may be
+        // answered before this is noted.
+        let asked = replica.answers
         do throws(RemoteStoreError) {
             let contents = try await snapshot(call)
             defer { contents.map { snapshots.release($0.file.rawValue, size: $0.size) } }
@@ -17,19 +20,19 @@ extension SyncEngine {
                 let result = try await store.createItem(
                     basedOn: call.template, fields: call.fields, contents: contents, options: options)
                 noteAnswer(call)
-                try take(try recorded { () throws(ReplicaError) in try replica.finish(call, result) })
+                try take(try recorded { () throws(ReplicaError) in try replica.finish(call, result) }, asked)
             case .modify(let base):
                 let result = try await store.modifyItem(
                     call.template, base: base, changedFields: call.fields, contents: contents)
                 noteAnswer(call)
-                try take(try recorded { () throws(ReplicaError) in try replica.finish(call, result) })
+                try take(try recorded { () throws(ReplicaError) in try replica.finish(call, result) }, asked)
             case .resolve:
                 let item =
                     call.isOfKnownItem
                     ? try await store.item(call.template.identifier)
                     : try await store.itemCreated(from: call.template)
                 noteAnswer(call)
-                try take(try recorded { () throws(ReplicaError) in try replica.finishResolving(call, item) })
+                try take(try recorded { () throws(ReplicaError) in try replica.finishResolving(call, item) }, asked)
             case .delete(let base):
                 try await store.deleteItem(call.template.identifier, base: base)
                 noteAnswer(call)
@@ -41,7 +44,7 @@ extension SyncEngine {
             if call.isRepeated { state.withLock { $0.retrial.help() } }
             clearStoreFailure()
         } catch {
-            await failed(call, error)
+            await failed(call, error, asked)
         }
     }
 
@@ -52,9 +55,9 @@ extension SyncEngine {
     }
 
     /// Has the store's own state of an item applied where it differs from what was sent.
-    private func take(_ item: Item?) throws(RemoteStoreError) {
+    private func take(_ item: Item?, _ asked: UInt64) throws(RemoteStoreError) {
         guard let item else { return }
-        let change = Incoming(identifier: item.identifier, item: item, asked: replica.answers)
+        let change = Incoming(identifier: item.identifier, item: item, asked: asked)
         try replica.noteIncoming([change], anchor: nil)
         wakeSignal.signal()
     }
@@ -68,7 +71,8 @@ extension SyncEngine {
         }
     }
 
-    private func failed(_ call: Outgoing, _ error: RemoteStoreError) async {
+    /// - Parameter asked: ``Incoming/asked`` of what the error says.
+    private func failed(_ call: Outgoing, _ error: RemoteStoreError, _ asked: UInt64) async {
         log.info("not sent", metadata: ["item": "\(call.number)", "error": "\(error.code)"])
         do throws(ReplicaError) {
             let jitter = random()
@@ -78,7 +82,7 @@ extension SyncEngine {
             switch outcome {
             case .nothing: break
             case .holdBack: noteStoreFailure(error)
-            case .apply(let item): note(item.identifier, item, asked: replica.answers)
+            case .apply(let item): note(item.identifier, item, asked: asked)
             case .deleted(let identifier):
                 guard !suspect(identifier) else { break }
                 uploadQueue.withLock { $0.wait(call.number, until: replica.now() + Self.suspicion) }

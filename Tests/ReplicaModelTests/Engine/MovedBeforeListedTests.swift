@@ -52,17 +52,3 @@ import Threads
         #expect(try Set(bench.tree().keys) == ["folder/", "last"])
     }
 }
-
-/// Tells of no change.
-private struct SilentFeed: StoreWrapper {
-    let store: any RemoteStore
-
-    func pass<Result: Sendable>(
-        _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
-        _ body: () async throws(RemoteStoreError) -> Result
-    ) async throws(RemoteStoreError) -> Result { try await body() }
-
-    func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
-        ChangeBatch(updated: [], deleted: [], anchor: try await store.currentAnchor())
-    }
-}

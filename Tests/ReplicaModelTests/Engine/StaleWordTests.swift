@@ -61,6 +61,39 @@ import Threads
         #expect(bench.store.entries.isEmpty)
     }
 
+    /// An item is in another's way in the store, where a third party moved it; its own move is answered before that error is
+    /// noted.
+    @Test func whatAnErrorSaysIsOfItsOwnTime() async throws {
+        let store = MemoryStore()
+        let bench = try Bench(store: store, through: SilentFeed(store: store))
+        store.write("text", to: "moved")
+        store.makeFolder("folder")
+        try await bench.settle()
+        for folder in ["", "folder"] { try await bench.engine.list(try await bench.find(folder)) }
+        let identifier = try #require(bench.store.item(at: "moved")?.identifier)
+        try bench.rename("moved", to: "folder/other")
+        try bench.write("new", to: "taken")
+        let inTheWay = bench.store.move("moved", to: "taken")
+        bench.pass(400)
+        let calls = try ["folder/other", "taken"].map { path -> Outgoing in
+            guard case .send(let call) = try bench.replica.beginCall(try bench.number(path), settle: 1) else {
+                throw ReplicaError.errno(.resourceBusy)
+            }
+            return call
+        }
+        let engine = bench.engine
+        bench.store.setHooks(before: { (call) async throws(RemoteStoreError) in
+            guard call.method == .createItem else { return }
+            await engine.upload(calls[0])
+            throw .filenameCollision(inTheWay)
+        })
+        await engine.upload(calls[1])
+        bench.store.setHooks()
+        try await bench.settle()
+        #expect(bench.store.item(at: "folder/other")?.identifier == identifier)
+        #expect(try Set(bench.tree().keys) == Set(bench.store.entries.keys.map { $0 == "folder" ? "folder/" : $0 }))
+    }
+
     @Test func whatIsForgottenMakesOlderWordsDoubtful() {
         var answers = AnswerLog()
         let (one, other) = (ItemIdentifier("one"), ItemIdentifier("other"))
