@@ -17,6 +17,11 @@ import Testing
         #expect(json.output.hasPrefix(#"{"line":"one"}"# + "\n") && json.code == 0, "\(json)")
     }
 
+    /// Who follows one is ended by a signal.
+    @Test func whatATestStartsHearsSignals() async throws {
+        #expect(try await run("/bin/sh", "-c", "kill $$; exit 3").code == -SIGTERM)
+    }
+
     @Test func whatIsAddedCutOrReplacedIsReadOnce() throws {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("daemon.log")

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// What a program said and how it ended.
 struct ProgramResult {
@@ -17,6 +18,16 @@ func run(
     _ program: String, _ arguments: String..., environment: [String: String] = [:]
 ) async throws -> ProgramResult {
     try await run(program, arguments, environment: environment)
+}
+
+/// Does something with no signal blocked, which what it starts inherits: Dispatch's threads block nearly all, and a program
+/// that is deaf to SIGTERM can't be told to end.
+private func hearingSignals(_ body: () throws -> Void) rethrows {
+    var (none, before) = (sigset_t(), sigset_t())
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    try body()
 }
 
 /// As above, for arguments that are in an array.
@@ -40,7 +51,7 @@ func run(_ program: String, _ arguments: [String], environment: [String: String]
     // Suspends instead of blocking: a blocked pool of two threads could not run an in-process server.
     let _: Void = try await withCheckedThrowingContinuation { continuation in
         process.terminationHandler = { _ in continuation.resume() }
-        do { try process.run() } catch { continuation.resume(throwing: error) }
+        do { try hearingSignals(process.run) } catch { continuation.resume(throwing: error) }
     }
     let texts = try files.map { file in
         try file.seek(toOffset: 0)

@@ -39,6 +39,8 @@ import Testing
                     # Nothing is left of root's but what the ioctl wants.
                     equal "$(awk '/^(CapPrm|CapEff)/ { print $2 }' /proc/$(helpers)/status | sort -u)" 0000000000200000
                     equal "$(awk '/^(CapInh|CapAmb)/ { print $2 }' /proc/$(helpers)/status | sort -u)" 0000000000000000
+                    # It hears every signal.
+                    prints 0000000000000000 awk '/^SigBlk/ { print $2 }' /proc/$(helpers)/status
                     me=$(id -u); prints "$me$me$me$me" awk '/^Uid/ { print $2 $3 $4 $5 }' /proc/$(helpers)/status
                     kill -STOP "$(daemon)"
                     # A shell would ask for the file's attributes.
