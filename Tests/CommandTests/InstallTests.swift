@@ -32,7 +32,7 @@ import Testing
                 "share/man/man8/mount.replica.8",
                 "share/man/man5/replica-domains.5", "share/man/man7/replica-stores.7",
                 "share/bash-completion/completions/replica", "share/zsh/site-functions/_replica",
-                "share/fish/vendor_completions.d/replica.fish",
+                "share/fish/vendor_completions.d/replica.fish", "share/systemd/user/replica@.service",
             ]), "\(installed)")
         let version = try await run("\(home.path)/.local/bin/replica", "--version")
         #expect(version.code == 0, "\(version)")
@@ -43,12 +43,67 @@ import Testing
 
     @Test func aPrefixThatWasMadeGoesToo() async throws {
         let home = try TemporaryFolder()
-        let prefix = "\(home.path)/a/prefix of ours"
+        let prefix = "\(home.path)/a/prefix of öurs & 100%|"
         let result = try await Self.install("--user", "--prefix", prefix, home: home)
         #expect(result.code == 0, "\(result)")
         #expect(FileManager.default.isExecutableFile(atPath: "\(prefix)/bin/replica"))
+        // The unit runs what is there, blanks and all.
+        let unit = "\(prefix)/share/systemd/user/replica@.service"
+        let runtime = try TemporaryFolder()
+        let verified = try await run(
+            "/usr/bin/systemd-analyze", "--user", "--man=no", "verify", unit,
+            environment: ["XDG_RUNTIME_DIR": runtime.path.string])
+        #expect(verified.code == 0 && verified.errors.isEmpty, "\(verified)")
         let removed = try await Self.install("--user", "--prefix", prefix, "--uninstall", home: home)
         #expect(removed.code == 0 && removed.output.contains("removed \(prefix)/bin/replica"), "\(removed)")
         #expect(try Self.listing(home.path.string) == [])
+    }
+
+    /// A list that somebody else could have written names no folder that root then removes.
+    @Test func onlyFoldersOfThePrefixAreRemoved() async throws {
+        let home = try TemporaryFolder()
+        let prefix = "\(home.path)/prefix"
+        _ = try await Self.install("--user", "--prefix", prefix, home: home)
+        for folder in ["outside", "elsewhere/empty", "prefix/own"] { try home.makeFolder(folder) }
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(prefix)/link", withDestinationPath: "\(home.path)/elsewhere")
+        let list = "\(prefix)/share/replica/folders"
+        let noted = try String(contentsOfFile: list, encoding: .utf8)
+        let more = [
+            "\(home.path)/outside", "\(prefix)/../outside", "\(prefix)/link/empty", "\(prefix)/own", "outside", "",
+        ]
+        try (noted + more.joined(separator: "\n") + "\n").write(toFile: list, atomically: false, encoding: .utf8)
+        let removed = try await Self.install("--user", "--prefix", prefix, "--uninstall", home: home)
+        #expect(removed.code == 0, "\(removed)")
+        #expect(
+            try Self.listing(home.path.string) == ["elsewhere", "elsewhere/empty", "outside", "prefix", "prefix/link"])
+    }
+
+    /// As root, over a /usr of the test's own: the helper where mount(8) looks, the units, and a capability that the kernel takes.
+    @Test func rootInstallsWhatOnlyRootCan() async throws {
+        let home = try TemporaryFolder()
+        let script = #"""
+            set -e
+            mount -t tmpfs none "$HOME"; mkdir "$HOME/up" "$HOME/work"
+            mount -t overlay -o "lowerdir=/usr,upperdir=$HOME/up,workdir=$HOME/work" overlay /usr
+            rm -f /usr/sbin/mount.replica /usr/sbin/mount.fuse.replica
+            listing() { find /usr/local /usr/sbin | sort; }
+            listing >"$HOME/before"
+            "$1" --from "$2" >"$HOME/said"
+            test "$(readlink /sbin/mount.replica)" = /usr/local/sbin/mount.replica
+            test "$(readlink /sbin/mount.fuse.replica)" = /usr/local/sbin/mount.replica
+            getcap /usr/local/libexec/replica-passthrough | grep -q 'cap_sys_admin=ep'
+            test "$(stat -c '%U %G %a' /usr/local/libexec/replica-passthrough)" = "root root 755"
+            systemd-analyze --man=no verify /usr/local/lib/systemd/system/replica@.service
+            grep -q '^ExecStart=:/usr/local/sbin/mount.replica --serve %I' /usr/local/lib/systemd/user/replica@.service
+            "$1" --from "$2" >>"$HOME/said"
+            "$1" --uninstall >>"$HOME/said"
+            listing | diff "$HOME/before" -
+            """#
+        let result = try await run(
+            "/usr/bin/unshare",
+            ["-m", "--propagation", "private", "bash", "-c", script, "bash", Self.script, Programs.folder.path],
+            environment: ["HOME": home.path.string])
+        #expect(result.code == 0, "\(result)")
     }
 }

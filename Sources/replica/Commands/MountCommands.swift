@@ -8,24 +8,56 @@ struct Mount: ParsableCommand {
     @Argument(help: "The domain.", completion: .domain)
     var name: String
     @Argument(help: "An existing directory to mount it on.", completion: .path)
-    var directory: String
+    var directory: String?
     @Option(name: .customShort("o"), help: "Mount options, as in mount.replica: ro,allow_other,...")
     var options: [String] = []
+    @Flag(help: "Mount it at each login too, by a unit of systemd.")
+    var atLogin = false
+    @Flag(help: "Mount it at each boot too; for root.")
+    var atBoot = false
+    @Flag(help: "No longer mount it at login. It stays mounted until then.")
+    var notAtLogin = false
+    @Flag(help: "No longer mount it at boot; for root.")
+    var notAtBoot = false
     @OptionGroup var output: OutputOptions
 
-    func run() throws {
-        let domain = try Domains().named(name)
-        if let mountpoint = try DaemonProbe.hello(domain)?.mountpoint {
-            throw ControlFailure(.busy, "\(name) is mounted on \(Format.path(mountpoint.bytes)) already")
+    func validate() throws {
+        guard [atLogin, atBoot, notAtLogin, notAtBoot].count(where: { $0 }) <= 1 else {
+            throw ValidationError("only one of --at-login, --at-boot, --not-at-login and --not-at-boot")
         }
+        guard (directory == nil) == (notAtLogin || notAtBoot) else {
+            throw ValidationError(
+                directory == nil ? "on which directory?" : "no directory with --not-at-login and --not-at-boot")
+        }
+    }
+
+    func run() throws {
+        if notAtLogin { return try Automatic.forget(name, .user, output) }
+        if notAtBoot { return try Automatic.forget(name, .system, output) }
+        guard let directory else { throw ControlFailure(.usage, "on which directory?") }
+        let domain = try Domains().named(name)
         let path = try AbsolutePath.ofEntry(RawArguments.bytes(directory))
+        if atLogin || atBoot {
+            let path = try AbsolutePath.ofDirectory(RawArguments.bytes(directory))
+            return try Automatic(domain: domain, path: path, options: options).mount(atBoot ? .system : .user, output)
+        }
+        if let mountpoint = try DaemonProbe.hello(domain)?.mountpoint { throw Self.busy(domain, mountpoint) }
+        let daemon = try Self.mount(domain, path, options)
+        try output.show(ControlAnswer.daemon(daemon), ["\(name) is mounted on \(Format.path(path))"])
+    }
+
+    static func mount(_ domain: DomainLocation, _ path: [UInt8], _ options: [String]) throws -> DaemonStatus {
         var words = [Array(domain.name.text.utf8), path]
         for option in options { words += [Array("-o".utf8), RawArguments.bytes(option)] }
         try MountProgram.mount(words)
         guard let daemon = try DaemonProbe.hello(domain) else {
-            throw ControlFailure(.notRunning, "the daemon of \(name) exited right after mounting")
+            throw ControlFailure(.notRunning, "the daemon of \(domain.name) exited right after mounting")
         }
-        try output.show(ControlAnswer.daemon(daemon), ["\(name) is mounted on \(Format.path(path))"])
+        return daemon
+    }
+
+    static func busy(_ domain: DomainLocation, _ mountpoint: ControlFilePath) -> ControlFailure {
+        ControlFailure(.busy, "\(domain.name) is mounted on \(Format.path(mountpoint.bytes)) already")
     }
 }
 
@@ -38,10 +70,17 @@ struct Unmount: ParsableCommand {
     var target: String
     @Flag(help: "Upload pending changes first.")
     var flush = false
+    @Flag(help: "Only a mount whose daemon is gone; without one do nothing.")
+    var dead = false
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let domain = try Target.domainOrItem(target).target.domain
+        let domain = try (dead ? Domains().named(target) : Target.domainOrItem(target).target.domain)
+        if dead {
+            guard try ControlClient.ifRunning(state: domain.state) == nil else { return }
+            if try DeadMount.unmount(domain) { try output.done("the dead mount of \(domain.name) is unmounted") }
+            return
+        }
         guard let client = try ControlClient.ifRunning(state: domain.state) else {
             guard try DeadMount.unmount(domain) else {
                 throw ControlFailure(.notRunning, "\(domain.name) is not mounted and has no daemon")

@@ -10,12 +10,15 @@ enum BoundedProgram {
     }
 
     /// Runs a program, given by its path, and waits for it, for a while; then it is killed, and given up if that does not end it.
+    /// - Parameter environment: All of the program's, but for a plain locale.
     /// - Returns: Nil if it did not end in time, or can't be run.
-    static func run(_ program: String, _ words: [[UInt8]], seconds: Double) -> Result? {
+    static func run(
+        _ program: String, _ words: [[UInt8]], seconds: Double, environment: [String: String] = [:]
+    ) -> Result? {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
         defer { close(ends[0]) }
-        let child = start(program, words, output: ends[1], reader: ends[0])
+        let child = start(program, words, environment, output: ends[1], reader: ends[0])
         close(ends[1])
         guard let child else { return nil }
         let deadline = ContinuousClock.now + .seconds(seconds)
@@ -27,7 +30,9 @@ enum BoundedProgram {
         return Result(output: output, status: status)
     }
 
-    private static func start(_ program: String, _ words: [[UInt8]], output: Int32, reader: Int32) -> pid_t? {
+    private static func start(
+        _ program: String, _ words: [[UInt8]], _ environment: [String: String], output: Int32, reader: Int32
+    ) -> pid_t? {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -39,6 +44,7 @@ enum BoundedProgram {
             strdup(word.map { CChar(bitPattern: $0) } + [0])
         }
         var variables: [UnsafeMutablePointer<CChar>?] = [strdup("LC_ALL=C")]
+        variables += environment.map { strdup("\($0)=\($1)") }
         arguments.append(nil)
         variables.append(nil)
         defer { for word in arguments + variables { free(word) } }

@@ -40,7 +40,7 @@ enum MountProgram {
     }
 
     /// Next to this program, then where `scripts/install` and mount(8) expect it.
-    private static func find() throws(ControlFailure) -> String {
+    static func find() throws(ControlFailure) -> String {
         var folders = ["/sbin", "/usr/local/sbin"]
         if let own = realpath("/proc/self/exe", nil) {
             let bin = folder(of: String(cString: own))

@@ -87,6 +87,11 @@ enum AbsolutePath {
         return folder + (folder.last == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")]) + name
     }
 
+    /// Of a directory, with all links resolved, but for one that can't be looked at: a dead mount.
+    static func ofDirectory(_ bytes: [UInt8]) throws(ControlFailure) -> [UInt8] {
+        do { return try resolved(bytes) } catch { return try ofEntry(bytes) }
+    }
+
     private static func resolved(_ bytes: [UInt8]) throws(ControlFailure) -> [UInt8] {
         let path = bytes.map { CChar(bitPattern: $0) } + [0]
         guard let found = realpath(path, nil) else {

@@ -1,0 +1,80 @@
+import FoundationEssentials
+import Glibc
+import ReplicaControl
+
+/// `replica mount --at-login`, `--at-boot`, and what undoes them (docs/decisions/systemd.md).
+struct Automatic {
+    let domain: DomainLocation
+    let path: [UInt8]
+    let options: [String]
+
+    /// Has the domain mounted from now on: by its unit, or without a systemd of this user that runs now by a daemon of its own.
+    func mount(_ scope: UnitScope, _ output: OutputOptions) throws {
+        try scope.check()
+        let environment = ProcessInfo.processInfo.environment
+        let automatic = try AutomaticMount(scope, domain: domain.name.text, environment: environment)
+        let mounted = try DaemonProbe.hello(domain)?.mountpoint
+        if let mounted, mounted.bytes != path { throw Mount.busy(domain, mounted) }
+        let takeBack = try automatic.write(text(environment))
+        let runs = automatic.control.reload()
+        var daemon = try DaemonProbe.hello(domain)
+        if mounted == nil {
+            do {
+                daemon = try runs ? start(automatic) : Mount.mount(domain, path, options)
+            } catch {
+                takeBack()
+                _ = automatic.control.reload()
+                throw error
+            }
+        }
+        let place = Format.path(path)
+        let line = "\(domain.name) is mounted on \(place), and will be \(scope.moment)"
+        guard let daemon else { return try output.done(line) }
+        try output.show(ControlAnswer.daemon(daemon), [line])
+    }
+
+    private func start(_ automatic: AutomaticMount) throws -> DaemonStatus {
+        if let complaint = automatic.control.start(automatic.unit) {
+            let look =
+                "'systemctl \(automatic.scope.word) status \(ShellWord.quoted(Array(automatic.unit.utf8)))' says why"
+            throw ControlFailure(
+                .mountFailed, "systemd could not mount it, so nothing was changed; \(look): \(complaint)")
+        }
+        guard let daemon = try DaemonProbe.hello(domain), daemon.mountpoint?.bytes == path else {
+            throw ControlFailure(.mountFailed, "systemd started another unit than the one written; nothing was changed")
+        }
+        return daemon
+    }
+
+    private func text(_ environment: [String: String]) throws -> String {
+        let data = environment["XDG_DATA_HOME"].map { ["XDG_DATA_HOME": $0] } ?? [:]
+        let unit = UnitText(
+            program: Array(try MountProgram.find().utf8), domain: domain.name.text, directory: path,
+            options: options.map(RawArguments.bytes), environment: data)
+        guard let text = unit.text else {
+            throw ControlFailure(.usage, "a unit of systemd can only hold paths and options that are UTF-8")
+        }
+        return text
+    }
+
+    /// No longer mounts a domain, which need not be there any more.
+    static func forget(_ name: String, _ scope: UnitScope, _ output: OutputOptions) throws {
+        do { _ = try DomainName(name) } catch { throw ControlFailure(.usage, "\(error)") }
+        let environment = ProcessInfo.processInfo.environment
+        guard try AutomaticMount(scope, domain: name, environment: environment).remove() else {
+            throw ControlFailure(.refused, "\(name) is not mounted \(scope.moment)")
+        }
+        try output.done("\(name) is no longer mounted \(scope.moment)")
+    }
+
+    /// After the domain is gone: a unit would fail at each login.
+    /// - Returns: When it was to be mounted; nil if it was not, or that can't be undone, which then shows.
+    static func forget(_ domain: DomainLocation) -> String? {
+        let scope: UnitScope = geteuid() == 0 ? .system : .user
+        do {
+            let environment = ProcessInfo.processInfo.environment
+            let automatic = try AutomaticMount(scope, domain: domain.name.text, environment: environment)
+            return try automatic.remove() ? scope.moment : nil
+        } catch { return nil }
+    }
+}

@@ -1,0 +1,69 @@
+/// A drop-in for `replica@NAME.service` that has it mount the domain.
+struct UnitText {
+    /// `mount.replica`.
+    let program: [UInt8]
+    let domain: String
+    /// Absolute.
+    let directory: [UInt8]
+    /// Option lists, as after `-o`.
+    let options: [[UInt8]]
+    /// What locates the domain where the command found it.
+    let environment: [String: String]
+
+    /// The file's text; nil if a path or an option is not UTF-8, which no unit can hold.
+    var text: String? {
+        let words =
+            [[UInt8(ascii: ":")] + program, Array(domain.utf8), directory, Array("-o".utf8), Array("foreground".utf8)]
+            + options.flatMap { [Array("-o".utf8), $0] }
+        let quoted = words.compactMap(Self.quoted)
+        guard quoted.count == words.count else { return nil }
+        var lines = [
+            "# Made by 'replica mount --at-login' or '--at-boot', and taken away by '--not-at-login' or '--not-at-boot'."
+        ]
+        lines.append("[Unit]")
+        // Not of the directory itself: its mount is what this unit makes. It is stopped before that is unmounted.
+        if let folder = Self.path(directory.prefix(through: directory.lastIndex(of: UInt8(ascii: "/")) ?? 0)) {
+            lines.append("RequiresMountsFor=" + folder)
+        }
+        if let mount = UnitName.mount(at: directory) { lines.append("After=" + mount) }
+        lines.append("[Service]")
+        for (name, value) in environment.sorted(by: { $0.key < $1.key }) {
+            guard let word = Self.quoted(Array("\(name)=\(value)".utf8)) else { return nil }
+            lines.append("Environment=" + word)
+        }
+        // Without the one that serves it unmounted. The colon: a dollar sign is one.
+        lines += ["ExecStart=", "ExecStart=" + quoted.joined(separator: " ")]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// One word of a command line or an assignment (systemd.syntax(7), systemd.service(5)): specifiers, quotes and escapes are
+    /// taken for what they are. Nil if it is not UTF-8.
+    static func quoted(_ bytes: [UInt8]) -> String? {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        var word = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\", "\"": word += "\\" + String(scalar)
+            case "%": word += "%%"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+                word += #"\x"# + UnitName.hexadecimal(UInt8(scalar.value))
+            default: word.unicodeScalars.append(scalar)
+            }
+        }
+        return word + "\""
+    }
+
+    /// A path where systemd takes no escape but a backslash before what it stands for; nil if it can't be written so.
+    private static func path(_ bytes: ArraySlice<UInt8>) -> String? {
+        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F })
+        else { return nil }
+        let escaped = text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\\", "\"": "\\" + String(scalar)
+            case "%": "%%"
+            default: String(scalar)
+            }
+        }
+        return "\"" + escaped.joined() + "\""
+    }
+}
