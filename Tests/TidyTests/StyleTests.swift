@@ -84,7 +84,7 @@ import Testing
     @Test func aScriptTakesNoDeathForSilence() {
         for file in SourceTree.swift where !file.isInSources {
             for (index, line) in file.lines.enumerated() where takesDeathForSilence(line) {
-                Issue.record("\(file.path):\(index + 1): use `prints`, which sees whether the command succeeds")
+                Issue.record("\(file.path):\(index + 1): use `prints`, `lacks` or `finds_no`, which see a command die")
             }
         }
     }
@@ -93,12 +93,15 @@ import Testing
         (#"equal "$(ls a)" """#, true), (#"x; equal "$(ls "$A")$(ls b)" ''; y"#, true), (#"[ -z "$(ls)" ]"#, true),
         (#"equal "$(look "$A")" "$(look b)""#, true), (#"equal "$(look a)" "$(printf 'a b')""#, false),
         (#"equal "$(cat a)" text"#, false), (#"[ -z "$pid" ]"#, false), (#"prints "" ls a"#, false),
+        (#"not grep x a"#, true), (#"not has a x"#, true), (#"lacks a x; finds_no x a"#, false),
     ])
     func deathIsToldFromSilence(_ line: String, _ isTold: Bool) { #expect(takesDeathForSilence(line) == isTold) }
 
     private func takesDeathForSilence(_ line: String) -> Bool {
-        // The test of this rule has such lines.
-        !line.contains("(#\"") && line.contains(#/\[ -z "\$\(|equal "\$\((?:.*\)" (?:""|'')|(\w+) .*\)" "\$\(\1 )/#)
+        // The test of this rule has such lines, and so has what explains the words.
+        if line.contains("(#\"") || line.contains("`not ") { return false }
+        if line.contains(#/\bnot (?:grep|has) |\[ -z "\$\(/#) { return true }
+        return line.contains(#/equal "\$\((?:.*\)" (?:""|'')|(\w+) .*\)" "\$\(\1 )/#)
     }
 
     @Test func everyTestTargetHasTests() {

@@ -98,7 +98,7 @@ import Testing
                     for n in $(seq 400); do ln -s target "$MNT/link-with-a-long-name-so-that-it-takes-room-$n" 2>/dev/null || true; done
                     words() { replica status d >said 2>&1 && grep -q "offline: no space is left where the domain keeps its state" said; }
                     eventually words
-                    not grep -qi sqlite said
+                    finds_no -qi sqlite said
                     content_is "$MNT/cold" cold
                     replica list >said; grep -q "^d" said
                     rm disk/filler

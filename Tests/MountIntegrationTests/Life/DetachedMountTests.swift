@@ -30,7 +30,7 @@ import Testing
                     held_by "$holder" || fail "$(replica status d --json)"
                     replica status d >said
                     has said "of $MNT, not in the tree any more, is in use by process"
-                    not grep -q "mounted on *$MNT" said
+                    finds_no -q "mounted on *$MNT" said
                     equal "$(cat "/proc/$holder/cwd/one")" one
                     mount_it
                     is_mounted

@@ -45,7 +45,7 @@ import Testing
                     over 100000000 /proc/sys/fs/inotify/max_user_watches
                     ulimit -n "$(ulimit -Hn)"
                     finds 0 "fine     device" doctor
-                    not grep -qv "^fine " said
+                    finds_no -qv "^fine " said
                     XDG_DATA_HOME=$HERE/none finds 0 "fine     fusermount" for_user
 
                     if [ -e $fuse ]; then
@@ -112,7 +112,7 @@ import Testing
                 Self.words + #"""
                     # What is wrong with the machine is another test's: errors of the domain alone are looked for.
                     doctor() { replica doctor d; }
-                    clean() { doctor >said 2>&1 || true; not grep -qE "^(error|warning) +d: " said || fail "$(cat said)"; }
+                    clean() { doctor >said 2>&1 || true; finds_no -qE "^(error|warning) +d: " said || fail "$(cat said)"; }
                     begin; settle; clean
                     has said "fine     d: mount: mounted on $MNT"
 

@@ -75,9 +75,9 @@ import Testing
                 # Bash says of a child that a signal ended whether it dumped.
                 code=0; { wait "$child"; } 2>end || code=$?
                 [ "$code" -gt 128 ] || fail "it ended with $code"
-                not has end dumped
+                lacks end dumped
                 not ls core* >dumps 2>/dev/null
-                not has said "ended by a fault of its own"
+                lacks said "ended by a fault of its own"
                 gone "$pid"
                 umount -l "$MNT" 2>/dev/null || true; mount_it; content_is "$MNT/file" kept
                 """#)

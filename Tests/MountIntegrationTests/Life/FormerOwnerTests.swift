@@ -28,7 +28,7 @@ import Testing
                 wait $attacker || { cat attacked >&2; fail "the attacker failed"; }
                 cat attacked
                 has attacked done
-                not has attacked READ
+                lacks attacked READ
                 equal "$(stat -L -c '%u %a %h' /proc/self/fd/8) $(cat <&8)" "0 600 1 secret"
                 """)
         }

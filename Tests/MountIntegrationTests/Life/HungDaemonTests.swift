@@ -27,7 +27,7 @@ import Testing
                 # It is not asked at all about what is not its own.
                 equal "$(replica status mnt2/file --json 2>&1 | grep -o '"path":"file"')" '"path":"file"'
                 replica pin mnt2/file >said 2>&1
-                not has said "does not answer"
+                lacks said "does not answer"
                 kill -CONT "$pid"
                 trap - EXIT
                 all_are_listed() { [ "$(replica list 2>/dev/null | cut -f 1)" = "$(printf 'd\ne2\ne3')" ]; }

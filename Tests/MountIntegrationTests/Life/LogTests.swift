@@ -12,7 +12,7 @@ import Testing
                 # What the daemon itself says comes too, here a call of the store, and what stands in a log that takes this one's
                 # place.
                 echo text >"$MNT/called"; eventually has followed method=createItem
-                mv "$log" "$log.1"; printf second >"$log"; sleep 0.5; not has followed second
+                mv "$log" "$log.1"; printf second >"$log"; sleep 0.5; lacks followed second
                 echo >>"$log"; eventually has followed second
                 rm "$log"; echo third >"$log"; eventually has followed third
                 kill -0 "$follower"; kill "$follower"; got=0; wait "$follower" || got=$?; equal "$got" 143

@@ -67,7 +67,7 @@ import Testing
                 settle; same
                 echo end >"$STORE/end"; eventually grep -q end "$HERE/events"
                 kill $watcher
-                not grep passing "$HERE/events"
+                finds_no passing "$HERE/events"
                 content_is "$STORE/saved" "save 200"
                 saves=$(grep -c ' saved$' "$HERE/events")
                 test "$saves" -ge 1; test "$saves" -le 20

@@ -13,7 +13,7 @@ import Testing
                     echo own >"$SRC/own/file"; chmod 600 "$SRC/own/file"; echo group >"$SRC/group/file"
                     chmod \(mode) "$SRC"
                     replica import d "$SRC" --store "file://$STORE" --create >said 2>&1
-                    not grep -q note said
+                    finds_no -q note said
                     mount_it; mkdir -m 711 "$MNT/late"; echo late >"$MNT/late/file"; settle
                     equal "$(stat -c %a "$STORE")" 700
                     modes() { (cd "$1" && find . -mindepth 1 -printf '%m %p\n' | sort); }

@@ -174,7 +174,7 @@ import Testing
             for file in "/proc/$pid"/fd/*; do
                 case $(readlink "$file") in socket:* | pipe:* | */replica-store-sleeper) ;; *) fail "$(readlink "$file")" ;; esac
             done
-            not grep -q storage "/proc/$pid/cmdline" "/proc/$pid/environ"
+            finds_no -q storage "/proc/$pid/cmdline" "/proc/$pid/environ"
             kill_daemon
             gone "$pid"
             umount -l "$MNT"

@@ -21,6 +21,11 @@ import Testing
         ("if prints '' false; then echo; else exit 1; fi", false),
         ("within 0 prints '' false", false),
         ("within 0 prints '' true; not prints '' false; not prints '' echo one", true),
+        ("echo one >file; lacks file two; finds_no -q two file; lacks /dev/null one", true),
+        ("echo one >file; lacks file one", false),
+        ("lacks nothing one", false),
+        ("echo one >file; finds_no -q two file nothing", false),
+        ("if finds_no -q one nothing; then echo; else exit 1; fi", false),
     ]
 
     @Test(arguments: calls) func whatPrintsNothingIsSeenToSucceed(_ call: String, _ passes: Bool) async throws {

@@ -82,6 +82,13 @@ let shellWords = #"""
     free_lock() { flock -n "$STATE/lock" true; }
     no_daemon() { eventually free_lock; }
     has() { grep -qF -- "$2" "$1"; }
+    # finds_no ARGUMENTS-OF-GREP...: it looked, and found nothing. `not grep` holds where there is no such file, too.
+    finds_no() {
+        local got=0
+        grep "$@" || got=$?
+        [ "$got" -eq 1 ] || fail "grep ends with $got: $*"
+    }
+    lacks() { finds_no -qF -- "$2" "$1"; }
     content_is() { [ "$(cat "$1" 2>/dev/null)" = "$2" ]; }
     # Gives a folder of the trial a disk of its own, of which `cut_power` can take away what is only in memory.
     disk_at() {
