@@ -12,7 +12,20 @@ package final class StoreServer: Sendable {
     /// Why a store can't be opened.
     package typealias Failure = StoreFailure
 
-    private let storage: any PathStorage
+    /// A storage that is served.
+    package struct Opened: Sendable {
+        let storage: any PathStorage
+        let steps: @Sendable () -> UInt64
+
+        /// - Parameter steps: Answers a number that grows as long as calls are at work.
+        package init(storage: any PathStorage, steps: @escaping @Sendable () -> UInt64) {
+            self.storage = storage
+            self.steps = steps
+        }
+    }
+
+    private let opened: Opened
+    private var storage: any PathStorage { opened.storage }
     private let spool: String
     private let writer: LineWriter
     private let calls = Locked<[Int64: Task<Void, Never>]>([:])
@@ -20,12 +33,12 @@ package final class StoreServer: Sendable {
     /// Bytes of a line.
     private static let longestLine = 4 << 20
     /// Nanoseconds between two words of a call that it is at work.
-    private static let beat: UInt64 = 1_000_000_000
+    private static let beat: UInt64 = 5_000_000_000
     /// Seconds that calls have which are under way when the daemon ends.
     private static let grace = 8.0
 
-    private init(_ storage: any PathStorage, spool: String, _ writer: LineWriter) {
-        (self.storage, self.spool, self.writer) = (storage, spool, writer)
+    private init(_ opened: Opened, spool: String, _ writer: LineWriter) {
+        (self.opened, self.spool, self.writer) = (opened, spool, writer)
     }
 
     /// Serves until the daemon ends, then ends the process.
@@ -33,7 +46,7 @@ package final class StoreServer: Sendable {
     ///   - name: For people.
     ///   - open: Makes the storage of what the daemon asks for.
     package static func main(
-        _ name: String, _ open: @Sendable (Greeting) async throws(Failure) -> any PathStorage
+        _ name: String, _ open: @Sendable (Greeting) async throws(Failure) -> Opened
     ) async -> Never {
         signal(SIGPIPE, SIG_IGN)
         let writer = LineWriter(1)
@@ -43,9 +56,9 @@ package final class StoreServer: Sendable {
             let greeting = try? JSONDecoder().decode(Greeting.self, from: Data(first))
         else { exit(2) }
         do throws(Failure) {
-            let storage = try await open(greeting)
-            writer.write(HelloAnswer(name: name, properties: .init(storage.properties)))
-            let server = StoreServer(storage, spool: greeting.spool, writer)
+            let opened = try await open(greeting)
+            writer.write(HelloAnswer(name: name, properties: .init(opened.storage.properties)))
+            let server = StoreServer(opened, spool: greeting.spool, writer)
             while let line = await lines.next() { server.take(line) }
             await server.finish()
         } catch {
@@ -72,8 +85,11 @@ package final class StoreServer: Sendable {
         calls.withLock { calls in
             calls[id] = Task {
                 let answer = await self.answer(id, name, call)
-                self.writer.write(answer)
-                self.calls.withLock { $0[id] = nil }
+                // In one step: nothing may be told of a call after its answer.
+                self.calls.withLock { calls in
+                    calls[id] = nil
+                    self.writer.write(answer)
+                }
             }
         }
     }
@@ -96,21 +112,27 @@ package final class StoreServer: Sendable {
     // MARK: Calls
 
     private func answer(_ id: Int64, _ name: String, _ call: ServedCall) async -> ServedAnswer {
-        let beat = Beat(every: Self.beat)
-        let steps = Locked<Int64>(0)
-        let note: @Sendable () -> Void = { [writer] in
-            let count = steps.withLock { steps in
-                steps += 1
-                return steps
-            }
-            if beat.isTime { writer.write(ServedAnswer(id: id, progress: count)) }
+        let sign = Task { await self.tell(id) }
+        defer { sign.cancel() }
+        do throws(PathStorageError) {
+            return ServedAnswer(id: id, result: try await result(id, name, call))
+        } catch {
+            return ServedAnswer(id: id, error: .init(error))
         }
-        return await CallProgress.$note.withValue(note) {
-            do throws(PathStorageError) {
-                return ServedAnswer(id: id, result: try await result(id, name, call))
-            } catch {
-                return ServedAnswer(id: id, error: .init(error))
-            }
+    }
+
+    /// Tells now and then that a call is at work, as long as its storage makes steps: those of all calls, each of which ends when
+    /// its own network is silent for long.
+    private func tell(_ id: Int64) async {
+        var (last, count): (UInt64, Int64) = (opened.steps(), 0)
+        while true {
+            // Who is cancelled has been answered.
+            do { try await Task.sleep(nanoseconds: Self.beat) } catch { return }
+            let now = opened.steps()
+            guard now != last else { continue }
+            (last, count) = (now, count + 1)
+            let line = ServedAnswer(id: id, progress: count)
+            calls.withLock { if $0[id] != nil { writer.write(line) } }
         }
     }
 
@@ -170,7 +192,7 @@ package final class StoreServer: Sendable {
             throw .unreachable("the spool file can't be opened: \(String(cString: strerror(errno)))")
         }
         defer { close(file) }
-        let beat = Beat(every: Self.beat / 5)
+        let beat = Beat(every: 200_000_000)
         let contents = ItemContents(file: FileDescriptor(rawValue: file), size: call.size) { [writer] count in
             if beat.isTime { writer.write(ServedAnswer(id: id, progress: count)) }
         }

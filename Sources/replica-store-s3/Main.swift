@@ -18,10 +18,11 @@ struct Main {
             given.authorities = given.authorities ?? environment["AWS_CA_BUNDLE"] ?? environment["SSL_CERT_FILE"]
             let address = given
             do throws(S3Failure) {
-                return try await S3Storage.open(address, memory: AbilityMemory(folder: greeting.state)) {
+                let storage = try await S3Storage.open(address, memory: AbilityMemory(folder: greeting.state)) {
                     () throws(S3Failure) in
                     try S3Account.find(address, secrets: secrets, environment: environment)
                 }
+                return StoreServer.Opened(storage: storage) { storage.steps }
             } catch {
                 throw StoreFailure(error)
             }

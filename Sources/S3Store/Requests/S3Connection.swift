@@ -1,7 +1,6 @@
 import ChildProcess
 import Glibc
 import HTTPClient
-import PathStore
 import Threads
 
 /// The bucket: signs requests and makes them, in the region where it turns out to be and by the server's clock.
@@ -20,6 +19,7 @@ final class S3Connection: Sendable {
     private let state: Locked<State>
     private let find: @Sendable () throws(S3Failure) -> S3Account
     private let disk = DiskQueue()
+    private let answered = Locked<UInt64>(0)
 
     /// - Parameter find: Finds the account, now and again when it is no longer taken.
     init(
@@ -32,6 +32,9 @@ final class S3Connection: Sendable {
             throw S3Failure(error)
         }
     }
+
+    /// How many requests have ended.
+    var count: UInt64 { answered.withLock { $0 } }
 
     /// Whose abilities are known by this: another user may not do the same.
     var server: String {
@@ -48,10 +51,10 @@ final class S3Connection: Sendable {
         while true {
             do throws(S3Error) {
                 let answer = try await sendOnce(request)
-                CallProgress.note?()
+                answered.withLock { $0 += 1 }
                 return answer
             } catch {
-                CallProgress.note?()
+                answered.withLock { $0 += 1 }
                 tries += 1
                 guard tries < 4, await isWorthAnother(error, request, tries) else { throw error }
             }

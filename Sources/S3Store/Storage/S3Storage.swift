@@ -47,6 +47,9 @@ package final class S3Storage: PathStorage {
         }
     }
 
+    /// How many requests have ended: more and more as long as it is at work.
+    package var steps: UInt64 { connection.count }
+
     /// Ends all that is under way; every later call is ``PathStorageError/cancelled``.
     package func close() { connection.close() }
 

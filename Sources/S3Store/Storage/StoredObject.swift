@@ -133,7 +133,8 @@ enum FileMode {
     static func time(_ text: String) -> Timestamp? {
         guard text.utf8.count <= 40 else { return nil }
         let isBefore = text.hasPrefix("-")
-        let parts = text.drop { $0 == "-" || $0 == "+" }.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = text.dropFirst(isBefore || text.hasPrefix("+") ? 1 : 0).split(
+            separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), let seconds = HTTPHead.size(String(parts[0])) else { return nil }
         var nanoseconds: Int64 = 0
         if parts.count == 2 {

@@ -1,0 +1,122 @@
+import Foundation
+import Glibc
+import ReplicaModel
+import Testing
+
+@testable import S3Store
+
+/// URLs, keys and where they come from.
+@Suite struct AccountTests {
+    @Test func urlsAreRead() throws {
+        let address = try S3Address(
+            "my-bucket/a%20b/c/?endpoint=https://s3.example.org:9000/base/&region=eu-1&profile=work&style=virtual&ca=/a.pem"
+        )
+        #expect(address.bucket == "my-bucket")
+        #expect(address.prefix == [FileName("a b"), FileName("c")])
+        #expect(address.endpoint == "https://s3.example.org:9000/base")
+        #expect(address.region == "eu-1" && address.profile == "work" && address.isVirtualHosted == true)
+        #expect(address.authorities == "/a.pem")
+        #expect(try S3Address("bucket").prefix.isEmpty)
+    }
+
+    @Test(arguments: [
+        "", "/x", "ab", "bu cket", "bucket@host", "..", "bucket//x", "bucket/../x", "bucket/./x", "bucket/%2e%2e",
+        "bucket/a%2fb", "bucket/%00", "bucket/%ff", "bucket/%zz", "bucket?endpoint=ftp://x", "bucket?endpoint=https://",
+        "bucket?endpoint=https://a@b", "bucket?endpoint=https://a%20b", "bucket?region=a/b", "bucket?style=other",
+        "bucket?frob=1", "bucket?region", "bucket?endpoint=https://a%0d%0ax",
+    ]) func whatCouldMeanSomethingElseIsRefused(_ text: String) {
+        #expect(throws: S3Address.Invalid.self) { try S3Address(text) }
+    }
+
+    private func find(
+        _ url: String, _ secrets: [String: String] = [:], _ environment: [String: String] = [:]
+    ) throws -> S3Account {
+        try S3Account.find(try S3Address(url), secrets: secrets, environment: environment)
+    }
+
+    @Test func keysComeFromTheNearestPlace() throws {
+        let folder = "/var/tmp/replica-test-\(getpid())-s3-home-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: folder + "/.aws", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try """
+        # a comment
+        [default]
+        aws_access_key_id = default key
+        aws_secret_access_key=default=secret
+        [work]
+        aws_access_key_id=work
+        aws_secret_access_key=secret
+        aws_session_token=token
+        """.write(toFile: folder + "/.aws/credentials", atomically: true, encoding: .utf8)
+        try """
+        [profile work]
+        region = eu-2
+        endpoint_url = http://localhost:1/
+        s3 =
+          region = not this
+        [profile sso]
+        sso_session = x
+        """.write(toFile: folder + "/.aws/config", atomically: true, encoding: .utf8)
+        let home = ["HOME": folder]
+        let keys = ["AWS_ACCESS_KEY_ID": "environment", "AWS_SECRET_ACCESS_KEY": "secret"]
+        #expect(
+            try find("bucket", [:], home).credentials
+                == S3Credentials(accessKey: "default key", secretKey: "default=secret"))
+        let work = try find("bucket?profile=work", [:], home.merging(keys) { $1 })
+        #expect(work.credentials == S3Credentials(accessKey: "work", secretKey: "secret", sessionToken: "token"))
+        #expect(work.region == "eu-2" && work.endpoint == "http://localhost:1" && !work.isVirtualHosted)
+        #expect(try find("bucket", [:], home.merging(["AWS_PROFILE": "work"]) { $1 }).credentials.accessKey == "work")
+        #expect(try find("bucket", [:], home.merging(keys) { $1 }).credentials.accessKey == "environment")
+        let given = ["access_key": " file ", "Secret_Key": "secret"]
+        #expect(try find("bucket", given, home.merging(keys) { $1 }).credentials.accessKey == "file")
+        #expect(
+            throws: S3Failure.notAuthenticated("the profile sso logs in by sso_session, which is not supported yet")
+        ) {
+            try find("bucket?profile=sso", [:], home)
+        }
+        #expect(throws: S3Failure.self) { try find("bucket?profile=none", [:], home) }
+        #expect(throws: S3Failure.self) { try find("bucket", ["access_key": "alone"], ["HOME": "/nowhere"]) }
+    }
+
+    @Test func amazonsEndpointsAreByRegion() throws {
+        let keys = ["access_key": "a", "secret_key": "b"]
+        let account = try find("bucket?region=eu-1", keys)
+        #expect(account.endpoint == "https://s3.eu-1.amazonaws.com" && account.isVirtualHosted)
+        // A certificate for one name more is none for two.
+        #expect(try !find("bucket.with.dots", keys).isVirtualHosted)
+        #expect(try find("bucket", keys, ["AWS_REGION": "us-2"]).region == "us-2")
+        #expect(try find("bucket", keys, ["AWS_ENDPOINT_URL": "https://x"]).endpoint == "https://x")
+    }
+
+    @Test func modesAreThoseOfS3fsAndRclone() {
+        let modes: [(String, Bool, UInt32?)] = [
+            ("0100644", false, 0o100644), ("100664", false, 0o100664), ("33188", false, 0o100644),
+            ("41471", false, 0o120777), ("40755", true, 0o040755), ("16877", true, 0o040755), ("644", false, 0o644),
+            ("99999999999999", false, nil), ("-1", false, nil), ("", false, nil), ("0x1f", false, nil),
+        ]
+        for (text, isFolder, mode) in modes {
+            #expect(FileMode.parsed(text, isFolder: isFolder) == mode, "\(text)")
+        }
+    }
+
+    @Test(arguments: [
+        (0, 0), (1_764_000_000, 0), (1_764_000_000, 5), (-1, 0), (-1, 500_000_000), (-2, 999_999_999), (5, 120_000_000),
+    ]) func timesComeBack(_ seconds: Int64, _ nanoseconds: Int64) {
+        let date = Timestamp(seconds: seconds, nanoseconds: nanoseconds)
+        #expect(FileMode.time(FileMode.text(date)) == date, "\(FileMode.text(date))")
+    }
+
+    @Test func timesOfOthersAreRead() {
+        #expect(FileMode.time("1234567890.123") == Timestamp(seconds: 1_234_567_890, nanoseconds: 123_000_000))
+        #expect(FileMode.time("1.0000000001") == Timestamp(seconds: 1, nanoseconds: 0))
+        for text in ["", "x", "1.2.3", "1e9", "99999999999999999999", "1.", "--1"] {
+            #expect(FileMode.time(text) == nil, "\(text)")
+        }
+        #expect(Moment.header("Wed, 21 Oct 2015 07:28:00 GMT") == 1_445_412_480)
+        #expect(Moment.listing("2015-10-21T07:28:00.999Z") == 1_445_412_480)
+        #expect(Moment.stamp(1_445_412_480) == "20151021T072800Z")
+        for text in ["", "Wed, 99 Oct 2015 07:28:00 GMT", "Wed, 21 Foo 2015 07:28:00 GMT", "x x x x x x"] {
+            #expect(Moment.header(text) == nil)
+        }
+    }
+}

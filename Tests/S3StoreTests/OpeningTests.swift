@@ -1,0 +1,76 @@
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+
+@testable import S3Store
+
+/// Why a bucket can't be used is told apart.
+@Suite struct OpeningTests {
+    private func failure(_ account: S3Account, _ place: String) async throws -> S3Failure {
+        do throws(S3Failure) {
+            try await S3Storage.open(try! S3Address(place)) { () throws(S3Failure) in account }.close()
+        } catch {
+            return error
+        }
+        throw BrokenPromise("it should have failed")
+    }
+
+    @Test func wrongKeys() async throws {
+        let server = try S3Server.shared
+        let bucket = try await server.bucket()
+        let wrong = S3Credentials(accessKey: S3Server.credentials.accessKey, secretKey: "wrong")
+        #expect(
+            try await failure(server.account(wrong), bucket)
+                == .notAuthenticated("the server does not take this secret key"))
+        let none = S3Credentials(accessKey: "none", secretKey: "none")
+        #expect(
+            try await failure(server.account(none), bucket)
+                == .notAuthenticated("the server does not know this access key"))
+    }
+
+    @Test func noBucketAndNoServer() async throws {
+        let server = try S3Server.shared
+        #expect(
+            try await failure(server.account(), "nosuch") == .refused("there is no bucket nosuch there"))
+        let nobody = S3Account(
+            credentials: S3Server.credentials, region: "us-east-1", endpoint: "http://127.0.0.1:1",
+            isVirtualHosted: false)
+        guard case .unreachable = try await failure(nobody, "bucket") else {
+            Issue.record("a server that is not there was another failure")
+            return
+        }
+    }
+
+    /// Whoever answers in plain text is not the server that the certificate is of.
+    @Test func aServerThatIsNoneOverTLS() async throws {
+        let server = try S3Server.shared
+        let account = S3Account(
+            credentials: S3Server.credentials, region: "us-east-1",
+            endpoint: server.endpoint.replacing("http://", with: "https://"), isVirtualHosted: false)
+        guard case .unreachable = try await failure(account, "bucket") else {
+            Issue.record("it was another failure")
+            return
+        }
+    }
+
+    @Test func keysThatAreGivenAnewAreTaken() async throws {
+        try await S3Scratch.run { scratch in
+            let accounts = AccountBox(scratch.server.account())
+            let storage = try await S3Storage.open(try S3Address(scratch.bucket)) { () throws(S3Failure) in
+                accounts.account
+            }
+            defer { storage.close() }
+            // It looks for others at most every two seconds.
+            try await Task.sleep(for: .milliseconds(2_100))
+            accounts.account = scratch.server.account(S3Credentials(accessKey: "none", secretKey: "none"))
+            _ = try await storage.entry(at: .root)
+        }
+    }
+}
+
+/// An account that is another after a while.
+private final class AccountBox: @unchecked Sendable {
+    var account: S3Account
+    init(_ account: S3Account) { self.account = account }
+}
