@@ -7,9 +7,6 @@ import Threads
 extension DirectoryTree {
     /// The most changes of one batch.
     static let batchSize = 1_000
-    /// How long an item may be between two places before it is looked for. inotify(7) tells both halves of a rename
-    /// together, or almost so.
-    static let orphanGrace = Duration.milliseconds(100)
 
     func currentAnchor() throws(RemoteStoreError) -> SyncAnchor {
         try drain()
@@ -45,16 +42,6 @@ extension DirectoryTree {
             looks += 1
             if let batch = try look(after: anchor, isLast: looks == Self.mostLooks) { return batch }
         }
-    }
-
-    /// Sleeps until it can be said of all that left its place where it went, or that it is gone.
-    /// - Returns: False when there is nothing to wait for.
-    private func awaitOrphans() -> Bool {
-        let last = index.withLock { $0.orphans.values.lazy.filter(\.mayBeElsewhere).map(\.since).max() }
-        guard let last else { return false }
-        let left = (Self.orphanGrace - (ContinuousClock.now - last)) / .microseconds(1)
-        if left > 0 { usleep(UInt32(left.rounded(.up))) }
-        return true
     }
 
     /// How often changes are looked at anew because something changed meanwhile.
@@ -121,7 +108,7 @@ extension DirectoryTree {
     ) throws(RemoteStoreError) -> (ChangeLog.Changes, [Known])? {
         try draining.withLock { _ throws(RemoteStoreError) in
             try index.withLock { index throws(RemoteStoreError) in
-                if !isLast, index.orphans.values.contains(where: \.mayBeElsewhere) { return nil }
+                if !isLast, !index.orphans.isEmpty { return nil }
                 let changes = try index.log.changes(after: anchor, limit: Self.batchSize)
                 let known = changes.keys.map { key in
                     Known(
@@ -160,6 +147,7 @@ extension DirectoryTree {
             if batch.hasGap { index.withLock { $0.expire() } }
             var places = index.withLock { $0.takeUnsettled() }
             for event in batch.events { places[event.place, default: []].formUnion(event.cause) }
+            index.withLock { $0.noteMoves(places) }
             settle(places, from: top)
             try settleOrphans(from: top)
         }
@@ -225,36 +213,5 @@ extension DirectoryTree {
         } catch  where error.provesAbsence {
             return nil
         }
-    }
-
-    /// Finds out what became of items that left their places a while ago.
-    private func settleOrphans(from top: Handle) throws(RemoteStoreError) {
-        let due = index.withLock { index in
-            let now = ContinuousClock.now
-            return index.orphans.filter { now - $0.value.since >= Self.orphanGrace || !$0.value.mayBeElsewhere }
-        }
-        if due.isEmpty { return }
-        var found: [ItemKey: Place] = [:]
-        if due.contains(where: \.value.mayBeElsewhere) {
-            let unlisted = index.withLock { index in
-                index.unlisted.compactMap { key in index.names(of: key).map { (key, $0) } }
-            }
-            if !unlisted.isEmpty { found = try places(below: unlisted) }
-        }
-        let gone = index.withLock { index -> [ItemKey] in
-            index.addHints(found.filter { due[$0.key] == nil })
-            return due.keys.flatMap { key -> [ItemKey] in
-                guard index.orphans[key] != nil else { return [] }
-                if let place = found[key] {
-                    index.adopt(key, at: place)
-                    return []
-                }
-                let gone = index.forget(key)
-                memory?.forget(gone)
-                for key in gone { index.log.add(key) }
-                return gone
-            }
-        }
-        if !gone.isEmpty { watches.remove(Set(gone)) }
     }
 }

@@ -6,8 +6,12 @@ struct FolderIndex {
     /// An item that left its place and was not seen in another one yet.
     struct Orphan {
         var since: ContinuousClock.Instant
-        /// Whether it may stand in a folder that is not listed. False for what was unlinked or replaced.
+        /// Whether it may stand in a folder that is not listed. False for what was unlinked or replaced, as far as is known: the
+        /// look that missed it may have been ahead of the event that it went elsewhere.
         var mayBeElsewhere: Bool
+
+        /// When it can be settled. inotify(7) tells both halves of a rename together, or almost so, and right after it.
+        var due: ContinuousClock.Instant { since + .milliseconds(mayBeElsewhere ? 100 : 20) }
     }
 
     /// Known are the entries of the listed folders, and what left them for others; hinted, where a scan of the tree saw
@@ -78,6 +82,27 @@ struct FolderIndex {
             here = place.parent
         }
         return isLost
+    }
+
+    /// Takes note of what went elsewhere after it was already missed at its place.
+    mutating func noteMoves(_ events: [Place: ChangeCause]) {
+        for (key, orphan) in orphans where !orphan.mayBeElsewhere {
+            guard let place = table.place(of: key), events[place]?.contains(.movedAway) == true else { continue }
+            orphans[key]?.mayBeElsewhere = true
+        }
+    }
+
+    /// Whether an event tells when a folder moves, or one that it is in: none of them is between two places or in a folder that is
+    /// not listed.
+    func isFirm(_ key: ItemKey) -> Bool {
+        var here = key
+        for _ in 0..<EntryTable.deepest {
+            if here == .root { return true }
+            guard orphans[here] == nil, table.marks(of: here).contains(.attached), let place = table.place(of: here)
+            else { return false }
+            here = place.parent
+        }
+        return false
     }
 
     private mutating func recordUnlisted(_ key: ItemKey, _ status: FileStatus, at place: Place) {

@@ -1,0 +1,78 @@
+import Foundation
+import Glibc
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+import Threads
+
+@testable import DirectoryStore
+
+/// What left its place for a folder that nobody listed, where no event tells that it came: it is not gone.
+@Suite(.serialized) struct OrphanTests {
+    let scratch: Scratch
+    let store: DirectoryStore
+    let other: ShellClient
+
+    init() throws {
+        scratch = try Scratch()
+        store = try DirectoryStore(path: scratch.root)
+        other = ShellClient(root: scratch.root)
+    }
+
+    /// Something new has its name when an older event has it looked at: the event that it moved is still to come.
+    @Test func aLookAheadOfItsEventsIsNoProof() async throws {
+        try await other.write([1], to: "file")
+        try await other.makeFolder("unlisted")
+        let item = try await store.child("file")
+        _ = try await store.all()
+        let anchor = try await store.currentAnchor()
+        try await other.move("file", to: "unlisted/file")
+        try await other.write([2], to: "file")
+        let tree = store.tree
+        tree.settle([Place(parent: .root, name: FileName("file")): []], from: try tree.openRoot())
+        let told = try await store.changes(from: anchor) { updated, _ in updated[item.identifier] != nil }
+        #expect(told.deleted.isEmpty)
+        #expect(told.updated.count == 2)
+    }
+
+    /// The folder that it went to can't be searched, for one above that moved as well.
+    @Test func aFolderThatCannotBeSearchedIsNoProof() async throws {
+        try await other.write([1], to: "file")
+        try await other.makeFolder("above")
+        try await other.makeFolder("above/unlisted")
+        let item = try await store.child("file")
+        _ = try await store.all()
+        _ = try await store.all(in: try await store.child("above").identifier)
+        let anchor = try await store.currentAnchor()
+        try await other.move("file", to: "above/unlisted/file")
+        let places = ["above", "moved"].map { Place(parent: .root, name: FileName($0)) }
+        store.tree.index.withLock { $0.begin(places) }
+        try await other.move("above", to: "moved")
+        // Longer than what is between two places is waited for.
+        let end = ContinuousClock.now + .milliseconds(400)
+        while ContinuousClock.now < end {
+            #expect(try await store.enumerateChanges(from: anchor).deleted.isEmpty)
+        }
+        store.tree.index.withLock { _ = $0.end(places) }
+        let told = try await store.changes(from: anchor) { updated, _ in updated[item.identifier] != nil }
+        #expect(told.deleted.isEmpty)
+    }
+
+    /// Nor for ever: a folder that can't be found holds no deletion up for good.
+    @Test func whatIsGoneIsToldInTheEnd() async throws {
+        try await other.write([1], to: "file")
+        try await other.makeFolder("above")
+        try await other.makeFolder("above/unlisted")
+        let item = try await store.child("file")
+        _ = try await store.all()
+        _ = try await store.all(in: try await store.child("above").identifier)
+        let anchor = try await store.currentAnchor()
+        let places = ["above", "moved"].map { Place(parent: .root, name: FileName($0)) }
+        store.tree.index.withLock { $0.begin(places) }
+        defer { store.tree.index.withLock { _ = $0.end(places) } }
+        try await other.move("above", to: "moved")
+        try await other.move("file", to: "../elsewhere")
+        let told = try await store.changes(from: anchor) { _, deleted in !deleted.isEmpty }
+        #expect(told.deleted == [item.identifier])
+    }
+}
