@@ -21,12 +21,12 @@ extension Replica {
     {
         if case .filenameCollision(let other) = error {
             if let other, isMatch(outgoing, other) {
-                return try finish(outgoing, StoreResult(item: other)).map(FailureOutcome.apply) ?? .nothing
+                return try finish(outgoing, StoreResult(item: other)) == nil ? .nothing : .apply(other)
             }
             if let other, try isSameFolder(outgoing, other) {
                 var met = outgoing
                 met.call = .create(.mayAlreadyExist)
-                return try finish(met, StoreResult(item: other)).map(FailureOutcome.apply) ?? .nothing
+                return try finish(met, StoreResult(item: other)) == nil ? .nothing : .apply(other)
             }
             if let other, try meetDoubtful(outgoing, other) { return .apply(other) }
             return try collide(outgoing, with: other, backoff: backoff)

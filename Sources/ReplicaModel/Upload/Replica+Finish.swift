@@ -2,19 +2,28 @@ internal import SystemPackage
 
 extension Replica {
     /// Records the store's answer to a create or a modify.
-    /// - Returns: A state of an item to apply next: the store's own where it differs from what was sent.
-    func finish(_ outgoing: Outgoing, _ result: StoreResult) throws(ReplicaError) -> Item? {
-        let first = try withTreeWaking { (tree) throws(ReplicaError) in try tree.finish(outgoing, result) }
-        guard case .twin(let twin) = first else { return try finished(first) }
+    /// - Returns: What to apply next: the store's own state where it differs from what was sent.
+    func finish(_ outgoing: Outgoing, _ result: StoreResult) throws(ReplicaError) -> Incoming? {
+        let first = try taken(outgoing, result)
+        guard case .twin(let twin) = first.outcome else { return try finished(first) }
         _ = try removeTree(twin)
-        return try finished(
-            try withTreeWaking { (tree) throws(ReplicaError) in try tree.finish(outgoing, result, hadTwin: true) })
+        return try finished(try taken(outgoing, result, hadTwin: true))
     }
 
-    private func finished(_ outcome: Finished) throws(ReplicaError) -> Item? {
-        guard case .item(let next, let replaced) = outcome else { return nil }
+    /// - Returns: Also how many calls were answered by then: the next call about the item may be answered at once.
+    private func taken(
+        _ outgoing: Outgoing, _ result: StoreResult, hadTwin: Bool = false
+    ) throws(ReplicaError) -> (outcome: Finished, answers: UInt64) {
+        try withTreeWaking { (tree) throws(ReplicaError) in
+            let outcome = try tree.finish(outgoing, result, hadTwin: hadTwin)
+            return (outcome, tree.answers.count)
+        }
+    }
+
+    private func finished(_ taken: (outcome: Finished, answers: UInt64)) throws(ReplicaError) -> Incoming? {
+        guard case .item(let next, let replaced) = taken.outcome else { return nil }
         if let replaced { try noteDeletion(of: replaced) }
-        return next
+        return next.map { Incoming(identifier: $0.identifier, item: $0, asked: taken.answers) }
     }
 
     /// Has what the store replaced by another removed, like after a deletion in the store.
@@ -28,7 +37,7 @@ extension Replica {
     }
 
     /// Records the answer to the question whether an earlier call arrived.
-    func finishResolving(_ outgoing: Outgoing, _ item: Item?) throws(ReplicaError) -> Item? {
+    func finishResolving(_ outgoing: Outgoing, _ item: Item?) throws(ReplicaError) -> Incoming? {
         if let item, outgoing.isOfKnownItem {
             return try withTreeWaking { (tree) throws(ReplicaError) in
                 guard let node = tree.items[outgoing.number] else { return nil }
@@ -37,7 +46,8 @@ extension Replica {
                 try tree.recognise(item, as: node)
                 (node.sent, node.sentContent) = (nil, nil)
                 tree.note(node)
-                return node.isDoubtful ? item : nil
+                guard node.isDoubtful else { return nil }
+                return Incoming(identifier: item.identifier, item: item, asked: tree.answers.count)
             }
         }
         if let item {

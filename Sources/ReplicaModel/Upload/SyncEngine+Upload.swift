@@ -8,8 +8,7 @@ extension SyncEngine {
     func upload(_ call: Outgoing) async {
         var isTakenIn = false
         defer { statistics.withLock { $0.endCall(call.number, isTakenIn: isTakenIn) } }
-        // What the store says of an item, in an answer as in an error, is of a moment since: another call about that item may be
-        // answered before this is noted.
+        // What an error says of an item is of a moment since: another call about that item may be answered before it is noted.
         let asked = replica.answers
         do throws(RemoteStoreError) {
             let contents = try await snapshot(call)
@@ -20,19 +19,19 @@ extension SyncEngine {
                 let result = try await store.createItem(
                     basedOn: call.template, fields: call.fields, contents: contents, options: options)
                 noteAnswer(call)
-                try take(try recorded { () throws(ReplicaError) in try replica.finish(call, result) }, asked)
+                try take(try recorded { () throws(ReplicaError) in try replica.finish(call, result) })
             case .modify(let base):
                 let result = try await store.modifyItem(
                     call.template, base: base, changedFields: call.fields, contents: contents)
                 noteAnswer(call)
-                try take(try recorded { () throws(ReplicaError) in try replica.finish(call, result) }, asked)
+                try take(try recorded { () throws(ReplicaError) in try replica.finish(call, result) })
             case .resolve:
                 let item =
                     call.isOfKnownItem
                     ? try await store.item(call.template.identifier)
                     : try await store.itemCreated(from: call.template)
                 noteAnswer(call)
-                try take(try recorded { () throws(ReplicaError) in try replica.finishResolving(call, item) }, asked)
+                try take(try recorded { () throws(ReplicaError) in try replica.finishResolving(call, item) })
             case .delete(let base):
                 try await store.deleteItem(call.template.identifier, base: base)
                 noteAnswer(call)
@@ -55,9 +54,8 @@ extension SyncEngine {
     }
 
     /// Has the store's own state of an item applied where it differs from what was sent.
-    private func take(_ item: Item?, _ asked: UInt64) throws(RemoteStoreError) {
-        guard let item else { return }
-        let change = Incoming(identifier: item.identifier, item: item, asked: asked)
+    private func take(_ change: Incoming?) throws(RemoteStoreError) {
+        guard let change else { return }
         try replica.noteIncoming([change], anchor: nil)
         wakeSignal.signal()
     }
