@@ -101,8 +101,11 @@ final class DirectoryTree: Sendable {
         return folder
     }
 
-    /// Whether what is found below the root is no part of the store: it, or what it is in, is mounted there.
-    func isForeign(_ status: FileStatus) -> Bool { status.device != root.device || status.isMountPoint }
+    /// Whether what is found in a folder of the store is no part of it: it is mounted there. Before Linux 5.8 only another device
+    /// tells that, and of folders alone: overlayfs says of its files that they are on the device of their layer.
+    func isForeign(_ status: FileStatus) -> Bool {
+        status.isMountPoint || status.kind == .folder && status.device != root.device
+    }
 
     /// The path for messages.
     func path(_ names: [FileName]) -> String {
