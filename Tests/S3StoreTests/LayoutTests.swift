@@ -3,10 +3,23 @@ import ReplicaModel
 import ReplicaTestSupport
 import Testing
 
+@testable import HTTPClient
 @testable import S3Store
 
 /// What is in a bucket is what other tools write and read.
 @Suite struct LayoutTests {
+    /// What another client wrote right after must not be taken for what was sent, be it as long.
+    @Test(
+        arguments: [
+            ("a", 4, true), ("b", 4, false), ("a", 5, false), (nil, 4, true), (nil, 5, false),
+        ] as [(String?, Int64, Bool)])
+    func onlyWhatWasSentIsWritten(_ tag: String?, _ size: Int64, _ isWritten: Bool) throws {
+        var head = HTTPHead(status: 200)
+        head.headers = ["etag": "\"a\"", "content-length": "4"]
+        let object = try #require(StoredObject(head))
+        #expect(object.isWritten(tag: tag, size: size) == isWritten)
+    }
+
     @Test func filesAreObjectsWithTheMetadataOfOtherTools() async throws {
         try await S3Scratch.run("some/folder") { scratch in
             let date = Timestamp(seconds: 1_764_000_000, nanoseconds: 5)

@@ -100,8 +100,9 @@ extension S3Storage {
     private func put(
         _ path: StoragePath, _ contents: ItemContents, _ draft: Draft, isParted: Bool
     ) async throws(CallError) -> PathEntry {
+        let tag: String?
         if isParted {
-            try await sendParts(path, contents, draft)
+            tag = try await sendParts(path, contents, draft)
         } else {
             var request = S3Request("PUT", keys.key(path))
             request.headers = draft.headers + draft.condition
@@ -109,21 +110,25 @@ extension S3Storage {
             request.body = contents.size == 0 ? .none : .file(contents.file.rawValue, 0..<contents.size)
             (request.sent, request.longestSilence) = (contents.progress, 120)
             let sent = request
-            _ = try await get { () async throws(S3Error) in try await connection.send(sent) }
+            let answer = try await get { () async throws(S3Error) in try await connection.send(sent) }
+            tag = StoredObject.tag(answer.head["etag"] ?? "")
         }
         guard let object = try await head(path) else {
             throw .storage(.unreachable("\(path): it is gone right after it was written"))
         }
-        // Another client may have been as quick: what is told is what was there.
-        guard object.size == contents.size else {
+        // Another client may have been as quick: its content under the version of ours would never be looked at again.
+        guard object.isWritten(tag: tag, size: contents.size) else {
             throw .storage(.unreachable("\(path): another has written it since"))
         }
         return try await entry(path, object)
     }
 
-    private func sendParts(_ path: StoragePath, _ contents: ItemContents, _ draft: Draft) async throws(CallError) {
+    /// - Returns: The tag of the whole, where the server says it.
+    private func sendParts(
+        _ path: StoragePath, _ contents: ItemContents, _ draft: Draft
+    ) async throws(CallError) -> String? {
         let key = keys.key(path)
-        try await get { () async throws(S3Error) in
+        return try await get { () async throws(S3Error) in
             let upload = try await MultipartUpload.begin(connection, key, draft.headers)
             do throws(S3Error) {
                 let parts = limits.parts(of: contents.size)
@@ -132,7 +137,7 @@ extension S3Storage {
                     try await upload.send(number, .file(contents.file.rawValue, range)) { progress.note(number, $0) }
                 }
                 let isTested = abilities.completesConditionally
-                try await upload.complete(tags, isTested ? draft.condition : [])
+                return try await upload.complete(tags, isTested ? draft.condition : [])
             } catch {
                 await upload.abort()
                 throw error

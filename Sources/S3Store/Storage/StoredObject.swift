@@ -37,6 +37,9 @@ struct StoredObject: Hashable, Sendable {
         for name in Self.carried { headers[name] = head[name] }
     }
 
+    /// Whether it is what was just written, by what the server said of that: another client's content may have the same size.
+    func isWritten(tag: String?, size: Int64) -> Bool { self.size == size && (tag == nil || tag == self.tag) }
+
     /// An ETag without its quotes; nil for what can be no version.
     static func tag(_ text: String) -> String? {
         let tag =

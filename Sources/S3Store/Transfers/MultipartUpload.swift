@@ -60,7 +60,9 @@ struct MultipartUpload: Sendable {
     /// - Parameters:
     ///   - tags: Of the parts, in order.
     ///   - condition: What must hold for that.
-    func complete(_ tags: [String], _ condition: [(name: String, value: String)]) async throws(S3Error) {
+    /// - Returns: The tag of the whole, where the server says it.
+    @discardableResult
+    func complete(_ tags: [String], _ condition: [(name: String, value: String)]) async throws(S3Error) -> String? {
         var request = S3Request("POST", key)
         request.query = [("uploadId", identifier)]
         request.headers = condition
@@ -71,9 +73,10 @@ struct MultipartUpload: Sendable {
         request.longestSilence = 300
         let answer = try await connection.send(request)
         // An answer may begin as a success and end as none.
-        guard XMLReader.read(answer.body)?.name == "CompleteMultipartUploadResult" else {
+        guard let root = XMLReader.read(answer.body), root.name == "CompleteMultipartUploadResult" else {
             throw connection.error(in: answer)
         }
+        return StoredObject.tag(root["ETag"]?.text ?? "")
     }
 
     /// Has the server forget it; what it does not hear costs its owner room until a rule of the bucket's takes it away.
