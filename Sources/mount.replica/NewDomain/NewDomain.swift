@@ -43,7 +43,11 @@ struct NewDomain {
             try creation.takeBack(to: done)
             let beside = directory.removingLastComponent().appending(".\(name.text).replica")
             try checkPlaces(state: beside)
-            return (try make(in: beside, creation), properties)
+            do { return (try make(in: beside, creation), properties) } catch is LiesElsewhere {
+                throw ControlFailure(
+                    .cannotImport,
+                    "\(directory) is in a lower layer of an overlay, where no folder can be moved: import a copy of it")
+            }
         }
     }
 

@@ -41,6 +41,27 @@ import Testing
         }
     }
 
+    /// rename(2) says of it that it is on another filesystem, also beside itself.
+    @Test func aFolderInALowerLayerIsLeft() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                words + #"""
+                    mkdir -p "$HERE/lower/dir" "$HERE/top" "$HERE/over"
+                    echo text >"$HERE/lower/dir/file"
+                    mount -t tmpfs none "$HERE/top"; mkdir "$HERE/top/upper" "$HERE/top/work"
+                    mount -t overlay none "$HERE/over" \
+                        -o "lowerdir=$HERE/lower,upperdir=$HERE/top/upper,workdir=$HERE/top/work"
+                    refused 11 "over/dir is in a lower layer of an overlay, where no folder can be moved: import a copy of it" \
+                        replica import n "$HERE/over/dir" --store "file://$HERE/new" --create
+                    content_is "$HERE/over/dir/file" text
+                    [ ! -e "$HERE/new" ]
+                    prints dir ls -A "$HERE/over"
+                    prints "" replica list
+                    umount "$HERE/over" "$HERE/top"
+                    """#)
+        }
+    }
+
     @Test func theStoreIsNoOtherDomains() async throws {
         try await Trial.run { trial in
             try await trial.shell(
