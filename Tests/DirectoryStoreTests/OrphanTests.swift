@@ -19,17 +19,19 @@ import Threads
         other = ShellClient(root: scratch.root)
     }
 
-    /// Something new has its name when an older event has it looked at: the event that it moved is still to come.
+    /// Something new has its name when an older event has it looked at: the event that it moved is still to come. Of a folder
+    /// that is not empty it is certain that it was not replaced.
     @Test func aLookAheadOfItsEventsIsNoProof() async throws {
-        try await other.write([1], to: "file")
-        try await other.makeFolder("unlisted")
-        let item = try await store.child("file")
+        for folder in ["folder", "unlisted"] { try await other.makeFolder(folder) }
+        try await other.write([1], to: "folder/file")
+        let item = try await store.child("folder")
         _ = try await store.all()
+        _ = try await store.all(in: item.identifier)
         let anchor = try await store.currentAnchor()
-        try await other.move("file", to: "unlisted/file")
-        try await other.write([2], to: "file")
+        try await other.move("folder", to: "unlisted/folder")
+        try await other.write([2], to: "folder")
         let tree = store.tree
-        tree.settle([Place(parent: .root, name: FileName("file")): []], from: try tree.openRoot())
+        tree.settle([Place(parent: .root, name: FileName("folder")): []], from: try tree.openRoot())
         let told = try await store.changes(from: anchor) { updated, _ in updated[item.identifier] != nil }
         #expect(told.deleted.isEmpty)
         #expect(told.updated.count == 2)

@@ -108,7 +108,7 @@ extension DirectoryTree {
     ) throws(RemoteStoreError) -> (ChangeLog.Changes, [Known])? {
         try draining.withLock { _ throws(RemoteStoreError) in
             try index.withLock { index throws(RemoteStoreError) in
-                if !isLast, !index.orphans.isEmpty { return nil }
+                if !isLast, index.orphans.values.contains(where: \.mayBeElsewhere) { return nil }
                 let changes = try index.log.changes(after: anchor, limit: Self.batchSize)
                 let known = changes.keys.map { key in
                     Known(
@@ -147,7 +147,6 @@ extension DirectoryTree {
             if batch.hasGap { index.withLock { $0.expire() } }
             var places = index.withLock { $0.takeUnsettled() }
             for event in batch.events { places[event.place, default: []].formUnion(event.cause) }
-            index.withLock { $0.noteMoves(places) }
             settle(places, from: top)
             try settleOrphans(from: top)
         }

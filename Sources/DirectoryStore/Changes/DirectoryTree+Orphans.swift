@@ -8,7 +8,7 @@ extension DirectoryTree {
     /// Sleeps until it can be said of all that left its place where it went, or that it is gone.
     /// - Returns: False when there is nothing to wait for.
     func awaitOrphans() -> Bool {
-        let due = index.withLock { index in index.orphans.values.lazy.map(\.due).max() }
+        let due = index.withLock { index in index.orphans.values.lazy.filter(\.mayBeElsewhere).map(\.due).max() }
         guard let due else { return false }
         let left = max(due - ContinuousClock.now, Self.shortestWait) / .microseconds(1)
         usleep(UInt32(left.rounded(.up)))

@@ -6,12 +6,11 @@ struct FolderIndex {
     /// An item that left its place and was not seen in another one yet.
     struct Orphan {
         var since: ContinuousClock.Instant
-        /// Whether it may stand in a folder that is not listed. False for what was unlinked or replaced, as far as is known: the
-        /// look that missed it may have been ahead of the event that it went elsewhere.
+        /// Whether it may stand in a folder that is not listed. False for what was unlinked or replaced.
         var mayBeElsewhere: Bool
 
-        /// When it can be settled. inotify(7) tells both halves of a rename together, or almost so, and right after it.
-        var due: ContinuousClock.Instant { since + .milliseconds(mayBeElsewhere ? 100 : 20) }
+        /// When it can be settled. inotify(7) tells both halves of a rename together, or almost so.
+        var due: ContinuousClock.Instant { mayBeElsewhere ? since + .milliseconds(100) : since }
     }
 
     /// Known are the entries of the listed folders, and what left them for others; hinted, where a scan of the tree saw
@@ -84,14 +83,6 @@ struct FolderIndex {
         return isLost
     }
 
-    /// Takes note of what went elsewhere after it was already missed at its place.
-    mutating func noteMoves(_ events: [Place: ChangeCause]) {
-        for (key, orphan) in orphans where !orphan.mayBeElsewhere {
-            guard let place = table.place(of: key), events[place]?.contains(.movedAway) == true else { continue }
-            orphans[key]?.mayBeElsewhere = true
-        }
-    }
-
     /// Whether an event tells when a folder moves, or one that it is in: none of them is between two places or in a folder that is
     /// not listed.
     func isFirm(_ key: ItemKey) -> Bool {
@@ -154,7 +145,13 @@ struct FolderIndex {
         guard let old = table.entry(at: place), old != key else { return }
         unlink(old, at: place)
         table.detach(old)
-        orphans[old] = Orphan(since: .now, mayBeElsewhere: mayBeElsewhere)
+        orphans[old] = Orphan(since: .now, mayBeElsewhere: mayBeElsewhere || mayHaveEntries(old))
+    }
+
+    /// Whether it is a folder that was not empty when last heard of: it can't have been unlinked or replaced. The look that
+    /// missed it was ahead of the event that it went elsewhere, or of those of its entries.
+    private func mayHaveEntries(_ key: ItemKey) -> Bool {
+        isListed(key) ? !table.entries(of: key).isEmpty : unlisted.contains(key)
     }
 
     private mutating func attach(_ key: ItemKey, _ status: FileStatus, at place: Place) {
