@@ -128,9 +128,10 @@ import Testing
             AWS_ACCESS_KEY_ID=$key AWS_SECRET_ACCESS_KEY=$secret replica add f --store "$url" >/dev/null
             # A domain whose keys are not taken any more mounts, and says so; with others it goes on.
             cp keys "$home/.aws/credentials"
-            replica add d --store "$url" >/dev/null
+            # There before the domain: its daemon lists the folder at once.
             echo before >before
             rclone copyto before r:bucket/some/folder/before
+            replica add d --store "$url" >/dev/null
             mount_it
             cat "$MNT/before" >found || { replica status d; fail "not read"; }
             content_is found before
