@@ -1,7 +1,7 @@
-import HTTPClient
 import PathStore
 import Testing
 
+@testable import HTTPClient
 @testable import S3Store
 
 /// XML and listings of a server that means harm, or is none: nothing of them is believed.
@@ -27,6 +27,20 @@ import Testing
         #expect(read("<a>" + String(repeating: "<b/>", count: 49_999) + "</a>")?.children.count == 49_999)
         #expect(read("<a>" + String(repeating: "<b/>", count: 50_000) + "</a>") == nil)
         #expect(read("<a>" + String(repeating: "x", count: 8 << 20) + "</a>") == nil)
+    }
+
+    /// It becomes a part of a host's name and of a header.
+    @Test(arguments: [
+        ("eu-west-1", true), ("", false), ("x.example/", false), ("x\r\nEvil: header", false), ("x:443@host", false),
+        (String(repeating: "x", count: 41), false),
+    ])
+    func aRegionIsAPlainWord(_ text: String, _ isTaken: Bool) {
+        var said = HTTPHead(status: 301)
+        said.headers["x-amz-bucket-region"] = text
+        let body = Array("<Error><Code>PermanentRedirect</Code><Region>\(text)</Region></Error>".utf8)
+        for answer in [HTTPAnswer(head: said, body: []), HTTPAnswer(head: HTTPHead(status: 301), body: body)] {
+            #expect(S3Complaint(answer).region == (isTaken ? text : nil))
+        }
     }
 
     @Test(arguments: ["", "<", "<a>", "<a></b>", "<a/><b/>", "text", "<html><p></html>", "<a>\u{1}</a>", "{\"a\":1}"])

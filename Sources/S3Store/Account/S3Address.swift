@@ -91,7 +91,8 @@ package struct S3Address: Hashable, Sendable, CustomStringConvertible {
         (3...63).contains(text.utf8.count) && text != ".." && isPlain(text)
     }
 
-    private static func isPlain(_ text: String) -> Bool {
+    /// Whether it has nothing that means anything in a URL or a header; nor is it empty.
+    static func isPlain(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
                 PercentText.isAlphanumeric(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")

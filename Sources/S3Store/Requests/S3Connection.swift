@@ -136,9 +136,7 @@ final class S3Connection: Sendable {
         case "ExpiredToken", "InvalidToken", "TokenRefreshRequired", "InvalidAccessKeyId", "SignatureDoesNotMatch":
             return isRenewed()
         default:
-            guard let region = complaint.region, !region.isEmpty, region.utf8.count <= 40,
-                [301, 307, 400, 403].contains(complaint.status)
-            else { return false }
+            guard let region = complaint.region, [301, 307, 400, 403].contains(complaint.status) else { return false }
             return state.withLock { state in
                 guard region != state.region ?? state.account.region else { return false }
                 // Amazon's endpoints have the region in their names.

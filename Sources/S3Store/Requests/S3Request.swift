@@ -39,13 +39,18 @@ struct S3Complaint: Hashable, Sendable {
 
     init(_ answer: HTTPAnswer) {
         status = answer.head.status
-        region = answer.head["x-amz-bucket-region"]
+        region = answer.head["x-amz-bucket-region"].flatMap(Self.region)
         pause = answer.head["retry-after"].flatMap(HTTPHead.size).map { Double(min($0, 3_600)) }
         serverTime = answer.head["date"].flatMap(Moment.header)
         guard let root = XMLReader.read(answer.body), root.name == "Error" else { return }
         code = String((root["Code"]?.text ?? "").prefix(100))
         message = String((root["Message"]?.text ?? "").prefix(300))
-        region = region ?? root["Region"]?.text
+        region = region ?? root["Region"].flatMap { Self.region($0.text) }
+    }
+
+    /// It becomes a part of a host's name and of a header: whatever is no plain word could lead elsewhere or add another.
+    private static func region(_ text: String) -> String? {
+        S3Address.isPlain(text) && text.utf8.count <= 40 ? text : nil
     }
 
     /// For a person: what the server said.
