@@ -37,15 +37,21 @@ import Threads
         #expect(told.updated.count == 2)
     }
 
-    /// The folder that it went to can't be searched, for one above that moved as well.
-    @Test func aFolderThatCannotBeSearchedIsNoProof() async throws {
+    /// A file, and a listed folder `above` with one that is not listed.
+    /// - Returns: The file, and what is told after.
+    private func fileAndFolder() async throws -> (item: Item, anchor: SyncAnchor) {
         try await other.write([1], to: "file")
         try await other.makeFolder("above")
         try await other.makeFolder("above/unlisted")
         let item = try await store.child("file")
         _ = try await store.all()
         _ = try await store.all(in: try await store.child("above").identifier)
-        let anchor = try await store.currentAnchor()
+        return (item, try await store.currentAnchor())
+    }
+
+    /// The folder that it went to can't be searched, for one above that moved as well.
+    @Test func aFolderThatCannotBeSearchedIsNoProof() async throws {
+        let (item, anchor) = try await fileAndFolder()
         try await other.move("file", to: "above/unlisted/file")
         let places = ["above", "moved"].map { Place(parent: .root, name: FileName($0)) }
         store.tree.index.withLock { $0.begin(places) }
@@ -62,13 +68,7 @@ import Threads
 
     /// Nor for ever: a folder that can't be found holds no deletion up for good.
     @Test func whatIsGoneIsToldInTheEnd() async throws {
-        try await other.write([1], to: "file")
-        try await other.makeFolder("above")
-        try await other.makeFolder("above/unlisted")
-        let item = try await store.child("file")
-        _ = try await store.all()
-        _ = try await store.all(in: try await store.child("above").identifier)
-        let anchor = try await store.currentAnchor()
+        let (item, anchor) = try await fileAndFolder()
         let places = ["above", "moved"].map { Place(parent: .root, name: FileName($0)) }
         store.tree.index.withLock { $0.begin(places) }
         defer { store.tree.index.withLock { _ = $0.end(places) } }
