@@ -18,7 +18,7 @@ final class S3Connection: Sendable {
     private let client: HTTPClient
     private let state: Locked<State>
     private let find: @Sendable () throws(S3Failure) -> S3Account
-    private let disk = DiskQueue()
+    private let disk = DiskQueue("replica.s3")
     private let answered = Locked<UInt64>(0)
 
     /// - Parameter find: Finds the account, now and again when it is no longer taken.

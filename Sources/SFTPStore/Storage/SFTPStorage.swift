@@ -13,7 +13,7 @@ package final class SFTPStorage: PathStorage {
     let abilities: ServerAbilities
     let reconnector: Reconnector
     /// For what blocks on the local disk.
-    let disk = DiskQueue()
+    let disk = DiskQueue("replica.sftp")
     /// Whether something was changed that no fsync has come after.
     let hasChanged = Locked(false)
 

@@ -1,10 +1,16 @@
 import Dispatch
 
 /// Threads for what blocks on the local disk: never Swift's own, of which a small machine has two.
-struct DiskQueue: Sendable {
-    private let queue = DispatchQueue(label: "replica.sftp", attributes: .concurrent)
+package struct DiskQueue: Sendable {
+    private let queue: DispatchQueue
 
-    func run<Value: Sendable, Failure: Error>(
+    /// - Parameter label: What debuggers call it.
+    package init(_ label: String) {
+        queue = DispatchQueue(label: label, attributes: .concurrent)
+    }
+
+    /// Runs `body` on one of them.
+    package func run<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let outcome = await withCheckedContinuation { continuation in
