@@ -86,6 +86,7 @@ long cl_openat2(long number, int folder, const char *path, const struct cl_open_
 /// With CL_CLOSE_RANGE_UNSHARE the calling thread gets a table of its own first, in which they are closed.
 int cl_close_range(unsigned int first, unsigned int last, unsigned int flags) __asm__("close_range");
 #define CL_CLOSE_RANGE_UNSHARE 2
+long cl_getdents64(int folder, void *buffer, size_t length) __asm__("getdents64");
 /// struct file_handle of name_to_handle_at(2), with the most room there is.
 struct cl_file_handle {
     uint32_t size;

@@ -37,6 +37,24 @@ import Threads
         #expect(told.updated.count == 2)
     }
 
+    /// The same for a file, of which only the event says whether it was replaced or moved.
+    @Test func aFileThatIsMissingIsNotGoneBeforeItsEventSaysSo() async throws {
+        try await other.makeFolder("unlisted")
+        try await other.write([1], to: "file")
+        let item = try await store.child("file")
+        _ = try await store.all()
+        let anchor = try await store.currentAnchor()
+        try await other.move("file", to: "unlisted/file")
+        try await other.write([2], to: "file")
+        let tree = store.tree
+        try tree.draining.withLock { _ throws(RemoteStoreError) in
+            tree.settle([Place(parent: .root, name: FileName("file")): []], from: try tree.openRoot())
+        }
+        let told = try await store.changes(from: anchor) { updated, _ in updated[item.identifier] != nil }
+        #expect(told.deleted.isEmpty)
+        #expect(told.updated.count == 2)
+    }
+
     /// A file, and a listed folder `above` with one that is not listed.
     /// - Returns: The file, and what is told after.
     private func fileAndFolder() async throws -> (item: Item, anchor: SyncAnchor) {

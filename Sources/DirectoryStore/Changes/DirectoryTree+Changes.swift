@@ -82,16 +82,6 @@ extension DirectoryTree {
         return batch
     }
 
-    /// Looks at a place as if an event had told of it.
-    /// - Returns: Whether the item is known there then: nobody would tell the end of one that the index never had.
-    private func takeIn(_ item: Item, at place: Place, from top: Handle) -> Bool {
-        let others = settle([(place, .movedAway)], in: place.parent, from: top)
-        return index.withLock { index in
-            index.addUnsettled(Dictionary(others.map { ($0.key, $0.value) }) { $0.union($1) })
-            return index.isAt(place, item.identifier)
-        }
-    }
-
     /// What an item is known as.
     private struct Known {
         var place: Place?
@@ -137,80 +127,9 @@ extension DirectoryTree {
         }
     }
 
-    /// Takes in all events there are. One thread at a time.
-    /// - Throws: ``RemoteStoreError/serverUnreachable`` while the root is away.
-    func drain() throws(RemoteStoreError) {
-        try draining.withLock { count throws(RemoteStoreError) in
-            count += 1
-            let batch = watches.take()
-            let top = try openRoot()
-            if batch.hasGap { index.withLock { $0.expire() } }
-            var places = index.withLock { $0.takeUnsettled() }
-            for event in batch.events { places[event.place, default: []].formUnion(event.cause) }
-            settle(places, from: top)
-            try settleOrphans(from: top)
-        }
-    }
-
-    /// Settles places; those whose folder is not where it was thought are tried again after the others, which may
-    /// tell where it is now.
-    func settle(_ places: [Place: ChangeCause], from top: Handle) {
-        var left = places
-        for _ in 0..<3 where !left.isEmpty {
-            var failed: [Place: ChangeCause] = [:]
-            for (parent, group) in Dictionary(grouping: left, by: \.key.parent) {
-                for (place, cause) in settle(group, in: parent, from: top) {
-                    failed[place, default: []].formUnion(cause)
-                }
-            }
-            left = failed
-        }
-        index.withLock { $0.addUnsettled(left) }
-    }
-
-    /// - Returns: The places of a folder that could not be found, and those that changed with what is settled.
-    private func settle(
-        _ places: [(key: Place, value: ChangeCause)], in parent: ItemKey, from top: Handle
-    ) -> [(key: Place, value: ChangeCause)] {
-        index.withLock { index in
-            guard index.isListed(parent) else { return [] }
-            do throws(Errno) {
-                let folder = try open(parent, index, from: top)
-                let names = try namesThatCount(in: folder)
-                var others: Set<Place> = []
-                for (place, cause) in places {
-                    let status = names?.contains(place.name) == false ? nil : try present(place, in: folder)
-                    others.formUnion(
-                        index.settle(
-                            place, status.map { settleClaim($0, at: place, in: folder, &index, from: top) }, cause))
-                }
-                return others.map { ($0, []) }
-            } catch {
-                if error.provesAbsence { _ = index.lose(parent) }
-                return places
-            }
-        }
-    }
-
-    /// The names in a folder where another one finds the same entry; else nil.
-    private func namesThatCount(in folder: Handle) throws(Errno) -> Set<FileName>? {
-        guard !abilities.isCaseSensitive else { return nil }
-        return Set(try Linux.entries(of: folder).map(\.name))
-    }
-
     func open(_ key: ItemKey, _ index: FolderIndex, from top: Handle) throws(Errno) -> Handle {
         if key == .root { return top }
         guard let names = index.names(of: key) else { throw .noSuchFileOrDirectory }
         return try open(key, at: names, from: top)
-    }
-
-    /// What of the store's concern stands at a place.
-    private func present(_ place: Place, in folder: Handle) throws(Errno) -> FileStatus? {
-        do {
-            let status = try status(at: place, in: folder)
-            return status.kind == nil || isForeign(status) ? nil : status
-        } catch  where error.provesAbsence {
-            return nil
-        }
     }
 }

@@ -123,6 +123,12 @@ struct FolderIndex {
         return others.subtracting([place])
     }
 
+    /// Whether what stood at a place is not there any more, and no event said yet that it went elsewhere.
+    func misses(_ place: Place, _ status: FileStatus?, _ cause: ChangeCause) -> Bool {
+        guard busy[place] == nil, !cause.contains(.movedAway), let old = table.entry(at: place) else { return false }
+        return status.map { ItemKey($0, at: place) } != old
+    }
+
     private mutating func compare(_ place: Place, _ status: FileStatus?, _ key: ItemKey?, _ cause: ChangeCause) {
         detach(from: place, unless: key, mayBeElsewhere: cause.contains(.movedAway))
         guard let key, let status else { return }

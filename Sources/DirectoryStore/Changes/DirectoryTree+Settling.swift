@@ -1,0 +1,124 @@
+import Glibc
+import ReplicaModel
+import SystemPackage
+import Threads
+
+/// How events are taken into the index: an event only says where to look. What is seen there may be ahead of the events.
+extension DirectoryTree {
+    /// Takes in all events there are. One thread at a time.
+    /// - Throws: ``RemoteStoreError/serverUnreachable`` while the root is away.
+    func drain() throws(RemoteStoreError) {
+        try draining.withLock { count throws(RemoteStoreError) in
+            count += 1
+            let places = takeEvents()
+            let top = try openRoot()
+            settle(places, from: top)
+            try settleOrphans(from: top)
+        }
+    }
+
+    /// The places that there are events about, and those that are to be asked again.
+    private func takeEvents() -> [Place: ChangeCause] {
+        let batch = watches.take()
+        return index.withLock { index in
+            if batch.hasGap { index.expire() }
+            var places = index.takeUnsettled()
+            for event in batch.events { places[event.place, default: []].formUnion(event.cause) }
+            return places
+        }
+    }
+
+    /// How often what cannot be settled is tried again at once.
+    private static let mostPasses = 5
+
+    /// Settles places. Those whose folder is not where it was thought are tried again after the others, which may tell where it
+    /// is now; those where something is missing, when the event is there that tells whether it went elsewhere.
+    func settle(_ places: [Place: ChangeCause], from top: Handle) {
+        var left = places
+        var behindEvents: Set<Place> = []
+        for _ in 0..<Self.mostPasses where !left.isEmpty {
+            var pass = Pass()
+            for (parent, group) in Dictionary(grouping: left, by: \.key.parent) {
+                settle(group, in: parent, behindEvents, from: top, &pass)
+            }
+            left = pass.again
+            guard !pass.missing.isEmpty else { continue }
+            behindEvents.formUnion(pass.missing)
+            left.merge(takeEvents()) { $0.union($1) }
+        }
+        index.withLock { $0.addUnsettled(left) }
+    }
+
+    /// Looks at a place as if an event had told of it.
+    /// - Returns: Whether the item is known there then: nobody would tell the end of one that the index never had.
+    func takeIn(_ item: Item, at place: Place, from top: Handle) -> Bool {
+        var pass = Pass()
+        settle([(place, .movedAway)], in: place.parent, [], from: top, &pass)
+        return index.withLock { index in
+            index.addUnsettled(pass.again)
+            return index.isAt(place, item.identifier)
+        }
+    }
+
+    /// What one pass leaves to the next.
+    private struct Pass {
+        var again: [Place: ChangeCause] = [:]
+        /// Those of `again` where something is missing, and the event about it is in the queue now.
+        var missing: Set<Place> = []
+
+        mutating func ask(_ place: Place, _ cause: ChangeCause) { again[place, default: []].formUnion(cause) }
+    }
+
+    /// - Parameter behindEvents: Places whose events were all taken after something was seen to be missing there.
+    private func settle(
+        _ places: [(key: Place, value: ChangeCause)], in parent: ItemKey, _ behindEvents: Set<Place>, from top: Handle,
+        _ pass: inout Pass
+    ) {
+        index.withLock { index in
+            guard index.isListed(parent) else { return }
+            do throws(Errno) {
+                let folder = try open(parent, index, from: top)
+                let names = try namesThatCount(in: folder)
+                var missing: [Place: ChangeCause] = [:]
+                for (place, cause) in places {
+                    let status = names?.contains(place.name) == false ? nil : try present(place, in: folder)
+                    let own = status.map { settleClaim($0, at: place, in: folder, &index, from: top) }
+                    if !behindEvents.contains(place), index.misses(place, own, cause) {
+                        missing[place] = cause
+                    } else {
+                        for other in index.settle(place, own, cause) { pass.ask(other, []) }
+                    }
+                }
+                postpone(missing, in: folder, &pass)
+            } catch {
+                if error.provesAbsence { _ = index.lose(parent) }
+                for (place, cause) in places { pass.ask(place, cause) }
+            }
+        }
+    }
+
+    /// Has the places asked again with the events about what is missing there.
+    private func postpone(_ missing: [Place: ChangeCause], in folder: Handle, _ pass: inout Pass) {
+        guard !missing.isEmpty else { return }
+        // Where that can't be had, it may have gone elsewhere.
+        let unknown: ChangeCause = Linux.awaitEvents(of: folder) ? [] : .movedAway
+        for (place, cause) in missing { pass.ask(place, cause.union(unknown)) }
+        pass.missing.formUnion(missing.keys)
+    }
+
+    /// The names in a folder where another one finds the same entry; else nil.
+    private func namesThatCount(in folder: Handle) throws(Errno) -> Set<FileName>? {
+        guard !abilities.isCaseSensitive else { return nil }
+        return Set(try Linux.entries(of: folder).map(\.name))
+    }
+
+    /// What of the store's concern stands at a place.
+    private func present(_ place: Place, in folder: Handle) throws(Errno) -> FileStatus? {
+        do {
+            let status = try status(at: place, in: folder)
+            return status.kind == nil || isForeign(status) ? nil : status
+        } catch  where error.provesAbsence {
+            return nil
+        }
+    }
+}
