@@ -73,14 +73,28 @@ let shellWords = #"""
             sleep 0.02
         done
         # A thread that waits for the mount ends with the connection.
+        threads_of "$1" >&2
         umount -f "$MNT" 2>/dev/null || true
         fail "process $1 does not end"
+    }
+    # What each thread of a process waits for.
+    threads_of() {
+        local thread
+        for thread in "/proc/$1/task"/*; do
+            echo "$(cat "$thread/comm"): $(awk '/^State/ { print $2, $3 }' "$thread/status") in $(cat "$thread/wchan")," \
+                "call $(cat "$thread/syscall"), $(tr '\n' ' ' <"$thread/stack")"
+        done 2>/dev/null
     }
     kill_daemon() { local pid; pid=$(daemon); kill -9 "$pid"; gone "$pid"; }
     # In good order; it may be ending already.
     end_daemon() { local pid; pid=$(daemon); [ -z "$pid" ] || { kill "$pid" || true; gone "$pid"; }; }
     free_lock() { flock -n "$STATE/lock" true; }
-    no_daemon() { eventually free_lock; }
+    # It ends soon, but where others write much its last writes to the disk take long.
+    no_daemon() {
+        in_time free_lock && return
+        threads_of "$(daemon)" >&2
+        return 1
+    }
     has() { grep -qF -- "$2" "$1"; }
     # finds_no ARGUMENTS-OF-GREP...: it looked, and found nothing. `not grep` holds where there is no such file, too.
     finds_no() {
