@@ -55,6 +55,35 @@ import Threads
         #expect(told.updated.count == 2)
     }
 
+    /// Nor is a search that it escapes: it goes from a folder not yet read to one already read.
+    @Test func whatMovesDuringTheSearchIsNotGone() async throws {
+        for folder in ["one", "two"] { try await other.makeFolder(folder) }
+        for number in 0..<100 { try await other.makeFolder("one/\(number)") }
+        try await other.write([1], to: "file")
+        let item = try await store.child("file")
+        _ = try await store.all()
+        let anchor = try await store.currentAnchor()
+        let places = ["one/file", "two/file"].map { "\(scratch.root)/\($0)" }
+        try await other.move("file", to: "one/file")
+        let isOver = Locked(false)
+        let mover = Task.detached {
+            var number = 0
+            while !isOver.withLock({ $0 }) || number % 2 == 1 {
+                rename(places[number % 2], places[1 - number % 2])
+                number += 1
+            }
+        }
+        // Shorter than what can't be proved is waited for.
+        let end = ContinuousClock.now + .seconds(3)
+        while ContinuousClock.now < end {
+            #expect(try await store.enumerateChanges(from: anchor).deleted.isEmpty)
+        }
+        isOver.withLock { $0 = true }
+        await mover.value
+        let told = try await store.changes(from: anchor) { updated, _ in updated[item.identifier] != nil }
+        #expect(told.deleted.isEmpty)
+    }
+
     /// A file, and a listed folder `above` with one that is not listed.
     /// - Returns: The file, and what is told after.
     private func fileAndFolder() async throws -> (item: Item, anchor: SyncAnchor) {

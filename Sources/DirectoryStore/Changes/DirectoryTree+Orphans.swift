@@ -28,12 +28,17 @@ extension DirectoryTree {
             return index.orphans.filter { $0.value.due <= now }
         }
         if due.isEmpty { return }
-        let (found, isProof) = try search(for: due.values.filter(\.mayBeElsewhere))
+        let lost = due.filter(\.value.mayBeElsewhere)
+        let seen = try lost.isEmpty ? Sightings() : search(for: lost.values)
+        let isOverdue = seen.visits[.root] != nil
+        // What went to a listed folder meanwhile is there, and its event is in the queue.
+        if !lost.isEmpty { settle(takeEvents(), from: top) }
         let gone = index.withLock { index -> [ItemKey] in
-            index.addHints(found.filter { due[$0.key] == nil })
+            index.addHints(seen.places.filter { due[$0.key] == nil })
+            let isProof = isOverdue || seen.isSteady && index.isProof(Set(seen.visits.keys), of: lost)
             return due.flatMap { (key, orphan) -> [ItemKey] in
-                guard index.orphans[key] != nil else { return [] }
-                if let place = found[key] {
+                guard index.orphans[key]?.since == orphan.since else { return [] }
+                if let place = seen.places[key] {
                     index.adopt(key, at: place)
                     return []
                 }
@@ -47,23 +52,15 @@ extension DirectoryTree {
         if !gone.isEmpty { watches.remove(Set(gone)) }
     }
 
-    /// Searches where no event tells what comes.
-    /// - Returns: What is there, and whether what was not found is nowhere.
-    private func search(
-        for orphans: [FolderIndex.Orphan]
-    ) throws(RemoteStoreError) -> (found: [ItemKey: Place], isProof: Bool) {
-        guard let oldest = orphans.map(\.since).min() else { return ([:], true) }
-        let (unlisted, isSettled) = index.withLock { index in
-            let folders = index.unlisted.compactMap { key in
-                index.names(of: key).map { SearchStart(key: key, names: $0, isFirm: index.isFirm(key)) }
-            }
-            return (folders, !index.unsettled.keys.contains { index.isFirm($0.parent) })
+    /// Searches where no event tells what comes; after a long time everywhere.
+    private func search(for orphans: some Sequence<FolderIndex.Orphan>) throws(RemoteStoreError) -> Sightings {
+        let oldest = orphans.map(\.since).min() ?? .now
+        if ContinuousClock.now - oldest > Self.patience {
+            return try search(below: [SearchStart(key: .root, names: [])])
         }
-        let seen = try places(below: unlisted)
-        if isSettled && seen.isWhole { return (seen.found, true) }
-        guard ContinuousClock.now - oldest > Self.patience else { return (seen.found, false) }
-        // Twice: what moves from a folder not yet seen to one already seen escapes one pass.
-        let first = try scan()
-        return (first.merging(try scan()) { $1 }, true)
+        let unlisted = index.withLock { index in
+            index.unlisted.compactMap { key in index.names(of: key).map { SearchStart(key: key, names: $0) } }
+        }
+        return try search(below: unlisted)
     }
 }

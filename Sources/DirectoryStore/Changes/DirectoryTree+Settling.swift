@@ -18,7 +18,7 @@ extension DirectoryTree {
     }
 
     /// The places that there are events about, and those that are to be asked again.
-    private func takeEvents() -> [Place: ChangeCause] {
+    func takeEvents() -> [Place: ChangeCause] {
         let batch = watches.take()
         return index.withLock { index in
             if batch.hasGap { index.expire() }

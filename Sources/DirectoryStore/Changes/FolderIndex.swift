@@ -83,14 +83,21 @@ struct FolderIndex {
         return isLost
     }
 
-    /// Whether an event tells when a folder moves, or one that it is in: none of them is between two places or in a folder that is
-    /// not listed.
-    func isFirm(_ key: ItemKey) -> Bool {
+    /// Whether what a search for `lost` did not see is nowhere: it read all folders that are not listed, and no event of another
+    /// folder is left. But for those in what is lost itself: where that is seen, so are they. Folders that it did not come upon are
+    /// looked for from now on.
+    /// - Parameter visited: The folders that were read.
+    mutating func isProof(_ visited: Set<ItemKey>, of lost: [ItemKey: Orphan]) -> Bool {
+        let missed = unlisted.filter { !visited.contains($0) && !isIn(lost, $0) }
+        for key in missed { _ = lose(key) }
+        return missed.isEmpty && unsettled.keys.allSatisfy { isIn(lost, $0.parent) }
+    }
+
+    private func isIn(_ lost: [ItemKey: Orphan], _ key: ItemKey) -> Bool {
         var here = key
         for _ in 0..<EntryTable.deepest {
-            if here == .root { return true }
-            guard orphans[here] == nil, table.marks(of: here).contains(.attached), let place = table.place(of: here)
-            else { return false }
+            if lost[here] != nil { return true }
+            guard here != .root, let place = table.place(of: here) else { return false }
             here = place.parent
         }
         return false

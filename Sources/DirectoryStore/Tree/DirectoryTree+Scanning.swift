@@ -9,8 +9,25 @@ struct SearchStart {
     var key: ItemKey
     /// From the root.
     var names: [FileName]
-    /// Whether it should be there.
-    var isFirm: Bool
+}
+
+/// What a search saw.
+struct Sightings {
+    /// A folder that was read.
+    struct Visit {
+        var names: [FileName]
+        /// Its change time before it was read, in nanoseconds.
+        var changed: Int64
+        /// Whether a change since then shows in the change time: it is no time that the clock may still give to another.
+        var isTelling: Bool
+    }
+
+    var places: [ItemKey: Place] = [:]
+    /// The folders that were read, but for those that nobody but others may read: these are no part of the store.
+    var visits: [ItemKey: Visit] = [:]
+    /// Whether all was as it was seen when the search ended: what moves from a folder not yet read to one already read is
+    /// missed by one pass.
+    var isSteady = false
 }
 
 extension DirectoryTree {
@@ -19,43 +36,93 @@ extension DirectoryTree {
     func scan() throws(RemoteStoreError) -> [ItemKey: Place] {
         try scanning.withLock { count throws(RemoteStoreError) in
             count += 1
-            let found = try places(below: [SearchStart(key: .root, names: [], isFirm: true)]).found
-            index.withLock { $0.addHints(found) }
-            return found
+            var seen = Sightings()
+            try look(below: [SearchStart(key: .root, names: [])], &seen)
+            index.withLock { [places = seen.places] in $0.addHints(places) }
+            return seen.places
         }
     }
 
-    /// The places of the items below some folders.
-    /// - Returns: Also whether all of these folders were read that should be there, and all that is below.
-    func places(below folders: [SearchStart]) throws(RemoteStoreError) -> (found: [ItemKey: Place], isWhole: Bool) {
+    /// How often folders that changed meanwhile are read again.
+    private static let mostRounds = 3
+
+    /// Searches folders for as long as they change, within bounds.
+    func search(below starts: [SearchStart]) throws(RemoteStoreError) -> Sightings {
+        var seen = Sightings()
+        var open = starts
+        for _ in 0..<Self.mostRounds {
+            try look(below: open, &seen)
+            open = try changed(since: &seen)
+            if open.isEmpty {
+                seen.isSteady = true
+                break
+            }
+        }
+        return seen
+    }
+
+    /// Reads folders, and all below them that was not read yet.
+    private func look(below starts: [SearchStart], _ seen: inout Sightings) throws(RemoteStoreError) {
         let top = try openRoot()
-        var found: [ItemKey: Place] = [:]
-        var isWhole = true
-        var open = folders
+        var open = starts
         while let start = open.popLast() {
-            let names = start.names
             do {
-                let folder = try start.key == .root ? top : self.open(start.key, at: names, from: top)
-                for place in try entries(of: folder, start.key) {
-                    let inner = ItemKey(place.status, at: place.place)
-                    found[inner] = place.place
-                    if place.status.kind == .folder {
-                        open.append(SearchStart(key: inner, names: names + [place.place.name], isFirm: true))
-                    }
+                let folder = try self.open(start, from: top)
+                let visit = try Self.visit(folder, start.names)
+                for (place, status) in try entries(of: folder, start.key) {
+                    let key = ItemKey(status, at: place)
+                    let names = start.names + [place.name]
+                    seen.places[key] = place
+                    guard status.kind == .folder, seen.visits[key]?.names != names else { continue }
+                    open.append(SearchStart(key: key, names: names))
                 }
+                seen.visits[start.key] = visit
             } catch  where error.provesAbsence {
                 // Gone meanwhile, or moved.
-                if start.isFirm { isWhole = false }
+                seen.visits[start.key] = nil
             } catch  where error == .permissionDenied || error == .notPermitted {
-                // Closed to us and so no part of the store.
-                continue
+                seen.visits[start.key] = Sightings.Visit(names: start.names, changed: 0, isTelling: true)
             } catch {
-                throw failure(error, at: path(names))
+                throw failure(error, at: path(start.names))
             }
         }
         // Were the root replaced meanwhile, what was seen would prove nothing.
         _ = try openRoot()
-        return (found, isWhole)
+    }
+
+    private func open(_ start: SearchStart, from top: Handle) throws(Errno) -> Handle {
+        try start.key == .root ? top : open(start.key, at: start.names, from: top)
+    }
+
+    /// The longest that a clock gives one time to all changes of a folder, in nanoseconds: that of a kernel of 100 ticks a
+    /// second, twice.
+    private static let clockGrain: Int64 = 20_000_000
+
+    private static func visit(_ folder: Handle, _ names: [FileName]) throws(Errno) -> Sightings.Visit {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let changed = try Linux.status(of: folder).changed
+        let age = (Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)).subtractingReportingOverflow(changed)
+        return Sightings.Visit(
+            names: names, changed: changed, isTelling: age.overflow || age.partialValue > clockGrain)
+    }
+
+    /// The folders of which that was seen need not be what they hold now. Those that are no longer there count as not read.
+    private func changed(since seen: inout Sightings) throws(RemoteStoreError) -> [SearchStart] {
+        let top = try openRoot()
+        var changed: [SearchStart] = []
+        for (key, visit) in seen.visits where visit.changed != 0 {
+            let start = SearchStart(key: key, names: visit.names)
+            do {
+                let now = try Linux.status(of: try open(start, from: top)).changed
+                if now != visit.changed || !visit.isTelling { changed.append(start) }
+            } catch  where error.provesAbsence {
+                seen.visits[key] = nil
+            } catch {
+                changed.append(start)
+            }
+        }
+        return changed
     }
 
     private func entries(
