@@ -66,20 +66,25 @@ import Threads
         let places = ["one/file", "two/file"].map { "\(scratch.root)/\($0)" }
         try await other.move("file", to: "one/file")
         let isOver = Locked(false)
-        let mover = Task.detached {
+        defer { isOver.withLock { $0 = true } }
+        let hasEnded = Latch()
+        // A thread of its own: the tasks of other tests have only so many.
+        let isStarted = Thread.run {
             var number = 0
             while !isOver.withLock({ $0 }) || number % 2 == 1 {
                 rename(places[number % 2], places[1 - number % 2])
                 number += 1
             }
+            hasEnded.open()
         }
+        #expect(isStarted)
         // Shorter than what can't be proved is waited for.
         let end = ContinuousClock.now + .seconds(3)
         while ContinuousClock.now < end {
             #expect(try await store.enumerateChanges(from: anchor).deleted.isEmpty)
         }
         isOver.withLock { $0 = true }
-        await mover.value
+        hasEnded.wait()
         let told = try await store.changes(from: anchor) { updated, _ in updated[item.identifier] != nil }
         #expect(told.deleted.isEmpty)
     }

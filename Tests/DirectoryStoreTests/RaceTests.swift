@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import Glibc
 import ReplicaModel
@@ -130,6 +131,76 @@ import Threads
             try await store.rewrite(base, "ours") { #expect(unlink("\(path)/file") == 0) }
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
+    }
+
+    @Test func aMoveDuringTheCopyIsNoAbsence() async throws {
+        let base = try await store.make("file", "base")
+        let root = scratch.root
+        await expectFailure("serverUnreachable") {
+            try await store.rewrite(base, "ours") { #expect(rename("\(root)/file", "\(root)/moved") == 0) }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: root) == ["moved"])
+    }
+
+    /// Calls a rename of others again and again for two seconds, and a body meanwhile, whose errors must be of passing trouble.
+    private func whileRenaming(
+        _ old: String, _ new: String, _ flags: UInt32, _ body: () async throws(RemoteStoreError) -> Void
+    ) async throws {
+        let isOver = Locked(false)
+        let hasEnded = Latch()
+        // A thread of its own: the tasks of other tests have only so many.
+        let isStarted = Thread.run {
+            var places = [old, new]
+            while !isOver.withLock({ $0 }) {
+                if renameat2(AT_FDCWD, places[0], AT_FDCWD, places[1], flags) == 0 { places.reverse() }
+            }
+            hasEnded.open()
+        }
+        #expect(isStarted)
+        let end = ContinuousClock.now + .seconds(2)
+        var codes: Set<String> = []
+        while ContinuousClock.now < end {
+            do { try await body() } catch { codes.insert(error.code) }
+        }
+        isOver.withLock { $0 = true }
+        hasEnded.wait()
+        #expect(codes.isSubset(of: ["itemUnavailable", "serverUnreachable"]))
+    }
+
+    private func setMode(_ mode: UInt16, of item: Item) async throws(RemoteStoreError) {
+        var template = ItemTemplate(
+            identifier: item.identifier, parent: item.parent, filename: item.filename, kind: .file)
+        template.metadata.mode = mode
+        let result = try await store.modifyItem(template, base: item.version, changedFields: .mode, contents: nil)
+        #expect(result.item?.identifier == item.identifier)
+    }
+
+    /// That an item was nowhere where it was just seen is no proof that it is gone.
+    @Test func whatMovesAllTheTimeIsThere() async throws {
+        for folder in ["one", "two"] { #expect(mkdir("\(scratch.root)/\(folder)", 0o755) == 0) }
+        for number in 0..<100 { #expect(mkdir("\(scratch.root)/one/\(number)", 0o755) == 0) }
+        let item = try await store.make("file", "text")
+        #expect(rename("\(scratch.root)/file", "\(scratch.root)/one/file") == 0)
+        let places = ["one", "two"].map { "\(scratch.root)/\($0)/file" }
+        try await whileRenaming(places[0], places[1], 0) { () async throws(RemoteStoreError) in
+            try await setMode(0o600, of: item)
+        }
+    }
+
+    /// What takes the item's place in the middle of a call is neither changed nor taken for it.
+    @Test func whatTakesItsPlaceIsNotTakenForIt() async throws {
+        let item = try await store.make("file", "text")
+        _ = try await store.make("other", "other text")
+        let root = scratch.root
+        try await whileRenaming("\(root)/file", "\(root)/other", 2) { () async throws(RemoteStoreError) in
+            for mode: UInt16 in [0o600, 0o400] { try await setMode(mode, of: item) }
+        }
+        for name in ["file", "other"] {
+            let path = "\(root)/\(name)"
+            guard FileManager.default.contents(atPath: path) == Data("other text".utf8) else { continue }
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(mode == 0o644)
+        }
     }
 
     @Test func aFolderDeletedDuringTheCopyIsAnError() async throws {

@@ -11,9 +11,11 @@ extension DirectoryTree {
 
     func describe(_ found: Located) throws(RemoteStoreError) -> Item {
         if found.key == .root { return try describeRoot(found) }
-        return try at(path(found.names)) { () throws(Errno) in
+        let item = try at(path(found.names)) { () throws(Errno) in
             try describe(found.place, found.status, in: found.folder)
         }
+        guard item.identifier == found.key.identifier else { throw .serverUnreachable }
+        return item
     }
 
     private func describeRoot(_ found: Located) throws(RemoteStoreError) -> Item {

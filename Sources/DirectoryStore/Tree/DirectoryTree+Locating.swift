@@ -50,7 +50,8 @@ struct KnownPath {
 
 extension DirectoryTree {
     /// Finds an item, even if it was moved.
-    /// - Throws: ``RemoteStoreError/noSuchItem(_:)`` if a search of the whole tree did not find it.
+    /// - Throws: ``RemoteStoreError/noSuchItem(_:)`` if a search of the whole tree did not find it;
+    ///   ``RemoteStoreError/itemUnavailable(_:)`` if it moves too often to be found.
     func locate(_ identifier: ItemIdentifier) throws(RemoteStoreError) -> Located {
         guard let key = ItemKey(identifier) else { throw .noSuchItem(identifier) }
         let top = try openRoot()
@@ -71,18 +72,27 @@ extension DirectoryTree {
         return try search(key) { (path) throws(RemoteStoreError) in try self.lookFolder(key, at: path, from: top) }
     }
 
-    /// Looks where the index says; then, when that was wrong, where a scan of the whole tree saw the item, twice: what moves
-    /// from a folder not yet seen to one already seen escapes one pass. The index may be behind the tree, be it by a rename of
-    /// ours that another thread has made and not noted yet.
+    /// How often an item is looked for that moves away from every look.
+    private static let mostSearches = 8
+
+    /// Looks where the index says; then, when that was wrong, where a search of the whole tree saw the item. The index may be
+    /// behind the tree, be it by a rename of ours that another thread has made and not noted yet.
+    /// - Throws: ``RemoteStoreError/noSuchItem(_:)`` when a search missed it that nothing changed under, or two others did;
+    ///   ``RemoteStoreError/itemUnavailable(_:)`` when it is there and never where it was just seen.
     private func search<Found>(
         _ key: ItemKey, _ look: (KnownPath) throws(RemoteStoreError) -> Found?
     ) throws(RemoteStoreError) -> Found {
         if let found = try lookAtKnownPlace(key, look) { return found }
-        for _ in 0..<2 {
-            if let seen = KnownPath(of: key, in: try scan()), let found = try look(seen) { return found }
+        var misses = 0
+        for _ in 0..<Self.mostSearches {
+            let seen = try scan()
+            if let path = KnownPath(of: key, in: seen.places), let found = try look(path) { return found }
             if let found = try lookAtKnownPlace(key, look) { return found }
+            guard seen.places[key] == nil else { continue }
+            misses += 1
+            if seen.isSteady || misses == 2 { throw .noSuchItem(key.identifier) }
         }
-        throw .noSuchItem(key.identifier)
+        throw .itemUnavailable("it changes its place at every look")
     }
 
     private func lookAtKnownPlace<Found>(

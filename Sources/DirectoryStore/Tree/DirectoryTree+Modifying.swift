@@ -184,7 +184,7 @@ extension DirectoryTree {
         do {
             try Linux.rename(draft.name, in: folder, to: change.place.name, in: folder, flags: CL_RENAME_EXCHANGE)
         } catch .noSuchFileOrDirectory {
-            throw .noSuchItem(change.old.key.identifier)
+            throw absence(of: change.old.key)
         } catch {
             throw failure(error, at: path(change.names))
         }
@@ -207,6 +207,16 @@ extension DirectoryTree {
         throw .versionConflict(try occupant(change.place, change.folder).map(describe))
     }
 
+    /// What it means that an item is not where it was found: it is gone, or can be found elsewhere the next time.
+    private func absence(of key: ItemKey) -> RemoteStoreError {
+        do {
+            _ = try locate(key.identifier)
+            return .serverUnreachable
+        } catch {
+            return error
+        }
+    }
+
     /// The same if two entries cannot be exchanged.
     private func replace(_ draft: Draft, _ change: Change) throws(RemoteStoreError) {
         let isReplaced: Bool
@@ -214,7 +224,7 @@ extension DirectoryTree {
             isReplaced = try replace(
                 change.place, in: change.folder.handle, by: draft.name, ifContentIs: change.present.version.content)
         } catch .noSuchFileOrDirectory {
-            throw .noSuchItem(change.old.key.identifier)
+            throw absence(of: change.old.key)
         } catch {
             throw failure(error, at: path(change.names))
         }
@@ -233,6 +243,7 @@ extension DirectoryTree {
             let file = try Linux.open(change.place.name, in: change.folder.handle, O_RDONLY | O_NONBLOCK)
             // Another content's date is not set: that would hide that it is another.
             let status = try self.status(of: file, at: change.place)
+            guard memory != nil || status.inode == change.old.status.inode else { throw .noSuchFileOrDirectory }
             let isOther = status.kind == .file && status.contentVersion != change.base.content
             let withheld = isOther ? fields.intersection(.modificationDate) : []
             return try dress(file, change.template.metadata, fields.subtracting(withheld)).union(withheld)
@@ -240,15 +251,26 @@ extension DirectoryTree {
     }
 
     /// Records the item's new state, and returns it.
+    /// - Throws: ``RemoteStoreError/serverUnreachable`` when another item is in its place already. Where this one is, the next
+    ///   attempt finds.
     private func settled(_ change: Change) throws(RemoteStoreError) -> Item {
-        try at(path(change.names)) { () throws(Errno) in
-            let status = try index.withLock { index throws(Errno) in
+        let status = try at(path(change.names)) { () throws(Errno) in
+            try index.withLock { index throws(Errno) -> FileStatus? in
                 let status = try self.status(at: change.place, in: change.folder.handle)
-                if ItemKey(status, at: change.place) != change.old.key { index.forget(change.old.key) }
+                let key = ItemKey(status, at: change.place)
+                if key != change.old.key {
+                    guard memory != nil || status.inode == change.old.status.inode else { return nil }
+                    index.forget(change.old.key)
+                }
                 index.record(status, at: change.place)
                 return status
             }
-            return try describe(change.place, status, in: change.folder.handle)
         }
+        guard let status else { throw .serverUnreachable }
+        let item = try at(path(change.names)) { () throws(Errno) in
+            try describe(change.place, status, in: change.folder.handle)
+        }
+        guard item.identifier == ItemKey(status, at: change.place).identifier else { throw .serverUnreachable }
+        return item
     }
 }

@@ -32,14 +32,12 @@ struct Sightings {
 
 extension DirectoryTree {
     /// Searches the whole tree and keeps the results as hints. One thread at a time.
-    /// - Returns: Where each item was seen.
-    func scan() throws(RemoteStoreError) -> [ItemKey: Place] {
+    func scan() throws(RemoteStoreError) -> Sightings {
         try scanning.withLock { count throws(RemoteStoreError) in
             count += 1
-            var seen = Sightings()
-            try look(below: [SearchStart(key: .root, names: [])], &seen)
-            index.withLock { [places = seen.places] in $0.addHints(places) }
-            return seen.places
+            let seen = try search(below: [SearchStart(key: .root, names: [])])
+            index.withLock { $0.addHints(seen.places) }
+            return seen
         }
     }
 
