@@ -38,8 +38,8 @@ package enum StateTrust {
     /// - Parameter state: A path without links, except for the part to be checked.
     package static func check(_ state: FilePath) throws(StateTrustError) {
         let parts: [(String, Part)] = [
-            ("", .state), ("staging", .folder), ("kept", .folder), ("tree", .tree), ("domain.json", .file),
-            ("replica.db", .file), ("mark", .file), ("lock", .file),
+            ("", .state), ("staging", .folder), ("kept", .folder), ("deleted", .folder), ("tree", .tree),
+            ("domain.json", .file), ("replica.db", .file), ("mark", .file), ("lock", .file), ("removal", .file),
         ]
         for (name, part) in parts {
             let path = name.isEmpty ? state : state.appending(name)

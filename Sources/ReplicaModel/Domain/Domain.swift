@@ -29,12 +29,14 @@ package final class Domain: Sendable {
     }
 
     /// Opens a domain that was made or imported. Nothing is exchanged with the store before ``start()``.
-    /// - Throws: EBUSY when another process serves the domain; the errno or the database's error that stands in the way.
+    /// - Throws: EBUSY when another process serves the domain; ``RemovalNotFinished``; the errno or the database's error that
+    ///   stands in the way.
     package static func open(
         _ folders: StateFolders, store: any RemoteStore, options: DomainOptions = DomainOptions(), log: Logger
     ) throws -> Domain {
         let lock = try folders.lockForServing()
         do {
+            try folders.refuseBegunRemoval()
             let wakeSignal = WakeSignal()
             let replica = try Replica.open(folders, wake: { wakeSignal.signal() })
             let engine = SyncEngine(replica: replica, store: store, options: options, wakeSignal: wakeSignal, log: log)

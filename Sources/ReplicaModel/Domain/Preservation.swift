@@ -2,28 +2,40 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// Moves what is to be kept out of a tree that is taken away. Nothing else runs on the replica.
+/// Moves what is to be kept out of a tree that is taken away. Nothing else runs on the replica. What was broken off goes on in
+/// the same target.
 struct Preservation {
     let replica: Replica
     let keep: RemovalKeep
 
     /// Moves what is to be kept of a folder's entries into another.
-    /// - Returns: How many files were moved.
-    func move(_ folder: ItemNumber, into target: Int32) throws -> Int {
+    func move(_ folder: ItemNumber, into target: Int32) throws {
         let entries = try replica.withTreeWaking { (tree) throws(ReplicaError) -> [Entry] in
             guard let node = try tree.find(folder), node.materialization == .whole else { return [] }
+            let below = HeldFile(descriptor: try tree.descriptor(of: node))
+            try errnos { () throws(Errno) in try letMove(below) }
             return try tree.children(of: node).values.sorted { $0.name < $1.name }.map { entry($0) }
         }
-        var files = 0
         for entry in entries {
             if entry.kind == .folder {
-                files += try moveFolder(entry, in: folder, into: target)
+                try moveFolder(entry, in: folder, into: target)
             } else if entry.isKept {
-                try rename(entry.name, from: folder, into: target)
-                files += 1
+                try keep(try place(of: entry.name, in: folder), in: target)
             }
         }
-        return files
+    }
+
+    private func keep(_ place: BackingPath, in target: Int32) throws(Errno) {
+        do throws(Errno) { try place.move(into: target, as: place.name) } catch {
+            // An earlier attempt has moved it.
+            if error != .noSuchFileOrDirectory { throw error }
+        }
+    }
+
+    /// Who may not write a folder moves nothing out of it.
+    private func letMove(_ folder: HeldFile) throws(Errno) {
+        let mode = UInt32(try folder.status().permissions)
+        if mode & 0o300 != 0o300 { try folder.setMode(mode | 0o700) }
     }
 
     private struct Entry {
@@ -43,31 +55,34 @@ struct Preservation {
 
     /// Makes the folder again and moves what is to be kept into it; it goes again when that is nothing and the store
     /// has it.
-    private func moveFolder(_ entry: Entry, in folder: ItemNumber, into target: Int32) throws -> Int {
+    private func moveFolder(_ entry: Entry, in folder: ItemNumber, into target: Int32) throws {
         let status = try place(of: entry.name, in: folder).status()
-        let made = try entry.name.withCString { (text) throws(Errno) -> Int32 in
-            try Errno.check(mkdirat(target, text, 0o700))
-            return try Errno.check(openat(target, text, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
-        }
+        let made = try makeFolder(entry.name, in: target)
         defer { close(made) }
-        let files = try move(entry.number, into: made)
+        try move(entry.number, into: made)
         let isEmpty = try FolderListing(of: made, mark: nil).lines.isEmpty
-        try entry.name.withCString { (text) throws(Errno) in
-            if isEmpty, !entry.isKept {
+        if isEmpty, !entry.isKept {
+            return try entry.name.withCString { (text) throws(Errno) in
                 try Errno.check(unlinkat(target, text, AT_REMOVEDIR))
-            } else {
-                let folder = HeldFile(descriptor: made)
-                try folder.setMode(UInt32(status.permissions))
-                try folder.setTimes(accessed: status.accessed.timespec, modified: status.modified.timespec)
             }
         }
-        return files
+        let kept = HeldFile(descriptor: made)
+        try kept.setMode(UInt32(status.permissions))
+        try kept.setTimes(accessed: status.accessed.timespec, modified: status.modified.timespec)
     }
 
-    private func rename(_ name: FileName, from folder: ItemNumber, into target: Int32) throws {
-        let place = try place(of: name, in: folder)
-        try name.withCString { (text) throws(Errno) in
-            try Errno.check(renameat(place.folder, text, target, text))
+    /// A folder of this name, or the one that an earlier attempt made.
+    private func makeFolder(_ name: FileName, in target: Int32) throws(Errno) -> Int32 {
+        try name.withCString { (text) throws(Errno) -> Int32 in
+            let isThere = mkdirat(target, text, 0o700) != 0
+            guard !isThere || Errno.last == .fileExists else { throw .last }
+            let made = try Errno.check(openat(target, text, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
+            guard isThere else { return made }
+            do throws(Errno) { try HeldFile(descriptor: made).setMode(0o700) } catch {
+                close(made)
+                throw error
+            }
+            return made
         }
     }
 

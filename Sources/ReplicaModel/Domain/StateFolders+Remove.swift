@@ -21,37 +21,88 @@ package struct Removal: Sendable, Hashable {
 }
 
 extension Domain {
-    /// Stops the domain and takes it away; see ``StateFolders/remove(keep:name:)``. Nothing may be called after it.
-    package func remove(keep: RemovalKeep, name: String) async throws -> Removal {
+    /// Stops the domain and takes it away; see ``StateFolders/remove(keep:name:unlist:)``. Nothing may be called after it.
+    package func remove(keep: RemovalKeep, name: String, unlist: () -> Void = {}) async throws -> Removal {
         try await stop()
-        return try replica.folders.remove(keep: keep, name: name)
+        return try replica.folders.remove(keep: keep, name: name, unlist: unlist)
     }
 }
 
 extension StateFolders {
     /// Takes a domain away that no process serves: its tree, its database, everything. What is to be kept is moved to
-    /// `NAME preserved DATE` beside the domain's folder first, without placeholders.
-    /// - Parameter name: The domain's name.
-    /// - Throws: EBUSY while a process serves the domain; the errno or the database's error that stands in the way.
-    ///   What was not moved yet is still in the domain then.
-    package func remove(keep: RemovalKeep, name: String) throws -> Removal {
+    /// `NAME preserved DATE` beside the domain's folder first, without placeholders. Killed or failed at any moment it is
+    /// untouched, or a domain that can only be removed, and another removal goes on where this one was.
+    /// - Parameters:
+    ///   - name: The domain's name.
+    ///   - unlist: Takes the domain from the list of domains, if it is there by a link. Called when nothing is left in it.
+    /// - Throws: EBUSY while a process serves the domain; ``RemovalNotFinished`` when something stands in the way after
+    ///   the first change, else its errno or the database's error.
+    package func remove(keep: RemovalKeep, name: String, unlist: () -> Void = {}) throws -> Removal {
         let lock = try lockForServing()
         defer { close(lock) }
-        var removal = Removal()
-        if keep != .nothing {
-            let target = try freshFolder(for: name)
-            let files = try preserve(keep, in: target)
-            if rmdir(target.string) != 0 { removal.preserved = target }
-            removal.files = files
+        var begun = try begunRemoval()
+        do {
+            if keep != .nothing, !begun.isPreserved { try preserve(keep, name, &begun) }
+            begun.isPreserved = true
+            let removal = try result(of: begun)
+            try writeWithRoom(begun)
+            try removeContents()
+            try Errno.check(tree.withPlatformString { rmdir($0) })
+            unlist()
+            try removeRest()
+            return removal
+        } catch {
+            guard removalRecord.withPlatformString({ access($0, F_OK) }) == 0 else { throw error }
+            // What can't be looked for is not named.
+            throw RemovalNotFinished(cause: error, preserved: try? preservedFolder(of: begun))
         }
-        // From here on there is no domain, whatever happens.
-        let tombstone = root.removingLastComponent().appending(".\(name).removed-\(getpid())")
-        guard rename(root.string, tombstone.string) == 0 else { throw Errno.last }
-        try Self.removeAll(tombstone)
-        return removal
     }
 
-    private func freshFolder(for name: String) throws(Errno) -> FilePath {
+    private func result(of begun: BegunRemoval) throws(Errno) -> Removal {
+        guard let path = try preservedFolder(of: begun) else { return Removal() }
+        if path.withPlatformString({ rmdir($0) }) == 0 { return Removal() }
+        let folder = try Self.open(path)
+        defer { close(folder) }
+        return Removal(preserved: path, files: try Self.countFiles(in: folder))
+    }
+
+    private static func countFiles(in folder: Int32) throws(Errno) -> Int {
+        var count = 0
+        for line in try FolderListing(of: folder, mark: nil).lines {
+            guard line.status.kind == .folder else {
+                count += 1
+                continue
+            }
+            let below = try line.name.openFolder(in: folder)
+            defer { close(below) }
+            count += try countFiles(in: below)
+        }
+        return count
+    }
+}
+
+/// What is kept.
+extension StateFolders {
+    /// Brings the database up to the tree and moves what is to be kept.
+    private func preserve(_ keep: RemovalKeep, _ name: String, _ begun: inout BegunRemoval) throws {
+        let replica = try Replica.open(self, wake: {})
+        try replica.scan()
+        replica.settleWriters()
+        try replica.record()
+        let target = try preservedFolder(of: begun) ?? makePreservedFolder(for: name)
+        begun.preserved = target.lastComponent?.string
+        do { try write(begun) } catch {
+            _ = target.withPlatformString { rmdir($0) }
+            throw error
+        }
+        let folder = try Self.open(target)
+        defer { close(folder) }
+        try Preservation(replica: replica, keep: keep).move(.root, into: folder)
+        try replica.close()
+        try preserveKept(in: folder)
+    }
+
+    private func makePreservedFolder(for name: String) throws(Errno) -> FilePath {
         let day = Date().formatted(.iso8601.year().month().day())
         for count in 1...1000 {
             let suffix = count == 1 ? "" : " \(count)"
@@ -62,38 +113,74 @@ extension StateFolders {
         throw .fileExists
     }
 
-    /// Brings the database up to the tree and moves what is to be kept.
-    private func preserve(_ keep: RemovalKeep, in target: FilePath) throws -> Int {
-        let replica = try Replica.open(self, wake: {})
-        try replica.scan()
-        replica.settleWriters()
-        try replica.record()
-        let folder = try Self.open(target)
-        defer { close(folder) }
-        var files = try Preservation(replica: replica, keep: keep).move(.root, into: folder)
-        try replica.close()
-        files += try preserveKept(in: target)
-        return files
-    }
-
     /// What was preserved from deletions earlier goes along.
-    private func preserveKept(in target: FilePath) throws(Errno) -> Int {
-        let folder = try Self.open(kept)
+    private func preserveKept(in target: Int32) throws(Errno) {
+        let above = try Self.open(root)
+        defer { close(above) }
+        let place = BackingPath(folder: above, name: FileName(kept.lastComponent?.string ?? ""))
+        let folder = try place.name.openFolder(in: above)
         defer { close(folder) }
-        let count = try FolderListing(of: folder, mark: nil).lines.count
-        guard count > 0 else { return 0 }
-        var name = "kept from deletions"
-        while access(target.appending(name).string, F_OK) == 0 { name += " 2" }
-        guard rename(kept.string, target.appending(name).string) == 0 else { throw .last }
-        return count
+        guard try !FolderListing(of: folder, mark: nil).lines.isEmpty else { return }
+        try place.move(into: target, as: FileName("kept from deletions"))
     }
 
     private static func open(_ folder: FilePath) throws(Errno) -> Int32 {
         try Errno.check(folder.withPlatformString { Glibc.open($0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
     }
+}
+
+extension BackingPath {
+    /// Moves it into a folder, under a free name like this one.
+    func move(into folder: Int32, as wanted: FileName) throws(Errno) {
+        for count in 1...1000 {
+            let suffix = count == 1 ? [] : Array(" \(count)".utf8)
+            let name = FileName(bytes: Array(wanted.bytes.prefix(255 - suffix.count)) + suffix)
+            do throws(Errno) { return try move(to: BackingPath(folder: folder, name: name)) } catch {
+                guard error == .fileExists else { throw error }
+            }
+        }
+        throw .fileExists
+    }
+}
+
+/// What goes.
+extension StateFolders {
+    /// Writes how far the removal is. On a full disk the database makes room for it: without one nothing that is missing in the
+    /// tree counts as removed, so that can go first.
+    private func writeWithRoom(_ begun: BegunRemoval) throws {
+        do { return try write(begun) } catch Errno.noSpace {
+            for suffix in ["-wal", "-shm", ""] {
+                let file = FilePath(database.string + suffix)
+                guard file.withPlatformString({ unlink($0) }) == 0 || Errno.last == .noSuchFileOrDirectory else {
+                    throw Errno.last
+                }
+            }
+        }
+        try write(begun)
+    }
+
+    /// Empties the tree and removes all but what makes this a domain whose removal was begun. What can't be removed stays, the
+    /// rest goes.
+    private func removeContents() throws(Errno) {
+        let folder = try Self.open(root)
+        defer { close(folder) }
+        let last = [settings, tree, lock, removalRecord].compactMap { $0.lastComponent.map { FileName($0.string) } }
+        try Self.removeEntries(of: folder) { !last.contains($0) }
+        let tree = try FileName(self.tree.lastComponent?.string ?? "").openFolder(in: folder)
+        defer { close(tree) }
+        try Self.removeEntries(of: tree)
+    }
+
+    /// Removes what is left of a domain without a tree. A daemon's last words may come in between.
+    private func removeRest() throws(Errno) {
+        for _ in 1...3 {
+            try Self.removeAll(root)
+            if root.withPlatformString({ access($0, F_OK) }) != 0 { return }
+        }
+    }
 
     /// Removes a folder with everything in it; symlinks are removed, never followed.
-    /// - Throws: EXDEV where something is mounted, which stays as it is.
+    /// - Throws: What stood in the way first; EXDEV where something is mounted, which stays as it is. The rest is gone.
     static func removeAll(_ path: FilePath) throws(Errno) {
         let above = try open(path.removingLastComponent())
         defer { close(above) }
@@ -103,15 +190,27 @@ extension StateFolders {
     private static func removeAll(_ name: FileName, in above: Int32) throws(Errno) {
         let folder = try name.openFolder(in: above)
         defer { close(folder) }
+        try removeEntries(of: folder)
+        try name.withCString { (text) throws(Errno) in try Errno.check(unlinkat(above, text, AT_REMOVEDIR)) }
+    }
+
+    private static func removeEntries(of folder: Int32, where isMeant: (FileName) -> Bool = { _ in true }) throws(Errno)
+    {
         // A folder that its user made unreadable is still to go. What can't be removed even so is said below.
         try? HeldFile(descriptor: folder).setMode(0o700)
-        for line in try FolderListing(of: folder, mark: nil).lines {
-            if line.status.kind == .folder {
-                try removeAll(line.name, in: folder)
-            } else {
-                try line.name.withCString { (text) throws(Errno) in try Errno.check(unlinkat(folder, text, 0)) }
+        var obstacle: Errno?
+        for line in try FolderListing(of: folder, mark: nil).lines where isMeant(line.name) {
+            do throws(Errno) {
+                if line.status.kind == .folder {
+                    try removeAll(line.name, in: folder)
+                } else {
+                    try line.name.withCString { (text) throws(Errno) in try Errno.check(unlinkat(folder, text, 0)) }
+                }
+            } catch {
+                // It went by itself, as sockets of daemons do.
+                if error != .noSuchFileOrDirectory { obstacle = obstacle ?? error }
             }
         }
-        try name.withCString { (text) throws(Errno) in try Errno.check(unlinkat(above, text, AT_REMOVEDIR)) }
+        if let obstacle { throw obstacle }
     }
 }

@@ -3,18 +3,70 @@ internal import Glibc
 package import SystemPackage
 
 extension StateFolders {
-    /// Makes the folders of a new domain. What an attempt left that was broken off before there was a tree is taken away
-    /// first; anything else that is there is not ours to use.
-    /// - Throws: EEXIST when something is there.
-    package func makeNew() throws(Errno) {
-        if try isLeftover() { try takeBack() }
-        for folder in [root, staging, kept] {
-            guard folder.withPlatformString({ mkdir($0, 0o700) }) == 0 else {
-                let error = Errno.last
-                // Its folders are empty yet; what was there before stays.
-                if folder != root { for made in [kept, staging, root] { _ = made.withPlatformString { rmdir($0) } } }
-                throw error
+    /// Makes the folders of a new domain. What an attempt left that was broken off before there was a tree, or a removal after
+    /// it, is taken away first; anything else that is there is not ours to use.
+    /// - Returns: A descriptor of the state's folder. Nobody else makes a domain there until it is closed.
+    /// - Throws: EEXIST when something is there, EBUSY while another process makes a domain there.
+    package func makeNew() throws(Errno) -> Int32 {
+        let (held, isNew) = try holdNew()
+        do throws(Errno) {
+            if !isNew {
+                guard try isLeftover(held) else { throw .fileExists }
+                try empty(held)
             }
+            for folder in [staging, kept] { try Errno.check(folder.withPlatformString { mkdir($0, 0o700) }) }
+            return held
+        } catch {
+            // Its folders are empty yet; what was there before stays.
+            if isNew { for made in [kept, staging, root] { _ = made.withPlatformString { rmdir($0) } } }
+            close(held)
+            throw error
+        }
+    }
+
+    /// Takes away what an attempt to make a domain elsewhere left that was broken off, and the link to it at `root`.
+    package func takeBackLink() throws(Errno) {
+        var byte: CChar = 0
+        guard root.withPlatformString({ readlink($0, &byte, 1) }) >= 0,
+            let found = root.withPlatformString({ realpath($0, nil) })
+        else { return }
+        let elsewhere = StateFolders(root: FilePath(platformString: found))
+        free(found)
+        let held = try elsewhere.hold()
+        defer { close(held) }
+        guard try elsewhere.isLeftover(held) else { return }
+        try elsewhere.takeBack()
+        try Errno.check(root.withPlatformString { unlink($0) })
+    }
+
+    /// Makes the state's folder, or takes the one that is there, and holds it.
+    private func holdNew() throws(Errno) -> (Int32, isNew: Bool) {
+        for _ in 1...1000 {
+            let isNew = root.withPlatformString { mkdir($0, 0o700) } == 0
+            guard isNew || Errno.last == .fileExists else { throw .last }
+            do throws(Errno) { return (try hold(), isNew) } catch {
+                // It went while it was looked at.
+                guard error == .noSuchFileOrDirectory else { throw error }
+            }
+        }
+        throw .resourceBusy
+    }
+
+    /// - Throws: EEXIST when it is no folder, EBUSY when another process holds it, ENOENT when it is gone.
+    private func hold() throws(Errno) -> Int32 {
+        let folder = root.withPlatformString { open($0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
+        guard folder >= 0 else { throw Errno.last == .noSuchFileOrDirectory ? .last : .fileExists }
+        do throws(Errno) {
+            guard flock(folder, LOCK_EX | LOCK_NB) == 0 else { throw Errno.last == .wouldBlock ? .resourceBusy : .last }
+            let now = try Errno.check(
+                root.withPlatformString { open($0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
+            defer { close(now) }
+            let (one, other) = (try FileStatus(descriptor: folder), try FileStatus(descriptor: now))
+            guard one.inode == other.inode, one.device == other.device else { throw .noSuchFileOrDirectory }
+            return folder
+        } catch {
+            close(folder)
+            throw error
         }
     }
 
@@ -24,10 +76,15 @@ extension StateFolders {
         let folder = try Errno.check(
             root.withPlatformString { open($0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
         defer { close(folder) }
+        try empty(folder)
+        try Errno.check(root.withPlatformString { rmdir($0) })
+    }
+
+    private func empty(_ folder: Int32) throws(Errno) {
         for line in try FolderListing(of: folder, mark: nil).lines where line.status.kind != .folder {
             try line.name.withCString { (text) throws(Errno) in try Errno.check(unlinkat(folder, text, 0)) }
         }
-        for folder in [staging, kept, deleted, root] {
+        for folder in [staging, kept, deleted] {
             let isGone = folder.withPlatformString { rmdir($0) } == 0
             guard isGone || Errno.last == .noSuchFileOrDirectory else { throw .last }
         }
@@ -52,15 +109,13 @@ extension StateFolders {
     }
 
     /// Whether what is at the state's place is an empty folder of ours, or a private one with nothing in it but what is
-    /// made before the tree.
-    private func isLeftover() throws(Errno) -> Bool {
-        let folder = root.withPlatformString { open($0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
-        guard folder >= 0 else { return false }
-        defer { close(folder) }
+    /// made before the tree, or goes after it.
+    private func isLeftover(_ folder: Int32) throws(Errno) -> Bool {
         let status = try FileStatus(descriptor: folder)
         guard status.user == geteuid() else { return false }
         let lines = try FolderListing(of: folder, mark: nil).lines
-        let known = [settings, mark, staging, kept].compactMap { $0.lastComponent?.string }
+        let files = [settings, mark, Self.fresh(mark), lock, removalRecord, Self.fresh(removalRecord)]
+        let known = (files + [staging, kept, deleted]).compactMap { $0.lastComponent?.string }
         let isOurs =
             status.permissions == 0o700
             && lines.allSatisfy { line in known.contains { line.name == FileName($0) } }

@@ -21,6 +21,8 @@ enum DaemonHandover {
                     throw ControlFailure(.busy, "another daemon serves the domain \(location.name)")
                 }
                 usleep(pause)
+            } catch let error as RemovalNotFinished {
+                throw ControlFailure(error, of: location)
             } catch let failure as StateFailure {
                 throw ControlFailure(.failed, "\(location.state): \(failure.message)")
             } catch let errno as Errno {

@@ -74,9 +74,8 @@ enum Launch {
         try MountsBelow.refuse(location.state)
         let folders = StateFolders(root: location.state)
         let removal = try DaemonHandover.whenFree(location) {
-            try folders.remove(keep: RemovalKeep(keep), name: location.name.text)
+            try folders.remove(keep: RemovalKeep(keep), name: location.name.text) { Daemon.removeLinks(to: location) }
         }
-        Daemon.removeLinks(to: location.name)
         background.isReady(
             .removed(
                 RemovalResult(preserved: removal.preserved.map(ControlFilePath.init), files: removal.files)), log: nil)

@@ -10,10 +10,13 @@ struct StateMaker {
 
     func makeFolders() throws {
         try makeFolders(above: folders.root)
+        try said { try folders.takeBackLink() }
         try said {
-            try creation.run(.makeFolders) {
+            // Held until this process ends, or it is taken back.
+            _ = try creation.run(.makeFolders) {
                 try folders.makeNew()
-            } undo: {
+            } undo: { held in
+                defer { close(held) }
                 try folders.takeBack()
             }
         }
@@ -65,7 +68,9 @@ struct StateMaker {
     }
 
     private func said(_ body: () throws -> Void) throws {
-        do { try body() } catch let errno as Errno {
+        do { try body() } catch Errno.resourceBusy {
+            throw ControlFailure(.busy, "another process is making a domain at \(folders.root): try again")
+        } catch let errno as Errno {
             guard errno == .fileExists else { throw ControlFailure(.failed, "\(folders.root): \(errno)") }
             throw ControlFailure(
                 .domainExists,

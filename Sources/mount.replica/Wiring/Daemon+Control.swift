@@ -17,23 +17,41 @@ extension Daemon: DaemonControl {
     func remove(keep: RemovalMode) async throws -> RemovalResult {
         try MountsBelow.refuse(location.state)
         try unmount(isLazy: false)
-        let removal = try await domain.remove(keep: RemovalKeep(keep), name: location.name.text)
-        Self.removeLinks(to: location.name)
-        finish()
-        return RemovalResult(preserved: removal.preserved.map(ControlFilePath.init), files: removal.files)
+        // Whatever comes of it, this process serves the domain no longer.
+        defer { finish() }
+        do {
+            let removal = try await domain.remove(keep: RemovalKeep(keep), name: location.name.text) { [location] in
+                Self.removeLinks(to: location)
+            }
+            return RemovalResult(preserved: removal.preserved.map(ControlFilePath.init), files: removal.files)
+        } catch let error as RemovalNotFinished {
+            throw ControlFailure(error, of: location)
+        }
     }
 
     /// A state next to an imported directory has a link in the domain directory, which is removed with it.
-    static func removeLinks(to name: DomainName) {
+    static func removeLinks(to location: DomainLocation) {
         for directory in DomainDirectory.searchPath(environment: ProcessInfo.processInfo.environment) {
-            let entry = directory.root.appending(name.text)
+            let entry = directory.root.appending(location.name.text)
             var status = stat()
-            if lstat(entry.string, &status) == 0, status.st_mode & S_IFMT == S_IFLNK,
-                access(entry.string, F_OK) != 0
-            {
-                unlink(entry.string)
-            }
+            guard lstat(entry.string, &status) == 0, status.st_mode & S_IFMT == S_IFLNK,
+                let found = realpath(entry.string, nil)
+            else { continue }
+            defer { free(found) }
+            if FilePath(platformString: found) == location.state { unlink(entry.string) }
         }
+    }
+}
+
+extension ControlFailure {
+    /// What a removal says that did not come to its end.
+    init(_ error: RemovalNotFinished, of location: DomainLocation) {
+        let cause = error.cause.map { " (\(Self($0).message), in \(location.state))" } ?? ""
+        let preserved = error.preserved.map { "; what was preserved so far is in \($0)" } ?? ""
+        self.init(
+            .failed,
+            "the removal of \(location.name) is not finished\(cause): 'replica remove \(location.name)' goes on\(preserved)"
+        )
     }
 }
 
