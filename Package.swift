@@ -28,6 +28,7 @@ let package = Package(
         .executable(name: "replica", targets: ["replica"]),
         .executable(name: "replica-passthrough", targets: ["replica-passthrough"]),
         .executable(name: "replica-store-s3", targets: ["replica-store-s3"]),
+        .executable(name: "replica-store-webdav", targets: ["replica-store-webdav"]),
         .library(name: "FuseMount", targets: ["FuseMount"]),
         .library(name: "ReplicaModel", targets: ["ReplicaModel"]),
         // For whoever writes a store: the promises that every store keeps, as tests, and stores that fail on purpose.
@@ -75,15 +76,32 @@ let package = Package(
         .target(
             name: "HTTPClient", dependencies: ["CCurl", "CExpat", "CCrypto", "Threads"], swiftSettings: strict),
         .target(
+            name: "HTTPStorage",
+            dependencies: ["HTTPClient", "ChildProcess", "ProcessStore", "PathStore", "ReplicaModel", "Threads"],
+            swiftSettings: strict),
+        .target(
             name: "S3Store",
-            dependencies: ["HTTPClient", "ChildProcess", "Threads", "PathStore", "ReplicaModel", system],
+            dependencies: [
+                "HTTPClient", "HTTPStorage", "ChildProcess", "Threads", "PathStore", "ReplicaModel", system,
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "WebDAVStore",
+            dependencies: [
+                "HTTPClient", "HTTPStorage", "ChildProcess", "Threads", "PathStore", "ReplicaModel", system,
+            ],
             swiftSettings: strict),
         .target(
             name: "StoreServer",
             dependencies: ["ProcessStore", "ChildProcess", "PathStore", "ReplicaModel", "Threads", system],
             swiftSettings: strict),
         .executableTarget(
-            name: "replica-store-s3", dependencies: ["S3Store", "StoreServer", "ProcessStore", "PathStore"],
+            name: "replica-store-s3",
+            dependencies: ["S3Store", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "replica-store-webdav",
+            dependencies: ["WebDAVStore", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore"],
             swiftSettings: strict),
         .target(name: "ReplicaControl", dependencies: ["CLinux", system], swiftSettings: strict),
         .executableTarget(
@@ -138,9 +156,15 @@ let package = Package(
         .testTarget(
             name: "S3StoreTests",
             dependencies: [
-                "S3Store", "HTTPClient", "StoreServer", "ProcessStore", "ChildProcess", "PathStore", "ReplicaModel",
-                "ReplicaTestSupport", "Threads", system,
+                "S3Store", "HTTPClient", "HTTPStorage", "StoreServer", "ProcessStore", "ChildProcess", "PathStore",
+                "ReplicaModel", "ReplicaTestSupport", "Threads", system,
             ], exclude: page + ["s3-server"], swiftSettings: strict),
+        .testTarget(
+            name: "WebDAVStoreTests",
+            dependencies: [
+                "WebDAVStore", "HTTPClient", "HTTPStorage", "ChildProcess", "PathStore", "ReplicaModel",
+                "ReplicaTestSupport", "Threads", system,
+            ], exclude: page + ["webdav-server", "hostile-server"], swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             dependencies: [

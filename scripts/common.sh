@@ -94,7 +94,7 @@ resolve_packages() {
 # Sets BIN to the folder they are in.
 build_release() {
     local product
-    for product in mount.replica replica replica-passthrough replica-store-s3; do
+    for product in mount.replica replica replica-passthrough replica-store-s3 replica-store-webdav; do
         swift build --package-path "$ROOT" -c release --static-swift-stdlib -Xlinker -s --product "$product"
     done
     BIN=$(swift build --package-path "$ROOT" -c release --static-swift-stdlib -Xlinker -s --show-bin-path)

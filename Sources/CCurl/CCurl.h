@@ -5,6 +5,17 @@
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
+// Swift takes no macros with casts.
+typedef enum { CCURL_BASIC, CCURL_DIGEST, CCURL_BEARER } CCurlScheme;
+
+static inline unsigned long ccurl_scheme(CCurlScheme scheme) {
+    switch (scheme) {
+    case CCURL_BASIC: return CURLAUTH_BASIC;
+    case CCURL_DIGEST: return CURLAUTH_DIGEST;
+    default: return CURLAUTH_BEARER;
+    }
+}
+
 typedef size_t (*CCurlData)(char *bytes, size_t size, size_t count, void *context);
 
 static inline CURLcode ccurl_set_number(CURL *transfer, CURLoption option, long value) {

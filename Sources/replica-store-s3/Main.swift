@@ -1,4 +1,5 @@
 import Foundation
+import HTTPStorage
 import PathStore
 import ProcessStore
 import S3Store
@@ -17,29 +18,15 @@ struct Main {
             // libcurl itself reads neither.
             given.authorities = given.authorities ?? environment["AWS_CA_BUNDLE"] ?? environment["SSL_CERT_FILE"]
             let address = given
-            do throws(S3Failure) {
+            do throws(ServerFailure) {
                 let storage = try await S3Storage.open(address, memory: AbilityMemory(folder: greeting.state)) {
-                    () throws(S3Failure) in
+                    () throws(ServerFailure) in
                     try S3Account.find(address, secrets: secrets, environment: environment)
                 }
                 return StoreServer.Opened(storage: storage) { storage.steps }
             } catch {
                 throw StoreFailure(error)
             }
-        }
-    }
-}
-
-extension StoreFailure {
-    /// Why a bucket can't be used.
-    fileprivate init(_ failure: S3Failure) {
-        switch failure {
-        case .unreachable(let text): self = .unreachable(text)
-        case .untrusted(let text): self = .untrustedServer(text)
-        case .notAuthenticated(let text): self = .notAuthenticated(text)
-        case .refused(let text): self = .refused(text)
-        case .busy(let pause): self = .busy(pause, failure.message)
-        case .cancelled: self = .unreachable("the store was let go")
         }
     }
 }

@@ -26,7 +26,7 @@ import Testing
         try folder.makeFolder("two")
         for path in [
             "one/replica-store-b", "two/replica-store-b", "two/replica-store-a+1", "two/replica-store-Bad",
-            "two/replica-store-", "two/other",
+            "two/replica-store-", "two/other", "one/replica-store-webdav", "one/replica-store-dav",
         ] {
             try folder.write("", to: path, mode: 0o755)
         }
@@ -34,10 +34,16 @@ import Testing
         let search = StoreSearch(
             environment: ["PATH": "\(folder.path)/one:\(folder.path)/none:\(folder.path)/two"], isRoot: false)
         let found = search.installed().filter { $0.path.starts(with: folder.path) }
-        #expect(found.map(\.scheme) == ["a+1", "b"])
+        #expect(found.map(\.scheme) == ["a+1", "b", "dav", "davs"])
         #expect(
             found.map(\.path) == [
                 folder.path.appending("two/replica-store-a+1"), folder.path.appending("one/replica-store-b"),
+                folder.path.appending("one/replica-store-webdav"), folder.path.appending("one/replica-store-webdav"),
+            ])
+        // Both of WebDAV's schemes are one program's.
+        #expect(
+            ["dav", "davs", "s3"].map(StoreSearch.program) == [
+                "replica-store-webdav", "replica-store-webdav", "replica-store-s3",
             ])
     }
 }

@@ -1,5 +1,7 @@
 import Foundation
 import Glibc
+import HTTPClient
+import HTTPStorage
 import ReplicaModel
 import Testing
 
@@ -70,12 +72,12 @@ import Testing
         let given = ["access_key": " file ", "Secret_Key": "secret"]
         #expect(try find("bucket", given, home.merging(keys) { $1 }).credentials.accessKey == "file")
         #expect(
-            throws: S3Failure.notAuthenticated("the profile sso logs in by sso_session, which is not supported yet")
+            throws: ServerFailure.notAuthenticated("the profile sso logs in by sso_session, which is not supported yet")
         ) {
             try find("bucket?profile=sso", [:], home)
         }
-        #expect(throws: S3Failure.self) { try find("bucket?profile=none", [:], home) }
-        #expect(throws: S3Failure.self) { try find("bucket", ["access_key": "alone"], ["HOME": "/nowhere"]) }
+        #expect(throws: ServerFailure.self) { try find("bucket?profile=none", [:], home) }
+        #expect(throws: ServerFailure.self) { try find("bucket", ["access_key": "alone"], ["HOME": "/nowhere"]) }
     }
 
     @Test func amazonsEndpointsAreByRegion() throws {

@@ -1,3 +1,4 @@
+import HTTPStorage
 import PathStore
 import Testing
 
@@ -107,10 +108,10 @@ import Testing
     }
 
     @Test func tagsThatCanBeNoVersionAreNone() {
-        #expect(StoredObject.tag("\"abc\"") == "abc")
-        #expect(StoredObject.tag("abc") == "abc")
+        #expect(EntityTag.value("\"abc\"") == "abc")
+        #expect(EntityTag.value("abc") == "abc")
         for text in ["", "\"\"", "\"", "a b", "a\"b", "ü", "\u{1}", String(repeating: "x", count: 129)] {
-            #expect(StoredObject.tag(text) == nil, "\(text)")
+            #expect(EntityTag.value(text) == nil, "\(text)")
         }
     }
 }

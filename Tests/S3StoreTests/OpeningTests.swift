@@ -1,3 +1,4 @@
+import HTTPStorage
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
@@ -7,9 +8,9 @@ import Testing
 
 /// Why a bucket can't be used is told apart.
 @Suite struct OpeningTests {
-    private func failure(_ account: S3Account, _ place: String) async throws -> S3Failure {
-        do throws(S3Failure) {
-            try await S3Storage.open(try! S3Address(place)) { () throws(S3Failure) in account }.close()
+    private func failure(_ account: S3Account, _ place: String) async throws -> ServerFailure {
+        do throws(ServerFailure) {
+            try await S3Storage.open(try! S3Address(place)) { () throws(ServerFailure) in account }.close()
         } catch {
             return error
         }
@@ -57,7 +58,7 @@ import Testing
     @Test func keysThatAreGivenAnewAreTaken() async throws {
         try await S3Scratch.run { scratch in
             let accounts = AccountBox(scratch.server.account())
-            let storage = try await S3Storage.open(try S3Address(scratch.bucket)) { () throws(S3Failure) in
+            let storage = try await S3Storage.open(try S3Address(scratch.bucket)) { () throws(ServerFailure) in
                 accounts.account
             }
             defer { storage.close() }

@@ -8,7 +8,7 @@ import Testing
 @testable import S3Store
 
 /// A storage in a bucket of its own, another client of that, and steps on both.
-struct S3Scratch: Sendable {
+struct S3Scratch: StorageScratch {
     let storage: S3Storage
     let other: BucketClient
     let bucket: String
@@ -36,63 +36,6 @@ struct S3Scratch: Sendable {
         try outcome.get()
     }
 
-    func path(_ text: String) -> StoragePath { StoragePath(text.split(separator: "/").map { FileName(String($0)) }) }
-
-    @discardableResult
-    func write(
-        _ path: String, _ content: [UInt8], _ attributes: PathAttributes = PathAttributes(),
-        guard condition: WriteGuard = .absent
-    ) async throws -> PathEntry {
-        let outcome = try await ItemContents.with(content) { contents async throws(RemoteStoreError) in
-            do throws(PathStorageError) {
-                return Result<PathEntry, PathStorageError>.success(
-                    try await storage.write(
-                        self.path(path), contents: contents, attributes: attributes, guard: condition))
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try outcome.get()
-    }
-
-    @discardableResult
-    func write(
-        _ path: String, _ text: String, _ attributes: PathAttributes = PathAttributes(),
-        guard condition: WriteGuard = .absent
-    ) async throws -> PathEntry {
-        try await write(path, Array(text.utf8), attributes, guard: condition)
-    }
-
-    func folder(_ path: String, mode: UInt16? = nil) async throws {
-        _ = try await storage.make(self.path(path), kind: .folder, attributes: PathAttributes(mode: mode))
-    }
-
-    /// The error of making something that can't be made.
-    func makeFails(_ path: String, _ kind: PathKind) async throws -> PathStorageError {
-        try await failure {
-            _ = try await storage.make(self.path(path), kind: kind, attributes: PathAttributes())
-        }
-    }
-
-    func read(_ path: String, version: String? = nil, range: Range<Int64>? = nil) async throws -> [UInt8] {
-        let buffer = ContentBuffer()
-        _ = try await storage.read(self.path(path), version: version, range: range, into: buffer)
-        return buffer.bytes
-    }
-
-    func entry(_ path: String) async throws -> PathEntry? { try await storage.entry(at: self.path(path)) }
-
-    /// All entries of a folder by name, page by page.
-    func list(_ folder: String = "") async throws -> [String: PathEntry] {
-        var (found, page) = ([String: PathEntry](), EnumerationPage?.none)
-        repeat {
-            let answer = try await storage.list(path(folder), isDeep: false, from: page)
-            for entry in answer.entries { found[entry.path.name?.description ?? ""] = entry }
-            page = answer.next
-        } while page != nil
-        return found
-    }
-
     /// Puts an object there as other tools do.
     func put(_ key: String, _ text: String = "", _ headers: [(name: String, value: String)] = []) async throws {
         var request = S3Request("PUT", Array(key.utf8))
@@ -110,10 +53,4 @@ struct S3Scratch: Sendable {
         let answer = try await other.connection.send(request)
         return String(decoding: answer.body, as: UTF8.self).components(separatedBy: "<UploadId>").count - 1
     }
-}
-
-/// The error of a call that has to fail.
-func failure(_ body: () async throws -> Void) async throws -> PathStorageError {
-    do { try await body() } catch let error as PathStorageError { return error }
-    throw BrokenPromise("it should have failed")
 }

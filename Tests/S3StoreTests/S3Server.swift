@@ -1,50 +1,13 @@
 import Foundation
 import Glibc
+import HTTPClient
+import HTTPStorage
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
 import Threads
 
 @testable import S3Store
-
-/// A program beside the tests that serves until its standard input ends, as it does when the tests do, however they end.
-final class ServingProgram: Sendable {
-    /// What it said before it was ready, by names.
-    let values: [String: String]
-    // Kept open: the end of it ends the program.
-    private let input: FileHandle
-    private let process: Int32
-
-    /// - Parameters:
-    ///   - name: A file beside this one.
-    ///   - arguments: What it is given.
-    init(_ name: String, _ arguments: [String] = []) throws {
-        let program = Process()
-        program.executableURL = URL(filePath: #filePath).deletingLastPathComponent().appending(path: name)
-        program.arguments = arguments
-        let (input, output) = (Pipe(), Pipe())
-        program.standardInput = input
-        program.standardOutput = output
-        try program.run()
-        // Other programs that tests start would keep it alive.
-        _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
-        self.input = input.fileHandleForWriting
-        process = program.processIdentifier
-        var (values, text) = ([String: String](), "")
-        while !text.contains("READY\n") {
-            let data = output.fileHandleForReading.availableData
-            guard !data.isEmpty else { throw BrokenPromise("\(name) ended before it was ready: \(text)") }
-            text += String(decoding: data, as: UTF8.self)
-        }
-        for line in text.split(separator: "\n") {
-            let pair = line.split(separator: "=", maxSplits: 1).map(String.init)
-            if pair.count == 2 { values[pair[0]] = pair[1] }
-        }
-        self.values = values
-    }
-
-    func stop() throws { try input.close() }
-}
 
 /// The real server that all tests of this process share; each has a bucket of its own.
 struct S3Server: Sendable {
@@ -79,7 +42,7 @@ struct S3Server: Sendable {
 
     func connection(_ bucket: String) throws -> S3Connection {
         let account = account()
-        return try S3Connection(try S3Address(bucket)) { () throws(S3Failure) in account }
+        return try S3Connection(try S3Address(bucket)) { () throws(ServerFailure) in account }
     }
 
     /// A storage in a bucket, or in a folder of one.
@@ -87,7 +50,7 @@ struct S3Server: Sendable {
         _ place: String, _ account: S3Account? = nil, limits: TransferLimits = TransferLimits()
     ) async throws -> S3Storage {
         let account = account ?? self.account()
-        return try await S3Storage.open(try S3Address(place), limits: limits) { () throws(S3Failure) in account }
+        return try await S3Storage.open(try S3Address(place), limits: limits) { () throws(ServerFailure) in account }
     }
 }
 

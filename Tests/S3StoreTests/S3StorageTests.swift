@@ -1,5 +1,6 @@
 import Foundation
 import HTTPClient
+import HTTPStorage
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
@@ -46,7 +47,7 @@ import Testing
         let folder = "/var/tmp/replica-test-\(getpid())-s3-memory-\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let memory = AbilityMemory(folder: folder)
+        let memory = AbilityMemory<ServerAbilities>(folder: folder)
         let abilities = ServerAbilities(replaceForm: .quoted)
         #expect(memory.abilities(of: "one") == nil)
         memory.note(abilities, of: "one")

@@ -1,3 +1,14 @@
+/// How a person is known to a server: libcurl answers what the server asks for with it. It never goes to another server, for no
+/// redirect is followed.
+package enum HTTPLogin: Hashable, Sendable {
+    /// Name and password as they are, which only TLS hides.
+    case basic(user: String, password: String)
+    /// A proof that the password is known (RFC 7616): a second request for each.
+    case digest(user: String, password: String)
+    /// A token (RFC 6750).
+    case bearer(String)
+}
+
 /// A request. What is in it goes out as it is: who makes it has signed and encoded it.
 package struct HTTPRequest: Sendable {
     /// What is sent after the headers.
@@ -24,6 +35,8 @@ package struct HTTPRequest: Sendable {
     package var sent: (@Sendable (Int64) -> Void)?
     /// Seconds without a byte in either direction after which it fails.
     package var longestSilence = 45
+    /// By what the person is known to the server.
+    package var login: HTTPLogin?
 
     /// A request without a body.
     package init(_ method: String, _ url: String, headers: [(name: String, value: String)] = []) {
@@ -45,7 +58,7 @@ package struct HTTPRequest: Sendable {
 /// The status and the headers of an answer.
 package struct HTTPHead: Hashable, Sendable {
     package var status = 0
-    /// By names in lower case; of one that comes twice the last.
+    /// By names in lower case; of one that comes twice the last, and of `www-authenticate` all.
     package var headers: [String: String] = [:]
 
     /// The value of a header, whose name is given in lower case.

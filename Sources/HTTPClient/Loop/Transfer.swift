@@ -60,6 +60,17 @@ final class Transfer {
         _ = ccurl_set_number(handle, CURLOPT_UPLOAD_BUFFERSIZE, 128 << 10)
         _ = ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, words)
         if let authorities { _ = ccurl_set_text(handle, CURLOPT_CAINFO, authorities) }
+        if let login = request.login { setLogin(login) }
+    }
+
+    private func setLogin(_ login: HTTPLogin) {
+        switch login {
+        case .basic(let user, let password), .digest(let user, let password):
+            _ = ccurl_set_text(handle, CURLOPT_USERNAME, user)
+            _ = ccurl_set_text(handle, CURLOPT_PASSWORD, password)
+        case .bearer(let token): _ = ccurl_set_text(handle, CURLOPT_XOAUTH2_BEARER, token)
+        }
+        _ = ccurl_set_number(handle, CURLOPT_HTTPAUTH, Int(bitPattern: ccurl_scheme(login.scheme)))
     }
 
     private func setMethod() {
@@ -70,13 +81,20 @@ final class Transfer {
             _ = ccurl_set_number(handle, CURLOPT_UPLOAD, 1)
             _ = ccurl_set_size(handle, CURLOPT_INFILESIZE_LARGE, request.size)
             _ = ccurl_set_text(handle, CURLOPT_CUSTOMREQUEST, request.method)
-        default: _ = ccurl_set_text(handle, CURLOPT_CUSTOMREQUEST, request.method)
+        default:
+            if request.size > 0 {
+                _ = ccurl_set_number(handle, CURLOPT_UPLOAD, 1)
+                _ = ccurl_set_size(handle, CURLOPT_INFILESIZE_LARGE, request.size)
+            }
+            _ = ccurl_set_text(handle, CURLOPT_CUSTOMREQUEST, request.method)
         }
         for header in request.headers {
             // A semicolon is libcurl's word for a header without a value.
             let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
             list = curl_slist_append(list, line) ?? list
         }
+        // Whether it is wanted is not asked before a small body is sent: servers that do not answer that would have it wait for a second.
+        if request.size < 1 << 20 { list = curl_slist_append(list, "Expect:") ?? list }
         _ = ccurl_set_headers(handle, list)
     }
 
@@ -139,20 +157,13 @@ final class Transfer {
             return true
         }
         guard let colon = line.firstIndex(of: ":") else { return true }
-        head.headers[line[..<colon].lowercased()] = Self.trimmed(line[line.index(after: colon)...])
-        return true
-    }
-
-    private static func trimmed(_ text: Substring) -> String {
-        let isSpace: (Unicode.Scalar) -> Bool = { $0.value <= 0x20 }
-        let scalars = text.unicodeScalars.drop(while: isSpace)
-        var end = scalars.endIndex
-        while end > scalars.startIndex {
-            let before = scalars.index(before: end)
-            guard isSpace(scalars[before]) else { break }
-            end = before
+        let (name, value) = (line[..<colon].lowercased(), line[line.index(after: colon)...].trimmedSpaces)
+        if name == "www-authenticate", let former = head.headers[name] {
+            head.headers[name] = "\(former), \(value)"
+        } else {
+            head.headers[name] = value
         }
-        return String(scalars[..<end])
+        return true
     }
 
     private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -204,6 +215,16 @@ final class Transfer {
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CERTPROBLEM:
             return .failure(.untrusted(text))
         default: return .failure(.unreachable(text))
+        }
+    }
+}
+
+extension HTTPLogin {
+    fileprivate var scheme: CCurlScheme {
+        switch self {
+        case .basic: CCURL_BASIC
+        case .digest: CCURL_DIGEST
+        case .bearer: CCURL_BEARER
         }
     }
 }

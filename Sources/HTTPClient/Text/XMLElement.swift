@@ -39,26 +39,58 @@ package final class XMLReader {
     private var (elements, bytes) = (0, 0)
     private var isRefused = false
     private let parser: XML_Parser
+    /// Takes the children of the document's element, of which none is kept then.
+    private let child: ((XMLElement) -> Bool)?
+    /// Bytes since the last child.
+    private var pending = 0
 
-    private init?(_ limits: Limits) {
+    /// A document that comes bit by bit, and whose element's children are taken as soon as they are complete: it may be of any length,
+    /// and the limits are those of one child.
+    /// - Parameter child: Answers whether it wants more of them.
+    /// - Returns: Nil when there is no memory for it.
+    package convenience init?(_ limits: Limits, child: @escaping (XMLElement) -> Bool) {
+        self.init(limits, taking: child)
+    }
+
+    private init?(_ limits: Limits, taking child: ((XMLElement) -> Bool)?) {
         // A space can be in no name.
         guard let parser = XML_ParserCreateNS(nil, XML_Char(UInt8(ascii: " "))) else { return nil }
         self.parser = parser
         self.limits = limits
+        self.child = child
+        setHandlers()
     }
 
     deinit { XML_ParserFree(parser) }
 
     /// The document's element; nil for what is no document, or none within the limits.
     package static func read(_ bytes: [UInt8], _ limits: Limits = Limits()) -> XMLElement? {
-        guard bytes.count <= limits.bytes, let count = Int32(exactly: bytes.count), let reader = XMLReader(limits)
-        else {
-            return nil
-        }
-        return reader.read(bytes, count)
+        guard bytes.count <= limits.bytes, let reader = XMLReader(limits, taking: nil),
+            bytes.withUnsafeBytes({ reader.take($0) })
+        else { return nil }
+        return reader.finish()
     }
 
-    private func read(_ bytes: [UInt8], _ count: Int32) -> XMLElement? {
+    /// Takes what comes next of a document.
+    /// - Returns: False when it is none, or none within the limits: nothing of it can be believed.
+    package func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        pending += bytes.count
+        guard !isRefused, pending <= limits.bytes + bytes.count, let count = Int32(exactly: bytes.count) else {
+            isRefused = true
+            return false
+        }
+        let status = XML_Parse(parser, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), count, 0)
+        if status != XML_STATUS_OK { isRefused = true }
+        return !isRefused
+    }
+
+    /// The document's element when all of it has come; nil for what is no document.
+    package func finish() -> XMLElement? {
+        guard !isRefused, XML_Parse(parser, nil, 0, 1) == XML_STATUS_OK else { return nil }
+        return root
+    }
+
+    private func setHandlers() {
         XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
         XML_SetElementHandler(
             parser,
@@ -71,10 +103,6 @@ package final class XMLReader {
             XMLReader.of(context)?.add(UnsafeRawBufferPointer(start: text, count: Int(count)))
         }
         XML_SetStartDoctypeDeclHandler(parser) { context, _, _, _, _ in XMLReader.of(context)?.refuse() }
-        let status = bytes.withUnsafeBytes { buffer in
-            XML_Parse(parser, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), count, 1)
-        }
-        return status == XML_STATUS_OK && !isRefused ? root : nil
     }
 
     private static func of(_ context: UnsafeMutableRawPointer?) -> XMLReader? {
@@ -103,6 +131,10 @@ package final class XMLReader {
     }
 
     private func end() {
-        if !isRefused { _ = open.popLast() }
+        guard !isRefused, let element = open.popLast(), let child, open.count == 1 else { return }
+        open[0].children.removeAll()
+        open[0].bytes.removeAll()
+        (elements, bytes, pending) = (1, 0, 0)
+        if !child(element) { refuse() }
     }
 }

@@ -1,7 +1,8 @@
 import Glibc
 package import SystemPackage
 
-/// Where stores are looked for that are programs of their own (STORE_PROTOCOL.md §1): `replica-store-NAME` serves `NAME://`.
+/// Where stores are looked for that are programs of their own (STORE_PROTOCOL.md §1): `replica-store-NAME` serves `NAME://`, and
+/// `replica-store-webdav` both of WebDAV's.
 package struct StoreSearch: Equatable, Sendable {
     /// Folders in the order in which they are looked through.
     package let folders: [FilePath]
@@ -9,6 +10,8 @@ package struct StoreSearch: Equatable, Sendable {
     /// Those of everybody, which come first.
     package static let system: [FilePath] = ["/usr/lib/replica/stores", "/usr/local/lib/replica/stores"]
     private static let prefix = "replica-store-"
+    /// Programs that serve other schemes than the one that they are named after.
+    private static let schemes = ["webdav": ["dav", "davs"]]
 
     /// - Parameters:
     ///   - environment: `HOME` and `PATH` of it are used.
@@ -34,7 +37,9 @@ package struct StoreSearch: Equatable, Sendable {
     }
 
     /// The name of a scheme's program.
-    package static func program(of scheme: String) -> String { prefix + scheme }
+    package static func program(of scheme: String) -> String {
+        prefix + (schemes.first { $0.value.contains(scheme) }?.key ?? scheme)
+    }
 
     /// Where a scheme's program may be.
     package func places(of scheme: String) -> [FilePath] { folders.map { $0.appending(Self.program(of: scheme)) } }
@@ -44,10 +49,12 @@ package struct StoreSearch: Equatable, Sendable {
         var found: [String: FilePath] = [:]
         for folder in folders {
             for name in Self.names(in: folder) where name.hasPrefix(Self.prefix) {
-                let scheme = String(name.dropFirst(Self.prefix.count))
-                guard StoreURL.isScheme(scheme), found[scheme] == nil else { continue }
-                let path = folder.appending(name)
-                if access(path.string, X_OK) == 0 { found[scheme] = path }
+                let (own, path) = (String(name.dropFirst(Self.prefix.count)), folder.appending(name))
+                guard StoreURL.isScheme(own), access(path.string, X_OK) == 0 else { continue }
+                for scheme in Self.schemes[own] ?? [own] where Self.program(of: scheme) == name && found[scheme] == nil
+                {
+                    found[scheme] = path
+                }
             }
         }
         return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPClient
 
 /// A file of Amazon's tools: `~/.aws/credentials` or `~/.aws/config`.
 struct ProfileFile {

@@ -1,4 +1,5 @@
 import Glibc
+package import HTTPStorage
 
 /// How a person is known to a server, and where that is: from the URL, the secrets that came with it, the environment and the
 /// files of Amazon's tools, in this order.
@@ -16,7 +17,7 @@ package struct S3Account: Hashable, Sendable {
     /// - Throws: One line that says what is missing.
     package static func find(
         _ address: S3Address, secrets: [String: String], environment: [String: String]
-    ) throws(S3Failure) -> S3Account {
+    ) throws(ServerFailure) -> S3Account {
         let profile = address.profile ?? environment["AWS_PROFILE"].flatMap { $0.isEmpty ? nil : $0 } ?? "default"
         let values = try values(of: profile, isAsked: address.profile != nil, environment)
         guard
@@ -51,7 +52,7 @@ package struct S3Account: Hashable, Sendable {
     /// What the files say of a profile.
     private static func values(
         of profile: String, isAsked: Bool, _ environment: [String: String]
-    ) throws(S3Failure) -> [String: String] {
+    ) throws(ServerFailure) -> [String: String] {
         let home = environment["HOME"] ?? ""
         let places = [
             (environment["AWS_CONFIG_FILE"] ?? "\(home)/.aws/config", true),
@@ -70,7 +71,7 @@ package struct S3Account: Hashable, Sendable {
         return values ?? [:]
     }
 
-    private static func missing(_ values: [String: String], _ profile: String) -> S3Failure {
+    private static func missing(_ values: [String: String], _ profile: String) -> ServerFailure {
         let others = ["credential_process", "sso_session", "sso_start_url", "role_arn", "web_identity_token_file"]
         if let other = others.first(where: { values[$0] != nil }) {
             return .notAuthenticated("the profile \(profile) logs in by \(other), which is not supported yet")

@@ -1,3 +1,4 @@
+import HTTPClient
 package import ReplicaModel
 
 /// Which bucket of which server, and which part of it: `s3://bucket/prefix?endpoint=…&region=…`.

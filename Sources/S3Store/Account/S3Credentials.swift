@@ -1,3 +1,5 @@
+import HTTPClient
+
 /// By what requests are signed.
 package struct S3Credentials: Hashable, Sendable {
     package var accessKey: String
@@ -24,13 +26,5 @@ package struct S3Credentials: Hashable, Sendable {
         else { return nil }
         self.init(
             accessKey: access, secretKey: secret, sessionToken: value("aws_session_token", "session_token"))
-    }
-}
-
-extension StringProtocol {
-    /// Without spaces, tabs and carriage returns at both ends.
-    var trimmedSpaces: String {
-        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\r" || $0 == "\r\n" }
-        return String(drop(while: isSpace).reversed().drop(while: isSpace).reversed())
     }
 }

@@ -1,6 +1,7 @@
 import ChildProcess
 import Glibc
 import HTTPClient
+import HTTPStorage
 import Threads
 
 /// The bucket: signs requests and makes them, in the region where it turns out to be and by the server's clock.
@@ -17,19 +18,19 @@ final class S3Connection: Sendable {
     let address: S3Address
     private let client: HTTPClient
     private let state: Locked<State>
-    private let find: @Sendable () throws(S3Failure) -> S3Account
+    private let find: @Sendable () throws(ServerFailure) -> S3Account
     private let disk = DiskQueue("replica.s3")
     private let answered = Locked<UInt64>(0)
 
     /// - Parameter find: Finds the account, now and again when it is no longer taken.
     init(
-        _ address: S3Address, find: @escaping @Sendable () throws(S3Failure) -> S3Account
-    ) throws(S3Failure) {
+        _ address: S3Address, find: @escaping @Sendable () throws(ServerFailure) -> S3Account
+    ) throws(ServerFailure) {
         self.address = address
         self.find = find
         state = Locked(State(account: try find()))
         do throws(HTTPFailure) { client = try HTTPClient(authorities: address.authorities) } catch {
-            throw S3Failure(error)
+            throw ServerFailure(error)
         }
     }
 
@@ -68,7 +69,7 @@ final class S3Connection: Sendable {
             switch error {
             case .contentsEndEarly: throw .contentsEndEarly
             case .unwanted: throw .unwanted
-            default: throw .failure(S3Failure(error))
+            default: throw .failure(ServerFailure(error))
             }
         }
         guard answer.head.isSuccess else { throw .complaint(S3Complaint(answer)) }
@@ -185,15 +186,5 @@ private struct Place {
         let name = PercentText.encoded(key ?? [], keepsSlashes: true)
         path = account.isVirtualHosted ? "\(base)/\(name)" : "\(base)/\(bucket)\(key == nil ? "" : "/")\(name)"
         url = scheme + host + path
-    }
-}
-
-extension S3Failure {
-    init(_ failure: HTTPFailure) {
-        switch failure {
-        case .unreachable(let text), .malformed(let text): self = .unreachable("\(PlainText.of(text))")
-        case .untrusted(let text): self = .untrusted("\(PlainText.of(text))")
-        case .contentsEndEarly, .unwanted, .cancelled: self = .cancelled
-        }
     }
 }

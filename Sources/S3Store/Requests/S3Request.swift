@@ -1,4 +1,5 @@
 import HTTPClient
+import HTTPStorage
 
 /// A request to the bucket, before it is signed.
 struct S3Request: Sendable {
@@ -62,7 +63,7 @@ struct S3Complaint: Hashable, Sendable {
 /// Why a request has not done what it is for.
 enum S3Error: Error {
     case complaint(S3Complaint)
-    case failure(S3Failure)
+    case failure(ServerFailure)
     case contentsEndEarly
     case unwanted
 }

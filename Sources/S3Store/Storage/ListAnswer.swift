@@ -1,4 +1,5 @@
 import HTTPClient
+import HTTPStorage
 
 /// A page of `ListObjectsV2`, checked as far as it can be.
 struct ListAnswer {
@@ -33,7 +34,7 @@ struct ListAnswer {
             switch element.name {
             case "Contents":
                 guard let key = bytes(element["Key"]), key.starts(with: prefix),
-                    let tag = StoredObject.tag(element["ETag"]?.text ?? ""),
+                    let tag = EntityTag.value(element["ETag"]?.text ?? ""),
                     let size = HTTPHead.size(element["Size"]?.text ?? "")
                 else { return nil }
                 objects.append(

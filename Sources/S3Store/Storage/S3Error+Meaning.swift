@@ -1,9 +1,10 @@
 import ChildProcess
+import HTTPStorage
 import PathStore
 
 extension S3Error {
     /// Why the bucket can't be used.
-    func failure(_ address: S3Address) -> S3Failure {
+    func failure(_ address: S3Address) -> ServerFailure {
         switch self {
         case .failure(let failure): return failure
         case .contentsEndEarly, .unwanted: return .cancelled
@@ -81,17 +82,5 @@ extension S3Complaint {
     var isBusy: Bool {
         status == 429 || status == 503 || status == 409
             || ["SlowDown", "RequestLimitExceeded", "Throttling", "TooManyRequests"].contains(code)
-    }
-}
-
-extension S3Failure {
-    var storageError: PathStorageError {
-        switch self {
-        case .unreachable(let text), .untrusted(let text): .unreachable(text)
-        case .notAuthenticated(let text): .notAuthenticated(text)
-        case .refused(let text): .unreachable(text)
-        case .busy(let pause): .busy(seconds: pause)
-        case .cancelled: .cancelled
-        }
     }
 }

@@ -1,10 +1,9 @@
+import HTTPClient
+import HTTPStorage
 package import PathStore
 package import ReplicaModel
 
 extension S3Storage {
-    /// Bytes of the paths of one page.
-    private static let longestPage = 256 << 10
-
     package func list(
         _ folder: StoragePath, isDeep: Bool, from page: EnumerationPage?
     ) async throws(PathStorageError) -> PathPage {
@@ -21,22 +20,7 @@ extension S3Storage {
                 try await self.page(of: folder, from.token, isFirst: from.isFirst)
             }
         }
-        return cut(place)
-    }
-
-    /// As much of a page as one answer may have.
-    private func cut(_ place: OpenListings.Place) -> PathPage {
-        var (count, size) = (0, 0)
-        for entry in place.rest {
-            size += keys.folder(entry.path).count + 200
-            if case .symlink(let target) = entry.kind { size += target.count }
-            if count > 0, size > Self.longestPage { break }
-            count += 1
-        }
-        var left = place
-        left.rest.removeFirst(count)
-        let isLast = left.rest.isEmpty && left.token == nil
-        return PathPage(entries: Array(place.rest.prefix(count)), next: isLast ? nil : listings.keep(left))
+        return listings.page(of: place)
     }
 
     private func page(

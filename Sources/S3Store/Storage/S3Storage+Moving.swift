@@ -1,4 +1,5 @@
 import HTTPClient
+import HTTPStorage
 package import PathStore
 import ReplicaModel
 
@@ -78,7 +79,7 @@ extension S3Storage {
             _ = try await get { () async throws(S3Error) in try await connection.send(sent) }
         }
         try await keepFolder(above: path)
-        let copied = try await inParallel(try await all(from)) { object in
+        let copied = try await inParallel(try await all(from)) { object -> Result<([UInt8], String)?, CallError> in
             do throws(CallError) { return .success(try await self.copyBelow(object, from, to)) } catch {
                 return .failure(error)
             }
@@ -113,7 +114,7 @@ extension S3Storage {
         let left = try await all(from).filter { object in
             tags[object.key] == object.tag && there.contains(to + object.key[from.count...])
         }
-        _ = try await inParallel(left) { object in
+        _ = try await inParallel(left) { object -> Result<Void, CallError> in
             do throws(CallError) {
                 _ = try await self.get { () async throws(S3Error) in
                     try await self.connection.send(S3Request("DELETE", object.key))

@@ -1,4 +1,5 @@
 import HTTPClient
+import HTTPStorage
 package import PathStore
 package import ReplicaModel
 import Threads
@@ -111,7 +112,7 @@ extension S3Storage {
             (request.sent, request.longestSilence) = (contents.progress, 120)
             let sent = request
             let answer = try await get { () async throws(S3Error) in try await connection.send(sent) }
-            tag = StoredObject.tag(answer.head["etag"] ?? "")
+            tag = EntityTag.value(answer.head["etag"] ?? "")
         }
         guard let object = try await head(path) else {
             throw .storage(.unreachable("\(path): it is gone right after it was written"))

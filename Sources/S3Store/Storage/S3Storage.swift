@@ -1,4 +1,5 @@
 import HTTPClient
+package import HTTPStorage
 package import PathStore
 import ReplicaModel
 
@@ -27,9 +28,9 @@ package final class S3Storage: PathStorage {
     ///   - memory: What is known of the server; nil for nothing.
     ///   - find: Finds the account, now and again when the server does not take it any more.
     package static func open(
-        _ address: S3Address, limits: TransferLimits = TransferLimits(), memory: AbilityMemory? = nil,
-        find: @escaping @Sendable () throws(S3Failure) -> S3Account
-    ) async throws(S3Failure) -> S3Storage {
+        _ address: S3Address, limits: TransferLimits = TransferLimits(), memory: AbilityMemory<ServerAbilities>? = nil,
+        find: @escaping @Sendable () throws(ServerFailure) -> S3Account
+    ) async throws(ServerFailure) -> S3Storage {
         let connection = try S3Connection(address, find: find)
         let keys = KeySpace(prefix: address.prefix)
         do throws(S3Error) {
@@ -77,30 +78,6 @@ package final class S3Storage: PathStorage {
     /// What a request answers.
     func get<Value>(_ body: () async throws(S3Error) -> Value) async throws(CallError) -> Value {
         do throws(S3Error) { return try await body() } catch { throw .request(error) }
-    }
-
-    /// Does something with each element, some at a time.
-    func inParallel<Element: Sendable, Value: Sendable>(
-        _ elements: [Element], _ body: @escaping @Sendable (Element) async -> Result<Value, CallError>
-    ) async throws(CallError) -> [Value] {
-        let outcome = await withTaskGroup(of: Result<Value, CallError>.self) { group in
-            var (next, found, failure) = (0, [Value](), CallError?.none)
-            func start() {
-                let element = elements[next]
-                next += 1
-                group.addTask { await body(element) }
-            }
-            while next < min(16, elements.count) { start() }
-            while let answer = await group.next() {
-                switch answer {
-                case .success(let value): found.append(value)
-                case .failure(let error): failure = failure ?? error
-                }
-                if failure == nil, next < elements.count { start() }
-            }
-            return failure.map { Result<[Value], CallError>.failure($0) } ?? .success(found)
-        }
-        return try outcome.get()
     }
 
     /// That an answer is not what S3 answers: it proves nothing.

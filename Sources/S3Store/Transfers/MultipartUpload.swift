@@ -1,4 +1,5 @@
 import HTTPClient
+import HTTPStorage
 
 /// An upload in parts: nothing of it is to be seen until it is complete.
 struct MultipartUpload: Sendable {
@@ -32,7 +33,7 @@ struct MultipartUpload: Sendable {
         request.query = query(number)
         (request.body, request.sent, request.mayRepeat) = (body, sent, true)
         let answer = try await connection.send(request)
-        guard let tag = StoredObject.tag(answer.head["etag"] ?? "") else { throw Self.strange(connection) }
+        guard let tag = EntityTag.value(answer.head["etag"] ?? "") else { throw Self.strange(connection) }
         return tag
     }
 
@@ -46,7 +47,7 @@ struct MultipartUpload: Sendable {
         ]
         (request.mayRepeat, request.longestSilence) = (true, 300)
         let answer = try await connection.send(request)
-        guard let tag = XMLReader.read(answer.body)?["ETag"]?.text, let tag = StoredObject.tag(tag) else {
+        guard let tag = XMLReader.read(answer.body)?["ETag"]?.text, let tag = EntityTag.value(tag) else {
             throw Self.strange(connection)
         }
         return tag
@@ -76,7 +77,7 @@ struct MultipartUpload: Sendable {
         guard let root = XMLReader.read(answer.body), root.name == "CompleteMultipartUploadResult" else {
             throw connection.error(in: answer)
         }
-        return StoredObject.tag(root["ETag"]?.text ?? "")
+        return EntityTag.value(root["ETag"]?.text ?? "")
     }
 
     /// Has the server forget it; what it does not hear costs its owner room until a rule of the bucket's takes it away.

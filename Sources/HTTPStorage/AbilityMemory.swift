@@ -1,8 +1,8 @@
-import Foundation
-import Glibc
+internal import Foundation
+internal import HTTPClient
 
 /// What a server was seen to do, in a file of the store's own: a store is opened often, and waited for.
-package struct AbilityMemory: Sendable {
+package struct AbilityMemory<Abilities: Codable & Sendable>: Sendable {
     private let path: String
 
     /// - Parameter folder: Where the file is; it may be lost at any time.
@@ -13,16 +13,17 @@ package struct AbilityMemory: Sendable {
     private struct Note: Codable {
         /// What it is of.
         var server: String
-        var abilities: ServerAbilities
+        var abilities: Abilities
         /// In seconds since 1970.
         var moment: Int64
     }
 
     /// Seconds after which it is tried again: servers learn.
-    private static let longest: Int64 = 7 * 86_400
+    private static var longest: Int64 { 7 * 86_400 }
 
-    /// - Returns: Nil where nothing is known of this server, or not any more.
-    func abilities(of server: String) -> ServerAbilities? {
+    /// What is known of a server.
+    /// - Returns: Nil where nothing is, or not any more.
+    package func abilities(of server: String) -> Abilities? {
         // What cannot be read is tried.
         guard let data = try? Data(contentsOf: URL(filePath: path)),
             let note = try? JSONDecoder().decode(Note.self, from: data), note.server == server,
@@ -32,7 +33,7 @@ package struct AbilityMemory: Sendable {
     }
 
     /// Notes what was seen; a disk that cannot take it is no reason to stop.
-    func note(_ abilities: ServerAbilities, of server: String) {
+    package func note(_ abilities: Abilities, of server: String) {
         let note = Note(server: server, abilities: abilities, moment: Moment.now)
         guard let data = try? JSONEncoder().encode(note) else { return }
         try? data.write(to: URL(filePath: path), options: .atomic)

@@ -1,19 +1,19 @@
-import Glibc
+internal import Glibc
 
 /// Points in time as servers write them, in seconds since 1970.
-enum Moment {
+package enum Moment {
     /// As signatures have it: `20130524T000000Z`.
-    static func stamp(_ seconds: Int64) -> String { text(seconds, "%Y%m%dT%H%M%SZ") }
+    package static func stamp(_ seconds: Int64) -> String { text(seconds, "%Y%m%dT%H%M%SZ") }
 
     /// Of a header: `Wed, 21 Oct 2015 07:28:00 GMT`.
-    static func header(_ text: String) -> Int64? {
+    package static func header(_ text: String) -> Int64? {
         let words = text.split(separator: " ")
         guard words.count == 6, let month = months.firstIndex(of: words[2]) else { return nil }
         return seconds(words[3], month, words[1], words[4])
     }
 
     /// Of a listing: `2009-10-12T17:50:30.000Z`, in whole seconds.
-    static func listing(_ text: String) -> Int64? {
+    package static func listing(_ text: String) -> Int64? {
         let words = text.split(separator: "T")
         let day = (words.first ?? "").split(separator: "-")
         guard words.count == 2, day.count == 3, let month = Int(day[1]) else { return nil }
@@ -21,7 +21,7 @@ enum Moment {
     }
 
     /// By this machine's clock.
-    static var now: Int64 { Int64(time(nil)) }
+    package static var now: Int64 { Int64(time(nil)) }
 
     private static func text(_ seconds: Int64, _ format: String) -> String {
         var moment = time_t(seconds)

@@ -1,8 +1,9 @@
-/// Percent-encoding as S3 and its signatures have it (RFC 3986, with upper-case digits).
-enum PercentText {
+/// Percent-encoding of names in URLs (RFC 3986, with upper-case digits, as the signatures of S3 need them).
+package enum PercentText {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    /// Whether it is a letter or a digit of ASCII.
+    package static func isAlphanumeric(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -11,8 +12,9 @@ enum PercentText {
         }
     }
 
+    /// Bytes as text in which nothing means anything.
     /// - Parameter keepsSlashes: As in a path, where they part its names.
-    static func encoded(_ bytes: some Sequence<UInt8>, keepsSlashes: Bool = false) -> String {
+    package static func encoded(_ bytes: some Sequence<UInt8>, keepsSlashes: Bool = false) -> String {
         var text: [UInt8] = []
         for byte in bytes {
             if isAlphanumeric(byte) || "-._~".utf8.contains(byte) || keepsSlashes && byte == UInt8(ascii: "/") {
@@ -24,9 +26,10 @@ enum PercentText {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// The bytes that a text stands for.
     /// - Parameter plusIsSpace: As in the listings of S3.
     /// - Returns: Nil for what is not encoded so.
-    static func decoded(_ text: String, plusIsSpace: Bool = false) -> [UInt8]? {
+    package static func decoded(_ text: some StringProtocol, plusIsSpace: Bool = false) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {

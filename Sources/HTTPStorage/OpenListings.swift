@@ -1,0 +1,65 @@
+package import PathStore
+package import ReplicaModel
+internal import Threads
+
+/// Listings whose next page may be asked for: what leads to it may be longer than a page's text, and is the server's.
+package final class OpenListings: Sendable {
+    /// How far a listing is.
+    package struct Place: Sendable {
+        /// What is left of the last page.
+        package var rest: [PathEntry]
+        /// What leads to the server's next page; nil after the last.
+        package var token: String?
+
+        /// At the beginning, or where entries are left.
+        package init(rest: [PathEntry] = [], token: String? = nil) {
+            (self.rest, self.token) = (rest, token)
+        }
+    }
+
+    private struct State {
+        var count: UInt64 = 0
+        var places: [UInt64: Place] = [:]
+    }
+
+    private static let most = 256
+    /// Bytes of the paths of one page.
+    private static let longestPage = 256 << 10
+    private let state = Locked(State())
+
+    /// No listings yet.
+    package init() {}
+
+    /// As much of a listing as one answer may have; what is left is kept.
+    package func page(of place: Place) -> PathPage {
+        var (count, size) = (0, 0)
+        for entry in place.rest {
+            size += entry.path.names.reduce(200) { $0 + $1.bytes.count + 1 }
+            if case .symlink(let target) = entry.kind { size += target.count }
+            if count > 0, size > Self.longestPage { break }
+            count += 1
+        }
+        var left = place
+        left.rest.removeFirst(count)
+        let isLast = left.rest.isEmpty && left.token == nil
+        return PathPage(entries: Array(place.rest.prefix(count)), next: isLast ? nil : keep(left))
+    }
+
+    /// Keeps a place; those that nobody asked for since are forgotten.
+    private func keep(_ place: Place) -> EnumerationPage {
+        let number = state.withLock { state in
+            state.count += 1
+            state.places[state.count] = place
+            if state.places.count > Self.most, let oldest = state.places.keys.min() { state.places[oldest] = nil }
+            return state.count
+        }
+        return EnumerationPage(bytes: Array("\(number)".utf8))
+    }
+
+    /// Where a page begins.
+    /// - Returns: Nil for a place that is not known any more.
+    package func take(_ page: EnumerationPage) -> Place? {
+        guard let number = UInt64(String(decoding: page.bytes, as: UTF8.self)) else { return nil }
+        return state.withLock { $0.places.removeValue(forKey: number) }
+    }
+}

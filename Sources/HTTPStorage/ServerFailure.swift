@@ -1,0 +1,64 @@
+internal import ChildProcess
+package import HTTPClient
+package import PathStore
+package import ProcessStore
+
+/// Why a server can't be used, each with one line for a person.
+package enum ServerFailure: Error, Hashable, Sendable {
+    /// No answer, or none that can be understood: it may be better later.
+    case unreachable(String)
+    /// Whoever answers is not known to be the server.
+    case untrusted(String)
+    /// The login is wrong, or not allowed to do this.
+    case notAuthenticated(String)
+    /// This will not work until something changes: there is no such bucket or folder, say.
+    case refused(String)
+    /// The server asks for a pause of so many seconds.
+    case busy(Double)
+    case cancelled
+
+    /// For a person.
+    package var message: String {
+        switch self {
+        case .unreachable(let text), .untrusted(let text), .notAuthenticated(let text), .refused(let text): text
+        case .busy: "the server has too much to do"
+        case .cancelled: "cancelled"
+        }
+    }
+}
+
+extension ServerFailure {
+    /// Why there was no answer.
+    package init(_ failure: HTTPFailure) {
+        switch failure {
+        case .unreachable(let text), .malformed(let text): self = .unreachable("\(PlainText.of(text))")
+        case .untrusted(let text): self = .untrusted("\(PlainText.of(text))")
+        case .contentsEndEarly, .unwanted, .cancelled: self = .cancelled
+        }
+    }
+
+    /// What it means for a call.
+    package var storageError: PathStorageError {
+        switch self {
+        case .unreachable(let text), .untrusted(let text): .unreachable(text)
+        case .notAuthenticated(let text): .notAuthenticated(text)
+        case .refused(let text): .unreachable(text)
+        case .busy(let pause): .busy(seconds: pause)
+        case .cancelled: .cancelled
+        }
+    }
+}
+
+extension StoreFailure {
+    /// What it means for opening a store.
+    package init(_ failure: ServerFailure) {
+        switch failure {
+        case .unreachable(let text): self = .unreachable(text)
+        case .untrusted(let text): self = .untrustedServer(text)
+        case .notAuthenticated(let text): self = .notAuthenticated(text)
+        case .refused(let text): self = .refused(text)
+        case .busy(let pause): self = .busy(pause, failure.message)
+        case .cancelled: self = .unreachable("the store was let go")
+        }
+    }
+}

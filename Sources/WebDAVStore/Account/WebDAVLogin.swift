@@ -1,0 +1,89 @@
+import HTTPClient
+package import HTTPStorage
+
+/// What a person gave to be let in.
+package enum WebDAVLogin: Hashable, Sendable {
+    case nothing
+    case password(user: String, password: String)
+    case token(String)
+
+    /// From the lines of a file of credentials: `user=` and `password=`, or `token=`.
+    /// - Parameter user: The one that the URL names.
+    /// - Throws: One line that says what is missing.
+    package static func find(user: String?, secrets: [String: String]) throws(ServerFailure) -> WebDAVLogin {
+        var values: [String: String] = [:]
+        for (name, value) in secrets {
+            values[name.lowercased()] = value.hasSuffix("\r") ? String(value.dropLast()) : value
+        }
+        if let token = values["token"], !token.isEmpty { return .token(try checked(token)) }
+        let name = user ?? values["user"] ?? values["username"]
+        switch (name, values["password"]) {
+        case (let name?, let password?): return .password(user: try checked(name), password: try checked(password))
+        case (nil, _?):
+            throw .notAuthenticated("there is a password and no user: write user= into the file, or into the URL")
+        case (_?, nil) where user == nil:
+            throw .notAuthenticated("there is a user and no password: write password= into the file")
+        default: return .nothing
+        }
+    }
+
+    /// It becomes a part of a header.
+    private static func checked(_ text: String) throws(ServerFailure) -> String {
+        guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw .notAuthenticated("the login has control characters")
+        }
+        return text
+    }
+
+    /// How it is shown to a server.
+    /// - Parameters:
+    ///   - challenge: What the server asks for; nil where it let nobody's request through without a question.
+    ///   - isHidden: Whether nobody on the way can read it.
+    /// - Throws: Where what the server wants is not what there is.
+    func shown(_ challenge: Challenge?, isHidden: Bool) throws(ServerFailure) -> HTTPLogin? {
+        switch self {
+        case .nothing:
+            guard challenge == nil else {
+                throw .notAuthenticated(
+                    "the server wants a login: give a file with user= and password= (--credentials, -o credentials=)")
+            }
+            return nil
+        case .token(let token):
+            guard isHidden else { throw Self.inTheOpen }
+            return .bearer(token)
+        case .password(let user, let password):
+            // Over TLS the shorter way.
+            if let challenge, challenge.takesDigest, !isHidden || !challenge.takesBasic {
+                return .digest(user: user, password: password)
+            }
+            if let challenge, !challenge.takesBasic {
+                throw .notAuthenticated("the server takes no passwords: it asks for \(challenge.words)")
+            }
+            guard isHidden else { throw Self.inTheOpen }
+            return .basic(user: user, password: password)
+        }
+    }
+
+    private static var inTheOpen: ServerFailure {
+        .refused("the password would go out in the open: use davs://, or add ?clear=yes to the URL")
+    }
+}
+
+/// The ways in which a server lets people in, by its `WWW-Authenticate` headers.
+struct Challenge: Hashable, Sendable {
+    let takesBasic: Bool
+    let takesDigest: Bool
+    /// For a person.
+    let words: String
+
+    init(_ header: String) {
+        // Schemes are the words behind which parameters or nothing come; a parameter has its sign in the same word.
+        let words = header.split(whereSeparator: { $0 == "," || $0 == " " }).filter { !$0.contains("=") }.map {
+            $0.lowercased()
+        }
+        takesBasic = words.contains("basic")
+        takesDigest = words.contains("digest")
+        self.words = String(
+            words.filter { $0.utf8.allSatisfy(PercentText.isAlphanumeric) }.joined(separator: ", ").prefix(60))
+    }
+}

@@ -1,0 +1,122 @@
+import HTTPClient
+import HTTPStorage
+import PathStore
+import ReplicaModel
+
+/// What a server tells of one thing (`response` of RFC 4918 §14.24).
+struct Resource: Hashable, Sendable {
+    /// From the store's folder on.
+    var names: [FileName]
+    var isFolder = false
+    /// Nil where none is told, as of folders.
+    var size: Int64?
+    var tag: Tag?
+    /// When its content was last written, in seconds since 1970.
+    var modified: Int64?
+    /// What the store noted of it.
+    var note = Note()
+
+    /// An ETag.
+    struct Tag: Hashable, Sendable {
+        /// Without quotes.
+        var value: String
+        /// Whether it may not be a condition (RFC 9110 §13.1.1). Apache says so of what was written within two seconds.
+        var isWeak: Bool
+
+        init?(_ text: String) {
+            let text = text.trimmedSpaces
+            isWeak = text.hasPrefix("W/")
+            guard let value = EntityTag.value(isWeak ? String(text.dropFirst(2)) : text) else { return nil }
+            self.value = value
+        }
+
+        /// As a header has it.
+        var header: String { "\"\(value)\"" }
+    }
+
+    /// Properties of the store's own.
+    struct Note: Hashable, Sendable {
+        var mode: UInt16?
+        /// Seconds since 1970, and the version that had them: a content that another wrote has another date.
+        var date: Timestamp?
+        var dateOf: String?
+    }
+
+    /// Another whenever the content is another; by the ETag where there is one, else by time and size.
+    var version: String { Self.version(tag, modified: modified, size: size ?? 0) }
+
+    /// The version of a content by what is told of it.
+    static func version(_ tag: Tag?, modified: Int64?, size: Int64) -> String {
+        tag?.value ?? "t\(modified ?? 0)-\(size)"
+    }
+
+    /// - Parameter now: The server's clock.
+    func entry(now: Int64?) -> PathEntry? {
+        let path = StoragePath(names)
+        if isFolder {
+            return PathEntry(path: path, kind: .folder, attributes: PathAttributes(mode: note.mode))
+        }
+        guard let size else { return nil }
+        var attributes = PathAttributes(mode: note.mode)
+        attributes.modificationDate =
+            note.dateOf == version ? note.date : modified.map { Timestamp(seconds: $0, nanoseconds: 0) }
+        return PathEntry(
+            path: path, kind: .file, version: version, size: size, attributes: attributes,
+            isSettled: isSettled(now))
+    }
+
+    private func isSettled(_ now: Int64?) -> Bool {
+        guard let now, let modified else { return false }
+        return now - modified >= 2
+    }
+}
+
+extension Resource {
+    /// The namespace of WebDAV, and the one of the store's own properties.
+    static let (dav, own) = ("DAV:", "urn:x-mount-replica:webdav")
+    /// Bytes of a property that is looked at.
+    private static let longestValue = 1_024
+
+    /// - Returns: Nil for what is elsewhere, or can't be told.
+    init?(_ response: XMLElement, in address: WebDAVAddress) {
+        guard response.name == "response", response.namespace == Self.dav,
+            let href = response.children.first(where: { $0.name == "href" && $0.namespace == Self.dav }),
+            let names = Reference.names(href.bytes, in: address)
+        else { return nil }
+        self.names = names
+        var isTold = false
+        for part in response.children where part.name == "propstat" && Self.status(part) == 200 {
+            for property in part["prop"]?.children ?? [] where property.bytes.count <= Self.longestValue {
+                take(property)
+                isTold = true
+            }
+        }
+        guard isTold else { return nil }
+    }
+
+    private mutating func take(_ property: XMLElement) {
+        let text = property.text.trimmedSpaces
+        switch (property.namespace, property.name) {
+        case (Self.dav, "resourcetype"):
+            isFolder = property.children.contains { $0.name == "collection" && $0.namespace == Self.dav }
+        case (Self.dav, "getcontentlength"): size = HTTPHead.size(text)
+        case (Self.dav, "getetag"): tag = Tag(text)
+        case (Self.dav, "getlastmodified"): modified = Moment.header(text)
+        case (Self.own, "mode"):
+            if let mode = FileMode.parsed(text, isFolder: false), mode <= 0o7777 { note.mode = UInt16(mode) }
+        case (Self.own, "mtime"):
+            let parts = text.split(separator: " ")
+            if parts.count == 2, let date = FileMode.time(String(parts[0])) {
+                (note.date, note.dateOf) = (date, String(parts[1]))
+            }
+        default: break
+        }
+    }
+
+    /// The status that an element has; 200 where it has none.
+    static func status(_ element: XMLElement) -> Int? {
+        guard let text = element["status"]?.text else { return 200 }
+        let words = text.split(separator: " ")
+        return words.count >= 2 ? Int(words[1]) : nil
+    }
+}

@@ -1,0 +1,132 @@
+import Glibc
+import HTTPClient
+import HTTPStorage
+import ReplicaModel
+import Threads
+
+/// A request about something below the store's folder.
+struct WebDAVRequest: Sendable {
+    var method: String
+    /// The names from the store's folder on.
+    var names: [FileName]
+    /// Whether it is known to be a folder.
+    var isFolder = false
+    var headers: [(name: String, value: String)] = []
+    var body = HTTPRequest.Body.none
+    var longestAnswer = 64 << 10
+    var longestSilence = 60
+    var sink: HTTPRequest.Sink?
+    var sent: (@Sendable (Int64) -> Void)?
+    /// Whether it is made again after a failure that may pass: it changes nothing.
+    var mayRepeat: Bool
+
+    /// A request without a body.
+    init(_ method: String, _ names: [FileName], headers: [(name: String, value: String)] = []) {
+        (self.method, self.names, self.headers) = (method, names, headers)
+        mayRepeat = method == "GET" || method == "PROPFIND"
+    }
+}
+
+/// The server, and how it lets this person in.
+final class WebDAVConnection: Sendable {
+    let address: WebDAVAddress
+    let login: WebDAVLogin
+    private let client: HTTPClient
+    private let shown: Locked<HTTPLogin?>
+    private let answered = Locked<UInt64>(0)
+
+    /// - Parameter shown: How the server wants to be shown the login, where that is known.
+    init(_ address: WebDAVAddress, _ login: WebDAVLogin, shown: HTTPLogin? = nil) throws(ServerFailure) {
+        (self.address, self.login, self.shown) = (address, login, Locked(shown))
+        do throws(HTTPFailure) {
+            client = try HTTPClient(authorities: address.authorities, connections: 16)
+        } catch {
+            throw ServerFailure(error)
+        }
+    }
+
+    /// How many requests have ended.
+    var count: UInt64 { answered.withLock { $0 } }
+
+    /// Whose abilities are known by this: another user may not do the same.
+    var server: String {
+        guard case .password(let user, _) = login else { return address.description }
+        return "\(user) \(address)"
+    }
+
+    /// Ends all that is under way; nothing can be asked then.
+    func close() { client.close() }
+
+    /// Asks the server how it wants to be shown the login.
+    func enter() async throws(WebDAVError) {
+        // Who is let in without a word may have to say one to change something.
+        let isHidden = address.isSecure || address.isLocal || address.mayShowPassword
+        do throws(WebDAVError) {
+            var request = WebDAVRequest("PROPFIND", [], headers: [("Depth", "0")])
+            request.isFolder = true
+            _ = try await send(request)
+            guard case .password = login, isHidden else { return }
+            try show(nil, isHidden: true)
+        } catch {
+            guard case .complaint(let complaint) = error, complaint.status == 401 else { throw error }
+            try show(Challenge(complaint.challenge ?? ""), isHidden: isHidden)
+        }
+    }
+
+    private func show(_ challenge: Challenge?, isHidden: Bool) throws(WebDAVError) {
+        do throws(ServerFailure) {
+            let login = try login.shown(challenge, isHidden: isHidden)
+            shown.withLock { $0 = login }
+        } catch {
+            throw .failure(error)
+        }
+    }
+
+    /// Makes a request whose answer says that it is done.
+    func send(_ request: WebDAVRequest) async throws(WebDAVError) -> HTTPAnswer {
+        guard request.mayRepeat else { return try await sendOnce(request) }
+        return try await repeating { () async throws(WebDAVError) in try await self.sendOnce(request) }
+    }
+
+    /// Does what changes nothing, and again a few times after what may pass.
+    func repeating<Value>(_ body: () async throws(WebDAVError) -> Value) async throws(WebDAVError) -> Value {
+        var tries = 0
+        while true {
+            do throws(WebDAVError) { return try await body() } catch {
+                tries += 1
+                guard tries < 4, Self.mayPass(error) else { throw error }
+                let most: UInt64 = 200_000_000 << UInt64(tries)
+                // Who is cancelled finds out by the next request.
+                try? await Task.sleep(nanoseconds: .random(in: 50_000_000...most))
+                if Task.isCancelled { throw error }
+            }
+        }
+    }
+
+    private static func mayPass(_ error: WebDAVError) -> Bool {
+        switch error {
+        case .complaint(let complaint): [429, 500, 502, 503, 504].contains(complaint.status)
+        case .failure(.unreachable): true
+        case .failure, .contentsEndEarly, .unwanted, .strange: false
+        }
+    }
+
+    private func sendOnce(_ request: WebDAVRequest) async throws(WebDAVError) -> HTTPAnswer {
+        var made = HTTPRequest(
+            request.method, address.url(request.names, isFolder: request.isFolder), headers: request.headers)
+        (made.body, made.sink, made.sent) = (request.body, request.sink, request.sent)
+        (made.longestAnswer, made.longestSilence) = (request.longestAnswer, request.longestSilence)
+        made.login = shown.withLock { $0 }
+        defer { answered.withLock { $0 += 1 } }
+        let answer: HTTPAnswer
+        do throws(HTTPFailure) { answer = try await client.answer(to: made) } catch {
+            switch error {
+            case .contentsEndEarly: throw .contentsEndEarly
+            case .unwanted: throw .unwanted
+            default: throw .failure(ServerFailure(error))
+            }
+        }
+        guard answer.head.isSuccess else { throw .complaint(WebDAVError.Complaint(answer)) }
+        return answer
+    }
+}

@@ -1,0 +1,105 @@
+import ChildProcess
+import HTTPClient
+import HTTPStorage
+import PathStore
+
+/// Why a request has not done what it is for.
+enum WebDAVError: Error {
+    case complaint(Complaint)
+    case failure(ServerFailure)
+    case contentsEndEarly
+    case unwanted
+    /// The answer is none that WebDAV has: it proves nothing.
+    case strange
+
+    /// What a server says that does not do what it was asked.
+    struct Complaint: Hashable, Sendable {
+        var status: Int
+        /// What it says for people, where it says something that WebDAV's servers say.
+        var message = ""
+        /// Seconds to wait, where it says so.
+        var pause: Double?
+        /// Where it says that the thing is.
+        var location: String?
+        var challenge: String?
+
+        init(_ answer: HTTPAnswer) {
+            status = answer.head.status
+            pause = answer.head["retry-after"].flatMap(HTTPHead.size).map { Double(min($0, 3_600)) }
+            location = answer.head["location"]
+            challenge = answer.head["www-authenticate"]
+            // Of sabre, Nextcloud and ownCloud.
+            guard let root = XMLReader.read(answer.body), root.name == "error" else { return }
+            message = String((root["message"]?.text ?? "").prefix(300))
+        }
+
+        /// For a person: what the server said.
+        var words: String { message.isEmpty ? "the server answers \(status)" : "\(message) (\(status))" }
+
+        /// Whether it is a matter of waiting.
+        var isBusy: Bool { status == 429 || status == 503 }
+    }
+
+    var status: Int? {
+        guard case .complaint(let complaint) = self else { return nil }
+        return complaint.status
+    }
+
+    /// Whether the server tested a condition and found that it does not hold.
+    var isPreconditionFailed: Bool { status == 412 }
+
+    /// Why the store can't be used.
+    func failure(_ address: WebDAVAddress) -> ServerFailure {
+        switch self {
+        case .failure(let failure): return failure
+        case .contentsEndEarly, .unwanted: return .cancelled
+        case .strange: return .unreachable("the server's answer is not one of WebDAV's")
+        case .complaint(let complaint):
+            let text = PlainText.of(complaint.words)
+            if complaint.isBusy { return .busy(complaint.pause ?? 1) }
+            switch complaint.status {
+            case 301, 302, 303, 307, 308:
+                return .refused(
+                    "the server says that the folder is at \(PlainText.of(complaint.location ?? "another place", longest: 200))"
+                )
+            case 401: return .notAuthenticated("the server does not take this login")
+            case 403: return .notAuthenticated("this login may not look into the folder, or it is none (\(text))")
+            case 404, 410: return .refused("there is no folder \(PlainText.of(address.description)) there")
+            case 405, 501: return .refused("the server has no WebDAV there (\(text))")
+            default: return .unreachable(text)
+            }
+        }
+    }
+
+    /// What it means for a call about a path.
+    func meaning(_ address: WebDAVAddress, _ path: StoragePath, isChange: Bool) -> PathStorageError {
+        switch self {
+        case .contentsEndEarly: return .refused("the contents end before their size")
+        case .unwanted: return .cancelled
+        case .failure, .strange: return failure(address).storageError
+        case .complaint(let complaint):
+            let text = PlainText.of("\(path): \(complaint.words)")
+            switch complaint.status {
+            case 401: return .notAuthenticated("the server does not take this login any more")
+            case 403: return isChange ? .refused(text) : .unavailable(text)
+            case 423: return .unavailable("\(path): another has locked it")
+            case 507: return .insufficientQuota(text)
+            case 400, 413, 414, 415, 431: return isChange ? .refused(text) : .unreachable(text)
+            case 405, 501: return isChange ? .refused(text) : .unreachable(text)
+            case 429, 503: return .busy(seconds: complaint.pause ?? 1)
+            default: return .unreachable(text)
+            }
+        }
+    }
+}
+
+/// How a part of a call ended.
+enum CallError: Error {
+    case storage(PathStorageError)
+    case request(WebDAVError)
+
+    var request: WebDAVError? {
+        guard case .request(let error) = self else { return nil }
+        return error
+    }
+}

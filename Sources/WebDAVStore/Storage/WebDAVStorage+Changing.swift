@@ -1,0 +1,143 @@
+import HTTPClient
+import HTTPStorage
+package import PathStore
+import ReplicaModel
+
+extension WebDAVConnection {
+    /// Notes properties of the store's own.
+    /// - Parameter values: By their names; they have nothing that means anything in XML.
+    /// - Returns: Whether the server has them now.
+    func patch(
+        _ names: [FileName], isFolder: Bool, _ values: [(name: String, value: String)]
+    ) async throws(WebDAVError) -> Bool {
+        // lighttpd takes the first of a set only.
+        let sets = values.map { "<D:set><D:prop><R:\($0.name)>\($0.value)</R:\($0.name)></D:prop></D:set>" }
+        var request = WebDAVRequest(
+            "PROPPATCH", names, headers: [("Content-Type", "application/xml; charset=utf-8")])
+        request.isFolder = isFolder
+        request.body = .bytes(
+            Array(
+                """
+                <?xml version="1.0" encoding="utf-8"?><D:propertyupdate xmlns:D="DAV:" xmlns:R="\(Resource.own)">\
+                \(sets.joined())</D:propertyupdate>
+                """.utf8))
+        let answer = try await send(request)
+        // lighttpd says no more than that.
+        guard answer.head.status == 207 else { return true }
+        guard let root = XMLReader.read(answer.body), root.name == "multistatus" else { throw .strange }
+        let parts = root.children.flatMap(\.children).filter { $0.name == "propstat" }
+        return !parts.isEmpty && parts.allSatisfy { Resource.status($0) == 200 }
+    }
+}
+
+extension Resource.Note {
+    /// As the store's own properties have it.
+    var properties: [(name: String, value: String)] {
+        var properties: [(name: String, value: String)] = []
+        if let mode { properties.append(("mode", FileMode.text(UInt32(mode & 0o7777)))) }
+        if let date, let dateOf { properties.append(("mtime", "\(FileMode.text(date)) \(Self.escaped(dateOf))")) }
+        return properties
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    }
+}
+
+extension WebDAVStorage {
+    package func make(
+        _ path: StoragePath, kind: PathKind, attributes: PathAttributes
+    ) async throws(PathStorageError) -> PathEntry {
+        if let refusal = refusal(of: path) { throw .refused(refusal) }
+        guard kind == .folder else { throw .unsupported("WebDAV has files and folders only") }
+        guard path != .root else { throw .taken(nil) }
+        return try await call(path, isChange: true) { () async throws(CallError) in
+            // Some make the folders above, too.
+            guard try await self.hasFolder(for: path) else { throw .storage(.notFound) }
+            if !self.abilities.makesExclusively, let there = try await self.present(path) {
+                throw .storage(.taken(there))
+            }
+            var request = WebDAVRequest("MKCOL", path.names)
+            request.isFolder = true
+            do throws(CallError) { try await self.send(request) } catch {
+                throw try await self.refused(error, path, isCreate: true)
+            }
+            guard var found = try await self.look(path), found.resource.isFolder else { throw .request(.strange) }
+            try await self.patch(attributes, path, &found.resource)
+            return try self.entry(found, path)
+        }
+    }
+
+    package func set(_ attributes: PathAttributes, of path: StoragePath) async throws(PathStorageError) -> PathEntry {
+        if let refusal = refusal(of: path) { throw .refused(refusal) }
+        guard abilities.keepsProperties else { throw .unsupported("the server keeps no attributes") }
+        return try await call(path, isChange: true) { () async throws(CallError) in
+            guard var found = try await self.look(path) else { throw .storage(.notFound) }
+            try await self.patch(attributes, path, &found.resource)
+            return try self.entry(found, path)
+        }
+    }
+
+    /// Notes attributes of what was just looked at: those that are not nil.
+    func patch(
+        _ attributes: PathAttributes, _ path: StoragePath, _ resource: inout Resource
+    ) async throws(CallError) {
+        guard abilities.keepsProperties else { return }
+        var wanted = Resource.Note()
+        wanted.mode = attributes.mode
+        if !resource.isFolder, let date = attributes.modificationDate {
+            (wanted.date, wanted.dateOf) = (date, resource.version)
+        }
+        let (values, isFolder) = (wanted.properties, resource.isFolder)
+        guard !values.isEmpty else { return }
+        let isDone = try await get { () async throws(WebDAVError) in
+            try await connection.patch(path.names, isFolder: isFolder, values)
+        }
+        guard isDone else { throw .storage(.unavailable("\(path): the server does not take its attributes")) }
+        if let mode = wanted.mode { resource.note.mode = mode }
+        if wanted.date != nil { (resource.note.date, resource.note.dateOf) = (wanted.date, wanted.dateOf) }
+    }
+
+    // MARK: Removing
+
+    package func remove(_ path: StoragePath, version: String?) async throws(PathStorageError) {
+        guard refusal(of: path) == nil, path != .root else { return }
+        try await call(path, isChange: true) { () async throws(CallError) in
+            guard let found = try await self.look(path) else { return }
+            guard found.resource.isFolder == (version == nil), version == nil || found.resource.version == version
+            else {
+                throw .storage(.changed(try self.entry(found, path)))
+            }
+            // The server would remove all that is in it.
+            if found.resource.isFolder { try await self.expectEmpty(path) }
+            try await self.delete(found.resource, path)
+        }
+    }
+
+    private func expectEmpty(_ path: StoragePath) async throws(CallError) {
+        do throws(CallError) {
+            let (children, _) = try await children(of: path)
+            let isEmpty = children.allSatisfy { child in
+                !child.isFolder && child.names.last.map(Self.isTemporary) == true
+            }
+            guard isEmpty else { throw .storage(.notEmpty) }
+        } catch {
+            guard case .storage(.notFound) = error else { throw error }
+        }
+    }
+
+    private func delete(_ resource: Resource, _ path: StoragePath) async throws(CallError) {
+        var request = WebDAVRequest(
+            "DELETE", path.names, headers: condition(resource, abilities.removesConditionally))
+        request.isFolder = resource.isFolder
+        do throws(CallError) {
+            let answer = try await send(request)
+            // Of some of what is in a folder it says that it stays.
+            guard answer.head.status != 207 else { throw .request(.strange) }
+        } catch {
+            guard let status = error.request?.status, [404, 409, 410, 412].contains(status) else { throw error }
+            guard let now = try await present(path) else { return }
+            throw status == 412 ? .storage(.changed(now)) : error
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import HTTPClient
+import HTTPStorage
+package import PathStore
+package import ReplicaModel
+
+extension WebDAVConnection {
+    /// The properties that are asked for.
+    private static let question = Array(
+        """
+        <?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:" xmlns:R="\(Resource.own)"><D:prop><D:resourcetype/>\
+        <D:getcontentlength/><D:getetag/><D:getlastmodified/><R:mode/><R:mtime/></D:prop></D:propfind>
+        """.utf8)
+
+    /// What is told of a thing, and of what is directly in it where that is asked for.
+    /// - Returns: All that is told, and the server's clock.
+    func ask(
+        _ names: [FileName], isFolder: Bool, withChildren: Bool
+    ) async throws(WebDAVError) -> ([Resource], now: Int64?) {
+        try await repeating { () async throws(WebDAVError) in
+            // What came of a try is not to be mixed with that of the next.
+            let intake = Multistatus(address)
+            var request = WebDAVRequest(
+                "PROPFIND", names,
+                headers: [
+                    ("Depth", withChildren ? "1" : "0"), ("Content-Type", "application/xml; charset=utf-8"),
+                ])
+            (request.isFolder, request.body) = (isFolder, .bytes(Self.question))
+            request.sink = { bytes, head in intake.take(bytes, head) }
+            request.mayRepeat = false
+            let answer: HTTPAnswer
+            do throws(WebDAVError) { answer = try await send(request) } catch {
+                if case .unwanted = error { throw .strange }
+                throw error
+            }
+            guard let resources = intake.finish(answer.head) else { throw .strange }
+            return (resources, answer.head["date"].flatMap(Moment.header))
+        }
+    }
+
+    /// What is told of one thing.
+    /// - Returns: Nil where the server says that there is none, which alone proves nothing.
+    func find(_ names: [FileName], isFolder: Bool) async throws(WebDAVError) -> (Resource, now: Int64?)? {
+        do throws(WebDAVError) {
+            let (resources, now) = try await ask(names, isFolder: isFolder, withChildren: false)
+            guard let resource = resources.first(where: { $0.names == names }) else { throw .strange }
+            return (resource, now)
+        } catch {
+            if error.status == 404 || error.status == 410 { return nil }
+            throw error
+        }
+    }
+}
+
+extension WebDAVStorage {
+    package func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
+        guard refusal(of: path) == nil else { return nil }
+        return try await call(path, isChange: false) { () async throws(CallError) in
+            try await self.look(path).map { found throws(CallError) in try self.entry(found, path) }
+        }
+    }
+
+    /// What is at a path; nil where there is nothing, which is proven.
+    func look(_ path: StoragePath) async throws(CallError) -> Found? {
+        do throws(WebDAVError) {
+            if let (resource, now) = try await connection.find(path.names, isFolder: path == .root) {
+                return Found(resource: resource, now: now)
+            }
+        } catch {
+            // Of what is below a file some say so.
+            guard let status = error.status, [400, 403, 405, 409].contains(status), let parent = path.parent,
+                parent != .root, try await look(parent)?.resource.isFolder != true
+            else { throw .request(error) }
+            return nil
+        }
+        // Who answers for the folder above is WebDAV's server, and not a proxy that knows nothing of it.
+        guard let parent = path.parent else {
+            throw .storage(.unreachable("the store's folder is not there"))
+        }
+        _ = try await look(parent)
+        return nil
+    }
+
+    /// What was found at a path.
+    struct Found: Sendable {
+        var resource: Resource
+        /// The server's clock.
+        var now: Int64?
+    }
+
+    func entry(_ found: Found, _ path: StoragePath) throws(CallError) -> PathEntry {
+        guard let entry = found.resource.entry(now: found.now) else {
+            throw .storage(.unavailable("\(path): the server does not tell its size"))
+        }
+        return entry
+    }
+
+    /// What is at a path, for the answer to who expected another.
+    func present(_ path: StoragePath) async throws(CallError) -> PathEntry? {
+        try await look(path).map { found throws(CallError) in try entry(found, path) }
+    }
+
+    // MARK: Listings
+
+    package func list(
+        _ folder: StoragePath, isDeep: Bool, from page: EnumerationPage?
+    ) async throws(PathStorageError) -> PathPage {
+        if isDeep { throw .unsupported("deep listings") }
+        guard refusal(of: folder) == nil else { throw .notFound }
+        if let page {
+            guard let kept = listings.take(page) else { throw .unreachable("the listing is not known any more") }
+            return listings.page(of: kept)
+        }
+        return try await call(folder, isChange: false) { () async throws(CallError) in
+            let (children, now) = try await self.children(of: folder)
+            let entries = children.filter { self.refusal(of: StoragePath($0.names)) == nil }.compactMap {
+                $0.entry(now: now)
+            }
+            await self.removeStale(children, now)
+            return self.listings.page(of: OpenListings.Place(rest: entries))
+        }
+    }
+
+    /// What is directly in a folder, with what is the store's own.
+    func children(of folder: StoragePath) async throws(CallError) -> ([Resource], now: Int64?) {
+        let answer: ([Resource], now: Int64?)
+        do throws(WebDAVError) {
+            answer = try await connection.ask(folder.names, isFolder: true, withChildren: true)
+        } catch {
+            guard [400, 403, 404, 409, 410].contains(error.status ?? 0) else { throw .request(error) }
+            if try await look(folder)?.resource.isFolder != true { throw .storage(.notFound) }
+            throw .request(error)
+        }
+        let all = answer.0
+        // It is the answer for this folder only if it says so.
+        guard let own = all.first(where: { $0.names == folder.names }) else { throw .request(.strange) }
+        guard own.isFolder else { throw .storage(.notFound) }
+        let children = all.filter { $0.names.count == folder.names.count + 1 && $0.names.starts(with: folder.names) }
+        return (children, answer.now)
+    }
+}

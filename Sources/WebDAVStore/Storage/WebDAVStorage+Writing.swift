@@ -1,0 +1,142 @@
+import HTTPClient
+import HTTPStorage
+package import PathStore
+package import ReplicaModel
+
+extension WebDAVStorage {
+    package func write(
+        _ path: StoragePath, contents: ItemContents, attributes: PathAttributes, guard condition: WriteGuard
+    ) async throws(PathStorageError) -> PathEntry {
+        if let refusal = refusal(of: path) { throw .refused(refusal) }
+        guard path != .root else { throw .taken(nil) }
+        return try await call(path, isChange: true) { () async throws(CallError) in
+            switch condition {
+            case .absent: try await self.create(path, contents)
+            case .version(let version): try await self.replace(path, version, contents)
+            }
+            return try await self.written(path, contents.size, attributes)
+        }
+    }
+
+    private func create(_ path: StoragePath, _ contents: ItemContents) async throws(CallError) {
+        if abilities.makesParents, try await !hasFolder(for: path) { throw .storage(.notFound) }
+        switch abilities.creation {
+        case .conditional: try await put(contents, at: path, [("If-None-Match", "*")], isCreate: true)
+        case .looked:
+            if let there = try await present(path) { throw .storage(.taken(there)) }
+            try await put(contents, at: path, [], isCreate: true)
+        case .moved:
+            let temporary = temporaryPath(beside: path)
+            do throws(CallError) {
+                try await put(contents, at: temporary, [])
+                try await send(move(temporary, to: path, isFolder: false, mayReplace: false))
+            } catch {
+                await forget(temporary)
+                throw try await refused(error, path, isCreate: true)
+            }
+        }
+    }
+
+    private func replace(_ path: StoragePath, _ version: String, _ contents: ItemContents) async throws(CallError) {
+        guard let before = try await look(path) else { throw .storage(.notFound) }
+        guard !before.resource.isFolder, before.resource.version == version else {
+            throw .storage(.changed(try entry(before, path)))
+        }
+        guard !abilities.writesWhole else {
+            do throws(CallError) {
+                return try await put(contents, at: path, condition(before.resource, abilities.replacesConditionally))
+            } catch {
+                guard case .storage(.taken(let there)) = error else { throw error }
+                if let there, there.version != version { throw .storage(.changed(there)) }
+                throw .storage(.unreachable("\(path): the server does not take a condition that holds"))
+            }
+        }
+        let temporary = temporaryPath(beside: path)
+        do throws(CallError) {
+            try await put(contents, at: temporary, [])
+            // It took a while.
+            guard let now = try await look(path) else { throw .storage(.notFound) }
+            guard now.resource.version == version else { throw .storage(.changed(try entry(now, path))) }
+            try await send(move(temporary, to: path, isFolder: false, mayReplace: true))
+        } catch {
+            await forget(temporary)
+            throw error
+        }
+    }
+
+    /// The header by which something is changed only while it is as it was seen.
+    func condition(_ resource: Resource, _ isTested: Bool) -> [(name: String, value: String)] {
+        guard isTested, let tag = resource.tag, !tag.isWeak else { return [] }
+        return [("If-Match", tag.header)]
+    }
+
+    private func put(
+        _ contents: ItemContents, at path: StoragePath, _ condition: [(name: String, value: String)],
+        isCreate: Bool = false
+    ) async throws(CallError) {
+        var request = WebDAVRequest("PUT", path.names, headers: condition)
+        // An empty one is read from no file.
+        request.body = contents.size == 0 ? .none : .file(contents.file.rawValue, 0..<contents.size)
+        (request.sent, request.longestSilence) = (contents.progress, 120)
+        do throws(CallError) { try await send(request) } catch {
+            throw try await refused(error, path, isCreate: isCreate)
+        }
+    }
+
+    /// Why something was not made or replaced at a path.
+    /// - Parameter isCreate: Whether nothing was to be there.
+    func refused(_ error: CallError, _ path: StoragePath, isCreate: Bool) async throws(CallError) -> CallError {
+        guard let failure = error.request, let status = failure.status,
+            [400, 403, 404, 405, 409, 410, 412, 500].contains(status)
+        else { return error }
+        if let there = try await present(path) {
+            return isCreate || status == 412 || there.kind != .file ? .storage(.taken(there)) : error
+        }
+        guard try await hasFolder(for: path) else { return .storage(.notFound) }
+        return status == 412 ? .storage(.changed(nil)) : error
+    }
+
+    /// Whether the folder is there in which something is to be.
+    func hasFolder(for path: StoragePath) async throws(CallError) -> Bool {
+        guard let parent = path.parent else { return false }
+        return try await look(parent)?.resource.isFolder == true
+    }
+
+    /// What was just written, with what it is to have beside its content.
+    private func written(
+        _ path: StoragePath, _ size: Int64, _ attributes: PathAttributes
+    ) async throws(CallError) -> PathEntry {
+        guard var found = try await look(path) else {
+            throw .storage(.unreachable("\(path): it is gone right after it was written"))
+        }
+        // Another client may have been as quick: its content under the version of ours would never be looked at again.
+        guard !found.resource.isFolder, found.resource.size == size else {
+            throw .storage(.unreachable("\(path): another has written it since"))
+        }
+        try await patch(attributes, path, &found.resource)
+        return try entry(found, path)
+    }
+
+    // MARK: Temporary files
+
+    /// The name of a file that is to be moved.
+    func temporaryPath(beside path: StoragePath) -> StoragePath {
+        let name = FileName("\(Self.temporaryPrefix)\(UInt64.random(in: 0 ... .max))")
+        return (path.parent ?? .root).appending(name)
+    }
+
+    /// Removes a file of the store's own, also for a task that is cancelled; what stays goes after a day.
+    func forget(_ path: StoragePath) async {
+        _ = await Task { _ = try? await connection.send(WebDAVRequest("DELETE", path.names)) }.value
+    }
+
+    /// Removes temporary files that nobody can need any more.
+    func removeStale(_ children: [Resource], _ now: Int64?) async {
+        for child in children {
+            guard !child.isFolder, let name = child.names.last, Self.isTemporary(name), let modified = child.modified,
+                let now, now - modified > 86_400
+            else { continue }
+            await forget(StoragePath(child.names))
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import Glibc
+import HTTPStorage
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+
+@testable import HTTPClient
+@testable import WebDAVStore
+
+/// A server that means harm, or is none.
+@Suite struct HostileServerTests {
+    private static let program = Result {
+        try ServingProgram(
+            "hostile-server", ["/var/tmp/replica-test-\(getpid())-dav-seen-\(UInt64.random(in: 0 ... .max))"])
+    }
+
+    private struct Scratch: StorageScratch {
+        let storage: WebDAVStorage
+    }
+
+    private func address(_ folder: String) throws -> WebDAVAddress {
+        try WebDAVAddress("\(try Self.program.get().values["DAV_SERVER"] ?? "")/\(folder)", isSecure: false)
+    }
+
+    /// Requests that it got, with what they showed to be let in.
+    private func seen() throws -> [String] {
+        let path = try Self.program.get().values["DAV_SEEN"] ?? ""
+        return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    private func run(_ folder: String, _ body: (Scratch) async throws -> Void) async throws {
+        let storage = try await WebDAVStorage.open(
+            try address(folder), .nothing, abilities: ServerAbilities(hasTags: true, isExact: true))
+        defer { storage.close() }
+        try await body(Scratch(storage: storage))
+    }
+
+    @Test func namesStayInTheirFolder() async throws {
+        try await run("names") { scratch in
+            let found = try await scratch.list()
+            #expect(found.keys.sorted() == ["absolute", "good"])
+        }
+    }
+
+    @Test func largeFoldersAreListedWhole() async throws {
+        try await run("large") { scratch in
+            let found = try await scratch.list()
+            #expect(found.count == 20_000)
+        }
+    }
+
+    @Test(arguments: ["noself", "bomb", "cut", "status", "endless", "nested", "wide"])
+    func aListingThatCannotBeIsAnError(_ folder: String) async throws {
+        try await run(folder) { scratch in
+            let error = try await failure { _ = try await scratch.list() }
+            #expect(error == .unreachable("the server's answer is not one of WebDAV's"))
+        }
+    }
+
+    @Test func aFileIsNoFolder() async throws {
+        try await run("file") { scratch in
+            let error = try await failure { _ = try await scratch.list() }
+            #expect(error == .notFound)
+        }
+    }
+
+    /// What says that nothing is there has to be the server that has the folder above.
+    @Test func anAnswerOfNobodysProvesNothing() async throws {
+        try await run("lost") { scratch in
+            let error = try await failure { _ = try await scratch.entry("file") }
+            #expect(error == .unreachable("the store's folder is not there"))
+        }
+    }
+
+    @Test(arguments: ["other", "longer", "shorter", "range", "portal"])
+    func aContentThatCannotBeIsNone(_ folder: String) async throws {
+        try await run(folder) { scratch in
+            let error = try await failure { _ = try await scratch.read("file", version: "t", range: 0..<3) }
+            guard case .unreachable = error else {
+                Issue.record("\(folder): \(error)")
+                return
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("html", "the server's answer is not one of WebDAV's"),
+        ("elsewhere", "the server's answer is not one of WebDAV's"), ("stale", "headers without end"),
+    ])
+    func whatIsNoServerOfWebDAVIsUnreachable(_ folder: String, _ words: String) async throws {
+        let login = WebDAVLogin.password(user: "u", password: "p")
+        guard case .unreachable(let text) = try await openingFailure(try address(folder), login) else {
+            Issue.record("it was another failure")
+            return
+        }
+        #expect(text.contains(words), "\(text)")
+    }
+
+    /// Nor does a password go there.
+    @Test func nothingIsFollowed() async throws {
+        let login = WebDAVLogin.password(user: "u", password: "p")
+        let error = try await openingFailure(try address("redirect"), login)
+        #expect(error == .refused("the server says that the folder is at http://evil.example/x and more"))
+        #expect(try seen().filter { $0.contains("/redirect") } == ["PROPFIND /redirect/ -"])
+    }
+
+    /// Every start of an answer, and every answer with one byte changed, is read or refused.
+    @Test func anyBytesAreReadOrRefused() throws {
+        let address = try WebDAVAddress("host/a", isSecure: true)
+        let whole = Array(
+            """
+            <D:multistatus xmlns:D="DAV:"><D:response><D:href>/a/b%20c</D:href><D:propstat><D:prop><D:getetag>W/"x"</D:getetag>\
+            <D:getcontentlength>5</D:getcontentlength></D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>\
+            </D:multistatus>
+            """.utf8)
+        var head = HTTPHead()
+        head.status = 207
+        func read(_ bytes: [UInt8]) -> [Resource]? {
+            let answer = Multistatus(address)
+            // In pieces, as they may come.
+            for start in stride(from: 0, to: bytes.count, by: 7) {
+                let piece = Array(bytes[start..<min(start + 7, bytes.count)])
+                if !piece.withUnsafeBytes({ answer.take($0, head) }) { return nil }
+            }
+            return answer.finish(head)
+        }
+        let found = try #require(read(whole))
+        #expect(found.map(\.names) == [[FileName("b c")]])
+        #expect(found[0].version == "x" && found[0].tag?.isWeak == true && found[0].size == 5)
+        for count in 0..<whole.count { #expect(read(Array(whole[..<count])) == nil) }
+        for (index, byte) in whole.enumerated() {
+            for other in [0, 0x3C, 0x25, 0xFF, byte ^ 1] as [UInt8] {
+                var bytes = whole
+                bytes[index] = other
+                #expect(read(bytes)?.allSatisfy { $0.names.allSatisfy(\.isValid) } ?? true)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("/a/b", ["b"]), ("/a/", []), ("/a", []), ("https://HOST/a/b/", ["b"]), ("http://host:81/a/b", ["b"]),
+        ("/b", nil),
+        ("//host/a/b", nil), ("https://host.evil/a/b", nil), ("https://host@evil/a/b", nil), ("ftp", nil), ("", nil),
+        ("/a/b//c", nil), ("/a/./b", nil), ("/a/%2E%2E/b", nil), (" /a/b\n", ["b"]), ("/A/b", nil),
+        ("https://host", nil),
+    ])
+    func referencesAreOfTheFolderOrNobodys(_ href: String, _ names: [String]?) throws {
+        let address = try WebDAVAddress("host/a", isSecure: true)
+        let found = Reference.names(Array(href.utf8), in: address)
+        #expect(found == names?.map { FileName($0) }, "\(href)")
+    }
+}

@@ -1,0 +1,74 @@
+import HTTPStorage
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+
+@testable import WebDAVStore
+
+/// Why a folder can't be used is told apart.
+@Suite struct OpeningTests {
+    private func failure(
+        _ server: WebDAVServer, _ path: String = "", _ login: WebDAVLogin = WebDAVServer.login, isSecure: Bool = false
+    ) async throws -> ServerFailure {
+        let address = try WebDAVAddress("\(try server.place)/\(path)", isSecure: isSecure)
+        return try await openingFailure(address, login)
+    }
+
+    @Test(arguments: [WebDAVServer.lighttpd, .apache, .nginx, .digest])
+    func aWrongLoginAndNone(_ server: WebDAVServer) async throws {
+        let wrong = WebDAVLogin.password(user: "user", password: "wrong")
+        #expect(
+            try await failure(server, "", wrong) == .notAuthenticated("the server does not take this login"))
+        guard case .notAuthenticated(let text) = try await failure(server, "", .nothing) else {
+            Issue.record("it was another failure")
+            return
+        }
+        #expect(text.hasPrefix("the server wants a login"))
+    }
+
+    @Test(arguments: WebDAVServer.allPlain) func noSuchFolder(_ server: WebDAVServer) async throws {
+        let place = try server.place
+        #expect(
+            try await failure(server, "no/such") == .refused("there is no folder dav://\(place)/no/such there"))
+    }
+
+    @Test func nobodyIsThere() async throws {
+        let address = try WebDAVAddress("127.0.0.1:1/", isSecure: true)
+        guard case .unreachable(let text) = try await openingFailure(address, .nothing) else {
+            Issue.record("it was another failure")
+            return
+        }
+        #expect(text.contains("127.0.0.1"))
+    }
+
+    /// One that nobody vouches for is not told the password; one that the person vouches for is.
+    @Test func aCertificateIsVouchedForOrRefused() async throws {
+        guard case .untrusted = try await failure(.tls, isSecure: true) else {
+            Issue.record("it was another failure")
+            return
+        }
+        var address = try WebDAVAddress("\(try WebDAVServer.tls.place)/", isSecure: true)
+        address.authorities = try WebDAVServer.tls.data + "/../certificate"
+        let storage = try await WebDAVStorage.open(address, WebDAVServer.login)
+        storage.close()
+        // Nor is plain text spoken with who wants TLS.
+        guard case .unreachable = try await failure(.apache, isSecure: true) else {
+            Issue.record("it was another failure")
+            return
+        }
+    }
+
+    @Test func aFileIsNoFolder() async throws {
+        let folder = try await WebDAVServer.lighttpd.folder()
+        try await folder.write([1], to: "file")
+        let path = folder.connection.address.path.map(\.description).joined(separator: "/")
+        folder.connection.close()
+        // As if it might not be looked at.
+        guard case .notAuthenticated(let text) = try await failure(.lighttpd, "\(path)/file") else {
+            Issue.record("it was another failure")
+            return
+        }
+        #expect(text == "this login may not look into the folder, or it is none (the server answers 403)")
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Glibc
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+
+@testable import WebDAVStore
+
+/// The promises that every store keeps, on real servers.
+@Suite struct WebDAVPromiseTests {
+    @Test(arguments: WebDAVServer.allPlain + [.digest])
+    func keepsEveryPromise(_ server: WebDAVServer) async throws {
+        let folder = try await server.folder()
+        let memory = try await WebDAVStorage.open(
+            folder.connection.address, WebDAVServer.login, patience: .seconds(60))
+        let abilities = memory.abilities
+        memory.close()
+        folder.connection.close()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, promise) in StorePromises.all.filter({ Self.isOwed($0, abilities) }).enumerated() {
+                if number >= 8 { try await group.next() }
+                group.addTask {
+                    do { try await Self.check(promise, server, abilities) } catch {
+                        Issue.record("\(promise): \(error)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// lighttpd takes no control characters, with which one promise is made.
+    private static func isOwed(_ promise: StorePromise, _ abilities: ServerAbilities) -> Bool {
+        abilities.takesControls || promise.name != "names come back byte for byte"
+    }
+
+    private static func check(
+        _ promise: StorePromise, _ server: WebDAVServer, _ abilities: ServerAbilities
+    ) async throws {
+        let table = "/var/tmp/replica-test-\(getpid())-dav-table-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: table, withIntermediateDirectories: false)
+        let other = try await server.folder()
+        let storage = try await WebDAVStorage.open(
+            other.connection.address, WebDAVServer.login, abilities: abilities)
+        var options = PathStoreOptions()
+        // Each question is a look.
+        (options.openInterval, options.wholeInterval) = (0, 0)
+        let chosen = options
+        let outcome: Result<Void, any Error>
+        do {
+            let subject = try await StoreSubject(other: other) {
+                try PathStore(storage, folder: table, options: chosen)
+            }
+            outcome = .success(try await promise.check(subject))
+        } catch {
+            outcome = .failure(error)
+        }
+        storage.close()
+        other.connection.close()
+        try FileManager.default.removeItem(atPath: table)
+        try outcome.get()
+    }
+}

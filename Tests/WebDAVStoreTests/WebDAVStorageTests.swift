@@ -1,0 +1,207 @@
+import Foundation
+import Glibc
+import HTTPClient
+import HTTPStorage
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+
+@testable import WebDAVStore
+
+/// What the calls do on real servers.
+@Suite struct WebDAVStorageTests {
+    /// As measured of these versions; a server that learns shows here.
+    @Test func itFindsOutWhatTheServersCanDo() async throws {
+        var lighttpd = ServerAbilities(
+            createsConditionally: true, replacesConditionally: true, removesConditionally: true,
+            movesConditionally: true, keepsTargets: true, makesExclusively: true, createsInOneStep: true,
+            replacesInOneStep: true, movesInOneStep: true, writesWhole: true, hasTags: true, isExact: true,
+            keepsProperties: true, fetchesRanges: true)
+        try await expect(.lighttpd, lighttpd)
+        #expect(lighttpd.properties.createStrength == .atomic && lighttpd.properties.replaceStrength == .atomic)
+        #expect(lighttpd.properties.moveStrength == .atomic && lighttpd.properties.removeStrength == .checked)
+        lighttpd.hasTags = false
+        #expect(lighttpd.properties.changeGrain == 2_000_000_000)
+        let nginx = ServerAbilities(
+            keepsTargets: true, makesExclusively: true, makesParents: true, takesControls: true, movesInOneStep: true,
+            writesWhole: true, fetchesRanges: true)
+        try await expect(.nginx, nginx)
+        #expect(nginx.creation == .moved && nginx.properties.replaceStrength == .checked)
+    }
+
+    private func expect(_ server: WebDAVServer, _ abilities: ServerAbilities) async throws {
+        try await WebDAVScratch.run(server) { scratch in
+            #expect(scratch.storage.abilities == abilities, "\(server)")
+            let left = try await scratch.other.children()
+            #expect(left == [])
+        }
+    }
+
+    /// Apache lets several win, and says of what is fresh that it may be no condition.
+    @Test func whatIsNotTestedInOneStepIsOnlyChecked() async throws {
+        try await WebDAVScratch.run(.apache) { scratch in
+            let abilities = scratch.storage.abilities
+            #expect(abilities.createsConditionally && abilities.replacesConditionally && abilities.writesWhole)
+            #expect(abilities.hasTags && abilities.isExact && abilities.keepsProperties)
+            #expect(scratch.storage.properties.replaceStrength == .checked)
+        }
+    }
+
+    @Test(arguments: WebDAVServer.allPlain) func anySizeComesBack(_ server: WebDAVServer) async throws {
+        try await WebDAVScratch.run(server) { scratch in
+            for size in [0, 1, 100_000, 3 << 20 | 1] {
+                let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) }
+                let entry = try await scratch.write("file \(size) +ü%", content)
+                #expect(entry.size == Int64(size))
+                #expect(try await scratch.read("file \(size) +ü%", version: entry.version) == content)
+                #expect(try await scratch.other.content(at: "file \(size) +ü%") == content)
+                let end = Int64(size)
+                for range in [0..<min(end, 10), end / 2..<end, end..<end + 10, end / 3..<end + 100] {
+                    let found = try await scratch.read("file \(size) +ü%", version: entry.version, range: range)
+                    let wanted = Array(content[Int(min(range.lowerBound, end))..<Int(min(range.upperBound, end))])
+                    #expect(wanted.isEmpty || found.suffix(wanted.count) == wanted[...], "\(size): \(range)")
+                }
+                let replaced = try await scratch.write(
+                    "file \(size) +ü%", content + [9], guard: .version(try #require(entry.version)))
+                #expect(try await scratch.read("file \(size) +ü%", version: replaced.version) == content + [9])
+            }
+        }
+    }
+
+    @Test(arguments: WebDAVServer.allPlain) func conditionsAreLookedAt(_ server: WebDAVServer) async throws {
+        try await WebDAVScratch.run(server) { scratch in
+            let old = try #require(try await scratch.write("file", "ours").version)
+            try await scratch.put("file", "theirs!")
+            // Its content can be no other under this version any more.
+            var now: PathEntry?
+            repeat { now = try await scratch.entry("file") } while now?.isSettled != true
+            let path = scratch.path("file")
+            #expect(try await failure { try await scratch.write("file", "x") } == .taken(now))
+            #expect(try await failure { try await scratch.write("file", "x", guard: .version(old)) } == .changed(now))
+            #expect(try await failure { _ = try await scratch.read("file", version: old) } == .changed(now))
+            #expect(try await failure { try await scratch.storage.remove(path, version: old) } == .changed(now))
+            let moved = try await failure {
+                _ = try await scratch.storage.move(path, to: scratch.path("x"), version: old)
+            }
+            #expect(moved == .changed(now))
+            try await scratch.put("other", "theirs")
+            let taken = try await failure {
+                _ = try await scratch.storage.move(path, to: scratch.path("other"), version: now?.version)
+            }
+            guard case .taken(let other) = taken else {
+                Issue.record("\(taken)")
+                return
+            }
+            #expect(other?.size == 6)
+            #expect(try await scratch.makeFails("file", .folder) == .taken(now))
+            #expect(try await scratch.theirs("file") == "theirs!")
+            #expect(try await scratch.other.children() == ["file", "other"])
+        }
+    }
+
+    /// Twelve at once: where the server decides, it is one; nothing is left of the others.
+    @Test(arguments: [WebDAVServer.lighttpd, .nginx]) func oneOfManyCreatesWins(_ server: WebDAVServer) async throws {
+        try await WebDAVScratch.run(server) { scratch in
+            #expect(scratch.storage.properties.createStrength == .atomic)
+            for round in 0..<3 {
+                let won = await withTaskGroup(of: Bool.self) { group in
+                    for number in 0..<12 {
+                        group.addTask { (try? await scratch.write("file \(round)", "\(number)")) != nil }
+                    }
+                    return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+                }
+                #expect(won == 1)
+            }
+            let left = try await scratch.other.children()
+            #expect(left == ["file 0", "file 1", "file 2"])
+        }
+    }
+
+    /// A folder with something in it is not removed with that.
+    @Test(arguments: WebDAVServer.allPlain) func onlyEmptyFoldersAreRemoved(_ server: WebDAVServer) async throws {
+        try await WebDAVScratch.run(server) { scratch in
+            try await scratch.folder("folder")
+            try await scratch.put("folder/file", "text")
+            let path = scratch.path("folder")
+            #expect(try await failure { try await scratch.storage.remove(path, version: nil) } == .notEmpty)
+            let moved = try await scratch.storage.move(path, to: scratch.path("moved"), version: nil)
+            #expect(moved.kind == .folder)
+            #expect(try await scratch.theirs("moved/file") == "text")
+            try await scratch.other.delete("moved/file")
+            try await scratch.storage.remove(scratch.path("moved"), version: nil)
+            #expect(try await scratch.other.children() == [])
+            // Again: what is gone is gone.
+            try await scratch.storage.remove(scratch.path("moved"), version: nil)
+        }
+    }
+
+    /// Modes and dates are properties of the store's own; a date belongs to one content.
+    @Test(arguments: [WebDAVServer.lighttpd, .apache, .sabre])
+    func attributesAreKept(_ server: WebDAVServer) async throws {
+        try await WebDAVScratch.run(server) { scratch in
+            let date = Timestamp(seconds: 1_500_000_000, nanoseconds: 5)
+            let made = try await scratch.write("file", "text", PathAttributes(mode: 0o4750, modificationDate: date))
+            #expect(made.attributes == PathAttributes(mode: 0o4750, modificationDate: date))
+            #expect(try await scratch.list()["file"]?.attributes == made.attributes)
+            let moved = try await scratch.storage.move(
+                scratch.path("file"), to: scratch.path("moved"), version: made.version)
+            #expect(moved.attributes == made.attributes)
+            let later = Timestamp(seconds: -1, nanoseconds: 1)
+            let set = try await scratch.storage.set(
+                PathAttributes(modificationDate: later), of: scratch.path("moved"))
+            #expect(
+                set.attributes == PathAttributes(mode: 0o4750, modificationDate: later) && set.version == moved.version)
+            try await scratch.put("moved", "theirs")
+            let theirs = try #require(try await scratch.entry("moved"))
+            #expect(theirs.attributes.mode == 0o4750)
+            #expect((theirs.attributes.modificationDate?.seconds ?? 0) > 1_600_000_000)
+            try await scratch.folder("folder", mode: 0o750)
+            #expect(try await scratch.entry("folder")?.attributes.mode == 0o750)
+        }
+    }
+
+    @Test func temporaryFilesAreHiddenAndGoInTime() async throws {
+        try await WebDAVScratch.run(.lighttpd) { scratch in
+            let prefix = WebDAVStorage.temporaryPrefix
+            try await scratch.put("\(prefix)old")
+            try await scratch.put("\(prefix)new")
+            let data = try WebDAVServer.lighttpd.data
+            let folder = try #require(scratch.other.connection.address.path.last)
+            var times = [timeval(tv_sec: 1_000_000, tv_usec: 0), timeval(tv_sec: 1_000_000, tv_usec: 0)]
+            #expect(utimes("\(data)/\(folder)/\(prefix)old", &times) == 0)
+            #expect(try await scratch.list().isEmpty)
+            #expect(try await scratch.other.children() == ["\(prefix)new"])
+            guard case .refused = try await failure({ try await scratch.write("\(prefix)x", "x") }) else {
+                Issue.record("a name of the store's own was taken")
+                return
+            }
+        }
+    }
+
+    @Test(arguments: [WebDAVServer.lighttpd, .apache, .nginx])
+    func anUploadThatEndsEarlyLeavesNothing(_ server: WebDAVServer) async throws {
+        try await WebDAVScratch.run(server) { scratch in
+            let outcome = try await ItemContents.with([1, 2, 3]) { contents async throws(RemoteStoreError) in
+                do throws(PathStorageError) {
+                    return Result<PathEntry, PathStorageError>.success(
+                        try await scratch.storage.write(
+                            scratch.path("file"), contents: ItemContents(file: contents.file, size: 9),
+                            attributes: PathAttributes(), guard: .absent))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            #expect(outcome == .failure(.refused("the contents end before their size")))
+            #expect(try await scratch.other.children() == [])
+        }
+    }
+
+    @Test func aClosedStorageAnswersNothing() async throws {
+        try await WebDAVScratch.run(.lighttpd) { scratch in
+            scratch.storage.close()
+            let error = try await failure { _ = try await scratch.entry("file") }
+            #expect(error == .cancelled)
+        }
+    }
+}
