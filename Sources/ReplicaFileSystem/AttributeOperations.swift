@@ -40,12 +40,12 @@ extension DomainFileSystem {
         _ context: RequestContext, node: NodeID, handle: FileHandle?, changes: AttributeChanges,
         reply: consuming AttributesReply
     ) {
-        let isOwn = ownCalls.contains(context.pid)
+        let ticket = ownCalls.ticket(of: context.pid)
         let file = handle.flatMap { files[$0] }
         answer(context, reply) { [self] () throws(ReplicaError) -> ReplicaModel.Entry in
             let number = NodeNumber.item(node)
-            if isOwn {
-                _ = try replica.performPresented(on: number)
+            if let ticket {
+                _ = try replica.performPresented(ticket, on: number)
                 return try replica.attributes(of: number)
             }
             return try setAttributes(changes, of: try check(node), file, Writer(context))

@@ -26,12 +26,12 @@ final class MountPresenter: Presenter {
     }
 
     /// Blocks the calling thread for a few local system calls, at worst up to ``WaitLimit``.
-    func present(_ call: PresentedCall) -> Bool {
+    func present(_ call: PresentedCall, _ ticket: PresentationTicket) -> Bool {
         let folders = call.folders
         guard stuck.withLock({ stuck in folders.allSatisfy { stuck[$0] == nil } }) else { return false }
         let thread = TimedThread()
         let isStarted = thread.start { [self] in
-            let isMade = make(call)
+            let isMade = make(call, ticket)
             if !thread.finish(isMade) { unstick(folders) }
         }
         guard isStarted else { return false }
@@ -53,10 +53,10 @@ final class MountPresenter: Presenter {
         }
     }
 
-    private func make(_ call: PresentedCall) -> Bool {
+    private func make(_ call: PresentedCall, _ ticket: PresentationTicket) -> Bool {
         leaveDescriptors()
         let thread = gettid()
-        calls.enter(thread)
+        calls.enter(thread, ticket)
         defer { calls.leave(thread) }
         let root = openRoot()
         guard root >= 0 else { return false }

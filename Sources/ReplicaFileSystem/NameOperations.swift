@@ -85,10 +85,10 @@ extension DomainFileSystem {
     ) {
         let name = FileName(cString: name)
         let folder = NodeNumber.item(parent)
-        let isOwn = ownCalls.contains(context.pid)
+        let ticket = ownCalls.ticket(of: context.pid)
         answer(context, reply) { [replica] () throws(ReplicaError) in
-            guard isOwn else { return try operation(name, folder) }
-            _ = try replica.performPresented(name, in: folder)
+            guard let ticket else { return try operation(name, folder) }
+            _ = try replica.performPresented(ticket, name, in: folder)
             return try replica.lookup(name, in: folder)
         } send: { reply, entry in
             reply.send(FuseMount.Entry(entry))

@@ -4,29 +4,36 @@ internal import Threads
 /// The threads of this process that carry out remote changes through the mount: their requests are answered with
 /// the prepared change. By thread, so that this process's other requests are handled normally.
 final class OwnCalls: Sendable {
-    /// Whether a request has proved that the thread reaches this mount, by thread ID.
-    private let threads = Locked<[Int32: Bool]>([:])
+    private struct Call {
+        /// The change that the thread's request is for. One that arrives when nobody waits for it any more must not carry
+        /// out what waits at its place by then.
+        var ticket: PresentationTicket
+        /// Whether a request has proved that the thread reaches this mount.
+        var isProven = false
+    }
 
-    func enter(_ thread: Int32) {
-        threads.withLock { $0[thread] = false }
+    /// By thread ID.
+    private let threads = Locked<[Int32: Call]>([:])
+
+    func enter(_ thread: Int32, _ ticket: PresentationTicket) {
+        threads.withLock { $0[thread] = Call(ticket: ticket) }
     }
 
     func leave(_ thread: Int32) {
         threads.withLock { _ = $0.removeValue(forKey: thread) }
     }
 
-    func contains(_ thread: Int32) -> Bool {
-        threads.withLock { $0[thread] != nil }
+    /// The change that a request of the thread is for; nil when it is none of ours.
+    func ticket(of thread: Int32) -> PresentationTicket? {
+        threads.withLock { $0[thread]?.ticket }
     }
 
     /// A statfs request of the thread arrived here.
     func prove(_ thread: Int32) {
-        threads.withLock { threads in
-            if threads[thread] != nil { threads[thread] = true }
-        }
+        threads.withLock { $0[thread]?.isProven = true }
     }
 
     func isProven(_ thread: Int32) -> Bool {
-        threads.withLock { $0[thread] == true }
+        threads.withLock { $0[thread]?.isProven == true }
     }
 }

@@ -22,10 +22,10 @@ extension DomainFileSystem {
     ) {
         let (old, new) = (FileName(cString: name), FileName(cString: newName))
         let (from, into) = (NodeNumber.item(parent), NodeNumber.item(newParent))
-        let isOwn = ownCalls.contains(context.pid)
+        let ticket = ownCalls.ticket(of: context.pid)
         answer(context, reply) { [replica] () throws(ReplicaError) in
-            if isOwn {
-                _ = try replica.performPresented(old, in: from)
+            if let ticket {
+                _ = try replica.performPresented(ticket, old, in: from)
             } else {
                 let flags = ReplicaModel.RenameFlags(rawValue: flags.rawValue)
                 try replica.rename(old, in: from, to: new, in: into, flags: flags)
@@ -41,10 +41,10 @@ extension DomainFileSystem {
     ) {
         let name = FileName(cString: name)
         let folder = NodeNumber.item(parent)
-        let isOwn = ownCalls.contains(context.pid)
+        let ticket = ownCalls.ticket(of: context.pid)
         answer(context, reply) { [replica] () throws(ReplicaError) in
-            if isOwn {
-                _ = try replica.performPresented(name, in: folder)
+            if let ticket {
+                _ = try replica.performPresented(ticket, name, in: folder)
             } else {
                 try replica.remove(name, in: folder, isFolder: isFolder)
             }

@@ -69,7 +69,7 @@ extension DomainFileSystem {
     /// Whether the caller is one of the programs that must not trigger downloads, or the engine itself, which would have to
     /// fetch what is missing.
     private func isRefused(_ context: RequestContext) -> Bool {
-        if ownCalls.contains(context.pid) { return true }
+        if ownCalls.ticket(of: context.pid) != nil { return true }
         guard !options.programsThatDoNotHydrate.isEmpty else { return false }
         return ProgramName.names(of: context.pid).contains { options.programsThatDoNotHydrate.contains($0) }
     }

@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
-import ReplicaModel
 import ReplicaTestSupport
 import Testing
 
 @testable import ReplicaFileSystem
+@testable import ReplicaModel
 
 /// Whoever may rename in the mount has the daemon's own calls there meet something else than was meant, at any moment:
 /// a symlink to a folder that is none of theirs, or another folder.
@@ -155,7 +155,10 @@ import Testing
             let path = mounted.mount + "/f"
             checks.expect(writeFile(path, "text"), "write")
             checks.call(mkdir(mounted.mount + "/d", 0o755))
-            mounted.fileSystem.ownCalls.enter(gettid())
+            var elsewhere = Presentations()
+            guard let ticket = elsewhere.add(ItemPlace(folder: .root, name: FileName("f")), { _ in .success(nil) })
+            else { return checks.expect(false, "no ticket") }
+            mounted.fileSystem.ownCalls.enter(gettid(), ticket)
             checks.refused(unlink(path), ENOENT)
             checks.refused(rmdir(mounted.mount + "/d"), ENOENT)
             checks.refused(rename(path, mounted.mount + "/g"), ENOENT)

@@ -5,7 +5,8 @@ internal import Threads
 /// (MODEL.md#presentation): the daemon makes the system call at the mount, and recognises its own request.
 package protocol Presenter: Sendable {
     /// Makes the system call. False when it could not be made; the change is then applied below the kernel's sight.
-    func present(_ call: PresentedCall) -> Bool
+    /// - Parameter ticket: The change that the call is for: its request hands it to ``Replica/performPresented(_:_:in:)``.
+    func present(_ call: PresentedCall, _ ticket: PresentationTicket) -> Bool
     /// Tells the kernel to forget what it knows of a name, and the listing of its folder.
     func invalidate(_ name: FileName, in folder: ItemNumber)
     /// Tells the kernel to forget what it knows of an item's status and content.
@@ -64,15 +65,15 @@ package enum PresentedCall: Sendable, Hashable {
     }
 }
 
+/// One change that is carried out through the mount, told apart from a later one at its place.
+package struct PresentationTicket: Sendable, Hashable {
+    fileprivate var number: UInt64
+}
+
 /// What the daemon's own requests stand for, by the place they name.
 struct Presentations {
-    /// One change, told apart from a later one at its place.
-    struct Ticket: Hashable {
-        fileprivate var number: UInt64
-    }
-
     private struct Waiting {
-        var ticket: Ticket
+        var ticket: PresentationTicket
         var change: (Tree) -> Result<Node?, ReplicaError>
     }
 
@@ -80,21 +81,25 @@ struct Presentations {
     private var added: UInt64 = 0
 
     /// Nil when another change waits there.
-    mutating func add(_ key: ItemPlace, _ change: @escaping (Tree) -> Result<Node?, ReplicaError>) -> Ticket? {
+    mutating func add(_ key: ItemPlace, _ change: @escaping (Tree) -> Result<Node?, ReplicaError>)
+        -> PresentationTicket?
+    {
         guard waiting[key] == nil else { return nil }
         added += 1
-        let ticket = Ticket(number: added)
+        let ticket = PresentationTicket(number: added)
         waiting[key] = Waiting(ticket: ticket, change: change)
         return ticket
     }
 
-    mutating func take(_ key: ItemPlace) -> ((Tree) -> Result<Node?, ReplicaError>)? {
-        waiting.removeValue(forKey: key)?.change
+    /// Nil for a call that was given up: what waits there now is not its change.
+    mutating func take(_ ticket: PresentationTicket, _ key: ItemPlace) -> ((Tree) -> Result<Node?, ReplicaError>)? {
+        guard waiting[key]?.ticket == ticket else { return nil }
+        return waiting.removeValue(forKey: key)?.change
     }
 
     /// Takes a change back that no request came for.
     /// - Returns: False when one came. By then another change may wait at the place: that one stays.
-    mutating func withdraw(_ ticket: Ticket, _ key: ItemPlace) -> Bool {
+    mutating func withdraw(_ ticket: PresentationTicket, _ key: ItemPlace) -> Bool {
         guard waiting[key]?.ticket == ticket else { return false }
         waiting[key] = nil
         return true
@@ -111,20 +116,25 @@ extension Replica {
     ///
     /// The filesystem calls it for each changing request that comes from its own process, and answers the kernel with
     /// what this returns.
+    /// - Parameter ticket: That of the call that led to the request.
     /// - Returns: The entry that came of it, with one reference of the kernel, or nil when there is none.
-    /// - Throws: ENOENT when no change is waiting there.
-    package func performPresented(_ name: FileName, in folder: ItemNumber) throws(ReplicaError) -> Entry? {
+    /// - Throws: ENOENT when its change is not waiting there.
+    package func performPresented(
+        _ ticket: PresentationTicket, _ name: FileName, in folder: ItemNumber
+    ) throws(ReplicaError) -> Entry? {
         let key = ItemPlace(folder: folder, name: name)
         return try withTreeWaking { (tree) throws(ReplicaError) in
-            guard let change = tree.presentations.take(key) else { throw .errno(.noSuchFileOrDirectory) }
+            guard let change = tree.presentations.take(ticket, key) else { throw .errno(.noSuchFileOrDirectory) }
             guard let node = try change(tree).get() else { return nil }
             return try tree.entry(of: node)
         }
     }
 
     /// The same for an item itself: setattr names no folder.
-    package func performPresented(on number: ItemNumber) throws(ReplicaError) -> Entry? {
-        try performPresented(FileName(""), in: number)
+    package func performPresented(
+        _ ticket: PresentationTicket, on number: ItemNumber
+    ) throws(ReplicaError) -> Entry? {
+        try performPresented(ticket, FileName(""), in: number)
     }
 
     /// Tells the replica where it is mounted; nil when it no longer is.
@@ -167,7 +177,7 @@ extension Replica {
             return result
         }
         guard let ticket = withTree({ $0.presentations.add(key, carryOut) }) else { return false }
-        _ = presenter.present(call)
+        _ = presenter.present(call, ticket)
         // Under the lock: a call that was given up may just now be at the change.
         if withTree({ $0.presentations.withdraw(ticket, key) }) { return false }
         if let error = outcome.withLock({ $0 }) { throw error }

@@ -59,7 +59,7 @@ private final class RefusingPresenter: Presenter {
     let calls = Locked(0)
     let forgotten = Locked<[ItemPlace]>([])
 
-    func present(_ call: PresentedCall) -> Bool {
+    func present(_ call: PresentedCall, _ ticket: PresentationTicket) -> Bool {
         calls.withLock { $0 += 1 }
         return false
     }

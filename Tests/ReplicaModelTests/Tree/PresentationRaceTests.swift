@@ -11,11 +11,13 @@ import Threads
         var changes = Presentations()
         let first = changes.add(key) { _ in .success(nil) }
         #expect(changes.add(key) { _ in .success(nil) } == nil)
-        #expect(changes.take(key) != nil)
+        #expect(first.map { changes.take($0, key) != nil } == true)
         let second = changes.add(key) { _ in .success(nil) }
+        // A call that was given up arrives late.
+        #expect(first.map { changes.take($0, key) == nil } == true)
         #expect(first.map { changes.withdraw($0, key) } == false)
         #expect(second.map { changes.withdraw($0, key) } == true)
-        #expect(changes.take(key) == nil)
+        #expect(second.map { changes.take($0, key) == nil } == true)
     }
 
     /// The second is on its way when the request of the first returns.
@@ -58,20 +60,22 @@ private final class HeldPresenter: Presenter {
         (self.replica, self.key) = (replica, key)
     }
 
-    func present(_ call: PresentedCall) -> Bool {
+    func present(_ call: PresentedCall, _ ticket: PresentationTicket) -> Bool {
         if call == .makeFolder(key.name, in: root) {
-            perform()
+            perform(ticket)
             second.open()
             secondWaits.wait()
         } else {
             secondWaits.open()
             firstEnded.wait()
-            perform()
+            perform(ticket)
         }
         return true
     }
 
-    private func perform() { _ = try? replica.performPresented(key.name, in: key.folder) }
+    private func perform(_ ticket: PresentationTicket) {
+        _ = try? replica.performPresented(ticket, key.name, in: key.folder)
+    }
 
     func invalidate(_ name: FileName, in folder: ItemNumber) {}
 
