@@ -106,8 +106,7 @@ extension Tree {
                 try held.setXattr(OwnXattr.dataless, to: mark.value)
                 let file = try held.open(O_WRONLY)
                 defer { close(file) }
-                try Errno.check(ftruncate(file, 0))
-                try Errno.check(ftruncate(file, Int(base.size)))
+                try Self.letGo(of: file, size: base.size)
                 try node.keepTime(of: file)
             }
         }
@@ -117,5 +116,18 @@ extension Tree {
         node.evictions += 1
         refreshFingerprint(node)
         note(node)
+    }
+
+    /// Gives back the space of a file. Its size is the same at every moment: a shorter file with our mark is one that a program
+    /// cut, which the store is told.
+    private static func letGo(of file: Int32, size: Int64) throws(Errno) {
+        let hole = CL_FALLOC_FL_PUNCH_HOLE | CL_FALLOC_FL_KEEP_SIZE
+        // Beyond the end, or the last block would be filled with zeros instead.
+        let beyond: Int64 = 1 << 20
+        let length = size > .max - beyond ? size : size + beyond
+        if fallocate(file, hole, 0, length) == 0 || fallocate(file, hole, 0, max(size, 1)) == 0 { return }
+        guard Errno.last == .notSupported else { throw .last }
+        try Errno.check(ftruncate(file, 0))
+        try Errno.check(ftruncate(file, Int(size)))
     }
 }

@@ -108,6 +108,32 @@ import Testing
         }
     }
 
+    /// What is evicted when the daemon is killed is neither cut nor empty afterwards, here or in the store.
+    @Test func anEvictionCutsNothing() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                words + #"""
+                    head -c 10000 /dev/urandom >"$SRC/file"; cp "$SRC/file" want; begin; settle
+                    for at in ftruncate:1 ftruncate:2 fallocate:1 utimensat:1; do
+                        cat "$MNT/file" >/dev/null
+                        replica download "$MNT/file" --wait >/dev/null
+                        pid=$(daemon)
+                        strace -f -qq -o calls -p "$pid" -e "trace=${at%:*}" \
+                            -e "inject=${at%:*}:signal=KILL:when=${at#*:}" 2>/dev/null &
+                        eventually grep -q '^TracerPid:.[1-9]' "/proc/$pid/status"
+                        replica evict "$MNT/file" >/dev/null 2>&1 || true
+                        kill -9 "$pid" 2>/dev/null || true
+                        gone "$pid"
+                        wait
+                        [ "${at%:*}" != fallocate ] || grep -q fallocate calls || fail "it evicts in another way"
+                        mount_it; settle
+                        cmp "$STORE/file" want || fail "$at: in the store"
+                        cmp "$MNT/file" want || fail "$at: here"
+                    done
+                    """#)
+        }
+    }
+
     /// One of two that are made at once under one name is told, and disturbs the other in nothing.
     @Test func twoImportsOfOneName() async throws {
         try await Trial.run { trial in
