@@ -47,6 +47,12 @@ static inline CURLcode ccurl_set_seek(CURL *transfer, int (*function)(void *cont
     return curl_easy_setopt(transfer, CURLOPT_SEEKFUNCTION, function);
 }
 
+// Called before each time that a request goes out; an answer other than CURL_PREREQFUNC_OK ends it.
+static inline CURLcode ccurl_set_before(
+    CURL *transfer, int (*function)(void *context, char *to, char *from, int port, int ownPort)) {
+    return curl_easy_setopt(transfer, CURLOPT_PREREQFUNCTION, function);
+}
+
 // Nothing but HTTP, whatever a URL says.
 static inline CURLcode ccurl_allow_http_only(CURL *transfer) {
 #if LIBCURL_VERSION_NUM >= 0x075500

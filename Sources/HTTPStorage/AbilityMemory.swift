@@ -3,12 +3,12 @@ internal import HTTPClient
 
 /// What a server was seen to do, in a file of the store's own: a store is opened often, and waited for.
 package struct AbilityMemory<Abilities: Codable & Sendable>: Sendable {
-    private let path: String
+    /// Where the store has what is its own.
+    package let folder: String
+    private var path: String { folder + "/abilities.json" }
 
     /// - Parameter folder: Where the file is; it may be lost at any time.
-    package init(folder: String) {
-        path = folder + "/abilities.json"
-    }
+    package init(folder: String) { self.folder = folder }
 
     private struct Note: Codable {
         /// What it is of.

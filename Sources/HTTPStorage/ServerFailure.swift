@@ -31,7 +31,8 @@ extension ServerFailure {
     /// Why there was no answer.
     package init(_ failure: HTTPFailure) {
         switch failure {
-        case .unreachable(let text), .malformed(let text): self = .unreachable("\(PlainText.of(text))")
+        case .unreachable(let text), .silent(let text), .malformed(let text):
+            self = .unreachable("\(PlainText.of(text))")
         case .untrusted(let text): self = .untrusted("\(PlainText.of(text))")
         case .contentsEndEarly, .unwanted, .cancelled: self = .cancelled
         }

@@ -134,6 +134,26 @@ import Testing
         #expect(scratch.storage.names == ["file"])
     }
 
+    /// The answer of a write was lost, and the next attempt does not arrive: the third has the first one's base still.
+    @Test(arguments: [("new", "new"), ("newer", "newer"), ("new", "newer")])
+    func aWriteThatFailsOnceMoreIsNoConflict(_ second: String, _ third: String) async throws {
+        let cut = Cut(isDone: true, isCrash: false, keepsMarks: true)
+        let scratch = try cut.scratch()
+        let store = try await cut.strike(.write, scratch, try scratch.open()) { store in
+            try await store.make("file", "old")
+        }
+        let item = try #require(try await store.itemCreated(from: PathStore.template("file")))
+        _ = try await cut.strike(.write, scratch, store) { try await $0.write("new", to: item) }
+        scratch.storage.fail(.write, afterIt: false)
+        do { try await store.write(second, to: item) } catch RemoteStoreError.serverUnreachable {
+            #expect(second != "new", "what is there was sent again")
+        }
+        scratch.storage.before = nil
+        try await store.write(third, to: item)
+        #expect(scratch.storage.text(at: "file") == third)
+        #expect(scratch.storage.names == ["file"])
+    }
+
     @Test(arguments: Cut.all)
     func aWriteAfterWhichAnotherWroteIsAConflict(_ cut: Cut) async throws {
         let scratch = try cut.scratch()

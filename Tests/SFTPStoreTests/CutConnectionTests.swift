@@ -9,35 +9,50 @@ import Threads
 
 @testable import SFTPStore
 
-/// A session of calls on OpenSSH's sftp-server, whose connection ends at each of its requests in turn: before it arrives, when
-/// its answer is lost, or in the middle of the answer. What failed is sent again as the engine does. At the end all is there
-/// once, as it was written.
+/// A session of calls on OpenSSH's sftp-server, whose connection ends at each of its requests in turn: before it arrives, in the
+/// middle of it, when its answer is lost, or in the middle of the answer; or says nothing more. What failed is sent again as the
+/// engine does. At the end of each step all is there once, as it was written.
+///
+/// In `scripts/test` each request has some of these; `scripts/fault-test` has all of them.
 @Suite struct CutConnectionTests {
-    @Test(arguments: ["before", "after", "within"])
-    func nothingIsLostOrDoubledWhereverItEnds(_ mode: String) async throws {
-        let next = Locked(0)
-        let end = Locked(Int.max)
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let isWhole = environment["REPLICA_FAULT_ALL"] != nil
+    private static let seed = Int(environment["REPLICA_FAULT_SEED"] ?? "") ?? 1
+
+    /// What happens at the request of this number: the lost answer at each second, and at the others one of the others.
+    private static func modes(_ number: Int) -> [String] {
+        let others = ["before", "within", "half", "silent", "hung"]
+        if isWhole { return ["after"] + others }
+        return number % 2 == seed % 2 ? ["after"] : [others[(number / 2 + seed) % others.count]]
+    }
+
+    @Test(arguments: ScriptedSession.Act.allCases)
+    func nothingIsLostOrDoubledWhereverItEnds(_ act: ScriptedSession.Act) async throws {
+        let next = Locked((number: 0, left: [String](), isOver: false))
+        let count = Locked(0)
+        @Sendable func take() -> (Int, String)? {
+            next.withLock { next in
+                if next.isOver { return nil }
+                if next.left.isEmpty { (next.number, next.left) = (next.number + 1, Self.modes(next.number + 1)) }
+                return (next.number, next.left.removeFirst())
+            }
+        }
         // As many at a time as have something to do beside their waiting.
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<3 {
+            for _ in 0..<4 {
                 group.addTask {
-                    while true {
-                        let number = next.withLock { number in
-                            // A request that was cut is done like one whose answer was.
-                            number += mode == "within" ? 4 : 1
-                            return number
-                        }
-                        if number > end.withLock({ $0 }) { return }
-                        let ground = try CutGround(mode, number)
-                        let wasCut = try await ground.run()
-                        if !wasCut { end.withLock { $0 = min($0, number) } }
+                    while let (number, mode) = take() {
+                        let wasCut = try await CutGround(mode, number).run(act)
+                        count.withLock { $0 += wasCut ? 1 : 0 }
+                        // There are not as many requests.
+                        if !wasCut { next.withLock { $0.isOver = true } }
                     }
                 }
             }
             try await group.waitForAll()
         }
         // There were as many requests as such a session has.
-        #expect(end.withLock { $0 } > 60)
+        #expect(count.withLock { $0 } > 60)
     }
 }
 
@@ -55,6 +70,7 @@ private final class CutGround: Sendable {
     private let (mode, number): (String, Int)
     private let folder: String
     private var mark: String { folder + "/mark" }
+    private var root: String { folder + "/root" }
     private let past = Locked<Int64>(0)
 
     init(_ mode: String, _ number: Int) throws {
@@ -70,7 +86,7 @@ private final class CutGround: Sendable {
     }
 
     /// - Returns: Whether the connection was cut.
-    func run() async throws -> Bool { try await cut(session) }
+    func run(_ act: ScriptedSession.Act) async throws -> Bool { try await cut { try await session($0, act) } }
 
     /// The same of another session: a folder, and that it is durable.
     func makesDurable() async throws -> Bool {
@@ -99,7 +115,7 @@ private final class CutGround: Sendable {
         command.program = FilePath(#filePath).removingLastComponent().appending("cutting-ssh").string
         command.arguments = [mode, "\(number)", mark]
         var limits = ConnectionLimits()
-        limits.steady = .zero
+        (limits.steady, limits.silence) = (.zero, .seconds(2))
         let (chosen, connection) = (command, limits)
         let address = try SFTPAddress("cut\(folder)/root")
         let storage = try await again { () async throws in
@@ -116,53 +132,44 @@ private final class CutGround: Sendable {
         return !FileManager.default.fileExists(atPath: mark)
     }
 
-    private func session(_ storage: SFTPStorage) async throws {
+    /// One act of a session, each step of it looked at from both sides.
+    private func session(_ storage: SFTPStorage, _ act: ScriptedSession.Act) async throws {
         var options = PathStoreOptions()
         (options.openInterval, options.wholeInterval) = (0, 0)
         // Nobody else writes here: who waits for the clock's grain need not.
         options.now = { [past] in past.withLock { $0 } }
         options.sleep = { [past] passed in past.withLock { $0 += passed } }
         let store = try PathStore(storage, folder: folder, options: options)
-        let large = (0..<262_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
-
-        let inner = try await create("folder", .folder, in: .root, nil, store)
-        let small = try await create("small", .file, in: inner.identifier, Array("text".utf8), store)
-        _ = try await create("large", .file, in: .root, large, store)
-        _ = try await create("link", .symlink, in: .root, nil, store)
-        let changed = try await modify(small, .contents, Array("text two".utf8), store) { _ in }
-        let moved = try await modify(changed, .place, nil, store) { template in
-            (template.parent, template.filename) = (.root, FileName("moved"))
-        }
-        _ = try await modify(moved, .mode, nil, store) { $0.metadata.mode = 0o600 }
-        try await again { try await store.deleteItem(inner.identifier, base: inner.version) }
-        let items = try await again { try await store.enumerateItems(in: .root, from: nil).items }
-        try expect(items.map(\.filename.description).sorted(), ["large", "link", "moved"])
-        for item in items where item.kind == .file {
-            let buffer = ContentBuffer()
-            _ = try await again {
-                try await store.fetchContents(of: item.identifier, version: nil, range: nil, into: buffer)
-            }
-            try expect(buffer.bytes, item.filename == FileName("large") ? large : Array("text two".utf8))
-        }
+        let outside = ScriptedSession.Outside { [root] in try Self.files(in: root) }
+        try await ScriptedSession(store, outside, large: 262_000) { _ in }.play(act)
         try await again { try await store.makeDurable() }
-        try expect(items.first { $0.filename == FileName("moved") }?.metadata.mode, 0o600)
         // On the server's own disk, with nothing of ours that is left.
-        let isTidy = try await eventually { [folder] in
+        let isTidy = try await eventually { [root] in
             // What a connection left is removed by the next one.
             _ = try? await storage.entry(at: .root)
-            return try FileManager.default.contentsOfDirectory(atPath: folder + "/root").sorted() == [
-                "large", "link", "moved",
-            ]
+            return try FileManager.default.contentsOfDirectory(atPath: root).isEmpty
         }
         try expect(isTidy, true)
-        try expect(Array(try Data(contentsOf: URL(filePath: folder + "/root/large"))), large)
+    }
+
+    /// What is on the server's disk: the contents of files, and the targets of symlinks. Files of ours on their way may be left.
+    private static func files(in root: String) throws -> [String: [UInt8]] {
+        var files: [String: [UInt8]] = [:]
+        let disk = FileManager.default
+        for path in try disk.subpathsOfDirectory(atPath: root) where !path.contains(".replica-tmp-") {
+            let place = "\(root)/\(path)"
+            if let target = try? disk.destinationOfSymbolicLink(atPath: place) {
+                files[path] = Array(target.utf8)
+            } else if let content = try? Data(contentsOf: URL(filePath: place)) {
+                files[path] = Array(content)
+            }
+        }
+        return files
     }
 
     private func expect<Value: Equatable>(_ found: Value, _ wanted: Value) throws {
         if found != wanted { throw BrokenPromise("\(found) instead of \(wanted)".prefix(300).description) }
     }
-
-    // MARK: As the engine sends it
 
     private func again<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         for _ in 0..<20 {
@@ -171,49 +178,5 @@ private final class CutGround: Sendable {
             }
         }
         throw BrokenPromise("it never comes back")
-    }
-
-    private func create(
-        _ name: String, _ kind: ItemKind, in parent: ItemIdentifier, _ content: [UInt8]?, _ store: PathStore
-    ) async throws -> Item {
-        let template = ItemTemplate(
-            identifier: ItemIdentifier("template of \(name)"), parent: parent, filename: FileName(name), kind: kind,
-            target: kind == .symlink ? Array("target".utf8) : nil)
-        let isFirst = Locked(true)
-        return try await again {
-            if !isFirst.withLock({ $0 }), let made = try await store.itemCreated(from: template) { return made }
-            isFirst.withLock { $0 = false }
-            let result = try await sending(content) { contents async throws(RemoteStoreError) in
-                try await store.createItem(
-                    basedOn: template, fields: content == nil ? .place : [.place, .contents], contents: contents,
-                    options: [])
-            }
-            return try #require(result.item)
-        }
-    }
-
-    private func modify(
-        _ item: Item, _ fields: ItemFields, _ content: [UInt8]?, _ store: PathStore,
-        _ change: (inout ItemTemplate) -> Void
-    ) async throws -> Item {
-        var template = ItemTemplate(
-            identifier: item.identifier, parent: item.parent, filename: item.filename, kind: item.kind)
-        change(&template)
-        let sent = template
-        return try await again {
-            let result = try await sending(content) { contents async throws(RemoteStoreError) in
-                try await store.modifyItem(sent, base: item.version, changedFields: fields, contents: contents)
-            }
-            return try #require(result.item)
-        }
-    }
-
-    private func sending(
-        _ content: [UInt8]?, _ body: (ItemContents?) async throws(RemoteStoreError) -> StoreResult
-    ) async throws -> StoreResult {
-        guard let content else { return try await body(nil) }
-        return try await ItemContents.with(content) { contents async throws(RemoteStoreError) in
-            try await body(contents)
-        }
     }
 }

@@ -37,6 +37,8 @@ package struct HTTPRequest: Sendable {
     package var longestSilence = 45
     /// By what the person is known to the server.
     package var login: HTTPLogin?
+    /// Whether it may go out a second time when a connection that was kept breaks before any answer: the server may have done it.
+    package var isSentOnce = false
 
     /// A request without a body.
     package init(_ method: String, _ url: String, headers: [(name: String, value: String)] = []) {
@@ -90,6 +92,8 @@ package struct HTTPAnswer: Sendable {
 package enum HTTPFailure: Error, Hashable, Sendable {
     /// No connection, or none any more.
     case unreachable(String)
+    /// There was one, and nothing came for as long as was waited.
+    case silent(String)
     /// Whoever answered could not prove to be the server.
     case untrusted(String)
     /// The answer is longer than it may be, or no HTTP.

@@ -15,8 +15,12 @@ final class Transfer {
     private let words: UnsafeMutablePointer<CChar>
     private var head = HTTPHead()
     private var (headSize, headerCount) = (0, 0)
+    /// Whether all of the head has come: libcurl takes the end of the connection for the end of a head that has no body.
+    private var isHeadWhole = false
     private var body: [UInt8] = []
     private var position: Int64 = 0
+    /// How often it has gone out.
+    private var departures = 0
     /// Why a callback ended it.
     private var failure: HTTPFailure?
 
@@ -100,8 +104,17 @@ final class Transfer {
 
     private func setCallbacks() {
         let context = Unmanaged.passUnretained(self).toOpaque()
-        for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA] {
+        for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_PREREQDATA] {
             _ = ccurl_set_pointer(handle, option, context)
+        }
+        // libcurl sends again what a kept connection did not answer, whatever it was: that it was done is not known then.
+        _ = ccurl_set_before(handle) { context, _, _, _, _ in
+            guard let context else { return CURL_PREREQFUNC_ABORT }
+            let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+            transfer.departures += 1
+            guard transfer.departures > 1, transfer.request.isSentOnce else { return CURL_PREREQFUNC_OK }
+            _ = transfer.fail(.unreachable("the connection broke before there was an answer"))
+            return CURL_PREREQFUNC_ABORT
         }
         _ = ccurl_set_data(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
             Transfer.called(context, bytes, size, count) { $0.takeHeader($1) }
@@ -150,9 +163,10 @@ final class Transfer {
             return fail(.malformed("the server's answer has headers without end"))
         }
         let line = String(decoding: bytes, as: UTF8.self)
+        if line == "\r\n" || line == "\n" { isHeadWhole = true }
         if line.hasPrefix("HTTP/") {
             // After a `100 Continue`, or a proxy's answer, comes another.
-            head = HTTPHead()
+            (head, isHeadWhole) = (HTTPHead(), false)
             head.status = ccurl_status(handle)
             return true
         }
@@ -206,6 +220,7 @@ final class Transfer {
     func outcome(_ code: CURLcode) -> Result<HTTPAnswer, HTTPFailure> {
         if let failure { return .failure(failure) }
         if code == CURLE_OK {
+            guard isHeadWhole else { return .failure(.unreachable("the connection broke in the middle of an answer")) }
             head.status = ccurl_status(handle)
             return .success(HTTPAnswer(head: head, body: body))
         }
@@ -214,6 +229,7 @@ final class Transfer {
         switch code {
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CERTPROBLEM:
             return .failure(.untrusted(text))
+        case CURLE_OPERATION_TIMEDOUT: return .failure(.silent(text))
         default: return .failure(.unreachable(text))
         }
     }

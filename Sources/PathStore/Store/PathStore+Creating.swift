@@ -20,12 +20,16 @@ extension PathStore {
             }
             let path = folder.appending(template.filename)
             let result = try await locks.hold([PathLocks.Claim(path: path)]) {
-                () async throws(RemoteStoreError) -> StoreResult? in
+                () async throws(RemoteStoreError) -> Creation? in
                 guard try self.path(of: parent.id) == folder else { return nil }
                 return try await self.create(
                     template, fields, contents, options, at: path, in: parent.id, mark)
             }
-            if let result { return result }
+            switch result {
+            case .answered(let result): return result
+            case .made(let row): return try await completed(row, template, fields, contents)
+            case nil: break
+            }
             // Nothing can be made there: the folder is gone, or elsewhere.
             try await look(parent.id)
         }
@@ -37,14 +41,20 @@ extension PathStore {
         "replica-" + hexadecimal(ContentHash.of(Array(template.identifier.rawValue.utf8)).prefix(16))
     }
 
+    private enum Creation {
+        case answered(StoreResult)
+        /// It had been made by the same call before.
+        case made(PathRow)
+    }
+
     /// - Returns: Nil when the folder is not where it was.
     private func create(
         _ template: ItemTemplate, _ fields: ItemFields, _ contents: ItemContents?, _ options: CreateOptions,
         at path: StoragePath, in parent: Int64, _ mark: String
-    ) async throws(RemoteStoreError) -> StoreResult? {
+    ) async throws(RemoteStoreError) -> Creation? {
         // Where nothing is looked at, this is the look.
         if storage.properties.createStrength == .none, let there = try await present(path) {
-            return try await collided(template, contents, options, at: path, in: parent, there, mark)
+            return .answered(try await collided(template, contents, options, at: path, in: parent, there, mark))
         }
         let sent = attributes(template, fields, mark: mark)
         var intent = Intent(deed: .create)
@@ -71,9 +81,16 @@ extension PathStore {
             return try self.confirm(entry, row, sent: sent, written: hash, database)
         }
         switch outcome {
-        case .success(let row): return StoreResult(item: item(of: row), stillPending: unkept(fields))
+        case .success(let row): return .answered(StoreResult(item: item(of: row), stillPending: unkept(fields)))
         case .failure(.taken(let other)):
-            return try await collided(template, contents, options, at: path, in: parent, other, mark)
+            if storage.properties.keepsMarks, let other, other.path == path, other.attributes.mark == mark,
+                other.kind.itemKind == template.kind,
+                try table.read({ try $0.row(in: parent, template.filename) }) == nil
+            {
+                // Nobody was told of it: it went out twice, as something on the way does with what gets no answer.
+                return .made(try await adopt(other, in: parent, mark, nil))
+            }
+            return .answered(try await collided(template, contents, options, at: path, in: parent, other, mark))
         case .failure(.notFound): return nil
         case .failure(let error): throw error.general
         }

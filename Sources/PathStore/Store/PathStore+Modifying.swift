@@ -14,24 +14,41 @@ extension PathStore {
             return StoreResult(item: item(of: row), stillPending: changedFields)
         }
         if changedFields.contains(.contents), row.kind != .file { throw .cannotSynchronize("only files have contents") }
-        // What a lost call wrote may be what is sent again.
-        let former = try table.read { try $0.intents(of: row.id).last { $0.deed == .write && $0.base == base.content } }
-        try await recover(row.id)
-        var base = base.content
-        if let former, let now = try table.read({ try $0.row(row.id) }), now.token != row.token, contents != nil,
-            try await isWritten(former, now)
-        {
-            base = now.token
-        }
+        let written = try await writtenBefore(row, base.content, contents)
+        let base = written.base
         // First where it is to be: a write whose answer says that the name is taken would have been made.
         let place = changedFields.intersection(.place)
         if !place.isEmpty { try await move(template, changedFields, contents: contents, base) }
-        if contents != nil { return try await write(template, changedFields, contents, base) }
+        if contents != nil, !written.isSame {
+            let result = try await write(template, changedFields, contents, base)
+            passed.withLock { $0[row.id] = nil }
+            return result
+        }
         let kept = changedFields.intersection(properties.fields).intersection(.metadata)
         let now = kept.isEmpty ? try await look(row.id).row : try await set(template, kept)
         return StoreResult(
             item: item(of: now), stillPending: unkept(changedFields),
             shouldFetchContent: now.kind == .file && now.token != base)
+    }
+
+    /// What a lost call wrote may be what is sent again.
+    /// - Returns: The version that a write is based on, and whether what is there is what is to be written.
+    private func writtenBefore(
+        _ row: PathRow, _ base: String, _ contents: ItemContents?
+    ) async throws(RemoteStoreError) -> (base: String, isSame: Bool) {
+        let former = try table.read { try $0.intents(of: row.id).last { $0.deed == .write && $0.base == base } }
+        try await recover(row.id)
+        guard let contents, let now = try table.read({ try $0.row(row.id) }) else { return (base, false) }
+        if let former, now.token != row.token, try await isWritten(former, now) {
+            // The call may fail once more, and comes with the same base then.
+            let version = PassedVersion(base: base, token: now.token, hash: former.hash)
+            passed.withLock { $0[row.id] = version }
+        }
+        guard let version = passed.withLock({ $0[row.id] }), version.base == base, version.token == now.token else {
+            return (base, false)
+        }
+        guard now.size == contents.size, let hash = version.hash else { return (now.token, false) }
+        return (now.token, ContentHash.of(contents.file, size: contents.size) == hash)
     }
 
     /// Whether what is there is what a lost call wrote.
@@ -146,6 +163,8 @@ extension PathStore {
             case .success(let row): return row
             case .failure(.changed), .failure(.taken):
                 guard let now = try await self.peek(row, at: path) else { return nil }
+                // It went out twice, or another wrote the same: what is there is what is to be there.
+                if now.size == contents.size, try await self.hash(of: path, now) == hash { return now }
                 throw .versionConflict(self.item(of: now))
             case .failure(.notFound): return nil
             case .failure(let error): throw error.general

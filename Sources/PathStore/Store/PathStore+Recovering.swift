@@ -84,7 +84,7 @@ extension PathStore {
         }
     }
 
-    private func adopt(
+    func adopt(
         _ entry: PathEntry, in parent: Int64, _ mark: String, _ intent: Intent?
     ) async throws(RemoteStoreError) -> PathRow {
         let row = try table.write { database in
@@ -135,7 +135,19 @@ extension PathStore {
         let target = folder.appending(intent.name)
         let claims = [path, target].map { PathLocks.Claim(path: $0, isTree: row.kind == .folder) }
         try await locks.hold(claims) { () async throws(RemoteStoreError) in
-            let (former, there) = (try await self.present(path), try await self.present(target))
+            var former = try await self.present(path)
+            var there = try await self.present(target)
+            if let half = former, there != nil, row.isSame(as: half) {
+                // A move that is no single step may have been cut in the middle, and left the item at both places. By now it may be meant
+                // to be at a third.
+                do throws(PathStorageError) {
+                    there = try await self.storage.move(
+                        path, to: target, version: row.kind == .file ? row.version : nil)
+                    former = nil
+                } catch {
+                    if error.isInDoubt { throw error.general }
+                }
+            }
             let hasLeft = former.map { !row.isSame(as: $0) } ?? true
             guard hasLeft, let there, row.isSame(as: there), row.kind != .file || row.size == max(0, there.size) else {
                 return try self.end([intent])

@@ -19,6 +19,8 @@ public final class PathStore: RemoteStore {
     let attention: Locked<Attention>
     /// The intents of calls that are under way in this process.
     let underWay = Locked<Set<Int64>>([])
+    /// What lost calls wrote, by items: whoever sends them again does not know yet of these versions.
+    let passed = Locked<[Int64: PassedVersion]>([:])
     let listeners = Listeners<Void>()
     /// What hears the storage and asks it, as long as this is there.
     let hearings = Locked<[Task<Void, Never>]>([])
@@ -75,6 +77,16 @@ public final class PathStore: RemoteStore {
 
     /// Whether two writes may leave one version.
     var hasGrain: Bool { storage.properties.changeGrain > 0 }
+}
+
+/// A version that a call of ours made whose answer was lost.
+struct PassedVersion: Hashable, Sendable {
+    /// The version that the call was based on.
+    var base: String
+    /// The one that it made.
+    var token: String
+    /// Of what it wrote.
+    var hash: [UInt8]?
 }
 
 extension ItemIdentifier {

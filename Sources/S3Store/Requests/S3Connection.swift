@@ -17,6 +17,7 @@ final class S3Connection: Sendable {
 
     let address: S3Address
     private let client: HTTPClient
+    private let limits: TransferLimits
     private let state: Locked<State>
     private let find: @Sendable () throws(ServerFailure) -> S3Account
     private let disk = DiskQueue("replica.s3")
@@ -24,15 +25,18 @@ final class S3Connection: Sendable {
 
     /// - Parameter find: Finds the account, now and again when it is no longer taken.
     init(
-        _ address: S3Address, find: @escaping @Sendable () throws(ServerFailure) -> S3Account
+        _ address: S3Address, limits: TransferLimits = TransferLimits(),
+        find: @escaping @Sendable () throws(ServerFailure) -> S3Account
     ) throws(ServerFailure) {
-        self.address = address
-        self.find = find
+        (self.address, self.limits, self.find) = (address, limits, find)
         state = Locked(State(account: try find()))
         do throws(HTTPFailure) { client = try HTTPClient(authorities: address.authorities) } catch {
             throw ServerFailure(error)
         }
     }
+
+    /// By the server's clock, as far as that is known, in seconds since 1970.
+    var now: Int64 { Moment.now + state.withLock { $0.ahead } }
 
     /// How many requests have ended.
     var count: UInt64 { answered.withLock { $0 } }
@@ -50,6 +54,7 @@ final class S3Connection: Sendable {
     func send(_ request: S3Request) async throws(S3Error) -> HTTPAnswer {
         var tries = 0
         while true {
+            let begin = ContinuousClock.now
             do throws(S3Error) {
                 let answer = try await sendOnce(request)
                 answered.withLock { $0 += 1 }
@@ -57,7 +62,8 @@ final class S3Connection: Sendable {
             } catch {
                 answered.withLock { $0 += 1 }
                 tries += 1
-                guard tries < 4, await isWorthAnother(error, request, tries) else { throw error }
+                let isLate = .now - begin >= .seconds(10)
+                guard tries < limits.attempts, await isWorthAnother(error, request, tries, isLate) else { throw error }
             }
         }
     }
@@ -69,10 +75,14 @@ final class S3Connection: Sendable {
             switch error {
             case .contentsEndEarly: throw .contentsEndEarly
             case .unwanted: throw .unwanted
+            case .silent(let text): throw .silence("\(PlainText.of(text))")
             default: throw .failure(ServerFailure(error))
             }
         }
         guard answer.head.isSuccess else { throw .complaint(S3Complaint(answer)) }
+        guard request.isDone(by: answer) else {
+            throw .failure(.unreachable("the server's answer is not one of S3's"))
+        }
         return answer
     }
 
@@ -94,7 +104,10 @@ final class S3Connection: Sendable {
             request.method, host: place.host, path: place.path, query: query, headers: request.headers,
             payload: payload)
         (made.body, made.sink, made.sent) = (request.body, request.sink, request.sent)
-        (made.longestAnswer, made.longestSilence) = (request.longestAnswer, request.longestSilence)
+        (made.longestAnswer, made.longestSilence) = (
+            request.longestAnswer, min(request.longestSilence, limits.patience)
+        )
+        made.isSentOnce = !request.mayRepeat && request.method != "GET"
         return made
     }
 
@@ -112,14 +125,26 @@ final class S3Connection: Sendable {
 
     // MARK: Trying again
 
+    /// The longest pause that a server asks for and that is waited for here, in seconds.
+    private static let longestPause = 2.0
+
     /// Whether to make a request again, after what was wrong has been set right or a short pause.
-    private func isWorthAnother(_ error: S3Error, _ request: S3Request, _ tries: Int) async -> Bool {
+    private func isWorthAnother(
+        _ error: S3Error, _ request: S3Request, _ tries: Int, _ isLate: Bool
+    ) async -> Bool {
         switch error {
         case .complaint(let complaint):
             if tries == 1, isSetRight(complaint) { return true }
-            guard request.mayRepeat, [429, 500, 502, 503, 504].contains(complaint.status) else { return false }
-        case .failure(.unreachable): if !request.mayRepeat { return false }
-        case .failure, .contentsEndEarly, .unwanted: return false
+            guard request.mayRepeat, !isLate, [429, 500, 502, 503, 504].contains(complaint.status) else { return false }
+            if let pause = complaint.pause {
+                // A longer one is for whoever asked.
+                guard pause <= Self.longestPause else { return false }
+                // Who is cancelled finds out by the next request.
+                try? await Task.sleep(for: .seconds(pause))
+            }
+        case .failure(.unreachable): if !request.mayRepeat || isLate { return false }
+        // Who was silent is silent again, and somebody waits.
+        case .failure, .silence, .contentsEndEarly, .unwanted: return false
         }
         let most: UInt64 = 200_000_000 << UInt64(tries)
         // Who is cancelled finds out by the next request.

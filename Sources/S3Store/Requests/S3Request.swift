@@ -23,6 +23,19 @@ struct S3Request: Sendable {
         self.key = key
         mayRepeat = method == "GET" || method == "HEAD"
     }
+
+    /// Whether an answer of success is one of S3's. What has a body is looked at where it is read; the others have something of
+    /// their own as well that no portal's page has.
+    func isDone(by answer: HTTPAnswer) -> Bool {
+        guard key != nil else { return true }
+        switch method {
+        // A copy answers a document.
+        case "PUT" where !headers.contains { $0.name == "x-amz-copy-source" }:
+            return EntityTag.value(answer.head["etag"] ?? "") != nil
+        case "DELETE": return answer.body.isEmpty && answer.head["content-type"]?.hasPrefix("text/html") != true
+        default: return true
+        }
+    }
 }
 
 /// What a server says that does not do what it was asked.
@@ -64,6 +77,8 @@ struct S3Complaint: Hashable, Sendable {
 enum S3Error: Error {
     case complaint(S3Complaint)
     case failure(ServerFailure)
+    /// Nothing came for as long as was waited.
+    case silence(String)
     case contentsEndEarly
     case unwanted
 }

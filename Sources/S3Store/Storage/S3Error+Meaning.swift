@@ -7,6 +7,7 @@ extension S3Error {
     func failure(_ address: S3Address) -> ServerFailure {
         switch self {
         case .failure(let failure): return failure
+        case .silence(let text): return .unreachable(text)
         case .contentsEndEarly, .unwanted: return .cancelled
         case .complaint(let complaint):
             let text = PlainText.of("\(complaint.words)")

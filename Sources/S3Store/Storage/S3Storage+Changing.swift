@@ -77,7 +77,7 @@ extension S3Storage {
                     throw .storage(path == .root ? .unsupported("a bucket's attributes") : .notFound)
                 }
                 let key = self.keys.folder(path)
-                let former = try await self.get { () async throws(S3Error) in try await self.connection.head(key) }
+                let former = try await self.get { () async throws(S3Error) in try await self.connection.object(key) }
                 try await self.putMarker(path, attributes, former, isNew: false)
             }
             guard let entry = try await self.look(path) else { throw .storage(.notFound) }
@@ -127,20 +127,14 @@ extension S3Storage {
     private func copyParts(
         _ source: String, _ object: StoredObject, to target: [UInt8], _ metadata: [String: String]
     ) async throws(CallError) {
-        try await get { () async throws(S3Error) in
-            let upload = try await MultipartUpload.begin(
-                connection, target, StoredObject.headers(metadata: metadata, carried: object.headers))
-            do throws(S3Error) {
-                var large = limits
-                large.part = min(limits.copied, 512 << 20)
-                let tags = try await inParts(large.parts(of: object.size)) { (number, range) async throws(S3Error) in
-                    try await upload.copy(number, from: source, range)
-                }
-                try await upload.complete(tags, [])
-            } catch {
-                await upload.abort()
-                throw error
+        let headers = StoredObject.headers(metadata: metadata, carried: object.headers)
+        _ = try await uploading(target, headers) { upload async throws(S3Error) in
+            var large = limits
+            large.part = min(limits.copied, 512 << 20)
+            let tags = try await inParts(large.parts(of: object.size)) { (number, range) async throws(S3Error) in
+                try await upload.copy(number, from: source, range)
             }
+            return try await upload.complete(tags, [])
         }
     }
 
@@ -167,7 +161,7 @@ extension S3Storage {
             _ = try await get { () async throws(S3Error) in try await connection.send(sent) }
         } catch {
             guard case .request(let failure) = error else { throw error }
-            if failure.isNotFound { return }
+            if failure.isNotFound, try await head(path) == nil { return }
             guard failure.isPreconditionFailed else { throw error }
             if let entry = try await look(path) { throw .storage(.changed(entry)) }
         }

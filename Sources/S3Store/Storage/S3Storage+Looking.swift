@@ -43,6 +43,15 @@ extension S3Connection {
         return object
     }
 
+    /// What is told of an object; nil is a proof that there is none: a listing in S3's own words, in which it would be the first.
+    func object(_ key: [UInt8]) async throws(S3Error) -> StoredObject? {
+        if let object = try await head(key) { return object }
+        guard try await list(key, isDeep: true, from: nil, most: 1).objects.first?.key != key else {
+            throw .failure(.unreachable("the server says that what it lists is not there"))
+        }
+        return nil
+    }
+
     /// Whether any key begins with this; a proof where none does.
     func isAny(_ prefix: [UInt8]) async throws(S3Error) -> Bool {
         let page = try await list(prefix, isDeep: true, from: nil, most: 1)
@@ -66,9 +75,9 @@ extension S3Storage {
         return try await folder(path)
     }
 
-    /// What is told of the object at a path.
+    /// What is told of the object at a path; nil where there is none, which is proven.
     func head(_ path: StoragePath) async throws(CallError) -> StoredObject? {
-        try await get { () async throws(S3Error) in try await connection.head(keys.key(path)) }
+        try await get { () async throws(S3Error) in try await connection.object(keys.key(path)) }
     }
 
     /// The folder at a path; nil where there is none, which is proven.
@@ -81,7 +90,7 @@ extension S3Storage {
         var entry = PathEntry(path: path, kind: .folder)
         // What is first of all that begins with its key is the folder's own object, if it has one.
         guard first.key == key else { return entry }
-        let marker = try await get { () async throws(S3Error) in try await connection.head(key) }
+        let marker = try await get { () async throws(S3Error) in try await connection.object(key) }
         entry.attributes = marker?.attributes(isFolder: true) ?? PathAttributes()
         return entry
     }
@@ -98,6 +107,10 @@ extension S3Storage {
         request.longestAnswer = 4_096
         let sent = request
         let answer = try await get { () async throws(S3Error) in try await connection.send(sent) }
+        // Another may have written it since, and what is no object of S3's is no target.
+        guard StoredObject(answer.head)?.tag == object.tag, answer.body.count == object.size else {
+            throw strange(path)
+        }
         return PathEntry(path: path, kind: .symlink(answer.body), attributes: attributes)
     }
 }

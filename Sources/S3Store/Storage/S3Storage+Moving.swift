@@ -68,57 +68,77 @@ extension S3Storage {
         let (from, to) = (keys.folder(path), keys.folder(target))
         // A note of the store's own: by it the next attempt knows that what is at the target is what the last one copied.
         let note = keys.own("move-" + Hash.hexadecimal(Hash.sha256(from + [0] + to)).prefix(40))
-        let begun = try await get { () async throws(S3Error) in try await connection.head(note) }
-        // One that nobody went on with for long says nothing of what is there now.
-        if Moment.now - (begun?.modified ?? 0) > 86_400 {
-            if let object = try await head(target) { throw .storage(.taken(try await entry(target, object))) }
-            try await makeRoom(for: target)
-            var request = S3Request("PUT", note)
-            request.body = .bytes(from + [UInt8(ascii: "\n")] + to)
-            let sent = request
-            _ = try await get { () async throws(S3Error) in try await connection.send(sent) }
-        }
-        try await keepFolder(above: path)
-        let copied = try await inParallel(try await all(from)) { object -> Result<([UInt8], String)?, CallError> in
-            do throws(CallError) { return .success(try await self.copyBelow(object, from, to)) } catch {
-                return .failure(error)
+        let begun = try await get { () async throws(S3Error) in try await connection.object(note) }
+        // Whoever makes this call again after a failure may find all moved, and make none that would remove the note.
+        let left = Leftovers.One.move(note: note, from: from)
+        leftovers.add(left)
+        do throws(CallError) {
+            // One that nobody went on with for long says nothing of what is there now.
+            if connection.now - (begun?.modified ?? 0) > Leftovers.age {
+                if let object = try await head(target) { throw .storage(.taken(try await entry(target, object))) }
+                try await makeRoom(for: target)
+                var request = S3Request("PUT", note)
+                request.body = .bytes(from + [UInt8(ascii: "\n")] + to)
+                let sent = request
+                _ = try await get { () async throws(S3Error) in try await connection.send(sent) }
             }
+            try await keepFolder(above: path)
+            try await moveAll(from, to)
+        } catch {
+            leftovers.leave(left)
+            throw error
         }
-        try await removeCopied(Dictionary(copied.compactMap(\.self)) { $1 }, from, to)
-        _ = try await get { () async throws(S3Error) in try await connection.send(S3Request("DELETE", note)) }
+        await clear(left)
         guard let entry = try await folder(target) else { throw strange(target) }
         return entry
     }
 
-    /// - Returns: The key and the tag of what is at the target now; nil for what was gone, and where another is at the target.
+    /// Copies all that is in a folder, and then removes it there.
+    private func moveAll(_ from: [UInt8], _ to: [UInt8]) async throws(CallError) {
+        let there = Set(try await all(to).map(\.key))
+        let copied = try await inParallel(try await all(from)) { object -> Result<([UInt8], String?), CallError> in
+            do throws(CallError) {
+                let tag = try await self.copyBelow(object, to + object.key[from.count...], there)
+                return .success((object.key, tag))
+            } catch {
+                return .failure(error)
+            }
+        }
+        try await removeCopied(Dictionary(copied) { $1 }, from, to)
+    }
+
+    /// - Parameter there: What was at the target before.
+    /// - Returns: The tag of what is copied; nil for what was gone, and where another is at the target.
     private func copyBelow(
-        _ object: ListAnswer.Object, _ from: [UInt8], _ to: [UInt8]
-    ) async throws(CallError) -> ([UInt8], String)? {
-        let target = to + object.key[from.count...]
-        guard let now = try await get({ () async throws(S3Error) in try await connection.head(object.key) }) else {
+        _ object: ListAnswer.Object, _ target: [UInt8], _ there: Set<[UInt8]>
+    ) async throws(CallError) -> String? {
+        guard let now = try await get({ () async throws(S3Error) in try await connection.object(object.key) }) else {
             return nil
         }
         let origin = Self.origin(object.key, now)
-        if let there = try await get({ () async throws(S3Error) in try await connection.head(target) }) {
-            return there.metadata["replica-moved"] == origin && there.size == now.size ? (object.key, now.tag) : nil
+        if there.contains(target),
+            let other = try await get({ () async throws(S3Error) in try await connection.object(target) })
+        {
+            return other.metadata["replica-moved"] == origin && other.size == now.size ? now.tag : nil
         }
         var metadata = object.key.last == UInt8(ascii: "/") ? now.metadata : now.lastingMetadata
         metadata["replica-moved"] = origin
         try await copy(object.key, now, to: target, metadata: metadata)
-        return (object.key, now.tag)
+        return now.tag
     }
 
     /// Removes what is at its new place, too, and is as it was copied; what others put there meanwhile stays.
-    private func removeCopied(_ tags: [[UInt8]: String], _ from: [UInt8], _ to: [UInt8]) async throws(CallError) {
+    private func removeCopied(_ tags: [[UInt8]: String?], _ from: [UInt8], _ to: [UInt8]) async throws(CallError) {
         let there = Set(try await all(to).map(\.key))
         let left = try await all(from).filter { object in
             tags[object.key] == object.tag && there.contains(to + object.key[from.count...])
         }
         _ = try await inParallel(left) { object -> Result<Void, CallError> in
             do throws(CallError) {
-                _ = try await self.get { () async throws(S3Error) in
-                    try await self.connection.send(S3Request("DELETE", object.key))
-                }
+                var request = S3Request("DELETE", object.key)
+                request.mayRepeat = true
+                let sent = request
+                _ = try await self.get { () async throws(S3Error) in try await self.connection.send(sent) }
                 return .success(())
             } catch {
                 return .failure(error)
@@ -127,7 +147,7 @@ extension S3Storage {
     }
 
     /// All keys that begin with a prefix.
-    private func all(_ prefix: [UInt8]) async throws(CallError) -> [ListAnswer.Object] {
+    func all(_ prefix: [UInt8]) async throws(CallError) -> [ListAnswer.Object] {
         var (found, keys, token) = ([ListAnswer.Object](), Set<[UInt8]>(), String?.none)
         repeat {
             let from = token

@@ -129,20 +129,38 @@ extension S3Storage {
         _ path: StoragePath, _ contents: ItemContents, _ draft: Draft
     ) async throws(CallError) -> String? {
         let key = keys.key(path)
-        return try await get { () async throws(S3Error) in
-            let upload = try await MultipartUpload.begin(connection, key, draft.headers)
-            do throws(S3Error) {
-                let parts = limits.parts(of: contents.size)
-                let progress = PartProgress(contents.progress)
-                let tags = try await inParts(parts) { (number, range) async throws(S3Error) in
-                    try await upload.send(number, .file(contents.file.rawValue, range)) { progress.note(number, $0) }
-                }
-                let isTested = abilities.completesConditionally
-                return try await upload.complete(tags, isTested ? draft.condition : [])
-            } catch {
-                await upload.abort()
-                throw error
+        return try await uploading(key, draft.headers) { upload async throws(S3Error) in
+            let parts = limits.parts(of: contents.size)
+            let progress = PartProgress(contents.progress)
+            let tags = try await inParts(parts) { (number, range) async throws(S3Error) in
+                try await upload.send(number, .file(contents.file.rawValue, range)) { progress.note(number, $0) }
             }
+            let isTested = abilities.completesConditionally
+            return try await upload.complete(tags, isTested ? draft.condition : [])
+        }
+    }
+
+    /// Begins an upload in parts, and ends it when it is not completed: now, or when the server is reached again.
+    func uploading(
+        _ key: [UInt8], _ headers: [(name: String, value: String)],
+        _ body: (MultipartUpload) async throws(S3Error) -> String?
+    ) async throws(CallError) -> String? {
+        var name = MultipartUpload.Name(key: key, begin: connection.now)
+        leftovers.add(.upload(name))
+        do throws(S3Error) {
+            let upload = try await MultipartUpload.begin(connection, key, headers)
+            let unnamed = name
+            name.identifier = upload.identifier
+            leftovers.add(.upload(name))
+            leftovers.remove(.upload(unnamed))
+            let tag = try await body(upload)
+            leftovers.remove(.upload(name))
+            return tag
+        } catch {
+            leftovers.leave(.upload(name))
+            // One that nobody knows of is looked for later, when all that the server has of it is told.
+            if name.identifier != nil { await clear(.upload(name)) }
+            throw .request(error)
         }
     }
 
@@ -183,7 +201,7 @@ extension TransferLimits {
     func parts(of size: Int64) -> [Range<Int64>] {
         let least = (size + MultipartUpload.mostParts - 1) / MultipartUpload.mostParts
         let mebibyte: Int64 = 1 << 20
-        let length = max(part, (least + mebibyte - 1) / mebibyte * mebibyte)
+        let length = part >= least ? part : (least + mebibyte - 1) / mebibyte * mebibyte
         return stride(from: 0, to: size, by: Int64.Stride(length)).map { $0..<min($0 + length, size) }
     }
 }

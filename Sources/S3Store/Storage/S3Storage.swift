@@ -15,12 +15,15 @@ package final class S3Storage: PathStorage {
     let known = KnownObjects()
     let listings = OpenListings()
     let limits: TransferLimits
+    let leftovers: Leftovers
 
     private init(
-        _ connection: S3Connection, _ keys: KeySpace, _ abilities: ServerAbilities, _ limits: TransferLimits
+        _ connection: S3Connection, _ keys: KeySpace, _ abilities: ServerAbilities, _ limits: TransferLimits,
+        _ memory: AbilityMemory<ServerAbilities>?
     ) {
         (self.connection, self.keys, self.abilities, self.limits) = (connection, keys, abilities, limits)
         properties = abilities.properties
+        leftovers = Leftovers(folder: memory?.folder)
     }
 
     /// Looks whether the bucket is there and may be read, and tries what the server can do.
@@ -31,17 +34,17 @@ package final class S3Storage: PathStorage {
         _ address: S3Address, limits: TransferLimits = TransferLimits(), memory: AbilityMemory<ServerAbilities>? = nil,
         find: @escaping @Sendable () throws(ServerFailure) -> S3Account
     ) async throws(ServerFailure) -> S3Storage {
-        let connection = try S3Connection(address, find: find)
+        let connection = try S3Connection(address, limits: limits, find: find)
         let keys = KeySpace(prefix: address.prefix)
         do throws(S3Error) {
             _ = try await connection.list(keys.base, isDeep: true, from: nil, most: 1)
             let server = connection.server
             if let abilities = memory?.abilities(of: server) {
-                return S3Storage(connection, keys, abilities, limits)
+                return S3Storage(connection, keys, abilities, limits, memory)
             }
             let abilities = try await ServerAbilities.tried(connection, keys)
             memory?.note(abilities, of: server)
-            return S3Storage(connection, keys, abilities, limits)
+            return S3Storage(connection, keys, abilities, limits, memory)
         } catch {
             connection.close()
             throw error.failure(address)
@@ -67,7 +70,11 @@ package final class S3Storage: PathStorage {
     func call<Value: Sendable>(
         _ path: StoragePath, isChange: Bool, _ body: () async throws(CallError) -> Value
     ) async throws(PathStorageError) -> Value {
-        do throws(CallError) { return try await body() } catch {
+        do throws(CallError) {
+            let value = try await body()
+            if isChange { await clearLeftovers() }
+            return value
+        } catch {
             switch error {
             case .storage(let error): throw error
             case .request(let error): throw error.meaning(connection.address, path, isChange: isChange)
@@ -102,6 +109,10 @@ package struct TransferLimits: Sendable {
     package var copied: Int64 = 5 << 30
     /// Parts that are under way at a time.
     package var together = 4
+    /// Seconds without a byte in either direction after which any request fails.
+    package var patience = 300
+    /// How often a request goes out that may be made again, at most.
+    package var attempts = 4
 
     package init() {}
 }

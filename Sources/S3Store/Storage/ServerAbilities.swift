@@ -44,7 +44,7 @@ package struct ServerAbilities: Hashable, Sendable, Codable {
             connection: connection, key: keys.own("trial-\(getpid())-\(UInt64.random(in: 0 ... .max))"))
         do throws(S3Error) { return try await trial.run() } catch {
             guard case .complaint(let complaint) = error, [403, 405, 501].contains(complaint.status),
-                complaint.code != "SignatureDoesNotMatch"
+                !["", "SignatureDoesNotMatch"].contains(complaint.code)
             else { throw error }
             return ServerAbilities()
         }
@@ -93,7 +93,9 @@ private struct ServerTrial {
             return .done
         } catch {
             if error.isPreconditionFailed { return .failed }
-            guard case .complaint(let complaint) = error, [400, 501].contains(complaint.status) else { throw error }
+            // What has no words of S3's is not the server's.
+            guard case .complaint(let complaint) = error, [400, 501].contains(complaint.status), !complaint.code.isEmpty
+            else { throw error }
             return .refused
         }
     }
@@ -105,7 +107,7 @@ private struct ServerTrial {
     }
 
     private func replaceForm() async throws(S3Error) -> ServerAbilities.TagForm? {
-        guard let tag = try await connection.head(key)?.tag else { return nil }
+        guard let tag = try await connection.object(key)?.tag else { return nil }
         func replace(_ value: String) async throws(S3Error) -> Outcome {
             try await outcome { () async throws(S3Error) in try await put([("If-Match", value)]) }
         }
@@ -133,7 +135,9 @@ private struct ServerTrial {
             return outcome == .failed
         } catch {
             // What has no uploads in parts puts none together.
-            guard case .complaint = error else { throw error }
+            guard case .complaint(let complaint) = error, [400, 403, 404, 405, 501].contains(complaint.status),
+                !complaint.code.isEmpty
+            else { throw error }
             return false
         }
     }

@@ -3,6 +3,17 @@ import HTTPStorage
 
 /// An upload in parts: nothing of it is to be seen until it is complete.
 struct MultipartUpload: Sendable {
+    /// By what an upload is known that may be left.
+    struct Name: Hashable, Sendable, Codable {
+        var key: [UInt8]
+        /// Nil before the server has said it.
+        var identifier: String?
+        /// When it was begun, in seconds since 1970 by the server's clock.
+        var begin: Int64
+        /// Another for each: two of one key may be begun in one second.
+        var ticket = UInt64.random(in: 0 ... .max)
+    }
+
     let connection: S3Connection
     let key: [UInt8]
     let identifier: String
@@ -80,14 +91,22 @@ struct MultipartUpload: Sendable {
         return EntityTag.value(root["ETag"]?.text ?? "")
     }
 
-    /// Has the server forget it; what it does not hear costs its owner room until a rule of the bucket's takes it away.
-    func abort() async {
+    /// Has the server forget it.
+    /// - Returns: Whether it has.
+    @discardableResult
+    func abort() async -> Bool {
         var request = S3Request("DELETE", key)
         request.query = [("uploadId", identifier)]
         request.mayRepeat = true
         let sent = request
-        // Also for a task that is cancelled; there is nothing more to do when it fails.
-        _ = await Task { _ = try? await connection.send(sent) }.value
+        // Also for a task that is cancelled.
+        return await Task {
+            do throws(S3Error) { _ = try await connection.send(sent) } catch {
+                guard case .complaint(let complaint) = error else { return false }
+                return complaint.code == "NoSuchUpload"
+            }
+            return true
+        }.value
     }
 
     private static func escaped(_ text: String) -> String {
@@ -100,6 +119,27 @@ struct MultipartUpload: Sendable {
 }
 
 extension S3Connection {
+    /// The uploads of a key that were begun since a moment, and not ended.
+    func uploads(of key: [UInt8], since moment: Int64) async throws(S3Error) -> [String] {
+        var request = S3Request("GET")
+        request.query = [
+            ("uploads", ""), ("encoding-type", "url"), ("prefix", String(decoding: key, as: UTF8.self)),
+        ]
+        request.longestAnswer = 4 << 20
+        let answer = try await send(request)
+        guard let root = XMLReader.read(answer.body), root.name == "ListMultipartUploadsResult" else {
+            throw self.error(in: answer)
+        }
+        let isEncoded = root["EncodingType"]?.text == "url"
+        return root.children.compactMap { element in
+            guard element.name == "Upload", let text = element["Key"]?.text,
+                let begun = element["Initiated"].flatMap({ Moment.listing($0.text) }), begun >= moment,
+                Array(text.utf8) == key || isEncoded && PercentText.decoded(text, plusIsSpace: true) == key
+            else { return nil }
+            return element["UploadId"]?.text
+        }
+    }
+
     /// What an answer says that began as a success.
     func error(in answer: HTTPAnswer) -> S3Error {
         var complaint = S3Complaint(answer)

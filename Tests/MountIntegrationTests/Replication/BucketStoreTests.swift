@@ -8,7 +8,7 @@ import Testing
 
     /// Runs the script from standard input where `$url` is a bucket, `$home` the home of who runs it, and `rclone … r:bucket` another
     /// client of it.
-    private static let words = """
+    static let words = """
         with_bucket() {
             { declare -f; cat; } >script
             unshare --mount --propagation private --pid --fork --kill-child --mount-proc bash -Eeuo pipefail -c '

@@ -4,7 +4,7 @@ import Testing
 /// namespaces of the test's own, where its sshd ends with it.
 @Suite struct ServerStoreTests {
     /// Runs the script from standard input where `ssh server` leads to a server whose disk is `storage`.
-    private static let words = """
+    static let words = """
         with_server() {
             { declare -f; cat; } >script
             mkdir -p storage ssh

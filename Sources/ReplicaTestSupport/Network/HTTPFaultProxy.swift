@@ -1,0 +1,133 @@
+import Threads
+
+/// Stands between clients and a server of this machine, over HTTP/1.1, and does to requests what a plan says. One thread for each
+/// connection; all ends with it.
+package final class HTTPFaultProxy: Sendable {
+    /// What happens to a request; nil for nothing. Asked once for each, by any thread.
+    package typealias Plan = @Sendable (HTTPMessage) -> HTTPFault?
+
+    private struct State {
+        var open: [ObjectIdentifier: StreamSocket] = [:]
+        var isClosed = false
+    }
+
+    /// Where it listens, on this machine.
+    package let port: UInt16
+    private let listener: StreamSocket
+    private let upstream: @Sendable () -> UInt16?
+    private let plan: Plan
+    private let state = Locked(State())
+
+    /// - Parameter upstream: The server's port, asked for at each connection to it; nil while it has none.
+    package init(to upstream: @escaping @Sendable () -> UInt16?, plan: @escaping Plan) throws {
+        (self.upstream, self.plan) = (upstream, plan)
+        (listener, port) = try StreamSocket.listening()
+        let isStarted = Thread.run { [weak self, listener] in
+            while let client = listener.accepted() {
+                guard let proxy = self else { return }
+                _ = Thread.run { proxy.serve(client) }
+            }
+        }
+        if !isStarted { throw BrokenPromise("no thread is left") }
+    }
+
+    /// Ends all connections, and takes no others.
+    package func close() {
+        listener.shutDown()
+        let open = state.withLock { state in
+            state.isClosed = true
+            return Array(state.open.values)
+        }
+        for socket in open { socket.shutDown() }
+    }
+
+    private func enter(_ socket: StreamSocket) -> Bool {
+        state.withLock { state in
+            guard !state.isClosed else { return false }
+            state.open[ObjectIdentifier(socket)] = socket
+            return true
+        }
+    }
+
+    private func leave(_ socket: StreamSocket) {
+        state.withLock { $0.open[ObjectIdentifier(socket)] = nil }
+    }
+
+    private func serve(_ client: StreamSocket) {
+        guard enter(client) else { return }
+        defer { leave(client) }
+        var (requests, line) = (HTTPReader(client), Line?.none)
+        while let request = requests.request(expected: { client.write("HTTP/1.1 100 Continue\r\n\r\n".utf8) }) {
+            let fault = plan(request)
+            let isUnseen = fault.map { $0.answer != nil && $0 != .gatewayTimeout } ?? false
+            if isUnseen, let fault, let answer = fault.answer {
+                guard client.write(request.words.first == "HEAD" ? answer.head : answer.bytes) else { break }
+                continue
+            }
+            if line == nil { line = connect() }
+            guard var server = line, pass(request, fault, client, &server) else { break }
+            line = server
+        }
+        if let server = line?.socket { leave(server) }
+    }
+
+    private struct Line {
+        let socket: StreamSocket
+        var answers: HTTPReader
+    }
+
+    private func connect() -> Line? {
+        guard let port = upstream(), let socket = StreamSocket.connected(to: port), enter(socket) else { return nil }
+        return Line(socket: socket, answers: HTTPReader(socket))
+    }
+
+    /// - Returns: Whether the connection goes on.
+    private func pass(
+        _ request: HTTPMessage, _ fault: HTTPFault?, _ client: StreamSocket, _ server: inout Line
+    ) -> Bool {
+        switch fault {
+        case .lostRequest:
+            client.resetAtTheEnd()
+            return false
+        case .silence:
+            client.waitForTheEnd()
+            return false
+        case .cutRequest:
+            let part = request.body.isEmpty ? request.head.count / 2 : request.head.count + request.body.count / 2
+            server.socket.write(request.bytes.prefix(part))
+            client.resetAtTheEnd()
+            return false
+        default: break
+        }
+        let isHead = request.words.first == "HEAD"
+        // What begins with each request another thing is left out: nobody could know of the first.
+        if fault == .sentTwice, request.words.first != "POST" {
+            guard server.socket.write(request.bytes), server.answers.answer(isHead: isHead) != nil else {
+                return false
+            }
+        }
+        guard server.socket.write(request.bytes), let answer = server.answers.answer(isHead: isHead) else {
+            return false
+        }
+        let half = answer.body.isEmpty ? answer.head.count / 2 : answer.head.count + answer.body.count / 2
+        switch fault {
+        case .lostAnswer:
+            client.resetAtTheEnd()
+            return false
+        case .cutAnswer:
+            client.write(answer.bytes.prefix(half))
+            return false
+        case .silenceAfter:
+            client.waitForTheEnd()
+            return false
+        case .silenceWithin:
+            client.write(answer.bytes.prefix(half))
+            client.waitForTheEnd()
+            return false
+        case .gatewayTimeout:
+            guard let failure = fault?.answer else { return false }
+            return client.write(isHead ? failure.head : failure.bytes)
+        default: return client.write(answer.bytes)
+        }
+    }
+}

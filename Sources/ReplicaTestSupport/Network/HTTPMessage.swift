@@ -1,0 +1,117 @@
+/// A request or an answer of HTTP/1.1 as it is on the line.
+package struct HTTPMessage: Sendable {
+    /// Its lines up to the empty one, with that.
+    var head: [UInt8]
+    var body: [UInt8] = []
+
+    /// All of it.
+    var bytes: [UInt8] { head + body }
+
+    private var lines: [Substring] { String(decoding: head, as: UTF8.self).split(whereSeparator: \.isNewline) }
+
+    /// The first line's words.
+    package var words: [String] { lines.first?.split(separator: " ").map(String.init) ?? [] }
+
+    /// A header's value, by its name in lower case.
+    package subscript(name: String) -> String? {
+        lines.dropFirst().first { $0.lowercased().hasPrefix(name + ":") }
+            .map { String($0.dropFirst(name.utf8.count + 1).drop { $0 == " " }) }
+    }
+
+    /// Without a header.
+    func without(_ name: String) -> HTTPMessage {
+        var message = self
+        let left = lines.filter { !$0.lowercased().hasPrefix(name + ":") }
+        message.head = Array((left.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+        return message
+    }
+
+    /// An answer.
+    /// - Parameter headers: Each with its end of line.
+    static func answer(_ status: String, _ headers: String = "", _ body: String = "") -> HTTPMessage {
+        let head = "HTTP/1.1 \(status)\r\n\(headers)Content-Length: \(body.utf8.count)\r\n\r\n"
+        return HTTPMessage(head: Array(head.utf8), body: Array(body.utf8))
+    }
+}
+
+/// Reads messages from a socket.
+struct HTTPReader {
+    let socket: StreamSocket
+    private var rest: [UInt8] = []
+
+    init(_ socket: StreamSocket) { self.socket = socket }
+
+    /// - Parameter expected: Called when who sends waits for a word before the body.
+    /// - Returns: Nil at the end.
+    mutating func request(expected: () -> Void) -> HTTPMessage? {
+        guard var message = head() else { return nil }
+        let size = message["content-length"].flatMap { Int($0) } ?? 0
+        if message["expect"]?.lowercased() == "100-continue" {
+            expected()
+            message = message.without("expect")
+        }
+        guard let body = take(size) else { return nil }
+        message.body = body
+        return message
+    }
+
+    /// - Parameter isHead: Whether it answers a HEAD: then it has no body, whatever it says.
+    mutating func answer(isHead: Bool) -> HTTPMessage? {
+        guard var message = head() else { return nil }
+        let status = message.words.dropFirst().first ?? ""
+        if isHead || ["204", "304"].contains(status) { return message }
+        if message["transfer-encoding"]?.lowercased() == "chunked" {
+            guard let body = chunks() else { return nil }
+            message.body = body
+        } else {
+            guard let body = take(message["content-length"].flatMap { Int($0) } ?? 0) else { return nil }
+            message.body = body
+        }
+        return message
+    }
+
+    private mutating func head() -> HTTPMessage? {
+        let end = Array("\r\n\r\n".utf8)
+        guard let head = line(endingWith: end) else { return nil }
+        return HTTPMessage(head: head)
+    }
+
+    /// Up to these bytes, with them.
+    private mutating func line(endingWith end: [UInt8]) -> [UInt8]? {
+        var seen = 0
+        while true {
+            if rest.count >= end.count {
+                for start in seen...(rest.count - end.count) where rest[start..<start + end.count].elementsEqual(end) {
+                    return take(start + end.count)
+                }
+                seen = rest.count - end.count + 1
+            }
+            guard more() else { return nil }
+        }
+    }
+
+    /// The chunks of a body as they are on the line.
+    private mutating func chunks() -> [UInt8]? {
+        var body: [UInt8] = []
+        let end = Array("\r\n".utf8)
+        while true {
+            guard let line = line(endingWith: end) else { return nil }
+            let digits = String(decoding: line.dropLast(2).prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
+            guard let size = Int(digits, radix: 16), let chunk = take(size + 2) else { return nil }
+            body += line + chunk
+            if size == 0 { return body }
+        }
+    }
+
+    private mutating func take(_ count: Int) -> [UInt8]? {
+        while rest.count < count { guard more() else { return nil } }
+        defer { rest.removeFirst(count) }
+        return Array(rest.prefix(count))
+    }
+
+    private mutating func more() -> Bool {
+        let bytes = socket.read(most: 1 << 18)
+        rest += bytes
+        return !bytes.isEmpty
+    }
+}

@@ -1,0 +1,167 @@
+package import ReplicaModel
+
+/// What a person does in a store, step by step, each looked at from both sides: nothing is lost, and nothing is there twice.
+package struct ScriptedSession: Sendable {
+    /// Parts that have nothing to do with each other.
+    package enum Act: String, Sendable, CaseIterable {
+        case files, folders, large
+    }
+
+    /// How what is in the storage is seen by others.
+    package struct Outside: Sendable {
+        /// The contents of all files by their paths; symlinks with their targets.
+        var files: @Sendable () async throws -> [String: [UInt8]]
+
+        package init(files: @escaping @Sendable () async throws -> [String: [UInt8]]) { self.files = files }
+    }
+
+    private let store: PatientStore
+    private let outside: Outside
+    private let step: @Sendable (String?) -> Void
+    /// Bytes that the storage takes in parts.
+    private let size: Int
+
+    /// - Parameters:
+    ///   - large: The size of a file that the storage sends in parts.
+    ///   - step: Told of each step before it begins, and nil before what was done is looked at.
+    package init(
+        _ store: any RemoteStore, _ outside: Outside, large size: Int, step: @escaping @Sendable (String?) -> Void
+    ) {
+        (self.store, self.outside, self.size, self.step) = (PatientStore(store), outside, size, step)
+    }
+
+    package func play(_ act: Act) async throws {
+        switch act {
+        case .files: try await playFiles()
+        case .folders: try await playFolders()
+        case .large: try await playLarge()
+        }
+    }
+
+    // MARK: The acts
+
+    private func playFiles() async throws {
+        var file = try await does("create") { try await store.create("small", .file, in: .root, bytes("text")) }
+        try await sees(["small": bytes("text")])
+        file = try await does("append") { try await store.modify(file, .contents, bytes("text two")) }
+        try await sees(["small": bytes("text two")])
+        // Of the same size: nothing but the version tells that it is there.
+        file = try await does("replace") { try await store.modify(file, .contents, bytes("TEXT TWO")) }
+        try await sees(["small": bytes("TEXT TWO")])
+        file = try await does("rename") { try await store.modify(file, .filename) { $0.filename = FileName("moved") } }
+        try await sees(["moved": bytes("TEXT TWO")])
+        file = try await does("rename and write") {
+            try await store.modify(file, [.filename, .contents], bytes("three")) { $0.filename = FileName("again") }
+        }
+        try await sees(["again": bytes("three")])
+        file = try await does("set the mode") { try await store.modify(file, .mode) { $0.metadata.mode = 0o600 } }
+        try await expect(file.metadata.mode, 0o600)
+        let whole = try await does("read") { try await store.read(file) }
+        try await expect(whole, bytes("three"))
+        let part = try await does("read a range") { try await store.read(file, 1..<4) }
+        try await expect(Array(part.suffix(3)), bytes("hre"))
+        let link = try await does("make a link") {
+            try await store.create("link", .symlink, in: .root, nil, target: "target")
+        }
+        try await sees(["again": bytes("three"), "link": bytes("target")])
+        let (kept, listed) = (file, try await does("list") { try await store.list(.root) })
+        try await expect(listed.map(\.filename.description).sorted(), ["again", "link"])
+        try await expect(Set(listed.map(\.identifier)), [kept.identifier, link.identifier])
+        try await expect(listed.first { $0.kind == .symlink }?.target, bytes("target"))
+        try await does("delete") { try await store.delete(kept) }
+        try await sees(["link": bytes("target")])
+        try await does("delete a link") { try await store.delete(link) }
+        try await sees([:])
+    }
+
+    private func playFolders() async throws {
+        let folder = try await does("make a folder") { try await store.create("folder", .folder, in: .root, nil) }
+        let inner = try await does("make another in it") {
+            try await store.create("inner", .folder, in: folder.identifier, nil)
+        }
+        let a = try await does("create") { try await store.create("a", .file, in: folder.identifier, bytes("a")) }
+        let b = try await does("create below") {
+            try await store.create("b", .file, in: inner.identifier, bytes("bb"))
+        }
+        let link = try await does("make a link") {
+            try await store.create("link", .symlink, in: folder.identifier, nil, target: "a")
+        }
+        try await sees(["folder/a": bytes("a"), "folder/inner/b": bytes("bb"), "folder/link": bytes("a")])
+        let moved = try await does("move the folder") {
+            try await store.modify(folder, .filename) { $0.filename = FileName("there") }
+        }
+        try await expect(moved.identifier, folder.identifier)
+        try await sees(["there/a": bytes("a"), "there/inner/b": bytes("bb"), "there/link": bytes("a")])
+        let listed = try await does("list") { try await store.list(folder.identifier) }
+        try await expect(Set(listed.map(\.identifier)), [inner.identifier, a.identifier, link.identifier])
+        let roots = try await does("list the root") { try await store.list(.root) }
+        try await expect(roots.map(\.identifier), [folder.identifier])
+        let c = try await does("move into it") {
+            let c = try await store.create("c", .file, in: .root, bytes("c"))
+            return try await store.modify(c, .parent) { $0.parent = folder.identifier }
+        }
+        try await sees([
+            "there/a": bytes("a"), "there/c": bytes("c"), "there/inner/b": bytes("bb"), "there/link": bytes("a"),
+        ])
+        // What was moved with its folder has another version where the storage copies.
+        for item in [a, b, c, link] {
+            let now = try await store.again("look at \(item.filename)") { try await store.store.item(item.identifier) }
+            try await does("delete \(item.filename)") { try await store.delete(now) }
+        }
+        try await sees([:])
+        let left = try await does("list what is left") { try await store.list(folder.identifier) }
+        try await expect(left.map(\.identifier), [inner.identifier])
+        try await does("remove a folder") { try await store.delete(inner) }
+        try await does("remove the other") { try await store.delete(moved) }
+        let none = try await does("list nothing") { try await store.list(.root) }
+        try await expect(none.count, 0)
+    }
+
+    private func playLarge() async throws {
+        let (first, second) = (pattern(7), pattern(11))
+        var file = try await does("create") { try await store.create("large", .file, in: .root, first) }
+        try await sees(["large": first])
+        file = try await does("replace") { try await store.modify(file, .contents, second) }
+        try await sees(["large": second])
+        let whole = try await does("read") { [file] in try await store.read(file) }
+        try await expect(whole == second, true)
+        let range = Int64(size / 3)..<Int64(size / 2)
+        let part = try await does("read a range") { [file] in try await store.read(file, range) }
+        try await expect(part.suffix(range.count) == second[Int(range.lowerBound)..<Int(range.upperBound)], true)
+        file = try await does("rename") { [file] in
+            try await store.modify(file, .filename) { $0.filename = FileName("moved") }
+        }
+        try await sees(["moved": second])
+        let last = file
+        try await does("delete") { try await store.delete(last) }
+        try await sees([:])
+    }
+
+    // MARK: Steps
+
+    private func does<Value: Sendable>(_ name: String, _ body: () async throws -> Value) async throws -> Value {
+        step(name)
+        defer { step(nil) }
+        do { return try await body() } catch { throw BrokenPromise("at \"\(name)\": \(error)") }
+    }
+
+    private func sees(_ wanted: [String: [UInt8]]) async throws {
+        let found = try await outside.files()
+        guard found != wanted else { return }
+        let names = (found.keys.sorted(), wanted.keys.sorted())
+        throw BrokenPromise(
+            names.0 == names.1
+                ? "others see other contents in \(wanted.keys.filter { found[$0] != wanted[$0] }.sorted())"
+                : "others see \(names.0) instead of \(names.1)")
+    }
+
+    private func expect<Value: Equatable>(_ found: Value, _ wanted: Value) async throws {
+        if found != wanted { throw BrokenPromise("\(found) instead of \(wanted)") }
+    }
+
+    private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    private func pattern(_ factor: Int) -> [UInt8] {
+        (0..<size).map { UInt8(truncatingIfNeeded: ($0 &* factor) ^ ($0 >> 8)) }
+    }
+}

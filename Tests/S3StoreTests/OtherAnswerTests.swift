@@ -1,0 +1,147 @@
+import HTTPClient
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+import Threads
+
+@testable import S3Store
+
+/// What somebody on the way says in the server's place, and what the way does to a connection.
+@Suite struct OtherAnswerTests {
+    private static func run(
+        patience: Int = 30, _ choice: @escaping FaultedSession.Choice,
+        _ body: (S3Storage, FaultedSession) async throws -> Void
+    ) async throws {
+        let server = try S3Server.shared
+        let session = try FaultedSession(server, try await server.bucket(), patience: patience, choice)
+        let storage = try await session.open()
+        let outcome: Result<Void, any Error>
+        do {
+            try await session.writeElsewhere("text", to: "file")
+            outcome = .success(try await body(storage, session))
+        } catch {
+            outcome = .failure(error)
+        }
+        storage.close()
+        try outcome.get()
+    }
+
+    private static let file = StoragePath([FileName("file")])
+
+    private static func isUnreachable(_ error: PathStorageError) -> Bool {
+        if case .unreachable = error { true } else { false }
+    }
+
+    /// Nothing but a listing by the server says that a file is gone: it would be deleted here.
+    @Test func aPageThatIsNotFoundIsNoProof() async throws {
+        let choice: FaultedSession.Choice = { (_, request) in request.words.first == "HEAD" ? .noSuchPage : nil }
+        try await Self.run(choice) { storage, session in
+            let look = try await session.armed { try await failure { _ = try await storage.entry(at: Self.file) } }
+            #expect(Self.isUnreachable(look), "\(look)")
+            let removal = try await session.armed {
+                try await failure { try await storage.remove(Self.file, version: "x") }
+            }
+            #expect(Self.isUnreachable(removal), "\(removal)")
+            let replacement = try await session.armed {
+                try await failure { try await session.write(storage, Self.file, guard: .version("x")) }
+            }
+            #expect(Self.isUnreachable(replacement), "\(replacement)")
+        }
+    }
+
+    /// A portal's page is neither a file that was written, nor one that is gone, nor where a symlink leads.
+    @Test func aPortalsPageIsNoAnswer() async throws {
+        let choice: FaultedSession.Choice = { (_, request) in request.words.first == "HEAD" ? nil : .portal }
+        try await Self.run(choice) { storage, session in
+            let path = StoragePath([FileName("link")])
+            _ = try await storage.make(path, kind: .symlink(Array("target".utf8)), attributes: PathAttributes())
+            let look = try await session.armed { try await failure { _ = try await storage.entry(at: path) } }
+            #expect(Self.isUnreachable(look), "\(look)")
+            let entry = try #require(try await storage.entry(at: Self.file))
+            let version = try #require(entry.version)
+            let removal = try await session.armed {
+                try await failure { try await storage.remove(Self.file, version: version) }
+            }
+            #expect(Self.isUnreachable(removal), "\(removal)")
+            // Of the same size: a look would tell the old one for it.
+            let replacement = try await session.armed {
+                try await failure { try await session.write(storage, Self.file, guard: .version(version)) }
+            }
+            #expect(Self.isUnreachable(replacement), "\(replacement)")
+            #expect(try await storage.entry(at: Self.file) == entry)
+        }
+    }
+
+    /// A connection that was kept breaks with a change on it: what goes out again finds what it did the first time, and takes it for
+    /// another's.
+    @Test func aChangeGoesOutOnce() async throws {
+        let methods = Locked<[String]>([])
+        let choice: FaultedSession.Choice = { (_, request) in
+            let method = request.words.first ?? ""
+            methods.withLock { $0.append(method) }
+            return method == "PUT" ? .lostAnswer : nil
+        }
+        try await Self.run(choice) { storage, session in
+            let path = StoragePath([FileName("new")])
+            let error = try await session.armed {
+                try await failure { try await session.write(storage, path, guard: .absent) }
+            }
+            #expect(Self.isUnreachable(error), "\(error)")
+            #expect(methods.withLock { $0.filter { $0 == "PUT" } } == ["PUT"])
+        }
+    }
+
+    /// What only looks goes out again.
+    @Test(arguments: [HTTPFault.lostAnswer, .lostRequest, .cutAnswer, .internalError, .slowDown, .tooMany])
+    func aLookGoesOutAgain(_ fault: HTTPFault) async throws {
+        let choice: FaultedSession.Choice = { (count, _) in count == 1 ? fault : nil }
+        try await Self.run(choice) { storage, session in
+            let entry = try await session.armed { try await storage.entry(at: Self.file) }
+            #expect(entry?.size == 4 && session.faulted.count == 1)
+        }
+    }
+
+    /// A pause that is too long to wait is told to whoever asks.
+    @Test func aLongPauseIsTold() async throws {
+        let count = Locked(0)
+        let choice: FaultedSession.Choice = { (_, _) in
+            count.withLock { $0 += 1 }
+            return .longPause
+        }
+        try await Self.run(choice) { storage, session in
+            let error = try await session.armed { try await failure { _ = try await storage.entry(at: Self.file) } }
+            #expect(error == .busy(seconds: 120) && count.withLock { $0 } == 1)
+        }
+    }
+
+    /// Who is silent is asked once: somebody waits.
+    @Test(arguments: [HTTPFault.silence, .silenceAfter, .silenceWithin])
+    func aServerThatIsSilentIsLeft(_ fault: HTTPFault) async throws {
+        let count = Locked(0)
+        let choice: FaultedSession.Choice = { (_, _) in
+            count.withLock { $0 += 1 }
+            return fault
+        }
+        try await Self.run(patience: 1, choice) { storage, session in
+            let error = try await session.armed { try await failure { _ = try await storage.entry(at: Self.file) } }
+            #expect(Self.isUnreachable(error) && count.withLock { $0 } == 1, "\(error)")
+        }
+    }
+}
+
+extension FaultedSession {
+    /// Writes four bytes.
+    func write(_ storage: S3Storage, _ path: StoragePath, guard condition: WriteGuard) async throws {
+        let outcome = try await ItemContents.with(Array("TEXT".utf8)) { contents async throws(RemoteStoreError) in
+            do throws(PathStorageError) {
+                return Result<PathEntry, PathStorageError>.success(
+                    try await storage.write(
+                        path, contents: contents, attributes: PathAttributes(), guard: condition))
+            } catch {
+                return .failure(error)
+            }
+        }
+        _ = try outcome.get()
+    }
+}

@@ -1,0 +1,94 @@
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+import Threads
+
+@testable import S3Store
+
+/// Another client writes between two requests of one call.
+@Suite struct OtherClientRaceTests {
+    /// Runs `body`, and has another write `path` before the first request that `isIt`.
+    private static func run(
+        at path: String, before isIt: @escaping @Sendable (HTTPMessage) -> Bool,
+        _ body: (PathStore, FaultedSession) async throws -> Void
+    ) async throws {
+        let server = try S3Server.shared
+        let bucket = try await server.bucket()
+        let (writer, isOver) = (Locked<FaultedSession?>(nil), Locked(false))
+        let session = try FaultedSession(server, bucket) { (_, request) in
+            let isNow =
+                isIt(request)
+                && isOver.withLock { isOver in
+                    defer { isOver = true }
+                    return !isOver
+                }
+            guard isNow else { return nil }
+            let (session, isWritten) = (writer.withLock { $0 }, Latch())
+            Task {
+                do { try await session?.writeElsewhere("theirs", to: path) } catch { Issue.record("\(error)") }
+                isWritten.open()
+            }
+            isWritten.wait()
+            return nil
+        }
+        writer.withLock { $0 = session }
+        try await session.run { try await body($0, session) }
+        writer.withLock { $0 = nil }
+        #expect(isOver.withLock { $0 })
+    }
+
+    /// The server tests the version that was looked at: a look before it is not enough.
+    @Test func aReplacementOverwritesNoOtherWrite() async throws {
+        let isIt: @Sendable (HTTPMessage) -> Bool = { $0.words.first == "PUT" }
+        try await Self.run(at: "file", before: isIt) { store, session in
+            let file = try await PatientStore(store).create("file", .file, in: .root, Array("first".utf8))
+            let template = ItemTemplate(
+                identifier: file.identifier, parent: .root, filename: file.filename, kind: .file)
+            let error = try await session.armed {
+                try await failure(of: store, template, file)
+            }
+            guard case .versionConflict = error else { throw BrokenPromise("\(String(describing: error))") }
+            #expect(try await session.files() == ["file": Array("theirs".utf8)])
+        }
+    }
+
+    private func failure(of store: PathStore, _ template: ItemTemplate, _ file: Item) async throws -> RemoteStoreError?
+    {
+        try await ItemContents.with(Array("ours".utf8)) { contents async throws(RemoteStoreError) in
+            do throws(RemoteStoreError) {
+                _ = try await store.modifyItem(
+                    template, base: file.version, changedFields: .contents, contents: contents)
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+
+    /// What another wrote into the folder after it was copied is not removed with it.
+    @Test func aFoldersMoveRemovesNoOtherWrite() async throws {
+        let isCopied = Locked(false)
+        let isIt: @Sendable (HTTPMessage) -> Bool = { request in
+            let words = request.words
+            if words.first == "PUT", words.dropFirst().first?.hasSuffix("/moved/file") == true {
+                isCopied.withLock { $0 = true }
+                return false
+            }
+            // The look at what is at the target, and with it to be removed at the source.
+            return isCopied.withLock { $0 } && words.first == "GET" && words.contains { $0.hasSuffix("moved%2F") }
+        }
+        try await Self.run(at: "folder/file", before: isIt) { store, session in
+            let patient = PatientStore(store)
+            let folder = try await patient.create("folder", .folder, in: .root, nil)
+            _ = try await patient.create("file", .file, in: folder.identifier, Array("first".utf8))
+            _ = try await session.armed {
+                try await patient.modify(folder, .filename) { $0.filename = FileName("moved") }
+            }
+            #expect(
+                try await session.files() == [
+                    "folder/file": Array("theirs".utf8), "moved/file": Array("first".utf8),
+                ])
+        }
+    }
+}
