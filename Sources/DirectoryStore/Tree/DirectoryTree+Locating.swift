@@ -72,26 +72,26 @@ extension DirectoryTree {
         return try search(key) { (path) throws(RemoteStoreError) in try self.lookFolder(key, at: path, from: top) }
     }
 
-    /// How often an item is looked for that moves away from every look.
+    /// How often an item is looked for while others move what is in the tree.
     private static let mostSearches = 8
 
     /// Looks where the index says; then, when that was wrong, where a search of the whole tree saw the item. The index may be
     /// behind the tree, be it by a rename of ours that another thread has made and not noted yet.
-    /// - Throws: ``RemoteStoreError/noSuchItem(_:)`` when a search missed it that nothing changed under, or two others did;
+    /// - Throws: ``RemoteStoreError/noSuchItem(_:)`` when a search missed it that nothing changed under, or all others did;
     ///   ``RemoteStoreError/itemUnavailable(_:)`` when it is there and never where it was just seen.
     private func search<Found>(
         _ key: ItemKey, _ look: (KnownPath) throws(RemoteStoreError) -> Found?
     ) throws(RemoteStoreError) -> Found {
         if let found = try lookAtKnownPlace(key, look) { return found }
-        var misses = 0
+        var wasSeen = false
         for _ in 0..<Self.mostSearches {
             let seen = try scan()
             if let path = KnownPath(of: key, in: seen.places), let found = try look(path) { return found }
             if let found = try lookAtKnownPlace(key, look) { return found }
-            guard seen.places[key] == nil else { continue }
-            misses += 1
-            if seen.isSteady || misses == 2 { throw .noSuchItem(key.identifier) }
+            wasSeen = wasSeen || seen.places[key] != nil
+            if seen.isSteady, seen.places[key] == nil { throw .noSuchItem(key.identifier) }
         }
+        guard wasSeen else { throw .noSuchItem(key.identifier) }
         throw .itemUnavailable("it changes its place at every look")
     }
 

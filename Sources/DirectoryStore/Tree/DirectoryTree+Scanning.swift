@@ -50,11 +50,11 @@ extension DirectoryTree {
         var open = starts
         for _ in 0..<Self.mostRounds {
             try look(below: open, &seen)
-            open = try changed(since: &seen)
-            if open.isEmpty {
-                seen.isSteady = true
-                break
-            }
+            let (changed, gone) = try changed(since: seen)
+            for key in gone { seen.visits[key] = nil }
+            seen.isSteady = changed.isEmpty && gone.isEmpty
+            if seen.isSteady { break }
+            open = changed
         }
         return seen
     }
@@ -105,22 +105,24 @@ extension DirectoryTree {
             names: names, changed: changed, isTelling: age.overflow || age.partialValue > clockGrain)
     }
 
-    /// The folders of which that was seen need not be what they hold now. Those that are no longer there count as not read.
-    private func changed(since seen: inout Sightings) throws(RemoteStoreError) -> [SearchStart] {
+    /// The folders of which that was seen need not be what they hold now, and those that are no longer there: these count as
+    /// not read, and where they went, that folder has changed.
+    private func changed(since seen: Sightings) throws(RemoteStoreError) -> (changed: [SearchStart], gone: [ItemKey]) {
         let top = try openRoot()
         var changed: [SearchStart] = []
+        var gone: [ItemKey] = []
         for (key, visit) in seen.visits where visit.changed != 0 {
             let start = SearchStart(key: key, names: visit.names)
             do {
                 let now = try Linux.status(of: try open(start, from: top)).changed
                 if now != visit.changed || !visit.isTelling { changed.append(start) }
             } catch  where error.provesAbsence {
-                seen.visits[key] = nil
+                gone.append(key)
             } catch {
                 changed.append(start)
             }
         }
-        return changed
+        return (changed, gone)
     }
 
     private func entries(
