@@ -38,8 +38,27 @@ package_is_installed() {
 }
 
 apt_install() {
+    local before status=0
+    before=$(services)
     as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 \
-        install -y -q --no-install-recommends "$@" </dev/null
+        install -y -q --no-install-recommends "$@" </dev/null || status=$?
+    stop_services_but "$before"
+    return $status
+}
+
+# The units that start at boot.
+services() {
+    [ -d /run/systemd/system ] || return 0
+    systemctl list-unit-files --type=service,socket,timer,path --state=enabled --no-legend | awk '{ print $1 }' | sort
+}
+
+# Debian enables a server with its package. Here servers are only for tests, which start their own.
+stop_services_but() {
+    local unit
+    comm -13 <(echo "$1") <(services) | while read -r unit; do
+        say "not needed as a service: $unit"
+        as_root systemctl disable --now --quiet "$unit" </dev/null
+    done
 }
 
 # need_packages NAME...: installs the Debian packages that are missing. The lists are only updated if that is
