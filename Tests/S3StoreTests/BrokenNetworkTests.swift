@@ -14,7 +14,7 @@ import Threads
     private static let environment = ProcessInfo.processInfo.environment
     private static let isWhole = environment["REPLICA_FAULT_ALL"] != nil
     private static let seed = UInt64(environment["REPLICA_FAULT_SEED"] ?? "") ?? 1
-    private static let rounds = Int(environment["REPLICA_FAULT_ROUNDS"] ?? "") ?? 3
+    private static let rounds = Int(environment["REPLICA_FAULT_ROUNDS"] ?? "") ?? 2
 
     /// The faults that the request of this number has.
     private static func faults(_ number: Int, _ act: ScriptedSession.Act) -> [HTTPFault] {

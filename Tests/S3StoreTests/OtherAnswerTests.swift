@@ -92,6 +92,24 @@ import Threads
         }
     }
 
+    /// Something on the way sends a request again, as it had no answer: the second finds what the first one did.
+    @Test func whatGoesOutTwiceIsDoneOnce() async throws {
+        let server = try S3Server.shared
+        let choice: FaultedSession.Choice = { (_, request) in request.words.first == "PUT" ? .sentTwice : nil }
+        let session = try FaultedSession(server, try await server.bucket(), choice)
+        try await session.run { store in
+            let patient = PatientStore(store)
+            let (file, now) = try await session.armed {
+                let file = try await patient.create("file", .file, in: .root, Array("one".utf8))
+                _ = try await patient.create("folder", .folder, in: .root, nil)
+                return (file, try await patient.modify(file, .contents, Array("two".utf8)))
+            }
+            #expect(now.identifier == file.identifier)
+            #expect(try await session.files() == ["file": Array("two".utf8)])
+        }
+        #expect(session.faulted.count >= 3)
+    }
+
     /// What only looks goes out again.
     @Test(arguments: [HTTPFault.lostAnswer, .lostRequest, .cutAnswer, .internalError, .slowDown, .tooMany])
     func aLookGoesOutAgain(_ fault: HTTPFault) async throws {

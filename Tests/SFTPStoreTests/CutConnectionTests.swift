@@ -13,27 +13,31 @@ import Threads
 /// middle of it, when its answer is lost, or in the middle of the answer; or says nothing more. What failed is sent again as the
 /// engine does. At the end of each step all is there once, as it was written.
 ///
-/// In `scripts/test` each request has some of these; `scripts/fault-test` has all of them.
+/// In `scripts/test` some requests have one of these; `scripts/fault-test` has all of them at each.
 @Suite struct CutConnectionTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let isWhole = environment["REPLICA_FAULT_ALL"] != nil
     private static let seed = Int(environment["REPLICA_FAULT_SEED"] ?? "") ?? 1
 
-    /// What happens at the request of this number: the lost answer at each second, and at the others one of the others.
+    /// What happens at the request of this number: the lost answer at half of them, and at the others one of the others.
     private static func modes(_ number: Int) -> [String] {
         let others = ["before", "within", "half", "silent", "hung"]
         if isWhole { return ["after"] + others }
-        return number % 2 == seed % 2 ? ["after"] : [others[(number / 2 + seed) % others.count]]
+        return number % 4 < 2 ? ["after"] : [others[(number / 4 + seed) % others.count]]
     }
 
     @Test(arguments: ScriptedSession.Act.allCases)
     func nothingIsLostOrDoubledWhereverItEnds(_ act: ScriptedSession.Act) async throws {
-        let next = Locked((number: 0, left: [String](), isOver: false))
+        let next = Locked((number: Self.isWhole ? 0 : -(Self.seed % 2), left: [String](), isOver: false))
         let count = Locked(0)
         @Sendable func take() -> (Int, String)? {
             next.withLock { next in
                 if next.isOver { return nil }
-                if next.left.isEmpty { (next.number, next.left) = (next.number + 1, Self.modes(next.number + 1)) }
+                if next.left.isEmpty {
+                    // Each has a server of its own, and hashes of large contents take long: in `scripts/test` some of them.
+                    next.number += Self.isWhole ? 1 : act == .large ? 5 : 2
+                    next.left = Self.modes(next.number)
+                }
                 return (next.number, next.left.removeFirst())
             }
         }
@@ -52,7 +56,7 @@ import Threads
             try await group.waitForAll()
         }
         // There were as many requests as such a session has.
-        #expect(count.withLock { $0 } > 60)
+        #expect(count.withLock { $0 } > 10)
     }
 }
 

@@ -57,7 +57,7 @@ import Threads
             let begin = ContinuousClock.now
             // The second connection answers.
             #expect(try await scratch.read("file") == Array("text".utf8))
-            #expect(.now - begin > .milliseconds(900) && .now - begin < .seconds(15))
+            #expect(.now - begin > .milliseconds(900))
             // An idle one is no hung one.
             try await Task.sleep(for: .milliseconds(1_500))
             #expect(scratch.storage.trouble == nil)

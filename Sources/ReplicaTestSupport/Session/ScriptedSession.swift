@@ -162,6 +162,8 @@ package struct ScriptedSession: Sendable {
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
     private func pattern(_ factor: Int) -> [UInt8] {
-        (0..<size).map { UInt8(truncatingIfNeeded: ($0 &* factor) ^ ($0 >> 8)) }
+        // Of no power of two, so that no two parts are the same.
+        let block = (0..<1_021).map { UInt8(truncatingIfNeeded: ($0 &* factor) ^ ($0 >> 8)) }
+        return Array(repeatElement(block, count: size / block.count + 1).joined().prefix(size))
     }
 }
