@@ -125,7 +125,7 @@ import Testing
     @Test func aServersDomainComesThroughWhereverItsConnectionsEnd() async throws {
         try await Trial.run { trial in
             let isTrouble: @Sendable () -> Bool = { [path = trial.folder + "/trouble"] in access(path, F_OK) == 0 }
-            let dice = Mutex((SeededGenerator(Self.seed), left: 8))
+            let dice = Mutex((SeededGenerator(Self.seed), left: 4))
             let proxy = try CuttingProxy(to: Self.upstream(trial)) { number in
                 guard isTrouble() else { return nil }
                 return dice.withLock { dice in
