@@ -64,7 +64,8 @@ import Testing
 
                 # Killed while a program is in there: the dead mount goes, another comes.
                 (cd "$place" && exec sleep 1000) & inside=$!
-                eventually test "$(readlink "/proc/$inside/cwd")" = "$place"
+                is_inside() { [ "$(readlink "/proc/$inside/cwd")" = "$place" ]; }
+                eventually is_inside
                 kill -9 "$pid"
                 again() { [ "$(systemctl --user show -P MainPID "$unit")" != "$pid" ] && answers "$place" && [ -e "$place/one" ]; }
                 eventually again

@@ -61,6 +61,8 @@ import Testing
         """
 
     private static let script = """
+        # The first listing of a folder waits for the remote, and fails without it.
+        in_time ls "$MNT" >listed
         touch trouble
         make
         # What is under way is faulted until the proxy has had enough.
