@@ -6,56 +6,25 @@ package final class HTTPFaultProxy: Sendable {
     /// What happens to a request; nil for nothing. Asked once for each, by any thread.
     package typealias Plan = @Sendable (HTTPMessage) -> HTTPFault?
 
-    private struct State {
-        var open: [ObjectIdentifier: StreamSocket] = [:]
-        var isClosed = false
-    }
-
     /// Where it listens, on this machine.
-    package let port: UInt16
-    private let listener: StreamSocket
+    package var port: UInt16 { acceptor.port }
+    private let acceptor: Acceptor
     private let upstream: @Sendable () -> UInt16?
     private let plan: Plan
-    private let state = Locked(State())
 
     /// - Parameter upstream: The server's port, asked for at each connection to it; nil while it has none.
     package init(to upstream: @escaping @Sendable () -> UInt16?, plan: @escaping Plan) throws {
         (self.upstream, self.plan) = (upstream, plan)
-        (listener, port) = try StreamSocket.listening()
-        let isStarted = Thread.run { [weak self, listener] in
-            while let client = listener.accepted() {
-                guard let proxy = self else { return }
-                _ = Thread.run { proxy.serve(client) }
-            }
-        }
-        if !isStarted { throw BrokenPromise("no thread is left") }
+        acceptor = try Acceptor()
+        try acceptor.start { [weak self] client in self?.serve(client) }
     }
 
     /// Ends all connections, and takes no others.
-    package func close() {
-        listener.shutDown()
-        let open = state.withLock { state in
-            state.isClosed = true
-            return Array(state.open.values)
-        }
-        for socket in open { socket.shutDown() }
-    }
-
-    private func enter(_ socket: StreamSocket) -> Bool {
-        state.withLock { state in
-            guard !state.isClosed else { return false }
-            state.open[ObjectIdentifier(socket)] = socket
-            return true
-        }
-    }
-
-    private func leave(_ socket: StreamSocket) {
-        state.withLock { $0.open[ObjectIdentifier(socket)] = nil }
-    }
+    package func close() { acceptor.close() }
 
     private func serve(_ client: StreamSocket) {
-        guard enter(client) else { return }
-        defer { leave(client) }
+        guard acceptor.enter(client) else { return }
+        defer { acceptor.leave(client) }
         var (requests, line) = (HTTPReader(client), Line?.none)
         while let request = requests.request(expected: { client.write("HTTP/1.1 100 Continue\r\n\r\n".utf8) }) {
             let fault = plan(request)
@@ -68,7 +37,7 @@ package final class HTTPFaultProxy: Sendable {
             guard var server = line, pass(request, fault, client, &server) else { break }
             line = server
         }
-        if let server = line?.socket { leave(server) }
+        if let server = line?.socket { acceptor.leave(server) }
     }
 
     private struct Line {
@@ -77,7 +46,9 @@ package final class HTTPFaultProxy: Sendable {
     }
 
     private func connect() -> Line? {
-        guard let port = upstream(), let socket = StreamSocket.connected(to: port), enter(socket) else { return nil }
+        guard let port = upstream(), let socket = StreamSocket.connected(to: port), acceptor.enter(socket) else {
+            return nil
+        }
         return Line(socket: socket, answers: HTTPReader(socket))
     }
 

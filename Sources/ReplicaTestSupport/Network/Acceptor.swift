@@ -1,0 +1,49 @@
+import Threads
+
+/// Listens on this machine, and serves each connection on a thread of its own.
+final class Acceptor: Sendable {
+    private struct State {
+        var open: [ObjectIdentifier: StreamSocket] = [:]
+        var isClosed = false
+    }
+
+    let port: UInt16
+    private let listener: StreamSocket
+    private let state = Locked(State())
+
+    init() throws { (listener, port) = try StreamSocket.listening() }
+
+    /// - Parameter serve: Returns when the connection is over.
+    func start(_ serve: @escaping @Sendable (StreamSocket) -> Void) throws {
+        let isStarted = Thread.run { [listener] in
+            while let client = listener.accepted() { _ = Thread.run { serve(client) } }
+        }
+        if !isStarted { throw BrokenPromise("no thread is left") }
+    }
+
+    /// Ends all connections, and takes no others.
+    func close() {
+        listener.shutDown()
+        let open = state.withLock { state in
+            state.isClosed = true
+            return Array(state.open.values)
+        }
+        for socket in open { socket.shutDown() }
+    }
+
+    /// Has sockets end with ``close()``.
+    /// - Returns: False when that was before.
+    func enter(_ sockets: StreamSocket...) -> Bool {
+        state.withLock { state in
+            guard !state.isClosed else { return false }
+            for socket in sockets { state.open[ObjectIdentifier(socket)] = socket }
+            return true
+        }
+    }
+
+    func leave(_ sockets: StreamSocket...) {
+        state.withLock { state in
+            for socket in sockets { state.open[ObjectIdentifier(socket)] = nil }
+        }
+    }
+}
