@@ -8,7 +8,7 @@ import Testing
 @testable import SFTPStore
 
 /// A storage on a server of its own, and steps on it.
-struct SFTPScratch: Sendable {
+struct SFTPScratch: StorageScratch {
     let server: SSHServer
     let storage: SFTPStorage
 
@@ -31,39 +31,6 @@ struct SFTPScratch: Sendable {
         }
     }
 
-    func path(_ text: String) -> StoragePath { StoragePath(text.split(separator: "/").map { FileName(String($0)) }) }
-
-    @discardableResult
-    func write(
-        _ path: String, _ content: [UInt8], _ attributes: PathAttributes = PathAttributes(),
-        guard condition: WriteGuard = .absent
-    ) async throws -> PathEntry {
-        let outcome = try await ItemContents.with(content) { contents async throws(RemoteStoreError) in
-            do throws(PathStorageError) {
-                return Result<PathEntry, PathStorageError>.success(
-                    try await storage.write(
-                        self.path(path), contents: contents, attributes: attributes, guard: condition))
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try outcome.get()
-    }
-
-    @discardableResult
-    func write(
-        _ path: String, _ text: String, _ attributes: PathAttributes = PathAttributes(),
-        guard condition: WriteGuard = .absent
-    ) async throws -> PathEntry {
-        try await write(path, Array(text.utf8), attributes, guard: condition)
-    }
-
-    func read(_ path: String, version: String? = nil, range: Range<Int64>? = nil) async throws -> [UInt8] {
-        let buffer = ContentBuffer()
-        _ = try await storage.read(self.path(path), version: version, range: range, into: buffer)
-        return buffer.bytes
-    }
-
     func names(_ folder: String = "") async throws -> [String] {
         try await storage.list(path(folder), isDeep: false, from: nil).entries.compactMap(\.path.name?.description)
             .sorted()
@@ -84,10 +51,4 @@ struct SFTPScratch: Sendable {
     func leftovers(_ folder: String = "") throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: there(folder)).filter { $0.hasPrefix(".replica-tmp-") }
     }
-}
-
-/// The error of a call that has to fail.
-func failure(_ body: () async throws -> Void) async throws -> PathStorageError {
-    do { try await body() } catch let error as PathStorageError { return error }
-    throw BrokenPromise("it should have failed")
 }
