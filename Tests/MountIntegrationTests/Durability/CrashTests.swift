@@ -1,4 +1,5 @@
 import Foundation
+import ReplicaTestSupport
 import Testing
 
 /// kill -9 of the daemon at seeded moments while programs write and the store changes too.
@@ -18,7 +19,7 @@ import Testing
             let writers = ["a", "b", "c"].enumerated().map { index, name in
                 Writer(name: name, folder: "\(trial.mount)/\(name)", seed: Self.seed &* 100 &+ UInt64(index))
             }
-            var random = Seeded(Self.seed)
+            var random = SeededGenerator(Self.seed)
             for kill in 1...Self.kills {
                 let delay = random.below(4) == 0 ? 500 + random.below(2000) : 5 + random.below(300)
                 try await Self.write(writers, killing: trial, after: delay, kill, &random)
@@ -38,7 +39,7 @@ import Testing
 
     /// Has all writers work until the daemon is killed.
     private static func write(
-        _ writers: [Writer], killing trial: Trial, after milliseconds: Int, _ kill: Int, _ random: inout Seeded
+        _ writers: [Writer], killing trial: Trial, after milliseconds: Int, _ kill: Int, _ random: inout SeededGenerator
     ) async throws {
         let load = Load(writers.map { writer in { writer.work(isStopped: $0) } })
         let result = try await trial.attempt(

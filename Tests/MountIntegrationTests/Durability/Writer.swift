@@ -1,4 +1,5 @@
 import Glibc
+import ReplicaTestSupport
 import Synchronization
 
 /// A program that works in a folder of its own on the mount and remembers what was acknowledged to it: after its
@@ -8,7 +9,7 @@ import Synchronization
 final class Writer: @unchecked Sendable {
     let name: String
     private let folder: String
-    private var random: Seeded
+    private var random: SeededGenerator
     private(set) var tree = FileTree()
     /// What the folder may also be, for the call that got no answer.
     private var doubt: FileTree?
@@ -19,7 +20,7 @@ final class Writer: @unchecked Sendable {
     init(name: String, folder: String, seed: UInt64) {
         self.name = name
         self.folder = folder
-        random = Seeded(seed)
+        random = SeededGenerator(seed)
     }
 
     /// Works until `isStopped` or until the daemon is gone.

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import ReplicaTestSupport
 
 /// A path in bytes.
 struct Name: CustomStringConvertible {
@@ -54,7 +55,7 @@ enum Call {
     case names(NameCall)
 }
 
-extension Seeded {
+extension SeededGenerator {
     private static let words = ["a", "b", "c", "d", "\u{e9}", "e\u{301}", "name with space", ".hidden"]
 
     /// One of few names, so that calls meet each other; some are long, some no UTF-8, some wrong.

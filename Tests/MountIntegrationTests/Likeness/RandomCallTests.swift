@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import ReplicaTestSupport
 import Testing
 
 /// Random system calls, made on the mount and on a plain folder of the same disk, end alike.
@@ -21,7 +22,7 @@ import Testing
     }
 
     private static func compare(_ mount: String, _ plain: String, _ seed: UInt64) -> String? {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed)
         let (ours, native) = (Caller(mount), Caller(plain))
         var recent: [String] = []
         for number in 1...400 {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import ReplicaTestSupport
 import Testing
 
 /// A person at work for a while, and others in the store: random system calls, some at once and some after pauses in
@@ -42,11 +43,11 @@ import Testing
     }
 
     private static func live(
-        seed: Int, _ round: (Trial, inout Seeded, Int) async throws -> [Life.Trace]
+        seed: Int, _ round: (Trial, inout SeededGenerator, Int) async throws -> [Life.Trace]
     ) async throws {
         try await Trial.run { trial in
             try await trial.shell("begin; mkdir plain")
-            var random = Seeded(UInt64(seed))
+            var random = SeededGenerator(UInt64(seed))
             for number in 1...6 {
                 let traces = try await round(trial, &random, number)
                 do {
@@ -106,7 +107,7 @@ private struct Life: Sendable {
     private let canLink: Bool
     private let seed: UInt64
 
-    init(_ place: String, _ trial: Trial, _ random: inout Seeded, _ tops: [String], canLink: Bool = false) {
+    init(_ place: String, _ trial: Trial, _ random: inout SeededGenerator, _ tops: [String], canLink: Bool = false) {
         self.place = place
         plain = trial.folder + "/plain"
         (self.tops, self.canLink) = (tops, canLink)
@@ -115,7 +116,7 @@ private struct Life: Sendable {
 
     func work(_ count: Int) async -> Trace {
         await onThread {
-            var random = Seeded(seed)
+            var random = SeededGenerator(seed)
             let (ours, native) = (Caller(place), Caller(plain))
             var trace = Trace()
             for _ in 0..<count {
@@ -135,7 +136,7 @@ private struct Life: Sendable {
     }
 }
 
-extension Seeded {
+extension SeededGenerator {
     private mutating func place(_ tops: [String]) -> Name {
         let top = pick(tops)
         return Name(below(3) == 0 ? top : "\(top)/\(pick(names))")

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import ReplicaTestSupport
 
 /// A program that works in a folder of its own on a mount, and keeps a record of what it was told.
 ///
@@ -14,14 +15,14 @@ final class CutProgram: @unchecked Sendable {
     private let mount: String
     /// The number of the domain whose mount that is. Which names are one file each domain says for itself.
     let domain: Int
-    var random: Seeded
+    var random: SeededGenerator
     /// How many names were made.
     var made = 0
 
     /// - Parameter folder: Its name in the mount, of no more than one part.
     init(_ mount: String, _ domain: Int, folder: String, seed: UInt64) {
         (self.mount, self.domain, self.folder) = (mount, domain, folder)
-        random = Seeded(seed)
+        random = SeededGenerator(seed)
     }
 
     /// The daemon is gone, or a call failed.
@@ -247,7 +248,7 @@ final class CutProgram: @unchecked Sendable {
     }
 }
 
-extension Seeded {
+extension SeededGenerator {
     /// Bytes none of which is zero, so that a zero tells of a loss.
     mutating func text(_ count: Int) -> [UInt8] { bytes(count).map { $0 == 0 ? 1 : $0 } }
 }

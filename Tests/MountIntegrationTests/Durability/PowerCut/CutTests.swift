@@ -1,4 +1,5 @@
 import Foundation
+import ReplicaTestSupport
 import Synchronization
 import Testing
 
@@ -33,7 +34,7 @@ import Testing
 struct Cuts {
     private let ground: CutGround
     private let seed: UInt64
-    private var random: Seeded
+    private var random: SeededGenerator
     private var writers: [CutProgram] = []
     /// Those of earlier rounds: what they left stays as it is. A domain that lost most of its items would ask whether it may.
     private var finished: [CutProgram] = []
@@ -44,7 +45,7 @@ struct Cuts {
     init(_ ground: CutGround, seed: UInt64) {
         self.ground = ground
         self.seed = seed
-        random = Seeded(seed)
+        random = SeededGenerator(seed)
     }
 
     mutating func run(_ count: Int) async throws {
