@@ -75,6 +75,23 @@ import Threads
         #expect(content() == "them")
     }
 
+    /// A file has two names for a moment while it is given one by a link. Who finds its name taken just then is told so.
+    @Test func aNameTakenByAFileWithNowOneNameNowTwoIsACollision() async throws {
+        writeTheirs()
+        let (path, other) = ("\(scratch.root)/file", "\(scratch.root)/other")
+        let (isOver, ended) = (Latch(), Latch())
+        _ = Thread.run {
+            while !isOver.wait(seconds: 0) {
+                link(path, other)
+                unlink(other)
+            }
+            ended.open()
+        }
+        for _ in 0..<300 { await expectFailure("filenameCollision") { try await store.make("file", "ours") } }
+        isOver.open()
+        ended.wait()
+    }
+
     @Test func aWriteDuringTheCopyIsAConflict() async throws {
         let base = try await store.make("file", "base")
         await expectFailure("versionConflict") { try await store.rewrite(base, "ours") { writeTheirs() } }

@@ -116,10 +116,11 @@ extension DirectoryTree {
     ) throws(RemoteStoreError) -> StoreResult {
         // A device or a socket is no item, but takes the name.
         guard other.status.kind != nil else { throw .filenameCollision(nil) }
-        let item = try describe(other)
+        let item = try describeOccupant(other)
         guard options.contains(.mayAlreadyExist), try isEqual(other, template, contents, flag) else {
             throw .filenameCollision(item)
         }
+        guard item.identifier == other.key.identifier else { throw .serverUnreachable }
         index.withLock { $0.find(other.status, at: other.place) }
         return StoreResult(item: item)
     }

@@ -9,13 +9,21 @@ extension DirectoryTree {
         return try describe(found)
     }
 
+    /// The item that was found.
+    /// - Throws: ``RemoteStoreError/serverUnreachable`` when another item is in its place already.
     func describe(_ found: Located) throws(RemoteStoreError) -> Item {
         if found.key == .root { return try describeRoot(found) }
-        let item = try at(path(found.names)) { () throws(Errno) in
-            try describe(found.place, found.status, in: found.folder)
-        }
+        let item = try describeOccupant(found)
         guard item.identifier == found.key.identifier else { throw .serverUnreachable }
         return item
+    }
+
+    /// Whatever item has a place by now: the one that was found there, or one that took its place since. Where names are given
+    /// by links, a file that is just given one has two for a moment, and so another identifier.
+    func describeOccupant(_ found: Located) throws(RemoteStoreError) -> Item {
+        try at(path(found.names)) { () throws(Errno) in
+            try describe(found.place, found.status, in: found.folder)
+        }
     }
 
     private func describeRoot(_ found: Located) throws(RemoteStoreError) -> Item {

@@ -140,7 +140,7 @@ extension DirectoryTree {
             try rename(change)
         } catch .fileExists {
             guard let other = try occupant(change.place, change.folder) else { throw .serverUnreachable }
-            throw .filenameCollision(other.status.kind == nil ? nil : try describe(other))
+            throw .filenameCollision(other.status.kind == nil ? nil : try describeOccupant(other))
         } catch .invalidArgument {
             throw .cannotSynchronize("\(path(change.old.names)): a folder cannot move into itself")
         } catch {
@@ -204,7 +204,7 @@ extension DirectoryTree {
                 try Linux.rename(draft.name, in: folder, to: change.place.name, in: folder)
             }
         }
-        throw .versionConflict(try occupant(change.place, change.folder).map(describe))
+        throw .versionConflict(try occupant(change.place, change.folder).map(describeOccupant))
     }
 
     /// What it means that an item is not where it was found: it is gone, or can be found elsewhere the next time.
@@ -229,7 +229,7 @@ extension DirectoryTree {
             throw failure(error, at: path(change.names))
         }
         guard isReplaced else {
-            throw .versionConflict(try occupant(change.place, change.folder).map(describe))
+            throw .versionConflict(try occupant(change.place, change.folder).map(describeOccupant))
         }
     }
 
