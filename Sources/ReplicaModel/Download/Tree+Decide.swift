@@ -151,9 +151,11 @@ extension Tree {
 
     /// Takes over the store's version of an item whose tree state needs no change.
     func adoptVersion(_ node: Node, _ item: Item, _ parent: Node) {
-        guard node.base != nil else { return }
+        guard let former = node.base else { return }
         clearFailure(node)
         setBase(Base(item, parent: parent.number), of: node)
+        // What is offered again was made from the former content. If the store keeps another, that is a conflict.
+        if node.flags.contains(.reimport) { node.base?.version.content = former.version.content }
         if !node.isDeleted { node.comparePlace() }
         note(node)
     }

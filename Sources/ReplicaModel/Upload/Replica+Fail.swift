@@ -28,6 +28,7 @@ extension Replica {
                 met.call = .create(.mayAlreadyExist)
                 return try finish(met, StoreResult(item: other)) == nil ? .nothing : .apply(other)
             }
+            if let other, meetItself(outgoing, other) { return .apply(other) }
             if let other, try meetDoubtful(outgoing, other) { return .apply(other) }
             return try collide(outgoing, with: other, backoff: backoff)
         }
@@ -88,6 +89,23 @@ extension Replica {
             outgoing.isSentToPlace(of: other)
         else { return false }
         return try withTreeWaking { (tree) throws(ReplicaError) in try tree.find(other.identifier) == nil }
+    }
+
+    /// Whether a reimported item met the one in the store that it was made from, with other content: it was edited on either side
+    /// and is sent as an edit then.
+    private func meetItself(_ outgoing: Outgoing, _ other: Item) -> Bool {
+        guard outgoing.isCreate else { return false }
+        return withTree { tree in
+            guard let node = tree.items[outgoing.number], node.flags.contains(.reimport), !node.isDeleted,
+                node.base?.identifier == other.identifier
+            else { return false }
+            tree.endFlight(node)
+            node.flags.subtract([.createSent, .mayAlreadyExist, .reimport])
+            (node.sent, node.sentContent) = (nil, nil)
+            node.comparePlace()
+            tree.note(node)
+            return true
+        }
     }
 
     /// Takes the store's file of a name for the one here that the database had no time to learn of before the power was cut:

@@ -246,6 +246,54 @@ import Threads
         #expect(ends() == before + 1)
     }
 
+    /// What the store has of it is its base, not another item that has its name.
+    @Test func anEditThatIsNotSentYetIsSentAsOne() async throws {
+        try await withTree { bench in
+            let identifier = try await bench.item("d/one").identifier
+            let isCut = Locked(true)
+            bench.store.setHooks(before: { call throws(RemoteStoreError) in
+                if call.method == .modifyItem, isCut.withLock({ $0 }) { throw .serverUnreachable }
+            })
+            try await bench.write("edited", to: "d/one")
+            try await bench.domain.reimport(below: DomainBench.names("d"))
+            try await bench.until("the edit offered as a new item") {
+                bench.store.calls(of: .createItem).contains { $0.template?.filename.description == "one" }
+            }
+            isCut.withLock { $0 = false }
+            try await bench.until("the reimport's end") { finished(bench) == 1 }
+            try await bench.settle()
+            #expect(bench.store.entries.keys.sorted() == ["beside", "d", "d/e", "d/e/two", "d/one"])
+            #expect(bench.store.text(at: "d/one") == "edited")
+            #expect(try await bench.read("d/one") == "edited")
+            #expect(try await bench.item("d/one").identifier == identifier)
+            #expect(!bench.exists("d/one 2"))
+        }
+    }
+
+    /// Both sides edited it: neither edit is lost.
+    @Test func anEditOfAFileThatChangedInTheStoreIsAConflict() async throws {
+        try await withTree { bench in
+            let isCut = Locked(true)
+            bench.store.setHooks(before: { call throws(RemoteStoreError) in
+                if isCut.withLock({ $0 }) { throw .serverUnreachable }
+            })
+            try await bench.write("edited", to: "d/one")
+            bench.store.write("theirs", to: "d/one")
+            try await bench.domain.reimport(below: DomainBench.names("d"))
+            try await bench.until("the marks") {
+                bench.replica.withTree { tree in tree.pending.values.contains { $0.name == FileName("two") } }
+            }
+            isCut.withLock { $0 = false }
+            try await bench.until("the reimport's end") { finished(bench) == 1 }
+            try await bench.settle()
+            #expect(bench.store.text(at: "d/one") == "theirs")
+            #expect(try await bench.read("d/one") == "theirs")
+            let contents = Set(bench.store.entries.keys.compactMap { bench.store.text(at: $0) })
+            #expect(contents.isSuperset(of: ["theirs", "edited"]))
+            #expect(bench.store.entries.count == 6)
+        }
+    }
+
     @Test func aReimportSurvivesARestart() async throws {
         try await withTree { bench in
             let gate = Gate()
