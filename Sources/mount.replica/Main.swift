@@ -46,7 +46,7 @@ import ReplicaControl
             }
             let directories = DomainDirectory.searchPath(environment: environment)
             guard let plan = try DaemonPlan(invocation, in: directories) else { return }
-            if service.notice != nil, !isStarted {
+            if service.notice != nil && !isStarted || plan.isAutomount {
                 try plan.takeOver()
             } else if let answer = try plan.answerOfRunningDaemon() {
                 background.isReady(answer, log: nil)

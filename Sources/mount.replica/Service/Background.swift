@@ -62,7 +62,12 @@ struct Background {
         return posix_spawn(&child, "/proc/self/exe", &actions, nil, words, environ)
     }
 
-    /// Called first in the daemon: detaches from the caller's session, descriptors and signals.
+    /// Whether a mount unit of systemd may run this process. systemd keeps a mount's helper in its own process group, which alone
+    /// may pass an automount that is not mounted yet (autofs_d_manage in the kernel): everybody else waits for the helper's end.
+    static var isOfMountUnit: Bool { getpid() != 1 && getpgrp() == getpgid(1) }
+
+    /// Called first in the daemon: detaches from the caller's descriptors and signals, and from its session, from a mount unit's
+    /// group only when it is ready.
     /// - Throws: EBADF if it was not started by ``start(arguments:caller:)``.
     static func take(caller: Caller) throws(Errno) -> Background {
         var status = stat()
@@ -71,7 +76,7 @@ struct Background {
         }
         _ = fcntl(reportDescriptor, F_SETFD, FD_CLOEXEC)
         _ = cl_close_range(UInt32(reportDescriptor) + 1, .max, 0)
-        setsid()
+        if !isOfMountUnit { setsid() }
         // Run by way of /proc it would be called "exe".
         _ = cl_name_thread(UInt(pthread_self()), "mount.replica")
         var none = sigset_t()
@@ -95,6 +100,7 @@ struct Background {
     func isReady(_ answer: ControlAnswer, log: FilePath?) {
         tell(ReplyLine(id: 0, answer: answer))
         guard !isForeground else { return }
+        setsid()
         let target = log.map { open($0.string, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600) } ?? -1
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         dup2(null, 0)

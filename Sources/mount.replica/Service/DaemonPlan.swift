@@ -84,6 +84,13 @@ struct DaemonPlan {
         }
     }
 
+    /// Whether it mounts on an automount of systemd, which a daemon that runs already can't pass.
+    var isAutomount: Bool {
+        guard case .mount(let path) = task, Background.isOfMountUnit else { return false }
+        // What can't be told is said when it is mounted.
+        return (try? Mountpoint.top(at: path))?.type == "autofs"
+    }
+
     /// Seconds for a daemon that is to give way.
     private static let patience = 10.0
 

@@ -215,6 +215,18 @@ import Testing
             systemctl show -P Options srv-photos.mount | grep -q '^allow_other,_netdev,nofail,user'
             # What fails holds nothing up.
             systemctl start remote-fs.target local-fs.target
+            # By an automount, at the first access: with no daemon, and with one that serves the domain without a mount.
+            systemctl start srv-photos.automount
+            equal "$(timeout 50 cat /srv/photos/one)" one
+            equal "$(systemctl is-active srv-photos.mount)" active
+            systemctl stop srv-photos.mount
+            not mounted
+            replica wait photos >/dev/null
+            equal "$(timeout 50 cat /srv/photos/one)" one
+            equal "$(systemctl is-active srv-photos.mount)" active
+            echo two >/srv/photos/two; replica wait photos >/dev/null
+            equal "$(cat /srv/store/two)" two
+            systemctl stop srv-photos.mount
             # By a mount unit, as at boot.
             sed -i 's/,x-systemd.automount//' /etc/fstab; systemctl daemon-reload; systemctl stop srv-photos.automount
             systemctl start srv-photos.mount
