@@ -10,12 +10,20 @@ struct DatalessMark: Equatable {
     /// Whether a mark that says nothing is believed: the domain may have made it.
     var believesEmpty = true
 
-    /// Whether a mark that says this is ours.
-    func believes(_ other: [UInt8]) -> Bool { other == value || believesEmpty && other.isEmpty }
+    /// What it says while the file is evicted: its size and times are not those that it keeps.
+    var whileEvicting: [UInt8] { value + Array("+".utf8) }
 
-    /// Whether the file bears our mark. Asked of every file of a scan, so by a path: this form of the call leaves symlinks
-    /// alone.
-    func isOn(_ place: BackingPath) -> Bool {
+    /// Whether a mark that says this is ours.
+    func believes(_ other: [UInt8]) -> Bool {
+        other == value || other == whileEvicting || believesEmpty && other.isEmpty
+    }
+
+    /// Whether the file bears our mark.
+    func isOn(_ place: BackingPath) -> Bool { said(on: place) != nil }
+
+    /// What our mark says on the file; nil if it does not bear it. Asked of every file of a scan, so by a path: this form of the
+    /// call leaves symlinks alone.
+    func said(on place: BackingPath) -> [UInt8]? {
         let path = place.isOrphan ? place.name.bytes : Array("/proc/self/fd/\(place.folder)/".utf8) + place.name.bytes
         var said = [UInt8](repeating: 0, count: 64)
         let length = FileName(bytes: path).withCString { path in
@@ -23,7 +31,9 @@ struct DatalessMark: Equatable {
                 ? getxattr(path, OwnXattr.dataless, &said, said.count)
                 : lgetxattr(path, OwnXattr.dataless, &said, said.count)
         }
-        return length >= 0 && believes(Array(said.prefix(length)))
+        guard length >= 0 else { return nil }
+        said.removeLast(said.count - length)
+        return believes(said) ? said : nil
     }
 }
 

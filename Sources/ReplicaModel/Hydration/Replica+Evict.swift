@@ -91,7 +91,7 @@ extension Tree {
         return false
     }
 
-    /// Marks the file first, then lets go of its bytes: a crash between leaves a file that is fetched again.
+    /// Marks the file first, then lets go of its bytes: what a crash between leaves is brought to its end by the next scan.
     fileprivate func punch(_ node: Node) throws(ReplicaError) {
         guard let base = node.base else { return }
         let place = try place(of: node)
@@ -103,11 +103,12 @@ extension Tree {
                 let now = FileFingerprint(status)
                 let isOther = node.materialization == .whole && now.hasOtherBytes(than: node.fingerprint)
                 guard now.isSameFile(as: node.fingerprint), !isOther else { throw .resourceBusy }
-                try held.setXattr(OwnXattr.dataless, to: mark.value)
+                try held.setXattr(OwnXattr.dataless, to: mark.whileEvicting)
                 let file = try held.open(O_WRONLY)
                 defer { close(file) }
                 try Self.letGo(of: file, size: base.size)
                 try node.keepTime(of: file)
+                try held.setXattr(OwnXattr.dataless, to: mark.value)
             }
         }
         node.materialization = .dataless
@@ -118,8 +119,7 @@ extension Tree {
         note(node)
     }
 
-    /// Gives back the space of a file. Its size is the same at every moment: a shorter file with our mark is one that a program
-    /// cut, which the store is told.
+    /// Gives back the space of a file.
     private static func letGo(of file: Int32, size: Int64) throws(Errno) {
         let hole = CL_FALLOC_FL_PUNCH_HOLE | CL_FALLOC_FL_KEEP_SIZE
         // Beyond the end, or the last block would be filled with zeros instead.

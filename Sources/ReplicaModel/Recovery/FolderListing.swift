@@ -9,6 +9,8 @@ struct FolderListing {
         var status: FileStatus
         /// Whether the file bears our mark of content that is not here.
         var isDataless: Bool
+        /// Whether its eviction was broken off.
+        var isEvicting = false
     }
     var lines: [Line] = []
 
@@ -29,8 +31,11 @@ struct FolderListing {
             do throws(Errno) {
                 let status = try FileStatus(name, in: folder)
                 let place = BackingPath(folder: folder, name: name)
+                let said = status.kind == .file ? mark?.said(on: place) : nil
                 lines.append(
-                    Line(name: name, status: status, isDataless: status.kind == .file && mark?.isOn(place) == true))
+                    Line(
+                        name: name, status: status, isDataless: said != nil,
+                        isEvicting: said != nil && said == mark?.whileEvicting))
             } catch {
                 guard error == .noSuchFileOrDirectory else { throw error }
             }

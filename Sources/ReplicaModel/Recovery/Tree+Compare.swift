@@ -79,6 +79,10 @@ extension Tree {
             return
         }
         if line.isDataless, isOtherFile, let base = node.base { return standForUnknown(node, base, fingerprint) }
+        if line.isEvicting, let end = makePlaceholder(of: node, line, in: folder) {
+            fingerprint = end
+            return
+        }
         if scan.isCareful {
             fingerprint = findAfterPowerCut(node, line, in: folder)
             return

@@ -62,19 +62,21 @@ extension Tree {
 
     /// Makes a file one that stands for what the store has.
     /// - Returns: Nil when it cannot be one.
-    private func makePlaceholder(of node: Node, _ line: FolderListing.Line, in folder: Node) -> FileFingerprint? {
+    func makePlaceholder(of node: Node, _ line: FolderListing.Line, in folder: Node) -> FileFingerprint? {
         guard let base = node.base, line.status.links == 1 else { return nil }
         do throws(ReplicaError) {
             let place = BackingPath(folder: try descriptor(of: folder), name: line.name)
             let status = try errnos { () throws(Errno) in
-                try place.setXattr(OwnXattr.dataless, to: mark.value)
+                try place.setXattr(OwnXattr.dataless, to: mark.whileEvicting)
                 let file = try place.open(O_WRONLY)
                 defer { close(file) }
                 try Errno.check(ftruncate(file, Int(base.size)))
                 try node.keepTime(of: file)
+                try place.setXattr(OwnXattr.dataless, to: mark.value)
                 return try FileStatus(descriptor: file)
             }
             node.materialization = .dataless
+            node.ranges = RangeSet64()
             node.dirty.remove(.contents)
             return FileFingerprint(status)
         } catch {
