@@ -20,7 +20,7 @@ extension World {
 
     private func setPin(_ isPinned: Bool, _ item: Int) throws {
         guard let item = pick(item, machine) else { return }
-        guard let own = machine.replica.withTree({ $0.nodesByInode[item.number]?.number }) else { return }
+        guard let own = machine.replica.withTree({ $0.items[inode: item.number]?.number }) else { return }
         try machine.replica.setPin(isPinned, of: own)
         say("  \(isPinned ? "pin" : "unpin") \(item.path)")
     }
@@ -44,7 +44,7 @@ extension World {
 
     /// Lets the time pass after which what was set aside goes.
     func closeWindow() async throws {
-        for _ in 0..<4 where machine.engine.state.withLock({ $0.window != nil }) {
+        for _ in 0..<4 where machine.engine.state.withLock({ $0.deletions.window != nil }) {
             pass(4000)
             try await live { machine in
                 machine.engine.askNow()
@@ -70,7 +70,7 @@ extension World {
     private func known() -> KnownHere? {
         let numbers = seen(machine).map(\.number)
         let identifiers = machine.replica.withTree { tree in
-            numbers.compactMap { tree.nodesByInode[$0]?.base?.identifier }
+            numbers.compactMap { tree.items[inode: $0]?.base?.identifier }
         }
         guard let counts = try? machine.replica.countDeletions(firstLater: nil).counts else { return nil }
         return KnownHere(machine: machine, identifiers: Set(identifiers), count: counts.items)

@@ -104,7 +104,7 @@ extension World {
             }
             if isRemoved {
                 // Which of two names of a file went, nobody can tell after a crash.
-                let names = tree.names(of: node)
+                let names = tree.items.names(of: node)
                 loss.identifiers = (names.map { $0.base?.identifier } + names.map { $0.sent?.template }).compactMap {
                     $0
                 }

@@ -26,14 +26,16 @@ enum FormerNumbers {
 extension Tree {
     /// The number that an item had before its folder was evicted, unless something else has it by now.
     func formerNumber(of identifier: ItemIdentifier) throws(ReplicaError) -> ItemNumber? {
-        guard hasFormer, let number = try reading({ try FormerNumbers.of(identifier, in: $0) }) else { return nil }
+        guard itemNumbers.hasFormer, let number = try reading({ try FormerNumbers.of(identifier, in: $0) }) else {
+            return nil
+        }
         return try takeAgain(number) ? number : nil
     }
 
     /// Whether nothing has a number that an item had before: it is free to be had again then.
     func takeAgain(_ number: ItemNumber) throws(ReplicaError) -> Bool {
-        guard items[number] == nil, nodesByInode[number] == nil else { return false }
-        if removed.remove(number) != nil { return true }
+        guard items[number] == nil, items[inode: number] == nil else { return false }
+        if unrecorded.keep(number) { return true }
         return try reading { try ItemRow.of(number, in: $0) } == nil
     }
 }

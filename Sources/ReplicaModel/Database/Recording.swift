@@ -12,15 +12,17 @@ extension Replica {
     /// - Parameter together: Written in the same transaction.
     func record(together: @escaping (Rows) throws -> Void = { _ in }) throws {
         try recording.withLock { (recording: inout Recording) throws in
-            let ((rows, removed, next, round), aside, superseded, answers) = withTree {
-                ($0.takeChanges(), $0.takeAside(), $0.takeSuperseded(), $0.answers.takeUnrecorded())
+            let (batch, round, next, answers) = withTree { tree in
+                let batch = tree.unrecorded.take()
+                if batch.makesRound { tree.rounds.isBehind = true }
+                return (batch, tree.rounds.present, tree.itemNumbers.reserve(), tree.answers.takeUnrecorded())
             }
             do {
                 try database.write { transaction in
-                    for row in rows { try row.write(to: transaction, round: round) }
-                    for number in removed { try ItemRow.delete(number, from: transaction) }
-                    for row in aside { try AsideRows.write(row, to: transaction, round: round) }
-                    for row in superseded { try SupersededRows.write(row, to: transaction, round: round) }
+                    for row in batch.rows { try row.write(to: transaction, round: round) }
+                    for number in batch.removed { try ItemRow.delete(number, from: transaction) }
+                    for row in batch.aside { try AsideRows.write(row, to: transaction, round: round) }
+                    for row in batch.superseded { try SupersededRows.write(row, to: transaction, round: round) }
                     if let next { try Meta.nextNumber.write(String(next), to: transaction) }
                     for (identifier, count) in answers {
                         try Incoming.noteAnswer(about: identifier, count, in: transaction)
@@ -29,9 +31,7 @@ extension Replica {
                 }
             } catch {
                 withTree { tree in
-                    tree.putBack(rows, removed)
-                    tree.aside.insert(contentsOf: aside, at: 0)
-                    tree.superseded.insert(contentsOf: superseded, at: 0)
+                    tree.putBack(batch)
                     tree.answers.putBack(answers)
                 }
                 recording.failure = (error as? StateFailure)?.message ?? "\(error)"
@@ -47,16 +47,16 @@ extension Replica {
     /// - Parameter size: A file's size before it was synced, in bytes.
     package func noteSynced(_ number: ItemNumber, size: Int64) {
         try? withTreeWaking { (tree) throws(ReplicaError) in  // Nothing here throws; the lock's signature does.
-            guard let node = tree.nodesByInode[number] else { return }
+            guard let node = tree.items[inode: number] else { return }
             tree.settle(node)
-            for name in tree.names(of: node) where !name.dirty.isEmpty && !name.isDeleted {
+            for name in tree.items.names(of: node) where !name.dirty.isEmpty && !name.isDeleted {
                 if name.kind == .file, name.dirty.contains(.contents) {
                     // What the database says holds as long as the file does not become shorter.
                     guard name.syncedSize.map({ $0 > size }) ?? true else { continue }
                     name.syncedSize = size
                     tree.note(name)
                 }
-                if name.base != nil || name.flags.contains(.createSent) { tree.untoldChanges += 1 }
+                if name.base != nil || name.flags.contains(.createSent) { tree.unrecorded.noteUntold() }
             }
         }
     }
@@ -65,10 +65,10 @@ extension Replica {
     /// which xattrs are still to be sent, that a known file was edited. All else is found again by comparing (docs/decisions/no-intent-log.md), and costs
     /// nothing here.
     package func recordDurably() throws {
-        let wanted = withTree { $0.untoldChanges }
+        let wanted = withTree { $0.unrecorded.untoldChanges }
         try durable.withLock { (durable: inout UInt64) throws in
             guard durable < wanted else { return }
-            let now = withTree { $0.untoldChanges }
+            let now = withTree { $0.unrecorded.untoldChanges }
             try record()
             try database.makeDurable()
             durable = now
@@ -82,39 +82,12 @@ extension ItemFields {
 }
 
 extension Tree {
-    /// How many numbers are set aside at a time: after a crash that many are skipped, so that none is used twice.
-    private static let reserve: UInt64 = 1 << 20
-
-    fileprivate func takeChanges() -> ([ItemRow], Set<ItemNumber>, UInt64?, Int64) {
-        let rows = changed.values.map { node in
-            node.isRecorded = true
-            return ItemRow(node)
-        }
-        let gone = removed
-        if !rows.isEmpty || !superseded.isEmpty { rounds.isBehind = true }
-        changed.removeAll(keepingCapacity: changed.count < 4096)
-        removed.removeAll()
-        guard nextNumber + Self.reserve / 2 > reservedNumber else { return (rows, gone, nil, rounds.present) }
-        reservedNumber = nextNumber + Self.reserve
-        return (rows, gone, reservedNumber, rounds.present)
-    }
-
-    fileprivate func takeAside() -> [ItemRow] {
-        defer { aside = [] }
-        return aside
-    }
-
-    fileprivate func takeSuperseded() -> [ItemRow] {
-        defer { superseded = [] }
-        return superseded
-    }
-
-    fileprivate func putBack(_ rows: [ItemRow], _ gone: Set<ItemNumber>) {
-        for row in rows {
-            guard let node = items[ItemNumber(row.number)], !removed.contains(node.number) else { continue }
+    fileprivate func putBack(_ batch: Unrecorded.Batch) {
+        for row in batch.rows {
+            guard let node = items[ItemNumber(row.number)], !unrecorded.removed.contains(node.number) else { continue }
             note(node)
         }
-        removed.formUnion(gone)
-        reservedNumber = 0
+        unrecorded.putBack(batch)
+        itemNumbers.forgetReservation()
     }
 }

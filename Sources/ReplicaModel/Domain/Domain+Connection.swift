@@ -23,7 +23,7 @@ extension Domain {
         engine.state.withLock { state in
             state.disconnected = nil
             state.storeFailure = nil
-            state.isPullWanted = true
+            state.pulls.isWanted = true
         }
         engine.retryAll()
     }
@@ -35,8 +35,8 @@ extension Domain {
     package func retry() {
         engine.state.withLock { state in
             state.storeFailure = nil
-            state.isPullWanted = true
-            state.refused = []
+            state.pulls.isWanted = true
+            state.rejected.refused = []
             state.postponed.removeAll()
         }
         let numbers = replica.clearFailure { _, _ in true }
@@ -66,7 +66,7 @@ extension Domain {
         guard Self.resolvable.contains(code) else { throw .invalidArgument }
         engine.state.withLock { state in
             if state.storeFailure?.code == code { state.storeFailure = nil }
-            state.isPullWanted = true
+            state.pulls.isWanted = true
         }
         let isExcluded = code == RemoteStoreError.excludedFromSync.code
         let numbers = isExcluded ? replica.includeAgain() : replica.clearFailure { $1.failure?.code == code }

@@ -54,7 +54,7 @@ extension Replica {
 
 extension Tree {
     fileprivate func hold(_ node: Node) -> HeldItem {
-        (nodesByInode[node.inodeNumber] ?? node).lookups += 1
+        items.holder(of: node).lookups += 1
         return HeldItem(number: node.number, inodeNumber: node.inodeNumber)
     }
 }

@@ -17,13 +17,13 @@ extension Domain {
     @discardableResult
     package func approve() -> Int? {
         let count = engine.state.withLock { state -> Int? in
-            if state.heldDeletions > 0 {
-                defer { state.heldDeletions = 0 }
-                state.isApproved = true
-                return state.heldDeletions
+            if state.deletions.held > 0 {
+                defer { state.deletions.held = 0 }
+                state.deletions.isApproved = true
+                return state.deletions.held
             }
             guard state.storeFailure?.code == RemoteStoreError.cannotSynchronize("").code else { return nil }
-            (state.takesOtherStore, state.isPullWanted, state.storeFailure) = (true, true, nil)
+            (state.pulls.takesOtherStore, state.pulls.isWanted, state.storeFailure) = (true, true, nil)
             return 0
         }
         wakeSignal.signal()
@@ -34,9 +34,9 @@ extension Domain {
     /// - Returns: Nil when nothing is held.
     /// - Throws: The database's error.
     package func restore() throws -> Restoration? {
-        guard engine.state.withLock({ $0.heldDeletions > 0 }) else { return nil }
+        guard engine.state.withLock({ $0.deletions.held > 0 }) else { return nil }
         let done = try replica.restoreDeleted()
-        engine.state.withLock { $0.heldDeletions = done.left }
+        engine.state.withLock { $0.deletions.held = done.left }
         wakeSignal.signal()
         return done
     }

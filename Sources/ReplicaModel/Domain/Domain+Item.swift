@@ -31,7 +31,7 @@ extension Domain {
 
     /// What is known of an item that programs have in use; nil when there is none of this number.
     package func item(_ number: ItemNumber) -> ItemReport? {
-        let own = replica.withTree { tree in tree.nodesByInode[number]?.number }
+        let own = replica.withTree { tree in tree.items[inode: number]?.number }
         return own.flatMap(report(of:))
     }
 

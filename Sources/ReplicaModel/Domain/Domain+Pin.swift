@@ -26,7 +26,7 @@ extension Domain {
     /// Pins or unpins an item that programs have in use.
     /// - Throws: ESTALE when there is none of this number.
     package func setPin(_ isPinned: Bool, of number: ItemNumber) throws(Errno) {
-        guard let own = replica.withTree({ $0.nodesByInode[number]?.number }) else { throw .staleNFSFileHandle }
+        guard let own = replica.withTree({ $0.items[inode: number]?.number }) else { throw .staleNFSFileHandle }
         try setPin(isPinned, ofItem: own)
     }
 

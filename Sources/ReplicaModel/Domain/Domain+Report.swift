@@ -12,7 +12,7 @@ extension Domain {
         let failures = counts.errors > 0 ? replica.failures() : Failures()
         let isAway = state == .disconnected || state == .offline
         let refused = engine.state.withLock { state in
-            state.refused.count + Set(state.leftOut.keys).union(state.postponed.unknown).count
+            state.rejected.refused.count + Set(state.rejected.leftOut.keys).union(state.postponed.unknown).count
         }
         return DomainReport(
             state: state, reason: reason ?? failures.reason, nextTry: engine.nextTry(of: failures), pending: pending,
@@ -30,9 +30,9 @@ extension SyncEngine {
     func standing(isMoving: Bool) -> (DomainReport.State, String?) {
         let (disconnected, held, storeFailure, isImporting, isBusy) = state.withLock { state in
             (
-                state.disconnected, state.heldDeletions, state.storeFailure ?? state.feedTrouble,
+                state.disconnected, state.deletions.held, state.storeFailure ?? state.feedTrouble,
                 state.isImporting || state.reimports > 0,
-                state.isPullWanted || !state.updating.isEmpty
+                state.pulls.isWanted || !state.arrivals.updating.isEmpty
             )
         }
         if let disconnected { return (.disconnected, disconnected.words) }

@@ -23,7 +23,7 @@ extension Domain {
                 replica.unsent { _, _ in true }, work, isQuiet: { engine.isQuiet(after: firstPull) })
             if isQuiet { return try await engine.makeDurable() }
             let pull = engine.askForPull()
-            try await poll { engine.state.withLock { $0.pullsDone >= pull } }
+            try await poll { engine.state.withLock { $0.pulls.done >= pull } }
             let last = try replica.database.read { rows in
                 try Int64.fetchOne(rows, sql: "SELECT max(sequence) FROM incoming") ?? 0
             }
@@ -71,7 +71,7 @@ extension Domain {
     }
 
     private func isApplied(upTo last: Int64) throws -> Bool {
-        let isListed = replica.withTree { $0.needsListing.isEmpty }
+        let isListed = replica.withTree { $0.items.needsListing.isEmpty }
         return try isListed
             && replica.database.read { rows in
                 try Int64.fetchOne(rows, sql: "SELECT min(sequence) FROM incoming") ?? .max
@@ -117,8 +117,8 @@ extension SyncEngine {
     /// - Returns: The number of the pull that begins after this.
     func askForPull() -> Int {
         let number = state.withLock { state in
-            state.isPullWanted = true
-            return state.pullsBegun + 1
+            state.pulls.isWanted = true
+            return state.pulls.begun + 1
         }
         wakeSignal.signal()
         return number
@@ -126,7 +126,7 @@ extension SyncEngine {
 
     /// Whether both sides are in step, and the store was asked.
     fileprivate func isQuiet(after pull: Int) -> Bool {
-        state.withLock { $0.pullsDone >= pull } && isQuiet()
+        state.withLock { $0.pulls.done >= pull } && isQuiet()
     }
 }
 
@@ -135,7 +135,9 @@ extension Replica {
     /// - Returns: How many bytes of content are to be sent of each.
     fileprivate func unsent(_ isMeant: (Tree, Node) -> Bool) -> [ItemNumber: Int64] {
         settleWriters()
-        return withTree { tree in tree.pending.filter { isMeant(tree, $0.value) }.mapValues(\.unsentBytes) }
+        return withTree { tree in
+            tree.pending.values.reduce(into: [:]) { if isMeant(tree, $1) { $0[$1.number] = $1.unsentBytes } }
+        }
     }
 
     /// The error of an item that waits for a person.

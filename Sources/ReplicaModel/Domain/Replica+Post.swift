@@ -2,7 +2,7 @@ extension Replica {
     /// Posts an event about an item, by the path it has now.
     func post(_ kind: DomainEvent.Kind, _ number: ItemNumber, detail: String? = nil) {
         guard events.isHeard else { return }
-        let path = withTree { tree in (tree.items[number] ?? tree.nodesByInode[number]).map(tree.formerPath(of:)) }
+        let path = withTree { tree in (tree.items[number] ?? tree.items[inode: number]).map(tree.formerPath(of:)) }
         events.yield(DomainEvent(kind, path: path, detail: detail, seconds: clock.wall()))
     }
 

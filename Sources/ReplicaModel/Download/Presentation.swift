@@ -153,7 +153,7 @@ extension Replica {
         // What the kernel has listed by now is decided with the change: a program may have come upon the folder just before.
         let stale = try withTreeWaking { (tree) throws(ReplicaError) in
             _ = try change(tree)
-            return call.places.filter { (tree.nodesByInode[$0.folder]?.lookups ?? 0) > 0 }
+            return call.places.filter { (tree.items[inode: $0.folder]?.lookups ?? 0) > 0 }
         }
         for place in stale {
             if place.name.bytes.isEmpty {

@@ -6,7 +6,7 @@ extension Replica {
     func bounce(_ number: ItemNumber) throws(ReplicaError) {
         try rename(number) { (tree, node) throws(ReplicaError) in
             guard let folder = node.parent else { throw .errno(.noSuchFileOrDirectory) }
-            let name = tree.bounced.free(besides: node.name) { tree.isTaken($0, in: folder) }
+            let name = tree.storeNames.bounced.free(besides: node.name) { tree.isTaken($0, in: folder) }
             return (folder, name)
         }
     }
@@ -19,7 +19,7 @@ extension Replica {
             else { return (tree.root, node.name) }
             try tree.children(of: folder)
             guard folder.children?[base.name] != nil else { return (folder, base.name) }
-            return (folder, tree.bounced.free(besides: base.name) { tree.isTaken($0, in: folder) })
+            return (folder, tree.storeNames.bounced.free(besides: base.name) { tree.isTaken($0, in: folder) })
         }
     }
 
@@ -29,7 +29,9 @@ extension Replica {
         let (host, day) = (Self.host, Self.day(clock.wall()))
         try rename(number) { (tree, node) throws(ReplicaError) in
             guard let folder = node.parent else { throw .errno(.noSuchFileOrDirectory) }
-            let name = tree.bounced.conflict(of: node.name, host: host, day: day) { tree.isTaken($0, in: folder) }
+            let name = tree.storeNames.bounced.conflict(of: node.name, host: host, day: day) {
+                tree.isTaken($0, in: folder)
+            }
             node.conflict = node.base.map { ConflictOrigin(original: $0.identifier, date: clock.wall()) }
             tree.setBase(nil, of: node)
             (node.sent, node.sentContent) = (nil, nil)
@@ -87,7 +89,7 @@ extension Tree {
     /// Whether an entry of the folder has this name, or one that the store cannot tell from it.
     fileprivate func isTaken(_ name: FileName, in folder: Node) -> Bool {
         if folder.children?[name] != nil { return true }
-        guard !isCaseSensitive else { return false }
+        guard !policy.isCaseSensitive else { return false }
         let folded = name.description.lowercased()
         return folder.children?.values.contains { $0.name.description.lowercased() == folded } ?? false
     }

@@ -18,7 +18,7 @@ extension Replica {
     ) throws -> (counts: DeletionCounts, nextNumber: UInt64, replaced: Set<ItemIdentifier>) {
         // The database has to know all items, also those listed a moment ago.
         if hasChanges { try record() }
-        let next = withTree { $0.nextNumber }
+        let next = withTree { $0.itemNumbers.next }
         return try database.read { rows in
             let counts = try DeletionCounts.read(firstLater: firstLater ?? next, from: rows)
             return (counts, next, try DeletionCounts.replaced(in: rows))

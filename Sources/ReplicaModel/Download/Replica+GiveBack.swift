@@ -58,7 +58,7 @@ extension Replica {
             let children = try tree.children(of: folder)
             let other = children[row.name]
             if let other, !other.isNew { return nil }
-            let name = other == nil ? row.name : tree.bounced.free(besides: row.name) { children[$0] != nil }
+            let name = other == nil ? row.name : tree.storeNames.bounced.free(besides: row.name) { children[$0] != nil }
             return (tree.presented(folder), folder.number, name, folder.lookups > 0)
         }
         guard let (above, number, name, isSeen) = target else { return nil }
@@ -98,8 +98,8 @@ extension Tree {
                 to: BackingPath(folder: below, name: name))
         }
         var row = row
-        if row.inodeNumber == row.number || !isFree || nodesByInode[ItemNumber(row.inodeNumber)] == nil {
-            if !isFree { (row.number, nextNumber) = (nextNumber, nextNumber + 1) }
+        if row.inodeNumber == row.number || !isFree || items[inode: ItemNumber(row.inodeNumber)] == nil {
+            if !isFree { row.number = itemNumbers.take().rawValue }
             row.inodeNumber = row.number
         }
         row.name = name

@@ -111,7 +111,7 @@ extension Replica {
     /// The listed folders that the store may have more in than we know.
     func foldersToList() -> [(ItemNumber, ItemIdentifier)] {
         withTree { tree in
-            tree.needsListing.sorted().compactMap { number in
+            tree.items.needsListing.sorted().compactMap { number in
                 guard let node = tree.items[number], let base = node.base, !node.isDeleted else { return nil }
                 return (number, base.identifier)
             }
@@ -121,7 +121,7 @@ extension Replica {
     /// Notes that a folder was listed again.
     func noteListed(_ number: ItemNumber) {
         withTree { tree in
-            tree.needsListing.remove(number)
+            tree.items.needsListing.remove(number)
             guard let node = tree.items[number] else { return }
             node.flags.remove(.needsListing)
             tree.note(node)

@@ -10,7 +10,9 @@ extension Replica {
     func listingTarget(_ number: ItemNumber) throws(ReplicaError) -> ItemIdentifier? {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.folder(number)
-            guard folder.materialization != .whole || tree.needsListing.contains(folder.number) else { return nil }
+            guard folder.materialization != .whole || tree.items.needsListing.contains(folder.number) else {
+                return nil
+            }
             return folder.base?.identifier
         }
     }
@@ -31,7 +33,8 @@ extension Replica {
         }
         // The names of all others are taken first.
         let ordered = withTree { tree in
-            items.filter { !tree.passing.isPassing($0.filename) } + items.filter { tree.passing.isPassing($0.filename) }
+            items.filter { !tree.storeNames.passing.isPassing($0.filename) }
+                + items.filter { tree.storeNames.passing.isPassing($0.filename) }
         }
         for start in stride(from: 0, to: ordered.count, by: Self.atOnce) {
             try withTreeWaking { (tree) throws(ReplicaError) in
@@ -112,7 +115,7 @@ extension Tree {
     func clearLeftovers(in folder: Node) throws(ReplicaError) {
         try clearUnlisted(folder)
         let rows = try reading { try ItemRow.children(of: folder.number, in: $0) }
-        for row in rows where items[ItemNumber(row.number)] == nil { removed.insert(ItemNumber(row.number)) }
+        for row in rows where items[ItemNumber(row.number)] == nil { unrecorded.remove(ItemNumber(row.number)) }
         for node in (folder.children ?? [:]).values {
             setBase(nil, of: node)
             drop(node)

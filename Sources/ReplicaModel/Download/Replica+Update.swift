@@ -32,7 +32,7 @@ extension Replica {
             guard let node = tree.items[number], let folder = tree.items[parent],
                 node.base?.identifier == item.identifier
             else { return nil }
-            let isOther = tree.enforcesCapabilities && node.base?.capabilities != item.capabilities
+            let isOther = tree.policy.enforcesCapabilities && node.base?.capabilities != item.capabilities
             var left = node.dirty.subtracting(fields.intersection(.contents))
             // A cut of what is not here is no part of the plan, and still to be sent.
             if case .modify(let up) = plan.up {
@@ -75,7 +75,7 @@ extension Replica {
         try touch(number, PresentedCall.touchStatus) { (tree, node) throws(ReplicaError) in
             tree.settle(node)
             try tree.applyMetadata(item.metadata, fields, to: node)
-            for name in tree.names(of: node) {
+            for name in tree.items.names(of: node) {
                 tree.refreshFingerprint(name)
                 // The other names are items of their own.
                 if name !== node { tree.edit(name, [.mode, .modificationDate, .untoldByStatus]) }
@@ -135,7 +135,7 @@ extension Tree {
         var fingerprint = FileFingerprint(old)
         fingerprint.modified = (item.metadata.modificationDate ?? Timestamp(secondsSince1970: clock.wall())).nanoseconds
         // Other bytes than those that somebody here gave the rights to.
-        fingerprint.mode = item.metadata.mode ?? privileges.replicated(fingerprint.mode)
+        fingerprint.mode = item.metadata.mode ?? policy.privileges.replicated(fingerprint.mode)
         let staging = try errnos { () throws(Errno) in try folders.openStaging() }
         defer { close(staging) }
         let fresh = FileName("swap-\(node.number.rawValue)")

@@ -14,7 +14,7 @@ extension SyncEngine {
     /// Fetches the whole content of an item into staging.
     /// - Throws: ``RemoteStoreError/malformedAnswer(_:)`` for what is not all of this item's content.
     func stage(_ item: Item) async throws(RemoteStoreError) -> StagedContent {
-        let name = "fetch-" + String(state.withLock { $0.nextStaged() })
+        let name = "fetch-" + String(state.withLock { $0.arrivals.nextStaged() })
         let path = replica.folders.staging.appending(name)
         let descriptor = path.withPlatformString { open($0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
         guard descriptor >= 0 else { throw .cannotSynchronize("no file can be made in staging: \(Errno.last)") }

@@ -15,7 +15,7 @@ extension SyncEngine {
             // What a pass had to ask for is noted after it. A database that cannot be read has nothing to apply.
             let isMore = pass.applied > 0 && ((try? replica.newestIncoming()) ?? 0) > 0
             guard pass.deferred > 0 || isMore else {
-                let asked = state.withLock { $0.lastAsked }
+                let asked = state.withLock { $0.pulls.lastAsked }
                 if pass.withheld == 0 { replica.withTree { $0.answers.forget(upTo: asked) } }
                 break
             }
@@ -29,7 +29,7 @@ extension SyncEngine {
         }
         discardUnwanted()
         // A person's word ends with what it was about.
-        if state.withLock({ $0.window?.word == .approved }) { _ = judgeDeletions() }
+        if state.withLock({ $0.deletions.window?.word == .approved }) { _ = judgeDeletions() }
     }
 
     /// How many passes are made before others get their turn.
@@ -41,7 +41,7 @@ extension SyncEngine {
     /// Asks again for what the store told of in a way that cannot be.
     private func askForLeftOut() async {
         let now = replica.now()
-        let due = state.withLock { state in state.leftOut.keys.filter { state.postponed.isDue($0, at: now) } }
+        let due = state.withLock { state in state.rejected.leftOut.keys.filter { state.postponed.isDue($0, at: now) } }
         for identifier in due where !Task.isCancelled {
             if await ask(identifier) { state.withLock { $0.takeIn(identifier) } }
         }
@@ -115,7 +115,7 @@ extension SyncEngine {
             case .stale: return await askAgain(about: change.identifier)
             case .refused(let name):
                 let name = FileName(name).shortened
-                state.withLock { _ = $0.refused.insert(name) }
+                state.withLock { _ = $0.rejected.refused.insert(name) }
                 log.warning("a name of the store cannot stand here", metadata: ["name": "\(name)"])
                 return .applied
             case .needsContent:
@@ -154,7 +154,7 @@ extension SyncEngine {
     func postpone(_ identifier: ItemIdentifier, _ error: RemoteStoreError) {
         log.warning("a change is put off", metadata: ["item": "\(identifier)", "error": "\(error.message)"])
         let jitter = random()
-        let isKnown = replica.withTree { $0.byIdentifier[identifier] != nil }
+        let isKnown = replica.withTree { $0.items[identifier] != nil }
         let retryAt = state.withLock {
             $0.postponed.add(identifier, isKnown: isKnown, now: replica.now(), jitter: jitter)
         }
@@ -164,7 +164,7 @@ extension SyncEngine {
 
     private func tell(_ change: Incoming) {
         guard replica.events.isHeard, change.item != nil else { return }
-        let number = replica.withTree { $0.byIdentifier[change.identifier]?.number }
+        let number = replica.withTree { $0.items[change.identifier]?.number }
         if let number { replica.post(.remoteChange, number) }
     }
 

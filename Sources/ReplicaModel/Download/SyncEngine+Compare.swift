@@ -13,7 +13,7 @@ extension SyncEngine {
     /// What is known of the content of a noted item now.
     func knownRewrite(_ change: Incoming) -> Rewrite {
         guard change.rewrite != .no, let item = change.item,
-            let compared = state.withLock({ $0.compared[item.identifier] }), compared.version == item.version
+            let compared = state.withLock({ $0.arrivals.compared[item.identifier] }), compared.version == item.version
         else { return change.rewrite }
         return compared.isEqual ? .no : .proven
     }
@@ -23,11 +23,11 @@ extension SyncEngine {
     /// - Returns: Whether it is known already.
     func compare(_ number: ItemNumber, _ item: Item) async -> Bool {
         guard !options.isSequential else { return await compareNow(number, item) }
-        let isNew = state.withLock { $0.updating.insert(item.identifier).inserted }
+        let isNew = state.withLock { $0.arrivals.updating.insert(item.identifier).inserted }
         guard isNew else { return false }
         Task {
             let isKnown = await self.compareNow(number, item)
-            self.state.withLock { _ = $0.updating.remove(item.identifier) }
+            self.state.withLock { _ = $0.arrivals.updating.remove(item.identifier) }
             if isKnown { self.wakeSignal.signal() }
         }
         return false
@@ -37,7 +37,9 @@ extension SyncEngine {
         BackgroundPriority.take()
         do throws(RemoteStoreError) {
             guard let isEqual = try await isEqualToOurs(number, item) else { return false }
-            state.withLock { $0.compared[item.identifier] = ComparedContent(version: item.version, isEqual: isEqual) }
+            state.withLock {
+                $0.arrivals.compared[item.identifier] = ComparedContent(version: item.version, isEqual: isEqual)
+            }
             return true
         } catch {
             await noteFailedUpdate(of: item, error)

@@ -8,7 +8,7 @@ extension SyncEngine {
     /// another file has its identifier. So what came waits in staging for the change that is noted when it is here.
     /// - Returns: Whether the change is dealt with.
     func applyContent(of item: Item, _ rewrite: Rewrite) async -> Bool {
-        if let staged = state.withLock({ $0.staged.removeValue(forKey: item.identifier) }) {
+        if let staged = state.withLock({ $0.arrivals.staged.removeValue(forKey: item.identifier) }) {
             // Under one version two contents may have come, where the version does not tell.
             let isOfItem = rewrite == .no || staged.metadataVersion == item.version.metadata
             if staged.version == item.version.content, isOfItem { return apply(item, staged, rewrite) }
@@ -18,13 +18,13 @@ extension SyncEngine {
             guard let staged = await fetchUpdate(of: item) else { return false }
             return apply(item, staged, rewrite)
         }
-        let isNew = state.withLock { $0.updating.insert(item.identifier).inserted }
+        let isNew = state.withLock { $0.arrivals.updating.insert(item.identifier).inserted }
         guard isNew else { return false }
         Task {
             let staged = await self.fetchUpdate(of: item)
             self.state.withLock { state in
-                state.updating.remove(item.identifier)
-                state.staged[item.identifier] = staged
+                state.arrivals.updating.remove(item.identifier)
+                state.arrivals.staged[item.identifier] = staged
             }
             if staged != nil { self.wakeSignal.signal() }
         }
@@ -33,14 +33,14 @@ extension SyncEngine {
 
     /// Removes what was fetched, and forgets what was compared, for changes that are no longer to be made.
     func discardUnwanted() {
-        for identifier in state.withLock({ Array($0.compared.keys) }) {
+        for identifier in state.withLock({ Array($0.arrivals.compared.keys) }) {
             guard let isNoted = try? replica.isNoted(identifier), !isNoted else { continue }
-            state.withLock { $0.compared[identifier] = nil }
+            state.withLock { $0.arrivals.compared[identifier] = nil }
         }
-        for identifier in state.withLock({ Array($0.staged.keys) }) {
+        for identifier in state.withLock({ Array($0.arrivals.staged.keys) }) {
             // A database that cannot be read may have the change.
             guard let isNoted = try? replica.isNoted(identifier), !isNoted else { continue }
-            state.withLock { $0.staged.removeValue(forKey: identifier) }?.discard()
+            state.withLock { $0.arrivals.staged.removeValue(forKey: identifier) }?.discard()
         }
     }
 

@@ -31,7 +31,7 @@ extension SyncEngine {
     func judgeDeletions() -> DeletionLeave {
         do {
             guard let (window, verdict, replaced) = try lookAtDeletions() else {
-                state.withLock { ($0.heldDeletions, $0.nextDeletionLook) = (0, nil) }
+                state.withLock { ($0.deletions.held, $0.deletions.nextLook) = (0, nil) }
                 return DeletionLeave(word: .free)
             }
             let newest = window.word == .approved ? window.newest : .max
@@ -44,7 +44,7 @@ extension SyncEngine {
 
     /// - Returns: Nil where there is nothing to decide: nothing is deleted, or the domain is too small for a guard.
     private func lookAtDeletions() throws -> (DeletionWindow, DeletionVerdict, Set<ItemIdentifier>)? {
-        let known = state.withLock { $0.window }
+        let known = state.withLock { $0.deletions.window }
         guard try known != nil || replica.hasDeletions() else { return nil }
         let (counts, nextNumber, replaced) = try replica.countDeletions(firstLater: known?.firstLater)
         if known == nil, counts.noted == 0 || counts.items <= options.mostDeletions { return nil }
@@ -53,8 +53,8 @@ extension SyncEngine {
             known
             ?? DeletionWindow(items: counts.items, firstLater: nextNumber, openedAt: now, changedAt: now)
         let isApproved = state.withLock { state in
-            defer { state.isApproved = false }
-            return state.isApproved
+            defer { state.deletions.isApproved = false }
+            return state.deletions.isApproved
         }
         // Not for what the person did not know.
         if window.word == .held, isApproved { window.word = .approved }
@@ -65,16 +65,16 @@ extension SyncEngine {
 
     private func carryOut(_ verdict: DeletionVerdict, _ window: DeletionWindow) throws -> DeletionLeave.Word {
         state.withLock { state in
-            state.nextDeletionLook = nil
+            state.deletions.nextLook = nil
             // What is held stays so while it is counted anew: a person may be asking just now.
-            if verdict != .hold { state.heldDeletions = 0 }
+            if verdict != .hold { state.deletions.held = 0 }
         }
         switch verdict {
         case .rest(let until):
-            state.withLock { $0.nextDeletionLook = until }
+            state.withLock { $0.deletions.nextLook = until }
             return .aside
         case .wait(let until):
-            state.withLock { $0.nextDeletionLook = until }
+            state.withLock { $0.deletions.nextLook = until }
             return .withheld
         case .apply: return window.word == .approved ? .free : .aside
         case .hold:
@@ -82,7 +82,7 @@ extension SyncEngine {
             return .withheld
         case .close:
             // Before the store was asked nobody knows whether there is more.
-            guard state.withLock({ $0.pullsDone > 0 }) else { return window.word == nil ? .aside : .withheld }
+            guard state.withLock({ $0.pulls.done > 0 }) else { return window.word == nil ? .aside : .withheld }
             try replica.discardAside()
             try keep(nil)
             return .free
@@ -100,14 +100,14 @@ extension SyncEngine {
         let left = try replica.giveBackAll()
         let held = try replica.countDeletions(firstLater: window.firstLater).counts.noted
         state.withLock { state in
-            state.heldDeletions = held + left
-            if left > 0 { state.nextDeletionLook = replica.now() + 10 }
+            state.deletions.held = held + left
+            if left > 0 { state.deletions.nextLook = replica.now() + 10 }
         }
     }
 
     /// Keeps the window, also over a restart.
     func keep(_ window: DeletionWindow?) throws {
         try replica.writeWindow(window)
-        state.withLock { $0.window = window }
+        state.withLock { $0.deletions.window = window }
     }
 }

@@ -7,15 +7,15 @@ extension SyncEngine {
     /// Asks the store for its changes when there is reason to, and applies all that are known.
     func receive() async {
         guard !replica.isScanning, state.withLock({ $0.disconnected == nil }) else { return }
-        if state.withLock({ $0.isPullWanted || $0.nextPull <= replica.now() }) { await pull() }
+        if state.withLock({ $0.pulls.isWanted || $0.pulls.next <= replica.now() }) { await pull() }
         if knowsOwnCalls() { await applyIncoming() }
     }
 
     /// Whether all calls of the last run are answered: until then what they made would be taken for somebody else's.
     private func knowsOwnCalls() -> Bool {
-        if state.withLock({ $0.knowsOwnCalls }) { return true }
+        if state.withLock({ $0.pulls.knowsOwnCalls }) { return true }
         guard !replica.hasUnansweredCalls else { return false }
-        state.withLock { $0.knowsOwnCalls = true }
+        state.withLock { $0.pulls.knowsOwnCalls = true }
         return true
     }
 
@@ -24,23 +24,19 @@ extension SyncEngine {
 
     /// Asks the store for its changes and notes them.
     func pull() async {
-        let number = state.withLock { state in
-            state.isPullWanted = false
-            state.pullsBegun += 1
-            return state.pullsBegun
-        }
+        let number = state.withLock { $0.pulls.begin() }
         let asked = replica.answers
         do throws(RemoteStoreError) {
             let isAll = try await pullChanges()
-            state.withLock { $0.lastAsked = asked }
+            state.withLock { $0.pulls.lastAsked = asked }
             clearTroubleByReading()
             takeProperties()
             state.withLock { state in
                 state.feedTrouble = nil
-                state.takesOtherStore = false
-                state.nextPull = replica.now() + Self.pullInterval
+                state.pulls.takesOtherStore = false
+                state.pulls.next = replica.now() + Self.pullInterval
                 // What came is applied before more is asked for.
-                if isAll { state.pullsDone = number } else { state.isPullWanted = true }
+                if isAll { state.pulls.done = number } else { state.pulls.isWanted = true }
             }
         } catch {
             noteFeedFailure(error)
@@ -56,15 +52,15 @@ extension SyncEngine {
                 let retryAt = replica.now() + Backoff.delay(attempts: attempts, jitter: jitter)
                 state.feedTrouble = Failure(
                     code: error.code, message: error.message, attempts: attempts, retryAt: retryAt)
-                state.nextPull = retryAt
-                state.pullsDone = state.pullsBegun
+                state.pulls.next = retryAt
+                state.pulls.done = state.pulls.begun
             }
             return
         }
         noteStoreFailure(error)
         state.withLock { state in
-            state.isPullWanted = true
-            state.nextPull = state.storeFailure?.retryAt ?? replica.now() + Self.pullInterval
+            state.pulls.isWanted = true
+            state.pulls.next = state.storeFailure?.retryAt ?? replica.now() + Self.pullInterval
         }
     }
 
@@ -118,7 +114,7 @@ extension SyncEngine {
     /// Whether a person said that what the store has now is to be taken for its content.
     private func isAllowed(_ error: RemoteStoreError) -> Bool {
         guard case .cannotSynchronize = error else { return false }
-        return state.withLock { $0.takesOtherStore }
+        return state.withLock { $0.pulls.takesOtherStore }
     }
 
     /// Lists every folder that is listed here and compares: what is in no listing is gone, once all listings are

@@ -107,7 +107,7 @@ extension Tree {
             // The store compares the contents when ours is sent, and answers with its item where they are equal.
             other.flags.insert(.mayAlreadyExist)
             note(other)
-            pendingChanged = true
+            pending.wake()
             return .finished(.deferred)
         }
     }

@@ -22,7 +22,7 @@ extension Tree {
             // Nothing that could be given back is left of the item.
             try folders.keep(moved, of: node.number.rawValue, node.name)
         }
-        aside.append(row)
+        unrecorded.noteAside(row)
     }
 
     /// Removes a node's name below for good, but for what somebody who writes below the mount puts there meanwhile.

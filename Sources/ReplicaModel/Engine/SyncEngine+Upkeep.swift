@@ -41,17 +41,17 @@ extension SyncEngine {
         replica.recallPins()
         takeProperties()
         replica.withTree { tree in
-            tree.enforcesCapabilities = options.enforcesCapabilities
-            tree.privileges = options.privileges
+            tree.policy.enforcesCapabilities = options.enforcesCapabilities
+            tree.policy.privileges = options.privileges
+            if options.cacheLimit != nil || options.minimumFree != nil { tree.policy.recordsUse = true }
         }
-        if options.cacheLimit != nil || options.minimumFree != nil { replica.withTree { $0.keepsUse = true } }
         let (reason, isImporting) = replica.standingOrders()
         let (window, held) = replica.openWindow()
         state.withLock { state in
             state.disconnected = reason.map { Disconnection(reason: $0) }
             state.isImporting = isImporting
-            state.window = window
-            state.heldDeletions = held
+            state.deletions.window = window
+            state.deletions.held = held
         }
     }
 
@@ -59,24 +59,24 @@ extension SyncEngine {
     func takeProperties() {
         let properties = store.properties
         replica.withTree { tree in
-            tree.keepsTrash = properties.keepsTrash
-            tree.isCaseSensitive = properties.isCaseSensitive
-            tree.recognizesCreates = properties.recognizesCreates
-            tree.bounced = BouncedName(longest: properties.longestName)
+            tree.policy.keepsTrash = properties.keepsTrash
+            tree.policy.isCaseSensitive = properties.isCaseSensitive
+            tree.policy.recognizesCreates = properties.recognizesCreates
+            tree.storeNames.bounced = BouncedName(longest: properties.longestName)
         }
     }
 
     /// Asks the store for news at once.
     func askNow() {
-        state.withLock { $0.isPullWanted = true }
+        state.withLock { $0.pulls.isWanted = true }
         wakeSignal.signal()
     }
 
     /// Whether both sides are in step, as far as is known and can be.
     func isQuiet() -> Bool {
         let isIdle = state.withLock { state in
-            !state.isPullWanted && state.pullsDone == state.pullsBegun && state.storeFailure == nil
-                && state.updating.isEmpty
+            !state.pulls.isWanted && state.pulls.done == state.pulls.begun && state.storeFailure == nil
+                && state.arrivals.updating.isEmpty
         }
         return isIdle && !replica.isScanning && replica.isInStep && uploadQueue.withLock { $0.inFlight == 0 }
     }
@@ -84,12 +84,12 @@ extension SyncEngine {
 
 extension Replica {
     /// Whether the database is behind the tree.
-    var hasChanges: Bool { withTree { !$0.changed.isEmpty || !$0.removed.isEmpty } }
+    var hasChanges: Bool { withTree { !$0.unrecorded.isEmpty } }
 
     /// The time since anything was last edited, in seconds. Below 0 when the clock was set back.
     var sinceEdit: Double {
         // An edit that comes while this waits for the lock is no edit to come.
-        let edited = withTree { $0.editedAt }
+        let edited = withTree { $0.pending.editedAt }
         return now() - edited
     }
 
@@ -104,14 +104,14 @@ extension Replica {
     private static let mostIdle = 50_000
 
     /// Whether files are open for writing.
-    var hasWriters: Bool { withTree { !$0.writing.isEmpty } }
+    var hasWriters: Bool { withTree { !$0.items.writing.isEmpty } }
 
     /// Whether there is nothing to send and nothing to apply.
     var isInStep: Bool {
         guard
             withTree({ tree in
-                for node in tree.writing.values { tree.settle(node) }
-                return tree.needsListing.isEmpty && tree.pending.isEmpty
+                for node in tree.items.writing.values { tree.settle(node) }
+                return tree.items.needsListing.isEmpty && tree.pending.isEmpty
             })
         else { return false }
         // A database that cannot be read is not in step.

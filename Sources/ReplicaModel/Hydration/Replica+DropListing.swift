@@ -37,7 +37,7 @@ extension Replica {
             folder.materialization = .dataless
             folder.evictions += 1
             tree.note(folder)
-            tree.hasFormer = true
+            tree.itemNumbers.hasFormer = true
             return (folder.evictions, tree.numbers(in: folder))
         }
         guard let (mark, numbers) = marked else { return false }
@@ -89,11 +89,11 @@ extension Tree {
 
     /// Whether the store can give back all that is known of the folder's entries.
     fileprivate func canForget(_ folder: Node) throws(ReplicaError) -> Bool {
-        guard folder !== root, folder.kind == .folder, folder.materialization == .whole, scan == .none else {
+        guard folder !== root, folder.kind == .folder, folder.materialization == .whole, !scan.isRunning else {
             return false
         }
         guard !folder.isNew, !folder.isPending, !folder.flags.contains(.needsListing), !isPinned(folder),
-            departedFrom[folder.number]?.contains(where: { pending[$0]?.base?.parent == folder.number }) != true
+            !pending.hasDeparted(from: folder.number)
         else { return false }
         let kept: NodeFlags = [.special, .excluded, .refused, .conflict, .createSent]
         return try children(of: folder).values.allSatisfy { node in
@@ -102,7 +102,7 @@ extension Tree {
             let isEmpty = node.kind == .symlink || node.materialization == .dataless || node.base?.size == 0
             return isIdle && isInStep && isEmpty && (node.kind != .folder || node.materialization == .dataless)
                 && node.pin == .inherited && node.inodeNumber == node.number
-                && linked[node.inodeNumber]?.isEmpty != false
+                && !items.isLinked(node)
         }
     }
 }

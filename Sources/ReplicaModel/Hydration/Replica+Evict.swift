@@ -26,13 +26,13 @@ extension Replica {
     @discardableResult
     func evictFile(_ number: ItemNumber) throws(EvictionRefusal) -> Int64? {
         // A placeholder that the database does not know as the store's would be nothing after a crash.
-        if withTree({ $0.changed[number] != nil }) {
+        if withTree({ $0.unrecorded.nodes[number] != nil }) {
             do { try record() } catch { throw .failed(Errno(state: error)) }
         }
         let result = withTree { tree -> Result<(Int64, ItemNumber)?, EvictionRefusal> in
             do throws(ReplicaError) {
                 guard let node = try tree.find(number), node.kind == .file else { return .success(nil) }
-                guard tree.changed[number] == nil else { return .failure(.unsyncedEdits) }
+                guard tree.unrecorded.nodes[number] == nil else { return .failure(.unsyncedEdits) }
                 if let refusal = try tree.evictionRefusal(of: node) { return .failure(refusal) }
                 guard node.materialization != .dataless, node.base?.size != 0 else { return .success(nil) }
                 let bytes = node.materialization == .whole ? node.fingerprint.size : node.ranges.count
@@ -76,8 +76,8 @@ extension Tree {
         {
             return .unsyncedEdits
         }
-        if linked[node.inodeNumber]?.isEmpty == false { return .hardLinked }
-        if node.fingerprint.mode != privileges.replicated(node.fingerprint.mode) { return .setID }
+        if items.isLinked(node) { return .hardLinked }
+        if node.fingerprint.mode != policy.privileges.replicated(node.fingerprint.mode) { return .setID }
         return node.opens > 0 || node.writers > 0 ? .open : nil
     }
 

@@ -28,7 +28,7 @@ extension Replica {
     /// What to fetch so that `range` of a file is here, or all of it for nil; nil when it is.
     func fetchTarget(_ number: ItemNumber, range: Range<Int64>?) throws(ReplicaError) -> FetchTarget? {
         try withTreeWaking { (tree) throws(ReplicaError) in
-            guard let node = tree.nodesByInode[number] else { throw .errno(Errno(rawValue: ESTALE)) }
+            guard let node = tree.items[inode: number] else { throw .errno(Errno(rawValue: ESTALE)) }
             guard node.kind == .file, node.materialization != .whole else { return nil }
             guard let base = node.base else { throw .errno(Errno(rawValue: ESTALE)) }
             // Shorter than in the store when it was cut here: the rest is never fetched.
@@ -70,7 +70,7 @@ extension Replica {
                     let status = try file.status()
                     try node.demandKnown(status)
                     let own = status.permissions
-                    let mode = tree.privileges.replicated(own)
+                    let mode = tree.policy.privileges.replicated(own)
                     // As a write by anybody but the owner does.
                     if mode != own {
                         try file.setMode(UInt32(mode))
@@ -142,7 +142,7 @@ extension Replica {
     @discardableResult
     func noteFailure(of identifier: ItemIdentifier, _ error: RemoteStoreError, retryAt: Double?) -> Bool {
         withTree { tree in
-            guard let node = tree.byIdentifier[identifier] else { return false }
+            guard let node = tree.items[identifier] else { return false }
             tree.fail(node, code: error.code, error.message, retryAt: retryAt)
             return true
         }

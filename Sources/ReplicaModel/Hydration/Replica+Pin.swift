@@ -13,7 +13,7 @@ extension Replica {
             }
             tree.note(node)
             guard isPinned else { return }
-            tree.hasPins = true
+            tree.wanted.notePin()
             tree.wantBelow(node)
         }
         try record()
@@ -27,23 +27,23 @@ extension Replica {
             try Int64.fetchAll(rows, sql: "SELECT number FROM item WHERE pin = 1")
         }
         let hasFormer = try? database.read { try FormerNumbers.areThere(in: $0) }
-        withTree { $0.hasFormer = hasFormer ?? false }
+        withTree { $0.itemNumbers.hasFormer = hasFormer ?? false }
         guard let numbers, !numbers.isEmpty else { return }
         withTree { tree in
-            tree.hasPins = true
-            tree.wantedTrees.formUnion(numbers.map { ItemNumber(UInt64(bitPattern: $0)) })
+            tree.wanted.notePin()
+            tree.wanted.insertTrees(numbers.map { ItemNumber(UInt64(bitPattern: $0)) })
         }
     }
 
     /// Something that is to be kept here and is not all here; nil when there is none.
     func takeWanted() throws -> ItemNumber? {
-        for root in withTree({ $0.takeWantedTrees() }) { try gatherWanted(below: root) }
-        return withTree { $0.wanted.popFirst() }
+        for root in withTree({ $0.wanted.takeTrees() }) { try gatherWanted(below: root) }
+        return withTree { $0.wanted.take() }
     }
 
     /// Puts back what could not be brought.
     func putBackWanted(_ numbers: some Sequence<ItemNumber>) {
-        withTree { $0.wanted.formUnion(numbers) }
+        withTree { $0.wanted.insert(numbers) }
     }
 
     /// Whether an item is still to be brought, and what it is.
@@ -80,21 +80,16 @@ extension Replica {
 extension Tree {
     /// Has a node's content brought if it is to be kept here.
     func want(_ node: Node) {
-        guard hasPins, node.materialization != .whole, !node.isDeleted, isPinned(node) else { return }
+        guard wanted.hasPins, node.materialization != .whole, !node.isDeleted, isPinned(node) else { return }
         wanted.insert(node.number)
-        pendingChanged = true
+        pending.wake()
     }
 
     /// The same for a node and all that is below it.
     func wantBelow(_ node: Node) {
-        guard hasPins, isPinned(node) else { return }
+        guard wanted.hasPins, isPinned(node) else { return }
         guard node.kind == .folder else { return want(node) }
-        wantedTrees.insert(node.number)
-        pendingChanged = true
-    }
-
-    fileprivate func takeWantedTrees() -> Set<ItemNumber> {
-        defer { wantedTrees.removeAll() }
-        return wantedTrees
+        wanted.insertTrees([node.number])
+        pending.wake()
     }
 }

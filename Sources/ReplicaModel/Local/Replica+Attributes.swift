@@ -53,7 +53,7 @@ extension Replica {
             }
             var fields = ItemFields(change)
             if status.permissions != node.fingerprint.mode { fields.insert(.mode) }
-            for name in tree.names(of: node) {
+            for name in tree.items.names(of: node) {
                 name.fingerprint = FileFingerprint(status)
                 fields.isEmpty ? tree.note(name) : tree.edit(name, fields.intersection(.ofNew(name.kind)))
             }
@@ -114,13 +114,5 @@ extension Tree {
         guard node.materialization != .whole else { return }
         node.ranges.truncate(to: size)
         if size == 0 { becomeWhole(node, file) }
-    }
-
-    /// All names of the node's file: itself, but for hard links.
-    func names(of node: Node) -> [Node] {
-        guard let others = linked[node.inodeNumber] else { return [node] }
-        let first = items[node.inodeNumber].map { [$0] } ?? []
-        let all = (first + others.nodes).filter { !$0.isDeleted }
-        return all.contains { $0 === node } ? all : all + [node]
     }
 }

@@ -23,7 +23,7 @@ extension Replica {
             }
             tree.settle(node)
             try errnos { () throws(Errno) in try FileFlags.set(request, given, of: file, isRoot: isRoot) }
-            for name in tree.names(of: node) {
+            for name in tree.items.names(of: node) {
                 tree.refreshFingerprint(name)
                 tree.note(name)
             }

@@ -30,8 +30,7 @@ extension Replica {
 extension Tree {
     /// An item for another name of a node's file.
     fileprivate func makeOther(nameOf source: Node) -> Node {
-        let node = Node(number: ItemNumber(nextNumber), parent: nil, name: FileName(""), kind: source.kind)
-        nextNumber += 1
+        let node = Node(number: itemNumbers.take(), parent: nil, name: FileName(""), kind: source.kind)
         node.inodeNumber = source.inodeNumber
         node.flags.formUnion(source.flags.intersection(.special))
         return node
@@ -39,31 +38,6 @@ extension Tree {
 
     /// A file of its own now has a number of its own; its other names keep the old file.
     func separate(_ node: Node) {
-        let others = names(of: node).filter { $0 !== node }
-        let old = node.inodeNumber
-        guard let first = others.first else {
-            guard old != node.number else { return }
-            // The names that the number is of are not loaded.
-            linked[old] = nil
-            if nodesByInode[old] === node { nodesByInode[old] = nil }
-            node.inodeNumber = node.number
-            nodesByInode[node.number] = node
-            return note(node)
-        }
-        linked[old] = nil
-        if old == node.number {
-            for other in others { other.inodeNumber = first.number }
-            nodesByInode[first.number] = first
-        } else if nodesByInode[old] === node {
-            // The name that the number comes from is gone.
-            nodesByInode[old] = first
-            handOver(node, to: first)
-        }
-        node.inodeNumber = node.number
-        nodesByInode[node.number] = node
-        for other in others where other.inodeNumber != other.number {
-            linked[other.inodeNumber, default: LinkedNames()].append(other)
-        }
-        for other in others { note(other) }
+        for changed in items.separate(node) { note(changed) }
     }
 }

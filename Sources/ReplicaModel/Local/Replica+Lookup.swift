@@ -38,7 +38,7 @@ extension Replica {
     package func lookup(_ number: ItemNumber, generation: UInt32) throws(ReplicaError) -> Entry {
         try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = try tree.findShown(number), !node.isDeleted else { throw .errno(Errno(rawValue: ESTALE)) }
-            let known = tree.nodesByInode[number] ?? node
+            let known = tree.items[inode: number] ?? node
             if known.lookups == 0, known.opens == 0 { known.generation = generation }
             guard known.generation & (1 << 20 - 1) == generation else { throw .errno(Errno(rawValue: ESTALE)) }
             return try tree.refer(to: node)
@@ -55,12 +55,12 @@ extension Replica {
     /// Gives back `count` references of the kernel.
     package func forget(_ number: ItemNumber, count: UInt64) {
         withTree { tree in
-            guard let node = tree.nodesByInode[number] else { return }
+            guard let node = tree.items[inode: number] else { return }
             node.lookups -= min(count, node.lookups)
             guard node.lookups == 0, node.opens == 0 else { return }
-            tree.mayHaveIdle = true
+            tree.items.mayHaveIdle = true
             if node.isDeleted || tree.items[node.number] == nil {
-                tree.nodesByInode[number] = nil
+                tree.items.remove(inode: number)
                 tree.closeDescriptor(of: node)
             } else if let parent = node.parent {
                 tree.unload(node)
@@ -127,7 +127,7 @@ extension Tree {
     func refer(to node: Node) throws(ReplicaError) -> Entry {
         let entry = try entry(of: node)
         // All names of a file are one inode to the kernel, which forgets it by its number.
-        (nodesByInode[node.inodeNumber] ?? node).lookups += 1
+        items.holder(of: node).lookups += 1
         return entry
     }
 }

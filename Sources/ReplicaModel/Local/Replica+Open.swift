@@ -59,8 +59,8 @@ extension Replica {
             if isWriter { tree.addWriter(node) }
             if truncates {
                 tree.becomeWhole(node, HeldFile(descriptor: descriptor))
-                for name in tree.names(of: node) { name.flags.remove(.doubtful) }
-                for name in tree.names(of: node) { tree.edit(name, [.contents, .modificationDate]) }
+                for name in tree.items.names(of: node) { name.flags.remove(.doubtful) }
+                for name in tree.items.names(of: node) { tree.edit(name, [.contents, .modificationDate]) }
             }
             if isWriter, flags & (O_SYNC | O_DSYNC) != 0 { tree.expectSyncedWrites(of: node) }
             return OpenFile(
@@ -83,7 +83,7 @@ extension Replica {
         of number: ItemNumber, range: Range<Int64>, since generation: UInt32, placeholder: UInt64? = nil
     ) -> Presence {
         withTree { tree in
-            guard let node = tree.nodesByInode[number] else { return .stale }
+            guard let node = tree.items[inode: number] else { return .stale }
             guard node.generation == generation else { return .stale }
             guard placeholder == nil || placeholder == node.fingerprint.inode else { return .exchanged }
             guard node.materialization != .whole else { return .here }
@@ -96,13 +96,13 @@ extension Replica {
 
     /// The version of the store's content that a file is to have; nil when the store has none of it.
     package func contentVersion(of number: ItemNumber) -> String? {
-        withTree { $0.nodesByInode[number]?.base?.version.content }
+        withTree { $0.items[inode: number]?.base?.version.content }
     }
 
     /// The other end of an open: when the last writer goes, what it wrote becomes known.
     package func closed(_ number: ItemNumber, isWriter: Bool) {
         try? withTreeWaking { (tree) throws(ReplicaError) in  // Nothing here throws; the lock's signature does.
-            guard let node = tree.nodesByInode[number] else { return }
+            guard let node = tree.items[inode: number] else { return }
             node.opens -= 1
             if isWriter {
                 node.writers -= 1
@@ -110,14 +110,14 @@ extension Replica {
             }
             guard node.opens == 0, node.isDeleted || tree.items[node.number] == nil else { return }
             tree.closeDescriptor(of: node)
-            if node.lookups == 0 { tree.nodesByInode[number] = nil }
+            if node.lookups == 0 { tree.items.remove(inode: number) }
         }
     }
 
     /// Notes that a file was written through a descriptor that the kernel does not let us see the end of.
     package func settleWriters() {
         try? withTreeWaking { (tree) throws(ReplicaError) in  // Nothing here throws; the lock's signature does.
-            for node in tree.writing.values { tree.settle(node) }
+            for node in tree.items.writing.values { tree.settle(node) }
         }
     }
 
@@ -150,42 +150,42 @@ extension Replica {
 extension Tree {
     /// Each write will be synced, and none may be seen here: that it is an edit is said before the first.
     fileprivate func expectSyncedWrites(of node: Node) {
-        for name in names(of: node) where name.base != nil || name.flags.contains(.createSent) {
+        for name in items.names(of: node) where name.base != nil || name.flags.contains(.createSent) {
             edit(name, [.contents, .modificationDate])
             name.syncedSize = min(name.syncedSize ?? 1, 1)
-            untoldChanges += 1
+            unrecorded.noteUntold()
         }
     }
 
     /// The cache evicts what was used longest ago; a minute more or less is no matter.
     fileprivate func noteUse(of node: Node) {
-        let isNews = keepsUse && now() - node.usedAt > 60
+        let isNews = policy.recordsUse && now() - node.usedAt > 60
         node.usedAt = now()
         if isNews { note(node) }
     }
 
     func addWriter(_ node: Node) {
         node.writers += 1
-        writing[node.number] = node
+        items.writing[node.number] = node
         if node.writers == 1 { note(node) }
     }
 
     func removeWriter(_ node: Node) {
         settle(node)
-        writing[node.number] = nil
+        items.writing[node.number] = nil
         node.flags.remove(.writing)
         note(node)
     }
 
     /// Finds out whether a file that is or was open for writing has other content than before.
     func settle(_ node: Node) {
-        guard writing[node.number] != nil, node.kind == .file, !node.isDeleted, node.parent != nil else { return }
+        guard items.writing[node.number] != nil, node.kind == .file, !node.isDeleted, node.parent != nil else { return }
         do throws(ReplicaError) {
             let place = try place(of: node)
             let fingerprint = FileFingerprint(try errnos { () throws(Errno) in try place.status() })
             guard fingerprint.hasOtherContent(than: node.fingerprint) || fingerprint.changed != node.fingerprint.changed
             else { return }
-            for name in names(of: node) {
+            for name in items.names(of: node) {
                 name.fingerprint = fingerprint
                 edit(name, [.contents, .modificationDate])
             }

@@ -26,7 +26,7 @@ extension Tree {
     /// Sees to it that an open file, or a folder that programs may stand in, can be reached after its name is gone.
     func keepReachable(_ node: Node) throws(ReplicaError) {
         let isUsed = node.kind == .folder ? node.lookups > 0 : node.opens > 0
-        guard isUsed, node.descriptor < 0, names(of: node).count == 1 else { return }
+        guard isUsed, node.descriptor < 0, items.names(of: node).count == 1 else { return }
         let place = try place(of: node)
         node.descriptor = try errnos { () throws(Errno) in try place.open(CL_O_PATH) }
     }
@@ -39,15 +39,15 @@ extension Tree {
         guard node.base != nil || node.flags.contains(.createSent), !node.flags.contains(.excluded) else {
             return drop(node)
         }
-        untoldChanges += 1
+        unrecorded.noteUntold()
         node.flags.insert(.deleted)
         node.flags.remove(.writing)
         node.dirty = []
         clearFailure(node)
-        needsListing.remove(node.number)
+        items.needsListing.remove(node.number)
         touch(node)
-        writing[node.number] = nil
-        pendingChanged = true
+        items.writing[node.number] = nil
+        pending.wake()
         note(node)
     }
 }

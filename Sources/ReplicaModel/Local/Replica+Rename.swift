@@ -76,7 +76,7 @@ extension Tree {
         node.flags.subtract([.excluded, .refused, .leaving])
         node.comparePlace()
         refreshFingerprint(node)
-        pendingChanged = true
+        pending.wake()
         note(node)
     }
 
@@ -122,7 +122,7 @@ extension Tree {
         guard old.kind == .file, new.kind == .file, let heritage = old.base, !old.flags.contains(.excluded),
             new.materialization == .whole
         else { return makeTombstone(old) }
-        untoldChanges += 1
+        unrecorded.noteUntold()
         setBase(nil, of: old)
         let unanswered = (old.sent, old.sentContent)
         if new.base != nil || new.flags.contains(.createSent) { leaveTombstone(of: new) }
@@ -141,8 +141,7 @@ extension Tree {
     /// Makes a tombstone for what a node was in the store, so that it can become something else.
     @discardableResult
     func leaveTombstone(of node: Node) -> Node {
-        let tombstone = Node(number: ItemNumber(nextNumber), parent: nil, name: node.name, kind: node.kind)
-        nextNumber += 1
+        let tombstone = Node(number: itemNumbers.take(), parent: nil, name: node.name, kind: node.kind)
         tombstone.flags = node.flags.intersection(.createSent).union(.deleted)
         (tombstone.sent, tombstone.sentContent) = (node.sent, node.sentContent)
         let base = node.base

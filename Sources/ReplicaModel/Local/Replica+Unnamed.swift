@@ -43,15 +43,14 @@ extension Replica {
 extension Tree {
     /// A node for a file without a name, as one that lost its name has while it is open.
     fileprivate func makeUnnamed(_ status: FileStatus, held: Int32, isWriter: Bool) -> Node {
-        let node = Node(number: ItemNumber(nextNumber), parent: nil, name: FileName(""), kind: .file)
-        nextNumber += 1
+        let node = Node(number: itemNumbers.take(), parent: nil, name: FileName(""), kind: .file)
         node.fingerprint = FileFingerprint(status)
         node.shown = FileIdentity(status)
         node.descriptor = held
         node.lacksCapability = true
         node.lookups = 1
         node.opens = 1
-        nodesByInode[node.number] = node
+        items.insertUnnamed(node)
         if isWriter { addWriter(node) }
         return node
     }

@@ -49,7 +49,7 @@ extension Replica {
     /// at the first write to each file.
     package func isKnownToLack(_ name: UnsafePointer<CChar>, _ number: ItemNumber) -> Bool {
         guard strcmp(name, OwnXattr.capability) == 0 else { return false }
-        return withTree { $0.nodesByInode[number]?.lacksCapability == true }
+        return withTree { $0.items[inode: number]?.lacksCapability == true }
     }
 
     /// getxattr(2).
@@ -97,7 +97,7 @@ extension Replica {
             }
             if name == "system.posix_acl_default" { node.hasDefaultACL = nil }
             if name == OwnXattr.capability { node.lacksCapability = false }
-            for other in tree.names(of: node) {
+            for other in tree.items.names(of: node) {
                 tree.refreshFingerprint(other)
                 field.map { tree.edit(other, $0) } ?? tree.note(other)
             }

@@ -55,7 +55,7 @@ extension Tree {
     }
 
     private func isTrashHomeName(_ name: FileName, in folder: Node) -> Bool {
-        guard keepsTrash else { return false }
+        guard policy.keepsTrash else { return false }
         if folder === root { return TrashName.isPersonal(name) }
         return isShared(folder) && TrashName.isUser(name.bytes[...])
     }
@@ -66,7 +66,7 @@ extension Tree {
     }
 
     private func isTrashName(_ name: FileName, in folder: Node) -> Bool {
-        guard keepsTrash else { return false }
+        guard policy.keepsTrash else { return false }
         if folder === root, name == TrashName.shared { return true }
         if isTrashHomeName(name, in: folder) { return true }
         return isTrashHome(folder) && (name == TrashName.info || TrashName.containers.contains(name))

@@ -22,14 +22,13 @@ extension Tree {
     /// Ends the doubt: the item is served and sent again.
     func endDoubt(_ node: Node) {
         node.flags.subtract(.inDoubt)
-        news.append(node.number)
-        pendingChanged = true
+        pending.tell(node)
         note(node)
     }
 
     /// Whether a file has another name of which the store knows nothing.
     fileprivate func hasUnsentName(besides node: Node) -> Bool {
-        names(of: node).contains { $0 !== node && $0.base == nil && !$0.isDeleted && !$0.isLocalOnly }
+        items.names(of: node).contains { $0 !== node && $0.base == nil && !$0.isDeleted && !$0.isLocalOnly }
     }
 
     /// Makes sure that programs get a file as it is.
@@ -102,7 +101,7 @@ extension Replica {
     /// - Parameter number: As programs see it.
     func doubt(of number: ItemNumber) -> Doubt? {
         withTree { tree in
-            guard let node = tree.nodesByInode[number], node.isDoubtful else { return nil }
+            guard let node = tree.items[inode: number], node.isDoubtful else { return nil }
             return Doubt(identifier: node.base?.identifier, mayBeInStore: !node.isNew || node.isUnanswered)
         }
     }
@@ -110,7 +109,7 @@ extension Replica {
     /// Serves a file as it is that the store is not known to have.
     func trust(_ number: ItemNumber) {
         withTree { tree in
-            guard let node = tree.nodesByInode[number], node.isDoubtful else { return }
+            guard let node = tree.items[inode: number], node.isDoubtful else { return }
             tree.endDoubt(node)
         }
     }

@@ -5,12 +5,12 @@ extension Replica {
     /// Does nothing after an orderly stop. Blocks its thread for as long as it takes.
     /// - Parameter isStopped: Asked between folders; true ends the scan unfinished.
     package func scan(isStopped: () -> Bool = { false }) throws {
-        guard withTree({ $0.scan != .none }) else { return }
+        guard withTree({ $0.scan.isRunning }) else { return }
         var waiting: [ItemNumber] = [.root]
         while let next = waiting.popLast() {
             if isStopped() { return }
             waiting.append(contentsOf: try compare(next))
-            if withTree({ $0.changed.count > Self.mostUnrecorded }) { try record() }
+            if withTree({ $0.unrecorded.nodes.count > Self.mostUnrecorded }) { try record() }
         }
         withTree { $0.finishScan() }
         // What was noted before an unclean stop has told the scan what it can; the store is listed anew. Not a moment
@@ -20,9 +20,8 @@ extension Replica {
             try Meta.scan.write(nil, to: rows)
         }
         try withTreeWaking { (tree) throws(ReplicaError) in
-            tree.scan = .none
-            tree.scanned.removeAll()
-            tree.pendingChanged = true
+            tree.scan.end()
+            tree.pending.wake()
         }
     }
 
@@ -31,7 +30,7 @@ extension Replica {
     private func compare(_ number: ItemNumber) throws(ReplicaError) -> [ItemNumber] {
         do throws(ReplicaError) {
             return try withTreeWaking { (tree) throws(ReplicaError) -> [ItemNumber] in
-                guard let folder = try tree.find(number), tree.missing[number] == nil else { return [] }
+                guard let folder = try tree.find(number), tree.scan.missing[number] == nil else { return [] }
                 return try tree.children(of: folder).values.filter { $0.kind == .folder }.map(\.number).sorted()
             }
         } catch {
@@ -45,5 +44,5 @@ extension Replica {
     private static let mostUnrecorded = 20_000
 
     /// Whether the tree is still being compared: nothing is sent until it is not.
-    package var isScanning: Bool { withTree { $0.scan != .none } }
+    package var isScanning: Bool { withTree { $0.scan.isRunning } }
 }

@@ -20,9 +20,9 @@ extension Replica {
             root: root, rootRow: try database.read { try ItemRow.of(ItemNumber.root, in: $0) },
             nextNumber: last.nextNumber,
             database: database, mark: try folders.loadMark(), clock: clock)
-        tree.scan = last.scanMode
+        tree.scan.mode = last.scanMode
         tree.rounds = last.rounds
-        (tree.knewNothing, tree.holdsAll) = (last.isFirst, last.isFirst)
+        (tree.scan.knewNothing, tree.items.holdsAll) = (last.isFirst, last.isFirst)
         try last.beginNext(database, root: root)
         if last.scanMode != .none {
             let (mark, scan, round) = (tree.mark, last.scanMode, last.rounds.present)

@@ -58,8 +58,7 @@ extension Tree {
 
     private func lose(_ node: Node) {
         if let parent = node.parent, parent.children?[node.name] === node { parent.children?[node.name] = nil }
-        missing[node.number] = node
-        missingByInode[node.fingerprint.inode] = node
+        scan.lose(node)
     }
 
     private func refresh(_ node: Node, _ line: FolderListing.Line, in folder: Node) {
@@ -132,7 +131,7 @@ extension Tree {
         let mayDiffer =
             fingerprint.changed != node.fingerprint.changed
             && (node.kind == .file || fingerprint.changed != fingerprint.modified)
-        if fingerprint.mode != node.fingerprint.mode || mayDiffer && scan == .afterCrash {
+        if fingerprint.mode != node.fingerprint.mode || mayDiffer && scan.mode == .afterCrash {
             edit(node, [.mode, .untoldByStatus])
         }
     }
@@ -141,9 +140,9 @@ extension Tree {
     private func adopt(_ line: FolderListing.Line, in folder: Node) throws(ReplicaError) {
         let kind = line.status.kind
         // At first nothing is known, but the other names of a file.
-        let owner = knewNothing && line.status.links < 2 ? nil : try owner(of: line)
-        if let owner, missing[owner.number] != nil {
-            missing[owner.number] = nil
+        let owner = scan.knewNothing && line.status.links < 2 ? nil : try owner(of: line)
+        if let owner, scan.isMissing(owner) {
+            scan.forget(owner)
             let known = owner.fingerprint
             move(owner, to: line.name, in: folder)
             owner.fingerprint = known
@@ -153,7 +152,7 @@ extension Tree {
         if line.isDataless {
             if try regain(line, in: folder) { return }
             // A placeholder that was never recorded: nothing of the user's is in it.
-            strays.insert(ItemPlace(folder: folder.number, name: line.name))
+            scan.strays.insert(ItemPlace(folder: folder.number, name: line.name))
             let below = try descriptor(of: folder)
             _ = line.name.withCString { unlinkat(below, $0, 0) }
             return
@@ -162,14 +161,14 @@ extension Tree {
         let node = makeNode(in: folder, name: line.name, kind: kind ?? .file)
         node.fingerprint = FileFingerprint(line.status)
         if kind == nil { node.flags.insert(.special) }
-        if let owner, kind == .file { link(node, to: owner) }
-        if line.status.links > 1, kind == .file { linkedBelow[line.status.inode] = node }
-        if scan != .afterCrash { node.flags.insert(.mayAlreadyExist) }
-        if scan == .importing { node.flags.insert(.importing) }
+        if let owner, kind == .file { items.link(node, to: owner) }
+        if line.status.links > 1, kind == .file { scan.linkedBelow[line.status.inode] = node }
+        if scan.mode != .afterCrash { node.flags.insert(.mayAlreadyExist) }
+        if scan.mode == .importing { node.flags.insert(.importing) }
         if scan.isCareful { node.flags.insert(.doubtful) }
         edit(node, ItemFields.ofNew(node.kind))
         // What was changed a while before the import has come to rest.
-        if scan == .importing { node.changedAt = min(node.changedAt, Double(node.fingerprint.changed) / 1e9) }
+        if scan.mode == .importing { node.changedAt = min(node.changedAt, Double(node.fingerprint.changed) / 1e9) }
     }
 
     /// Gives a placeholder back the item that was taken to be what has its name now, as if that had been saved over it:
@@ -199,29 +198,20 @@ extension Tree {
     /// Has the names of one file know each other, of which some are new.
     private func meetNames(of node: Node, _ line: FolderListing.Line) {
         guard line.status.links > 1, line.status.kind == .file else { return }
-        guard let other = linkedBelow[line.status.inode] else {
-            linkedBelow[line.status.inode] = node
+        guard let other = scan.linkedBelow[line.status.inode] else {
+            scan.linkedBelow[line.status.inode] = node
             return
         }
-        if other.inodeNumber != node.inodeNumber, other.isNew, other.lookups == 0 { link(other, to: node) }
-    }
-
-    func link(_ node: Node, to owner: Node) {
-        if nodesByInode[node.inodeNumber] === node { nodesByInode[node.inodeNumber] = nil }
-        node.inodeNumber = owner.inodeNumber
-        linked[node.inodeNumber, default: LinkedNames()].append(node)
+        if other.inodeNumber != node.inodeNumber, other.isNew, other.lookups == 0 { items.link(other, to: node) }
     }
 
     /// The item whose file below this was when last looked at.
     private func owner(of line: FolderListing.Line) throws(ReplicaError) -> Node? {
         let (fingerprint, kind) = (FileFingerprint(line.status), line.status.kind)
-        if let lost = missingByInode[fingerprint.inode], lost.fingerprint.isSameFile(as: fingerprint),
-            lost.kind == kind,
-            missing[lost.number] != nil
-        {
-            return lost
+        if let lost = scan.missingNode(fingerprint, kind) { return lost }
+        if let other = scan.linkedBelow[fingerprint.inode], other.fingerprint.isSameFile(as: fingerprint) {
+            return other
         }
-        if let other = linkedBelow[fingerprint.inode], other.fingerprint.isSameFile(as: fingerprint) { return other }
         let rows = try reading { try ItemRow.withInode(fingerprint.inode, in: $0) }
         for row in rows where row.fingerprint.isSameFile(as: fingerprint) && row.kind == kind {
             if kind == .folder || line.status.links == 1 {
@@ -229,7 +219,7 @@ extension Tree {
                 continue
             }
             if let node = try find(ItemNumber(row.number)), node.fingerprint.isSameFile(as: fingerprint) { return node }
-            if let node = missing[ItemNumber(row.number)] { return node }
+            if let node = scan.missing[ItemNumber(row.number)] { return node }
         }
         return nil
     }
@@ -237,7 +227,7 @@ extension Tree {
     /// The node of a row whose only file was met elsewhere: its old place, which may have moved too, need not be asked.
     private func takeOut(_ row: ItemRow) -> Node? {
         let number = ItemNumber(row.number)
-        guard !removed.contains(number), items[number] !== root else { return nil }
+        guard !unrecorded.removed.contains(number), items[number] !== root else { return nil }
         let node = items[number] ?? row.makeNode(parent: nil, now: now())
         if items[number] == nil { insert(node) }
         // Met at its name, it has another file by now.

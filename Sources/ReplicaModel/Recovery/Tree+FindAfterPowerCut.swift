@@ -10,14 +10,14 @@ extension Tree {
         let fingerprint = FileFingerprint(line.status)
         // Whoever had it open is gone with the power.
         node.flags.remove(.writing)
-        writing[node.number] = nil
+        items.writing[node.number] = nil
         let isDurable = !node.flags.contains(.doubtful)
         if fingerprint.mode != node.fingerprint.mode, isDurable, node.base != nil {
             edit(node, [.mode, .untoldByStatus])
         }
         if fingerprint != node.fingerprint { distrustMetadata(of: node) }
         guard !line.isDataless else { return findPlaceholder(node, line, in: folder) }
-        let found = finding(FileAfterPowerCut(node, fingerprint, isDurable: isDurable, scan))
+        let found = finding(FileAfterPowerCut(node, fingerprint, isDurable: isDurable, scan.mode))
         node.materialization = .whole
         node.ranges = RangeSet64()
         switch found {

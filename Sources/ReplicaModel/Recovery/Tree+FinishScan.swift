@@ -5,8 +5,8 @@ internal import SystemPackage
 extension Tree {
     /// All folders were compared: what is still missing is gone, and `scan` says what that means.
     func finishScan() {
-        for node in missing.values.sorted(by: { (depth($0), $0.number) < (depth($1), $1.number) })
-        where missing[node.number] != nil {
+        for node in scan.missing.values.sorted(by: { (depth($0), $0.number) < (depth($1), $1.number) })
+        where scan.isMissing(node) {
             switch explanation(of: node) {
             case _ where scan.isCareful:
                 if settleRenamedOver(node) { continue }
@@ -18,10 +18,7 @@ extension Tree {
             case .removed: makeTombstones(node)
             }
         }
-        missing.removeAll()
-        missingByInode.removeAll()
-        linkedBelow.removeAll()
-        strays.removeAll()
+        scan.forgetFound()
     }
 
     /// Why an item is not where it was.
@@ -47,7 +44,7 @@ extension Tree {
                 // Where we had it, or sent it, the store says of the past: that took it nowhere.
                 return parent.map { isOurPlace($0, item.filename, of: node) } == true ? .removed : .takenAway
             }
-            if strays.contains(ItemPlace(folder: parent.number, name: item.filename)) { return .takenAway }
+            if scan.strays.contains(ItemPlace(folder: parent.number, name: item.filename)) { return .takenAway }
             guard node.kind == .file, let other = try child(item.filename, of: parent) else { return .removed }
             // What moves over another name of its file is that name from then on.
             if other.fingerprint.isSameFile(as: node.fingerprint) { return .takenAway }
@@ -60,12 +57,12 @@ extension Tree {
 
     /// A name of an item's file that the store was never told of.
     private func newName(of node: Node) -> Node? {
-        var others = names(of: node)
+        var others = items.names(of: node)
         // What was in a folder that is gone was not looked at when its other names were met.
-        if let met = linkedBelow[node.fingerprint.inode], met.fingerprint.isSameFile(as: node.fingerprint) {
-            others += names(of: met)
+        if let met = scan.linkedBelow[node.fingerprint.inode], met.fingerprint.isSameFile(as: node.fingerprint) {
+            others += items.names(of: met)
         }
-        return others.first { $0 !== node && missing[$0.number] == nil && $0.parent != nil && $0.isUnknown }
+        return others.first { $0 !== node && !scan.isMissing($0) && $0.parent != nil && $0.isUnknown }
     }
 
     /// Whether nothing in the store stands for the node: it never did, or is said to be gone.
@@ -91,11 +88,11 @@ extension Tree {
     private func take(_ other: Node, as node: Node) {
         guard let parent = other.parent else { return }
         let (name, fingerprint, materialization) = (other.name, other.fingerprint, other.materialization)
-        let names = names(of: other).filter { $0 !== other && $0 !== node }
+        let names = items.names(of: other).filter { $0 !== other && $0 !== node }
         drop(other)
-        missing[node.number] = nil
-        if linkedBelow[fingerprint.inode] === other { linkedBelow[fingerprint.inode] = node }
-        if let first = names.first, first.inodeNumber != node.inodeNumber { link(node, to: first) }
+        scan.forget(node)
+        if scan.linkedBelow[fingerprint.inode] === other { scan.linkedBelow[fingerprint.inode] = node }
+        if let first = names.first, first.inodeNumber != node.inodeNumber { items.link(node, to: first) }
         move(node, to: name, in: parent)
         node.fingerprint = fingerprint
         node.materialization = materialization
@@ -161,7 +158,7 @@ extension Tree {
                 // It is no name of the file any more that it was one of.
                 separate(node)
             }
-            missing[node.number] = nil
+            scan.forget(node)
             folder.children?[node.name] = node
             node.materialization = .dataless
             node.ranges = RangeSet64()
@@ -185,8 +182,8 @@ extension Tree {
     /// Has a listed folder listed again.
     func askAgain(for folder: Node) {
         folder.flags.insert(.needsListing)
-        needsListing.insert(folder.number)
-        pendingChanged = true
+        items.needsListing.insert(folder.number)
+        pending.wake()
         note(folder)
     }
 

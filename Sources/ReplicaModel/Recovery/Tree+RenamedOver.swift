@@ -10,7 +10,7 @@ extension Tree {
             let other = folder.children?[node.name], other.kind != .folder
         else { return false }
         // What is known to have been on the disk is gone from there by a later change, and the tree is newer.
-        guard scan == .afterPowerCut, !node.flags.contains(.doubtful) else {
+        guard scan.mode == .afterPowerCut, !node.flags.contains(.doubtful) else {
             moveBack(other)
             return false
         }
@@ -22,7 +22,7 @@ extension Tree {
     private func moveBack(_ node: Node) {
         guard let base = node.base, let from = node.parent, !node.dirty.isDisjoint(with: .place) else { return }
         do throws(ReplicaError) {
-            guard let into = try find(base.parent), into.kind == .folder, !into.isDeleted, missing[into.number] == nil,
+            guard let into = try find(base.parent), into.kind == .folder, !into.isDeleted, !scan.isMissing(into),
                 try child(base.name, of: into) == nil
             else { return }
             try renameBelow(node.name, from, base.name, into, RenameFlags.noReplace.rawValue)

@@ -6,7 +6,7 @@ extension Tree {
         guard let base = node.base, node.kind != .file || base.version.content != "" else { return }
         var row = ItemRow(node)
         row.dirty = fields
-        superseded.append(row)
+        unrecorded.noteSuperseded(row)
     }
 
     /// Recognises a state that the store had before: what came after it is lost there, and is to be sent again.
@@ -46,7 +46,7 @@ extension Tree {
         guard !node.isDeleted else { return }
         node.comparePlace()
         if !lost.isEmpty { edit(node, lost) }
-        pendingChanged = true
+        pending.wake()
     }
 
     /// Whether the deletion of an item is to be sent once more, which the store lost, and with it perhaps a change before that.

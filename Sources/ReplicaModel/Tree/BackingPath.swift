@@ -64,10 +64,10 @@ extension Tree {
 
     /// Whoever still has a file open from before the import, or writes below the mount, is noticed at the next look.
     private func noticeForeignWrite(_ node: Node, _ status: FileStatus) {
-        guard node.kind == .file, node.writers == 0, node.materialization == .whole, scan == .none,
+        guard node.kind == .file, node.writers == 0, node.materialization == .whole, !scan.isRunning,
             FileFingerprint(status).hasOtherBytes(than: node.fingerprint)
         else { return }
-        for name in names(of: node) {
+        for name in items.names(of: node) {
             name.fingerprint = FileFingerprint(status)
             edit(name, [.contents, .modificationDate])
         }
@@ -75,7 +75,7 @@ extension Tree {
 
     func entry(of node: Node, _ status: FileStatus) -> Entry {
         // All names of a file are one inode to the kernel; its state is with the one that it asks for.
-        entry(of: node, nodesByInode[node.inodeNumber] ?? node, status)
+        entry(of: node, items.holder(of: node), status)
     }
 
     private func entry(of node: Node, _ known: Node, _ status: FileStatus) -> Entry {

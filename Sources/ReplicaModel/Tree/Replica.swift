@@ -14,7 +14,7 @@ package final class Replica: Sendable {
     /// Where the domain's folders are.
     package let folders: StateFolders
     let recording = Locked(Recording(), rank: .recording)
-    /// As of which of the tree's ``Tree/untoldChanges`` the database survives a power cut.
+    /// As of which of the tree's ``Unrecorded/untoldChanges`` the database survives a power cut.
     let durable = Locked<UInt64>(0, rank: .durable)
     let presenter = Locked<(any Presenter)?>(nil)
     let fillLocks = FillLocks()
@@ -51,10 +51,7 @@ package final class Replica: Sendable {
         var isNews = false
         defer { if isNews { wake() } }
         return try tree.withLock { (tree) throws(ReplicaError) in
-            defer {
-                isNews = tree.pendingChanged
-                tree.pendingChanged = false
-            }
+            defer { isNews = tree.pending.takeChange() }
             return try body(tree)
         }
     }

@@ -10,14 +10,14 @@ extension Tree {
     /// The entries of a folder, all loaded; compared with the backing tree first when a scan is due.
     @discardableResult
     func children(of folder: Node) throws(ReplicaError) -> NodeTable<FileName> {
-        if let children = folder.children, scan == .none || scanned.contains(folder.number) { return children }
+        if let children = folder.children, scan.isSettled(folder.number) { return children }
         if folder.children == nil { try load(folder) }
-        if scan != .none, !isAway(folder), scanned.insert(folder.number).inserted {
+        if scan.isRunning, !isAway(folder), scan.compared.insert(folder.number).inserted {
             do throws(ReplicaError) {
                 try compare(folder)
             } catch {
                 // It is compared where it turns up, or not at all.
-                scanned.remove(folder.number)
+                scan.compared.remove(folder.number)
                 throw error
             }
         }
@@ -28,7 +28,7 @@ extension Tree {
     private func isAway(_ folder: Node) -> Bool {
         var here: Node? = folder
         while let node = here {
-            if missing[node.number] != nil { return true }
+            if scan.isMissing(node) { return true }
             here = node.parent
         }
         return false
@@ -38,7 +38,9 @@ extension Tree {
         let rows = try reading { try ItemRow.children(of: folder.number, in: $0) }
         folder.children = [:]
         for row in rows where row.number != folder.number.rawValue {
-            guard items[ItemNumber(row.number)] == nil, !removed.contains(ItemNumber(row.number)) else { continue }
+            guard items[ItemNumber(row.number)] == nil, !unrecorded.removed.contains(ItemNumber(row.number)) else {
+                continue
+            }
             let node = row.makeNode(parent: folder, now: now())
             folder.children?[node.name] = node
             insert(node)
@@ -48,7 +50,9 @@ extension Tree {
     /// The node of this number, its folders loaded with it; nil when there is none.
     func find(_ number: ItemNumber) throws(ReplicaError) -> Node? {
         if let node = items[number] { return node }
-        guard !holdsAll, !removed.contains(number), let row = try reading({ try ItemRow.of(number, in: $0) }) else {
+        guard !items.holdsAll, !unrecorded.removed.contains(number),
+            let row = try reading({ try ItemRow.of(number, in: $0) })
+        else {
             return nil
         }
         return try find(row)
@@ -56,13 +60,13 @@ extension Tree {
 
     /// The node of a file or folder that programs see by this inode number; nil when there is none.
     func findShown(_ number: ItemNumber) throws(ReplicaError) -> Node? {
-        if let node = nodesByInode[number] { return node }
+        if let node = items[inode: number] { return node }
         if let node = try find(number), node.inodeNumber == number { return node }
-        guard !holdsAll else { return nil }
+        guard !items.holdsAll else { return nil }
         // The name that gave the number is gone, others of the file are left.
         for row in try reading({ try ItemRow.withOther(inodeNumber: number, in: $0) }) {
             if let node = try find(ItemNumber(row.number)), node.inodeNumber == number {
-                return nodesByInode[number] ?? node
+                return items[inode: number] ?? node
             }
         }
         return nil
@@ -71,8 +75,8 @@ extension Tree {
     /// The node that the store calls `identifier`; nil when there is none.
     func find(_ identifier: ItemIdentifier) throws(ReplicaError) -> Node? {
         if identifier == .root { return root }
-        if let node = byIdentifier[identifier] { return node }
-        guard !holdsAll, let row = try reading({ try ItemRow.of(identifier, in: $0) }) else { return nil }
+        if let node = items[identifier] { return node }
+        guard !items.holdsAll, let row = try reading({ try ItemRow.of(identifier, in: $0) }) else { return nil }
         let node = try find(row)
         return node?.base?.isIdentified(by: identifier) == true ? node : nil
     }
@@ -80,7 +84,7 @@ extension Tree {
     private func find(_ row: ItemRow) throws(ReplicaError) -> Node? {
         let number = ItemNumber(row.number)
         if let node = items[number] { return node }
-        guard !removed.contains(number) else { return nil }
+        guard !unrecorded.removed.contains(number) else { return nil }
         if row.flags.contains(.deleted) {
             let node = row.makeNode(parent: nil, now: now())
             insert(node)
@@ -99,7 +103,7 @@ extension Tree {
                 _ = try find(row)
             } catch {
                 // Its folder is elsewhere by now: the scan finds both there.
-                guard scan != .none, [.noSuchFileOrDirectory, .notDirectory].contains(error.errno) else { throw error }
+                guard scan.isRunning, [.noSuchFileOrDirectory, .notDirectory].contains(error.errno) else { throw error }
             }
         }
     }
@@ -115,14 +119,11 @@ extension Tree {
 
     /// Lets go of the entries of folders that nobody uses. Only when everything is recorded.
     func unload(_ folder: Node) {
-        guard changed.isEmpty, removed.isEmpty, scan == .none || scanned.contains(folder.number) else { return }
+        guard unrecorded.isEmpty, scan.isSettled(folder.number) else { return }
         guard let children = folder.children, children.values.allSatisfy(isIdle) else { return }
-        if !children.isEmpty { holdsAll = false }
+        if !children.isEmpty { items.holdsAll = false }
         for node in children.values {
-            items[node.number] = nil
-            nodesByInode[node.inodeNumber] = nil
-            linked[node.inodeNumber] = nil
-            if let base = node.base { byIdentifier[base.identifier] = nil }
+            items.unload(node)
             if node.descriptor >= 0 { closeDescriptor(of: node) }
         }
         folder.children = nil
@@ -131,10 +132,10 @@ extension Tree {
     /// Lets go of what nobody uses, from the leaves up, looking at about `limit` nodes; at none when nothing has happened
     /// since all were looked at.
     func unloadIdle(limit: Int) {
-        guard mayHaveIdle, changed.isEmpty, removed.isEmpty, scan == .none else { return }
+        guard items.mayHaveIdle, unrecorded.isEmpty, !scan.isRunning else { return }
         var left = limit
         unloadIdle(below: root, left: &left)
-        mayHaveIdle = left <= 0
+        items.mayHaveIdle = left <= 0
     }
 
     private func unloadIdle(below folder: Node, left: inout Int) {
@@ -148,7 +149,7 @@ extension Tree {
 
     private func isIdle(_ node: Node) -> Bool {
         node.lookups == 0 && node.opens == 0 && node.writers == 0 && !node.isPending && node.failure == nil
-            && (node.children?.isEmpty ?? true) && writing[node.number] == nil && missing[node.number] == nil
-            && node.inodeNumber == node.number && linked[node.inodeNumber] == nil
+            && (node.children?.isEmpty ?? true) && items.writing[node.number] == nil && !scan.isMissing(node)
+            && node.inodeNumber == node.number && !items.isLinked(node)
     }
 }

@@ -29,7 +29,7 @@ extension Tree {
     /// - Throws: ESTALE when it was exchanged too often.
     @discardableResult
     func show(_ status: FileStatus, as node: Node) throws(ReplicaError) -> Node {
-        let known = nodesByInode[node.inodeNumber] ?? node
+        let known = items.holder(of: node)
         let identity = FileIdentity(status)
         guard known.lookups > 0 || known.opens > 0, let shown = known.shown, shown != identity else {
             known.shown = identity
@@ -38,7 +38,7 @@ extension Tree {
         guard node.parent != nil, known.generation < Self.mostGenerations else {
             throw .errno(Errno(rawValue: Glibc.ESTALE))
         }
-        if names(of: node).count > 1 {
+        if items.names(of: node).count > 1 {
             // Its other names are still the old file's.
             separate(node)
             node.shown = identity
@@ -53,7 +53,7 @@ extension Tree {
     /// Makes sure that a file which is held is the one that the kernel knows as the node's: it allowed a call for that one.
     /// - Throws: ESTALE where it is another.
     func demandShown(_ status: FileStatus, as node: Node) throws(ReplicaError) {
-        guard let shown = (nodesByInode[node.inodeNumber] ?? node).shown, shown != FileIdentity(status) else { return }
+        guard let shown = items.holder(of: node).shown, shown != FileIdentity(status) else { return }
         try show(status, as: node)
         throw .errno(Errno(rawValue: Glibc.ESTALE))
     }

@@ -14,10 +14,9 @@ extension Replica {
     /// - Parameter settle: For how long an edit rests before it is sent, in seconds.
     func takeNews(settle: Double) -> News {
         withTree { tree in
-            defer { tree.news.removeAll(keepingCapacity: true) }
             var news = News()
             let now = tree.now()
-            for number in tree.news {
+            for number in tree.pending.takeNews() {
                 guard let node = tree.items[number], node.failure == nil, node.changedAt + settle > now else {
                     news.due.append(number)
                     continue
@@ -100,7 +99,7 @@ extension Replica {
                     let status = try file.status()
                     outgoing.fingerprint = FileFingerprint(status)
                     outgoing.template.metadata = try file.metadata(
-                        fields, node.kind, status, tree.privileges)
+                        fields, node.kind, status, tree.policy.privileges)
                     if fields.contains(.contents), node.kind == .file {
                         outgoing.source = try file.open(O_RDONLY | CL_O_NOATIME)
                     }
@@ -150,8 +149,7 @@ extension Replica {
     }
 
     fileprivate func freshTemplateIdentifier(in tree: Tree) -> ItemIdentifier {
-        defer { tree.nextNumber += 1 }
-        return ItemIdentifier("\(templatePrefix)-\(tree.nextNumber)")
+        ItemIdentifier("\(templatePrefix)-\(tree.itemNumbers.take().rawValue)")
     }
 }
 

@@ -37,7 +37,7 @@ extension Replica {
             tree.endFlight(node)
             if error.refusal.isCertain { tree.forgetSent(outgoing, of: node) }
             tree.note(node)
-            if outgoing.isPassing { tree.stuck.insert(node.number) }
+            if outgoing.isPassing { tree.storeNames.noteStuck(node) }
             switch error {
             case .noSuchItem(let missing):
                 if outgoing.call == .resolve, missing == node.base?.identifier {
@@ -146,11 +146,10 @@ extension Replica {
                 tree.fail(node, code: error.code, error.message, retryAt: tree.now() + 1)
                 return false
             }
-            let count = tree.collisions[node.number, default: 0] + 1
-            tree.collisions[node.number] = count
-            if count > Tree.mostCollisions {
+            let count = tree.storeNames.noteCollision(of: node)
+            if count > StoreNames.mostCollisions {
                 let error = RemoteStoreError.filenameCollision(other)
-                let retryAt = tree.now() + backoff(count - Tree.mostCollisions)
+                let retryAt = tree.now() + backoff(count - StoreNames.mostCollisions)
                 tree.fail(node, code: error.code, "the store says of every name that it is taken", retryAt: retryAt)
                 return false
             }

@@ -39,7 +39,7 @@ extension Replica {
     /// Records the answer to the question whether an earlier call arrived.
     func finishResolving(_ outgoing: Outgoing, _ item: Item?) throws(ReplicaError) -> Incoming? {
         if let item, outgoing.isOfKnownItem {
-            return try withTreeWaking { (tree) throws(ReplicaError) in
+            return try withTreeWaking { (tree) throws(ReplicaError) -> Incoming? in
                 guard let node = tree.items[outgoing.number] else { return nil }
                 tree.endFlight(node)
                 guard node.base?.identifier == item.identifier else { return nil }
@@ -60,7 +60,7 @@ extension Replica {
             tree.endFlight(node)
             node.flags.remove(.createSent)
             node.sentContent = nil
-            if !tree.recognizesCreates { node.flags.insert(.mayAlreadyExist) }
+            if !tree.policy.recognizesCreates { node.flags.insert(.mayAlreadyExist) }
             if node.isDeleted { tree.drop(node) } else { tree.note(node) }
         }
         return nil

@@ -105,15 +105,7 @@ extension SyncEngine {
     /// nothing; then the item is gone.
     /// - Returns: Whether that is certain now.
     private func suspect(_ identifier: ItemIdentifier) -> Bool {
-        let isGone = state.withLock { state in
-            if let pull = state.suspects[identifier], state.pullsDone >= pull {
-                state.suspects[identifier] = nil
-                return true
-            }
-            if state.suspects[identifier] == nil { state.suspects[identifier] = state.pullsBegun + 1 }
-            state.isPullWanted = true
-            return false
-        }
+        let isGone = state.withLock { $0.pulls.suspect(identifier) }
         if isGone { note(identifier, nil, asked: replica.answers) } else { wakeSignal.signal() }
         return isGone
     }
@@ -136,7 +128,7 @@ extension SyncEngine {
             }
             guard case .noSuchItem(identifier) = error else {
                 noteStoreFailure(error)
-                state.withLock { $0.isPullWanted = true }
+                state.withLock { $0.pulls.isWanted = true }
                 return false
             }
             return suspect(identifier)

@@ -20,7 +20,7 @@ extension Tree {
         if !hadTwin, let holder, isTwin(holder, of: outgoing.number) { return .twin(holder.number) }
         guard let node = items[outgoing.number] else { return .item(nil) }
         endFlight(node)
-        collisions[node.number] = nil
+        storeNames.clearCollisions(of: node)
         guard isStillSent(node, outgoing) else {
             if let item = result.item { try handOver(item, outgoing) }
             return .item(nil)
@@ -104,8 +104,7 @@ extension Tree {
         node.isInFlight = false
         node.isResolving = false
         answers.noteCall(about: node.base?.identifier)
-        if node.isPending { news.append(node.number) }
-        pendingChanged = true
+        if node.isPending { pending.tell(node) } else { pending.wake() }
     }
 
     /// Sees that the store's present place or content is what was sent in a call whose answer was lost.
@@ -195,7 +194,7 @@ extension Tree {
             let place = try place(of: node)
             let own = try errnos { () throws(Errno) in
                 try place.hold { (file) throws(Errno) in
-                    try file.metadata(fields, node.kind, try file.status(), privileges)
+                    try file.metadata(fields, node.kind, try file.status(), policy.privileges)
                 }
             }
             return own.fields(differingFrom: metadata).isEmpty

@@ -11,7 +11,7 @@ extension Tree {
             unknownParent: change == .deleted ? nil : unknownParent(of: node),
             movingAncestor: isMove && change != .deleted ? movingAncestor(of: node) : nil,
             occupant: isMove && change != .deleted ? try occupant(of: node) : nil,
-            remainingChild: change == .deleted && node.kind == .folder ? try remainingChild(of: node) : nil,
+            remainingChild: change == .deleted && node.kind == .folder ? pending.remainingItem(in: node.number) : nil,
             isBusy: node.isInFlight || (isWritten(node) && isFresh(node)),
             notBefore: notBefore(node, settle: settle),
             isUnanswered: node.isUnanswered,
@@ -53,28 +53,8 @@ extension Tree {
     private func occupant(of node: Node) throws(ReplicaError) -> ItemNumber? {
         guard let parent = node.parent else { return nil }
         if let other = unansweredItem(at: node.name, in: parent), other !== node { return other.number }
-        return departed[ItemPlace(folder: parent.number, name: node.name)].flatMap { number in
-            guard number != node.number, let place = pending[number]?.placeInStore,
-                place.parent == parent.number, place.name == node.name
-            else { return nil }
-            return number
-        }
-    }
-
-    /// A deleted or moved item that the store still has in the folder, or has by now.
-    private func remainingChild(of folder: Node) throws(ReplicaError) -> ItemNumber? {
-        while let number = departedFrom[folder.number]?.last {
-            if let other = pending[number], other.mayBe(in: folder) { return number }
-            departedFrom[folder.number]?.removeLast()
-        }
-        return nil
-    }
-}
-
-extension Node {
-    /// Whether the store has the item in `folder`, or may have for a call that it has not answered.
-    fileprivate func mayBe(in folder: Node) -> Bool {
-        placeInStore?.parent == folder.number || (isUnanswered || isInFlight) && sent?.parent == folder.number
+        let other = pending.departedItem(at: ItemPlace(folder: parent.number, name: node.name))
+        return other === node ? nil : other?.number
     }
 }
 

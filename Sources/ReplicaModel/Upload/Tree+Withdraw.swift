@@ -59,7 +59,7 @@ extension Tree {
             }
             node.dirty.formUnion(ItemFields.ofNew(node.kind))
             node.flags.subtract([.mayAlreadyExist, .deletionConflicted, .reimport, .needsListing])
-            needsListing.remove(node.number)
+            items.needsListing.remove(node.number)
             (node.sent, node.sentContent) = (nil, nil)
             clearFailure(node)
         }
@@ -74,9 +74,7 @@ extension Tree {
 
     /// What left a folder here and is still in it in the store is now in the folder's tombstone: that goes last.
     private func regather(from folder: ItemNumber, to tombstone: ItemNumber) {
-        while let number = departedFrom[folder]?.last {
-            departedFrom[folder]?.removeLast()
-            guard let other = pending[number] else { continue }
+        for other in pending.takeDeparted(from: folder) {
             if other.base?.parent == folder { other.base?.parent = tombstone }
             if other.sent?.parent == folder { other.sent?.parent = tombstone }
             note(other)

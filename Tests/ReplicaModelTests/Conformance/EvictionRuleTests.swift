@@ -65,7 +65,7 @@ import Testing
         bench.pass(2)
         _ = await bench.engine.send()
         let number = try bench.number("x")
-        #expect(bench.replica.withTree { $0.changed[number] != nil })
+        #expect(bench.replica.withTree { $0.unrecorded.nodes[number] != nil })
         #expect(try bench.replica.evictFile(number) == 3)
         try bench.crash()
         #expect(try await bench.read("x") == "one")

@@ -50,7 +50,7 @@ import Threads
             bench.store.reassignIdentifiers()
             try await reimport("d", bench)
             #expect(try await bench.item("d/one").identifier != former)
-            let isForgotten = bench.replica.withTree { $0.byIdentifier[former] == nil }
+            let isForgotten = bench.replica.withTree { $0.items[former] == nil }
             #expect(isForgotten)
         }
     }

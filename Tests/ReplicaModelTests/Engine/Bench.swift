@@ -188,7 +188,7 @@ final class Bench {
                     do { try walk(entry.number, here + "/") } catch ReplicaError.needsListing {}
                 case .symlink: found[here] = String(decoding: try replica.target(of: entry.number), as: UTF8.self)
                 default:
-                    let isWhole = replica.withTree { $0.nodesByInode[entry.number]?.materialization == .whole }
+                    let isWhole = replica.withTree { $0.items[inode: entry.number]?.materialization == .whole }
                     found[here] =
                         isWhole ? try? String(contentsOfFile: folders.tree.string + "/" + here, encoding: .utf8) : nil
                 }

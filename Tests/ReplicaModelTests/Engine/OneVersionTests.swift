@@ -77,10 +77,10 @@ import Testing
         bench.store.write("theirs", to: "f")
         try await bench.settle()
         let number = try bench.number("f")
-        let before = bench.replica.withTree { $0.nodesByInode[number]?.fingerprint.inode }
+        let before = bench.replica.withTree { $0.items[inode: number]?.fingerprint.inode }
         try touch("f", bench)
         try await send(bench)
-        #expect(bench.replica.withTree { $0.nodesByInode[number]?.fingerprint.inode } == before)
+        #expect(bench.replica.withTree { $0.items[inode: number]?.fingerprint.inode } == before)
         #expect(try await bench.read("f") == "theirs")
     }
 }

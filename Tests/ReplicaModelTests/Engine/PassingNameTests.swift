@@ -141,7 +141,9 @@ import Threads
     /// With the database of before, or with none, the item is known by its name; so it is where nobody looked before.
     @Test(arguments: [true, false]) func whatNobodyKnowsGetsItsName(isListed: Bool) async throws {
         let bench = try Bench()
-        let name = bench.replica.withTree { $0.passing.of(ItemNumber(7), FileName("a.txt"), attempt: 2, $0.bounced) }
+        let name = bench.replica.withTree {
+            $0.storeNames.passing.of(ItemNumber(7), FileName("a.txt"), attempt: 2, $0.storeNames.bounced)
+        }
         for folder in ["d", "e"] { bench.store.makeFolder(folder) }
         bench.store.write("one", to: "d/" + name.description)
         bench.store.write("two", to: "e/" + name.description)

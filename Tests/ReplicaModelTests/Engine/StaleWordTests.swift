@@ -16,7 +16,7 @@ import Threads
         bench.store.delete("x")
         try bench.replica.noteIncoming([Incoming(identifier: identifier, item: nil, asked: 0)], anchor: nil)
         // The feed was asked since it was first missed.
-        bench.engine.state.withLock { $0.suspects[identifier] = $0.pullsDone }
+        bench.engine.state.withLock { $0.pulls.suspects[identifier] = $0.pulls.done }
         await bench.engine.applyIncoming()
         #expect(try bench.tree().isEmpty)
         #expect(bench.store.calls(of: .item).map(\.identifier) == [identifier])

@@ -23,7 +23,7 @@ import Threads
         let moved = bench.store.move("beside", to: "x")
         try await bench.settle()
         #expect(try bench.number("x") == number)
-        #expect(bench.replica.withTree { $0.byIdentifier[moved.identifier]?.number } == number)
+        #expect(bench.replica.withTree { $0.items[moved.identifier]?.number } == number)
         // What was here still is.
         #expect(try await bench.report("x").materialization == (isWhole ? .whole : .dataless))
         #expect(try await bench.read("x") == "newer")
@@ -60,7 +60,7 @@ import Threads
         bench.store.write("newest", to: "beside")
         try await bench.until("the content is asked for") {
             await engine.receive()
-            return engine.state.withLock { !$0.updating.isEmpty }
+            return engine.state.withLock { !$0.arrivals.updating.isEmpty }
         }
         bench.store.move("beside", to: "x")
         try await bench.until("it has moved") {
@@ -69,7 +69,7 @@ import Threads
             return try bench.tree().keys.sorted() == ["x"]
         }
         barrier.lift()
-        try await bench.until("the content is here") { engine.state.withLock { $0.updating.isEmpty } }
+        try await bench.until("the content is here") { engine.state.withLock { $0.arrivals.updating.isEmpty } }
         #expect(try bench.tree().keys.sorted() == ["x"])
         await engine.receive()
         #expect(try bench.tree() == ["x": "newest"])

@@ -67,7 +67,7 @@ import Threads
         bench.replica.withTree { tree in
             guard let node = tree.items[number] else { return }
             tree.supersede(node, .contents)
-            tree.aside.append(ItemRow(node))
+            tree.unrecorded.noteAside(ItemRow(node))
         }
         try Self.recordAtSecondAttempt(bench)
         let (superseded, aside) = try bench.replica.database.read { rows in
@@ -95,7 +95,7 @@ import Threads
     @Test func numbersAreNotUsedTwiceAfterACrash() async throws {
         let bench = try Bench()
         // More than were set aside at the start.
-        bench.replica.withTree { $0.nextNumber += 1 << 20 }
+        bench.replica.withTree { $0.itemNumbers.skip(1 << 20) }
         #expect(throws: Refused.self) { try bench.replica.record { _ in throw Refused() } }
         try bench.replica.record()
         try bench.write("1", to: "one")

@@ -1,0 +1,130 @@
+/// What the engine knows beside the replica.
+struct EngineState {
+    var pulls = PullState()
+    var deletions = DeletionState()
+    var arrivals = ArrivalState()
+    var rejected = RejectedItems()
+    /// Changes that could not be applied.
+    var postponed = Postponed()
+    /// When what failed is tried again before its own time.
+    var retrial = Retrial()
+    /// Why nothing is exchanged with the store, by a person's will.
+    var disconnected: Disconnection?
+    /// An error that concerns the whole domain, and when the store is tried again.
+    var storeFailure: Failure?
+    /// An error of the answers about changes: local changes are sent all the same.
+    var feedTrouble: Failure?
+    /// How many wait for the store.
+    var waiters = 0
+    /// Whether the end of an import is still to be announced.
+    var isImporting = false
+    /// Reimports whose items are still being gathered.
+    var reimports = 0
+
+    /// The store's item can't be what the store says it is: it is asked for again.
+    /// - Parameter name: As it is shown.
+    mutating func leaveOut(_ identifier: ItemIdentifier, _ name: String) { rejected.leaveOut(identifier, name) }
+
+    /// The store told of the item in another way.
+    mutating func takeIn(_ identifier: ItemIdentifier) {
+        rejected.takeIn(identifier)
+        postponed.remove(identifier)
+    }
+}
+
+/// That a person wants nothing to be exchanged with the store.
+struct Disconnection {
+    /// One line for people.
+    var reason: String
+    /// Whether it ends with the next start.
+    var isTemporary = false
+
+    /// The reason, and when it ends where that comes by itself.
+    var words: String { isTemporary ? "\(reason) (until the daemon is restarted)" : reason }
+}
+
+/// How far the store was asked for its changes.
+struct PullState {
+    var isWanted = true
+    /// When the store is asked again without a signal, in seconds since 1970.
+    var next = 0.0
+    /// How many times the store was asked, and the last of these that succeeded.
+    var (begun, done) = (0, 0)
+    /// How many calls were answered when the last pull that ended began.
+    var lastAsked: UInt64 = 0
+    /// Items that a call did not find, with the pull that has to say what became of them.
+    var suspects: [ItemIdentifier: Int] = [:]
+    /// Whether no call of the last run is without an answer.
+    var knowsOwnCalls = false
+    /// Whether a person said that the store's present content is to be accepted as this domain's.
+    var takesOtherStore = false
+
+    /// - Returns: The number of the pull that begins.
+    mutating func begin() -> Int {
+        isWanted = false
+        begun += 1
+        return begun
+    }
+
+    /// A call did not find the item.
+    /// - Returns: Whether a pull since then confirms that it is gone; else the next one is to.
+    mutating func suspect(_ identifier: ItemIdentifier) -> Bool {
+        if let pull = suspects[identifier], done >= pull {
+            suspects[identifier] = nil
+            return true
+        }
+        if suspects[identifier] == nil { suspects[identifier] = begun + 1 }
+        isWanted = true
+        return false
+    }
+}
+
+/// The deletions that came from the store lately.
+struct DeletionState {
+    /// The deletions that are decided together.
+    var window: DeletionWindow?
+    /// Deletions that wait for a person.
+    var held = 0
+    /// Whether a person approved these, and nothing has come of it yet.
+    var isApproved = false
+    /// When the deletions are looked at again, in seconds since 1970.
+    var nextLook: Double?
+}
+
+/// Newer content of whole files, until it is in its place.
+struct ArrivalState {
+    /// Files whose newer content is being fetched.
+    var updating: Set<ItemIdentifier> = []
+    /// Fetched content.
+    var staged: [ItemIdentifier: StagedContent] = [:]
+    /// Files that were compared with the store's of the same content version, until that is applied.
+    var compared: [ItemIdentifier: ComparedContent] = [:]
+    private var lastStaged = 0
+
+    /// A number for a file in staging.
+    mutating func nextStaged() -> Int {
+        lastStaged += 1
+        return lastStaged
+    }
+}
+
+/// Items of the store that aren't here because they can't be.
+struct RejectedItems {
+    /// Items that can't be what the store says they are, by the names it gave: each is asked for again.
+    private(set) var leftOut: [ItemIdentifier: String] = [:]
+    /// Names that can't be used here, and other changes that could not be applied.
+    var refused: Set<String> = []
+
+    /// How many of each are remembered.
+    private static let most = 1_000
+
+    mutating func leaveOut(_ identifier: ItemIdentifier, _ name: String) {
+        if identifier.fault == nil, leftOut.count < Self.most {
+            leftOut[identifier] = name
+        } else if refused.count < Self.most {
+            refused.insert(name)
+        }
+    }
+
+    mutating func takeIn(_ identifier: ItemIdentifier) { leftOut[identifier] = nil }
+}

@@ -1,0 +1,153 @@
+/// The nodes in memory, by all that they are looked up by.
+struct NodeIndex {
+    /// All nodes, tombstones with them.
+    private(set) var byNumber: NodeTable<ItemNumber> = [:]
+    /// A node for each inode number that the kernel may name.
+    private var byInode: [ItemNumber: Node] = [:]
+    /// The nodes of hard-linked files that share an inode number, but for the one that gave it.
+    private var linked: [ItemNumber: LinkedNames] = [:]
+    private var byIdentifier: NodeTable<ItemIdentifier> = [:]
+    /// Items with a file below that is open for writing, or was when the daemon died.
+    var writing: [ItemNumber: Node] = [:]
+    /// Folders with ``NodeFlags/needsListing``.
+    var needsListing: Set<ItemNumber> = []
+    /// Whether the database has no item but those that are loaded.
+    var holdsAll = false
+    /// Whether nodes came, changed or were given back by the kernel since those that nobody uses were let go.
+    var mayHaveIdle = true
+
+    var count: Int { byNumber.count }
+    var values: NodeTable<ItemNumber>.Values { byNumber.values }
+    subscript(number: ItemNumber) -> Node? { byNumber[number] }
+    /// The node that the kernel calls `number`: of a hard-linked file, the one with the kernel's references.
+    subscript(inode number: ItemNumber) -> Node? { byInode[number] }
+    subscript(identifier: ItemIdentifier) -> Node? { byIdentifier[identifier] }
+
+    /// The node that has the kernel's references to the node's file: itself, but for hard links.
+    func holder(of node: Node) -> Node { byInode[node.inodeNumber] ?? node }
+
+    // MARK: Coming and going
+
+    mutating func insert(_ node: Node) {
+        mayHaveIdle = true
+        byNumber[node.number] = node
+        if !node.isDeleted {
+            if byInode[node.inodeNumber] == nil || node.inodeNumber == node.number { byInode[node.inodeNumber] = node }
+            if node.inodeNumber != node.number { linked[node.inodeNumber, default: LinkedNames()].append(node) }
+        }
+        if let base = node.base { byIdentifier[base.identifier] = node }
+        if node.flags.contains(.writing) { writing[node.number] = node }
+        if node.flags.contains(.needsListing) { needsListing.insert(node.number) }
+    }
+
+    /// A file without a name is found by its inode number only.
+    mutating func insertUnnamed(_ node: Node) { byInode[node.number] = node }
+
+    /// The item is forgotten for good. What the kernel holds of it is still found by its inode number.
+    mutating func remove(_ node: Node) {
+        byNumber[node.number] = nil
+        writing[node.number] = nil
+        needsListing.remove(node.number)
+    }
+
+    /// The kernel holds nothing of what has this inode number.
+    mutating func remove(inode number: ItemNumber) { byInode[number] = nil }
+
+    /// The item stays in the database only. Nothing of it is in use.
+    mutating func unload(_ node: Node) {
+        byNumber[node.number] = nil
+        byInode[node.inodeNumber] = nil
+        linked[node.inodeNumber] = nil
+        if let base = node.base { byIdentifier[base.identifier] = nil }
+    }
+
+    /// - Returns: The identifier that the node was found by, if it is another than that of `base`.
+    mutating func setBase(_ base: Base?, of node: Node) -> ItemIdentifier? {
+        var former: ItemIdentifier?
+        if let old = node.base?.identifier, byIdentifier[old] === node {
+            byIdentifier[old] = nil
+            if base?.identifier != old { former = old }
+        }
+        node.base = base
+        if let base { byIdentifier[base.identifier] = node }
+        return former
+    }
+
+    // MARK: Hard links
+
+    /// All names of the node's file: itself, but for hard links.
+    func names(of node: Node) -> [Node] {
+        guard let others = linked[node.inodeNumber] else { return [node] }
+        let first = byNumber[node.inodeNumber].map { [$0] } ?? []
+        let all = (first + others.nodes).filter { !$0.isDeleted }
+        return all.contains { $0 === node } ? all : all + [node]
+    }
+
+    /// Whether other names have the node's inode number.
+    func isLinked(_ node: Node) -> Bool { linked[node.inodeNumber] != nil }
+
+    mutating func link(_ node: Node, to owner: Node) {
+        if byInode[node.inodeNumber] === node { byInode[node.inodeNumber] = nil }
+        node.inodeNumber = owner.inodeNumber
+        linked[node.inodeNumber, default: LinkedNames()].append(node)
+    }
+
+    /// The node's name is gone. What the kernel still holds stays reachable by its inode number.
+    mutating func unlink(_ node: Node) {
+        linked[node.inodeNumber]?.remove(node)
+        if linked[node.inodeNumber]?.isEmpty == true { linked[node.inodeNumber] = nil }
+        guard byInode[node.inodeNumber] === node else { return }
+        let owner = byNumber[node.inodeNumber].flatMap { $0 === node ? nil : $0 }
+        if let other = linked[node.inodeNumber]?.first ?? owner {
+            byInode[node.inodeNumber] = other
+            handOver(node, to: other)
+        } else if node.lookups == 0 && node.opens == 0 {
+            byInode[node.inodeNumber] = nil
+        }
+    }
+
+    /// A file of its own now has a number of its own; its other names keep the old file.
+    /// - Returns: The nodes that changed.
+    mutating func separate(_ node: Node) -> [Node] {
+        let others = names(of: node).filter { $0 !== node }
+        let old = node.inodeNumber
+        guard let first = others.first else {
+            guard old != node.number else { return [] }
+            // The names that the number is of are not loaded.
+            linked[old] = nil
+            if byInode[old] === node { byInode[old] = nil }
+            node.inodeNumber = node.number
+            byInode[node.number] = node
+            return [node]
+        }
+        linked[old] = nil
+        if old == node.number {
+            for other in others { other.inodeNumber = first.number }
+            byInode[first.number] = first
+        } else if byInode[old] === node {
+            // The name that the number comes from is gone.
+            byInode[old] = first
+            handOver(node, to: first)
+        }
+        node.inodeNumber = node.number
+        byInode[node.number] = node
+        for other in others where other.inodeNumber != other.number {
+            linked[other.inodeNumber, default: LinkedNames()].append(other)
+        }
+        return others
+    }
+
+    /// Moves what the kernel holds of a file to another of its names.
+    private mutating func handOver(_ node: Node, to other: Node) {
+        other.lookups += node.lookups
+        other.opens += node.opens
+        other.writers += node.writers
+        other.generation = max(other.generation, node.generation)
+        other.shown = node.shown
+        if node.writers > 0 {
+            writing[node.number] = nil
+            writing[other.number] = other
+        }
+        (node.lookups, node.opens, node.writers) = (0, 0, 0)
+    }
+}
