@@ -35,7 +35,13 @@ extension DirectoryTree {
         if !lost.isEmpty { settle(takeEvents(), from: top) }
         let gone = index.withLock { index -> [ItemKey] in
             index.addHints(seen.places.filter { due[$0.key] == nil })
-            let isProof = isOverdue || seen.isSteady && index.isProof(Set(seen.visits.keys), of: lost)
+            var isProof = isOverdue
+            if !isOverdue, seen.isSteady {
+                // What was not seen is nowhere if all folders were read that no event tells about.
+                let unread = index.unread(Set(seen.visits.keys), outside: lost)
+                isProof = unread.isEmpty && !index.hasUnsettled(outside: lost)
+                for folder in unread { index.lose(folder) }
+            }
             return due.flatMap { (key, orphan) -> [ItemKey] in
                 guard index.orphans[key]?.since == orphan.since else { return [] }
                 if let place = seen.places[key] {

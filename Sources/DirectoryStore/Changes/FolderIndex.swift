@@ -68,6 +68,7 @@ struct FolderIndex {
     /// Has an item looked for that is not where it was last seen, and all that it is in: as far as they are in folders that
     /// are not listed, no event told where they went.
     /// - Returns: Whether anything is to be looked for.
+    @discardableResult
     mutating func lose(_ key: ItemKey) -> Bool {
         var isLost = false
         var here = key
@@ -83,15 +84,14 @@ struct FolderIndex {
         return isLost
     }
 
-    /// Whether what a search for `lost` did not see is nowhere: it read all folders that are not listed, and no event of another
-    /// folder is left. But for those in what is lost itself: where that is seen, so are they. Folders that it did not come upon are
-    /// looked for from now on.
+    /// The unlisted folders that a search did not read, except those in what it searched for: they are where that is.
     /// - Parameter visited: The folders that were read.
-    mutating func isProof(_ visited: Set<ItemKey>, of lost: [ItemKey: Orphan]) -> Bool {
-        let missed = unlisted.filter { !visited.contains($0) && !isIn(lost, $0) }
-        for key in missed { _ = lose(key) }
-        return missed.isEmpty && unsettled.keys.allSatisfy { isIn(lost, $0.parent) }
+    func unread(_ visited: Set<ItemKey>, outside lost: [ItemKey: Orphan]) -> Set<ItemKey> {
+        unlisted.filter { !visited.contains($0) && !isIn(lost, $0) }
     }
+
+    /// Whether events are left of folders that are not in what is searched for.
+    func hasUnsettled(outside lost: [ItemKey: Orphan]) -> Bool { unsettled.keys.contains { !isIn(lost, $0.parent) } }
 
     private func isIn(_ lost: [ItemKey: Orphan], _ key: ItemKey) -> Bool {
         var here = key
