@@ -60,15 +60,6 @@ extension DomainFileSystem {
 extension OpenedItem {
     /// Writes all of `buffer`: after a short answer the kernel drops the rest.
     fileprivate func write(_ buffer: UnsafeRawBufferPointer, at offset: Int64) throws(ReplicaError) {
-        var done = 0
-        while done < buffer.count {
-            let count = pwrite(
-                descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, Int(offset) + done)
-            if count > 0 {
-                done += count
-            } else if count == 0 || errno != EINTR {
-                throw .errno(count == 0 ? .ioError : .last)
-            }
-        }
+        do throws(Errno) { try buffer.writeAll(to: descriptor, at: offset) } catch { throw .errno(error) }
     }
 }

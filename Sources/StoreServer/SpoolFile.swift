@@ -1,5 +1,6 @@
 import Glibc
 import ReplicaModel
+import SystemPackage
 import Threads
 
 /// A file of the spool that takes a content, or a range of one.
@@ -35,13 +36,8 @@ final class SpoolFile: ContentSink {
         let part = UnsafeRawBufferPointer(
             rebasing: bytes[Int(wanted.lowerBound - offset)..<Int(wanted.upperBound - offset)])
         let start = wanted.lowerBound - (range?.lowerBound ?? 0)
-        var done = 0
-        while done < part.count {
-            let count = pwrite(
-                file, part.baseAddress?.advanced(by: done), part.count - done, off_t(start) + off_t(done))
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw .itemUnavailable("no room in the spool: \(String(cString: strerror(errno)))") }
-            done += count
+        do throws(Errno) { try part.writeAll(to: file, at: start) } catch {
+            throw .itemUnavailable("no room in the spool: \(error)")
         }
         note(start..<start + Int64(part.count))
     }

@@ -24,13 +24,8 @@ final class SpoolSink: ContentSink {
         guard offset >= 0, offset.saturatingAdd(Int64(bytes.count)) <= limit else {
             throw .malformedAnswer("bytes came for no place")
         }
-        var done = 0
-        while done < bytes.count {
-            let count = pwrite(
-                file, bytes.baseAddress?.advanced(by: done), bytes.count - done, off_t(offset) + off_t(done))
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw .itemUnavailable("no room for a temporary file: \(Errno(rawValue: errno))") }
-            done += count
+        do throws(Errno) { try bytes.writeAll(to: file, at: offset) } catch {
+            throw .itemUnavailable("no room for a temporary file: \(error)")
         }
     }
 

@@ -87,13 +87,7 @@ final class SpoolFile: Sendable {
             let count = pread(source, buffer.baseAddress, wanted, off_t(offset))
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw count < 0 ? Errno(rawValue: errno) : .ioError }
-            var done = 0
-            while done < count {
-                let written = pwrite(target, buffer.baseAddress! + done, count - done, off_t(offset) + off_t(done))
-                if written < 0, errno == EINTR { continue }
-                guard written > 0 else { throw written < 0 ? Errno(rawValue: errno) : .noSpace }
-                done += written
-            }
+            try UnsafeRawBufferPointer(rebasing: buffer[..<count]).writeAll(to: target, at: offset)
             offset += Int64(count)
         }
     }

@@ -21,7 +21,7 @@ final class StagingSink: ContentSink {
     var hasTooMuch: Bool { isOverfull.withLock { $0 } }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
-        try put(offset, Int64(bytes.count)) { () throws(Errno) in try Self.write(bytes, to: descriptor, at: offset) }
+        try put(offset, Int64(bytes.count)) { () throws(Errno) in try bytes.writeAll(to: descriptor, at: offset) }
     }
 
     func writeZeros(in range: Range<Int64>) throws(RemoteStoreError) {
@@ -55,22 +55,9 @@ final class StagingSink: ContentSink {
             var offset = data.lowerBound
             while offset < data.upperBound {
                 let count = Int(min(data.upperBound - offset, Int64(zeros.count)))
-                try write(UnsafeRawBufferPointer(rebasing: zeros[..<count]), to: file, at: offset)
+                try UnsafeRawBufferPointer(rebasing: zeros[..<count]).writeAll(to: file, at: offset)
                 offset += Int64(count)
             }
-        }
-    }
-
-    /// Writes all of `bytes`.
-    static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32, at offset: Int64) throws(Errno) {
-        var done = 0
-        while done < bytes.count {
-            let count = pwrite(file, bytes.baseAddress! + done, bytes.count - done, Int(offset) + done)
-            guard count >= 0 else {
-                guard Errno.last == .interrupted else { throw .last }
-                continue
-            }
-            done += count
         }
     }
 }

@@ -42,7 +42,7 @@ final class PlaceholderSink: CountingSink {
         guard count > 0 else { return }
         try put(offset..<offset + count) { () throws(Errno) in
             let wanted = UnsafeRawBufferPointer(rebasing: bytes[0..<Int(count)])
-            try StagingSink.write(wanted, to: descriptor, at: offset)
+            try wanted.writeAll(to: descriptor, at: offset)
         }
     }
 

@@ -81,7 +81,7 @@ final class SnapshotFiles: Sendable {
                 guard Errno.last == .interrupted else { throw .last }
                 continue
             }
-            try StagingSink.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: copy, at: offset)
+            try UnsafeRawBufferPointer(rebasing: buffer[..<count]).writeAll(to: copy, at: offset)
             offset += Int64(count)
         }
         return offset
