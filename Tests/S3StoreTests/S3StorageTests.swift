@@ -64,12 +64,7 @@ import Testing
             #expect(entry.size == Int64(size))
             #expect(try await scratch.read("file", version: entry.version) == content)
             #expect(try await scratch.other.content(at: "file") == content)
-            let end = Int64(size)
-            for range in [0..<min(end, 10), end / 2..<end, end..<end + 10, end / 3..<end + 100] {
-                let found = try await scratch.read("file", version: entry.version, range: range)
-                let wanted = Array(content[Int(min(range.lowerBound, end))..<Int(min(range.upperBound, end))])
-                #expect(found.suffix(wanted.count) == wanted[...], "\(range)")
-            }
+            try await scratch.checkRanges(of: "file", version: entry.version, content)
             let other = Self.bytes(size + 1)
             let replaced = try await scratch.write("file", other, guard: .version(try #require(entry.version)))
             #expect(replaced.version != entry.version)

@@ -1,6 +1,7 @@
 import ChildProcess
 import Foundation
 import Glibc
+import ReplicaTestSupport
 import SystemPackage
 import Threads
 
@@ -36,7 +37,7 @@ final class SSHServer: Sendable {
         self.program = program
         folder = "/var/tmp/replica-test-\(getpid())-sftp-\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: folder + "/data", withIntermediateDirectories: true)
-        port = try Self.freePort()
+        port = try StreamSocket.freePort()
         for key in ["host", "id"] {
             try Self.run(["/usr/bin/ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "\(folder)/\(key)"])
         }
@@ -147,38 +148,7 @@ final class SSHServer: Sendable {
         return children.flatMap { below($0) + [$0] }
     }
 
-    private var isListening: Bool {
-        let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(file) }
-        var place = Self.local(port)
-        return withUnsafePointer(to: &place) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(file, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        } == 0
-    }
-
-    private static func local(_ port: UInt16) -> sockaddr_in {
-        var place = sockaddr_in()
-        place.sin_family = sa_family_t(AF_INET)
-        place.sin_port = port.bigEndian
-        place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        return place
-    }
-
-    private static func freePort() throws -> UInt16 {
-        let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(file) }
-        var place = local(0)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let code = withUnsafeMutablePointer(to: &place) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(file, address, length) == 0 ? getsockname(file, address, &length) : -1
-            }
-        }
-        guard code == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
-        return UInt16(bigEndian: place.sin_port)
-    }
+    private var isListening: Bool { StreamSocket.connected(to: port) != nil }
 
     private static func run(_ words: [String]) throws {
         let call = ProgramCall(path: words[0], words: words, environment: ["PATH=/usr/bin:/bin"])

@@ -44,8 +44,11 @@ package final class StreamSocket: Sendable {
         return (listener, UInt16(bigEndian: place.sin_port))
     }
 
+    /// A port that nothing listens at.
+    package static func freePort() throws -> UInt16 { try listening().1 }
+
     /// - Returns: Nil when nobody is there.
-    static func connected(to port: UInt16) -> StreamSocket? {
+    package static func connected(to port: UInt16) -> StreamSocket? {
         let one = StreamSocket(fresh())
         var place = local(port)
         return with(&place) { connect(one.file, $0, $1) } == 0 ? one : nil

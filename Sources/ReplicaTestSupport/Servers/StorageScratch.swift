@@ -38,6 +38,18 @@ extension StorageScratch {
         try await write(path, Array(text.utf8), attributes, guard: condition)
     }
 
+    /// Reads ranges of a file in the middle, at its end and behind that.
+    package func checkRanges(of path: String, version: String?, _ content: [UInt8]) async throws {
+        let end = Int64(content.count)
+        for range in [0..<min(end, 10), end / 2..<end, end..<end + 10, end / 3..<end + 100] {
+            let found = try await read(path, version: version, range: range)
+            let wanted = content[Int(min(range.lowerBound, end))..<Int(min(range.upperBound, end))]
+            guard found.suffix(wanted.count) == wanted else {
+                throw BrokenPromise("\(range) of \(end) bytes comes with other bytes")
+            }
+        }
+    }
+
     package func folder(_ path: String, mode: UInt16? = nil) async throws {
         _ = try await storage.make(self.path(path), kind: .folder, attributes: PathAttributes(mode: mode))
     }
