@@ -1,24 +1,24 @@
-public import ReplicaModel
+package import ReplicaModel
 
 /// What a storage tells of a path. It is hostile until checked.
-public struct PathEntry: Hashable, Sendable {
-    public var path: StoragePath
-    public var kind: PathKind
+package struct PathEntry: Hashable, Sendable {
+    package var path: StoragePath
+    package var kind: PathKind
     /// Another whenever the content is another, as far as ``PathStorageProperties/changeGrain`` allows; nil for folders
     /// without one.
-    public var version: String?
+    package var version: String?
     /// The content's size in bytes; 0 for folders and symlinks.
-    public var size: Int64
+    package var size: Int64
     /// What a listing does not tell is nil; ``PathStorage/entry(at:)`` tells all that is kept.
-    public var attributes: PathAttributes
+    package var attributes: PathAttributes
     /// A storage's own lasting name of the file, such as Nextcloud's file number, which a rename keeps; nil where there is
     /// none.
-    public var identity: String?
+    package var identity: String?
     /// Whether no later write can leave this version, as the storage knows by its own clock. Where it isn't, and
     /// ``PathStorageProperties/changeGrain`` is not 0, the version is looked at again when the grain has passed.
-    public var isSettled: Bool
+    package var isSettled: Bool
 
-    public init(
+    package init(
         path: StoragePath, kind: PathKind, version: String? = nil, size: Int64 = 0,
         attributes: PathAttributes = PathAttributes(), identity: String? = nil, isSettled: Bool = false
     ) {
@@ -33,7 +33,7 @@ public struct PathEntry: Hashable, Sendable {
 }
 
 /// What kind of thing is at a path.
-public enum PathKind: Hashable, Sendable {
+package enum PathKind: Hashable, Sendable {
     case file
     case folder
     /// With what it points to.
@@ -41,15 +41,15 @@ public enum PathKind: Hashable, Sendable {
 }
 
 /// What a path has beside its content. Nil is unknown, or left alone.
-public struct PathAttributes: Hashable, Sendable {
+package struct PathAttributes: Hashable, Sendable {
     /// The twelve permission bits.
-    public var mode: UInt16?
-    public var modificationDate: Timestamp?
+    package var mode: UInt16?
+    package var modificationDate: Timestamp?
     /// The text by which a create is recognised whose answer was lost, at most 64 bytes of ASCII, kept with the entry
     /// where ``PathStorageProperties/keepsMarks`` is true.
-    public var mark: String?
+    package var mark: String?
 
-    public init(mode: UInt16? = nil, modificationDate: Timestamp? = nil, mark: String? = nil) {
+    package init(mode: UInt16? = nil, modificationDate: Timestamp? = nil, mark: String? = nil) {
         self.mode = mode
         self.modificationDate = modificationDate
         self.mark = mark
@@ -57,12 +57,12 @@ public struct PathAttributes: Hashable, Sendable {
 }
 
 /// Some of what is in a folder, each entry with its whole path.
-public struct PathPage: Sendable {
-    public var entries: [PathEntry]
+package struct PathPage: Sendable {
+    package var entries: [PathEntry]
     /// Nil when these were the last.
-    public var next: EnumerationPage?
+    package var next: EnumerationPage?
 
-    public init(entries: [PathEntry], next: EnumerationPage? = nil) {
+    package init(entries: [PathEntry], next: EnumerationPage? = nil) {
         self.entries = entries
         self.next = next
     }

@@ -1,4 +1,4 @@
-public import ReplicaModel
+package import ReplicaModel
 
 /// A storage that knows only paths, as S3, WebDAV, SFTP and rclone do: no identifiers, no lasting feed, no way to look up
 /// a lost create. ``PathStore`` makes a `RemoteStore` of it.
@@ -6,7 +6,7 @@ public import ReplicaModel
 /// All methods may be called at once from any number of tasks, also for one folder; never twice at once for one path.
 /// Each may be repeated after a failure. What cannot be told is ``PathStorageError/unreachable(_:)``, so that it never
 /// deletes.
-public protocol PathStorage: Sendable {
+package protocol PathStorage: Sendable {
     /// What it can keep and do. Constant.
     var properties: PathStorageProperties { get }
 
@@ -65,7 +65,7 @@ public protocol PathStorage: Sendable {
 }
 
 /// What must be at a path before it is written.
-public enum WriteGuard: Hashable, Sendable {
+package enum WriteGuard: Hashable, Sendable {
     /// Nothing.
     case absent
     /// A file of this version.

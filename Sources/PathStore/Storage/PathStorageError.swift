@@ -1,5 +1,5 @@
 /// Why a storage did not do what it was asked.
-public enum PathStorageError: Error, Hashable, Sendable {
+package enum PathStorageError: Error, Hashable, Sendable {
     /// Nothing is at the path, or the folder above it is gone: positively.
     case notFound
     /// Something is where nothing was expected; what it is where known.

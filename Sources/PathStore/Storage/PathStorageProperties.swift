@@ -1,7 +1,7 @@
 /// What a path-keyed storage can keep and do.
-public struct PathStorageProperties: Hashable, Sendable, Codable {
+package struct PathStorageProperties: Hashable, Sendable, Codable {
     /// How a condition holds while other clients write.
-    public enum Strength: String, Hashable, Sendable, Codable {
+    package enum Strength: String, Hashable, Sendable, Codable {
         /// The storage tests it and acts in one step.
         case atomic
         /// It is looked at right before the act: another client's change in between is overwritten.
@@ -11,30 +11,30 @@ public struct PathStorageProperties: Hashable, Sendable, Codable {
     }
 
     /// Of ``WriteGuard/absent``, for files.
-    public var createStrength: Strength = .atomic
+    package var createStrength: Strength = .atomic
     /// Of ``WriteGuard/version(_:)``.
-    public var replaceStrength: Strength = .atomic
-    public var removeStrength: Strength = .atomic
-    public var moveStrength: Strength = .atomic
+    package var replaceStrength: Strength = .atomic
+    package var removeStrength: Strength = .atomic
+    package var moveStrength: Strength = .atomic
     /// Two writes closer than this many nanoseconds may leave the same version (git's racy index); 0 for exact versions.
-    public var changeGrain: Int64 = 0
-    public var keepsModes = true
-    public var keepsModificationDates = true
-    public var keepsMarks = true
-    public var keepsSymlinks = true
+    package var changeGrain: Int64 = 0
+    package var keepsModes = true
+    package var keepsModificationDates = true
+    package var keepsMarks = true
+    package var keepsSymlinks = true
     /// Whether ``PathEntry/identity`` is told of every entry, and is never used again for another.
-    public var hasIdentities = false
+    package var hasIdentities = false
     /// Whether a listing tells the attributes that are kept. Else only ``PathStorage/entry(at:)`` does.
-    public var listsAttributes = true
+    package var listsAttributes = true
     /// Whether ``PathStorage/list(_:isDeep:from:)`` can list all that is below.
-    public var listsDeep = false
-    public var fetchesRanges = true
-    public var isCaseSensitive = true
+    package var listsDeep = false
+    package var fetchesRanges = true
+    package var isCaseSensitive = true
     /// The longest name in bytes of UTF-8.
-    public var longestName = 255
+    package var longestName = 255
     /// How many calls it serves well at a time, 1 to 128.
-    public var concurrency = 8
+    package var concurrency = 8
 
     /// The properties of a storage that keeps everything and whose conditions are atomic.
-    public init() {}
+    package init() {}
 }

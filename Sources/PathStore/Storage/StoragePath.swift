@@ -1,30 +1,30 @@
-public import ReplicaModel
+package import ReplicaModel
 
 /// Where something is in a storage: the names from the domain's root on, which is empty.
-public struct StoragePath: Hashable, Sendable, CustomStringConvertible {
-    public let names: [FileName]
+package struct StoragePath: Hashable, Sendable, CustomStringConvertible {
+    package let names: [FileName]
 
-    public init(_ names: [FileName]) {
+    package init(_ names: [FileName]) {
         self.names = names
     }
 
     /// The domain's root folder.
-    public static let root = StoragePath([])
+    package static let root = StoragePath([])
 
     /// The folder above; nil for the root.
-    public var parent: StoragePath? { names.isEmpty ? nil : StoragePath(Array(names.dropLast())) }
+    package var parent: StoragePath? { names.isEmpty ? nil : StoragePath(Array(names.dropLast())) }
 
     /// Its last name; nil for the root.
-    public var name: FileName? { names.last }
+    package var name: FileName? { names.last }
 
     /// The path of something in this folder.
-    public func appending(_ name: FileName) -> StoragePath {
+    package func appending(_ name: FileName) -> StoragePath {
         StoragePath(names + [name])
     }
 
     /// Whether this is `folder` or anything below it.
-    public func isWithin(_ folder: StoragePath) -> Bool { names.starts(with: folder.names) }
+    package func isWithin(_ folder: StoragePath) -> Bool { names.starts(with: folder.names) }
 
     /// The path for people: names that are not UTF-8 show U+FFFD.
-    public var description: String { names.map(\.description).joined(separator: "/") }
+    package var description: String { names.map(\.description).joined(separator: "/") }
 }

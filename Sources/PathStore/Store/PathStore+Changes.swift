@@ -1,5 +1,5 @@
 internal import GRDB
-public import ReplicaModel
+package import ReplicaModel
 
 /// Where somebody was lately, and what may have changed.
 struct Attention: Sendable {
@@ -16,13 +16,13 @@ struct Attention: Sendable {
 extension PathStore {
     private static let batchSize = 1_000
 
-    public func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor {
+    package func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor {
         anchor(try table.read { try $0.newestChange() })
     }
 
     private func anchor(_ sequence: Int64) -> SyncAnchor { SyncAnchor("\(table.epoch).\(sequence)") }
 
-    public func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
+    package func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
         let parts = String(decoding: anchor.bytes, as: UTF8.self).split(
             separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0] == table.epoch, let start = Int64(parts[1]), start >= 0 else {
@@ -74,7 +74,7 @@ extension PathStore {
         }
     }
 
-    public func signals() -> AsyncStream<Void> {
+    package func signals() -> AsyncStream<Void> {
         let isFirst = attention.withLock { attention in
             defer { attention.isListening = true }
             return !attention.isListening

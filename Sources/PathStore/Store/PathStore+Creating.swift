@@ -1,8 +1,8 @@
 internal import GRDB
-public import ReplicaModel
+package import ReplicaModel
 
 extension PathStore {
-    public func createItem(
+    package func createItem(
         basedOn template: ItemTemplate, fields: ItemFields, contents: ItemContents?, options: CreateOptions
     ) async throws(RemoteStoreError) -> StoreResult {
         try check(template.filename)

@@ -1,7 +1,7 @@
-public import ReplicaModel
+package import ReplicaModel
 
 extension PathStore {
-    public func fetchContents(
+    package func fetchContents(
         of identifier: ItemIdentifier, version: String?, range: Range<Int64>?, into sink: any ContentSink
     ) async throws(RemoteStoreError) -> Item {
         let first = try known(identifier)

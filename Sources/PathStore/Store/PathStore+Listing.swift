@@ -1,5 +1,5 @@
 internal import GRDB
-public import ReplicaModel
+package import ReplicaModel
 
 /// A folder that was listed whole.
 struct FolderEntries: Sendable {
@@ -14,7 +14,7 @@ extension PathStore {
     /// How many pages in a row may bring nothing that was not there before.
     private static let mostEmptyPages = 100
 
-    public func enumerateItems(
+    package func enumerateItems(
         in folder: ItemIdentifier, from page: EnumerationPage?
     ) async throws(RemoteStoreError) -> ItemPage {
         let row = try known(folder)

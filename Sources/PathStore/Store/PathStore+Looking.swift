@@ -1,8 +1,8 @@
 internal import GRDB
-public import ReplicaModel
+package import ReplicaModel
 
 extension PathStore {
-    public func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
+    package func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
         let row = try known(identifier)
         if row.id == PathRow.root { return item(of: row) }
         use(row.parent)

@@ -1,8 +1,8 @@
 internal import GRDB
-public import ReplicaModel
+package import ReplicaModel
 
 extension PathStore {
-    public func modifyItem(
+    package func modifyItem(
         _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult {
         let row = try known(template.identifier)

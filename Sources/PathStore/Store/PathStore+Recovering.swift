@@ -1,9 +1,9 @@
 internal import GRDB
-public import ReplicaModel
+package import ReplicaModel
 
 /// What became of calls whose answers never came, or that a crash left without an end.
 extension PathStore {
-    public func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
+    package func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
         let made = try await recoverCreate(template, Self.mark(of: template), isAsked: true)
         return made.map(item)
     }

@@ -1,8 +1,8 @@
 internal import GRDB
-public import ReplicaModel
+package import ReplicaModel
 
 extension PathStore {
-    public func deleteItem(
+    package func deleteItem(
         _ identifier: ItemIdentifier, base: ItemVersion
     ) async throws(RemoteStoreError) {
         if identifier == .root { throw .deletionRejected(item(of: try known(.root))) }

@@ -1,5 +1,5 @@
 internal import GRDB
-public import ReplicaModel
+package import ReplicaModel
 internal import Threads
 
 /// A store over any storage that knows only paths: it gives items lasting identifiers and versions, finds out what changed
@@ -7,7 +7,7 @@ internal import Threads
 ///
 /// What it knows is a table in a file of its own, written by one `PathStore` at a time. Without it nothing is lost: what is
 /// there is listed anew, under new identifiers.
-public final class PathStore: RemoteStore {
+package final class PathStore: RemoteStore {
     let storage: any PathStorage
     let table: PathTable
     let options: PathStoreOptions
@@ -27,7 +27,7 @@ public final class PathStore: RemoteStore {
 
     /// A store over `storage` that keeps what it knows in `folder`, which is there: a domain's state folder.
     /// - Throws: ``RemoteStoreError/itemUnavailable(_:)`` when the table can't be opened or made.
-    public init(
+    package init(
         _ storage: any PathStorage, folder: String, options: PathStoreOptions = PathStoreOptions()
     ) throws(RemoteStoreError) {
         self.storage = storage
@@ -46,10 +46,10 @@ public final class PathStore: RemoteStore {
         for task in hearings.withLock({ $0 }) { task.cancel() }
     }
 
-    public var properties: StoreProperties { Self.properties(of: storage) }
+    package var properties: StoreProperties { Self.properties(of: storage) }
 
     /// What a store over `storage` can keep and do.
-    public static func properties(of storage: any PathStorage) -> StoreProperties {
+    package static func properties(of storage: any PathStorage) -> StoreProperties {
         let storage = storage.properties
         var properties = StoreProperties()
         properties.fields = [.contents, .place]
@@ -65,15 +65,15 @@ public final class PathStore: RemoteStore {
         return properties
     }
 
-    public func makeDurable() async throws(RemoteStoreError) {
+    package func makeDurable() async throws(RemoteStoreError) {
         do throws(PathStorageError) { try await storage.makeDurable() } catch { throw error.general }
         try table.makeDurable()
     }
 
-    public func importDidFinish() async {}
+    package func importDidFinish() async {}
 
     /// Closes the table: no call works after it.
-    public func close() throws(RemoteStoreError) { try table.close() }
+    package func close() throws(RemoteStoreError) { try table.close() }
 
     /// Whether two writes may leave one version.
     var hasGrain: Bool { storage.properties.changeGrain > 0 }

@@ -1,25 +1,25 @@
 /// How often a ``PathStore`` looks, and by which clock.
-public struct PathStoreOptions: Sendable {
+package struct PathStoreOptions: Sendable {
     /// How old what is known of a folder may be in which somebody was lately, in seconds.
-    public var openInterval = 30.0
+    package var openInterval = 30.0
     /// How old what is known of any listed folder may be, in seconds.
-    public var wholeInterval = 3_600.0
+    package var wholeInterval = 3_600.0
     /// How long a folder counts as one in which somebody was lately, in seconds.
-    public var openFor = 600.0
+    package var openFor = 600.0
     /// How many folders are listed in one look at most; the others come next time, those first that nobody looked at for
     /// longest.
-    public var mostFolders = 1_000
+    package var mostFolders = 1_000
     /// How many entries of one folder are taken; a folder with more is an error of that folder.
-    public var mostEntries = 1_000_000
+    package var mostEntries = 1_000_000
     /// Nanoseconds of a clock that never goes back while the store lives.
-    public var now: @Sendable () -> Int64
+    package var now: @Sendable () -> Int64
     /// A number for an item, from 1 on: random, so that no two tables give the same.
-    public var identifier: @Sendable () -> Int64 = { .random(in: 1 ... .max) }
+    package var identifier: @Sendable () -> Int64 = { .random(in: 1 ... .max) }
     /// Waits so many nanoseconds of that clock, or until the task is cancelled.
-    public var sleep: @Sendable (Int64) async -> Void
+    package var sleep: @Sendable (Int64) async -> Void
 
     /// The usual intervals, by the machine's clock.
-    public init() {
+    package init() {
         let start = ContinuousClock.now
         now = {
             let (seconds, attoseconds) = (ContinuousClock.now - start).components

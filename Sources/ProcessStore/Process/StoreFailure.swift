@@ -1,5 +1,5 @@
 /// Why a store of a process cannot be used now. Each text is one line for a person.
-public enum StoreFailure: Error, Hashable, Sendable {
+package enum StoreFailure: Error, Hashable, Sendable {
     /// It does not run, does not answer, or answers nonsense. It may do so later.
     case unreachable(String)
     /// A person must log in.
@@ -12,7 +12,7 @@ public enum StoreFailure: Error, Hashable, Sendable {
     case busy(Double, String)
 
     /// What a person is told.
-    public var message: String {
+    package var message: String {
         switch self {
         case .unreachable(let text), .notAuthenticated(let text), .refused(let text), .untrustedServer(let text): text
         case .busy(_, let text): text

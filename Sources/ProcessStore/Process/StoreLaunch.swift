@@ -3,9 +3,9 @@ import Glibc
 
 /// What a store's process does before it becomes the store: it runs this program anew first, for what follows can't be asked
 /// of posix_spawn(3), and a copy made by fork(2) would have the Swift runtime's locks as they were.
-public enum StoreLaunch {
+package enum StoreLaunch {
     /// The first argument of this program when it is to become a store; the parent's number and the store's path follow.
-    public static let mark = "--become-store"
+    package static let mark = "--become-store"
 
     /// The arguments after the program's name.
     static func arguments(_ path: String, parent: pid_t = getpid()) -> [String] { [mark, "\(parent)", path] }
@@ -13,7 +13,7 @@ public enum StoreLaunch {
     /// Becomes the store: it ends with its parent, gains no rights by set-user-ID programs, and leaves no core, in which its
     /// secrets would be.
     /// - Parameter arguments: Those after the mark.
-    public static func become(_ arguments: [String]) -> Never {
+    package static func become(_ arguments: [String]) -> Never {
         guard arguments.count == 2, let parent = pid_t(arguments[0]) else { fail("wrong arguments", EINVAL) }
         guard cl_prctl(CL_PR_SET_PDEATHSIG, UInt(SIGKILL), 0, 0, 0) == 0 else { fail("prctl", errno) }
         // Who died before that call told nobody.

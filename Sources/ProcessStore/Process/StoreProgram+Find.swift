@@ -1,16 +1,16 @@
 import CLinux
 import ChildProcess
 import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// Why a program that was found is not run.
-public struct UntrustedProgram: Error, Hashable, Sendable, CustomStringConvertible {
+package struct UntrustedProgram: Error, Hashable, Sendable, CustomStringConvertible {
     /// The program, or the folder above it that is to blame.
-    public let path: FilePath
+    package let path: FilePath
     /// What is wrong with it, in some words.
-    public let reason: String
+    package let reason: String
 
-    public var description: String { "\(path) \(reason)" }
+    package var description: String { "\(path) \(reason)" }
 }
 
 extension StoreProgram {
@@ -20,7 +20,7 @@ extension StoreProgram {
     ///   - isRoot: Whether only what root alone can change is run; it is opened then, so that what runs is what was looked at.
     /// - Returns: Nil when none is there.
     /// - Throws: ``UntrustedProgram`` for the first that is there and can't be run: the search does not go on.
-    public static func find(
+    package static func find(
         in places: [FilePath], isRoot: Bool
     ) throws(UntrustedProgram) -> StoreProgram? {
         for path in places {

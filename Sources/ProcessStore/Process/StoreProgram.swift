@@ -1,15 +1,15 @@
 internal import ChildProcess
-public import SystemPackage
+package import SystemPackage
 
 /// A program that is a store.
-public struct StoreProgram: Sendable {
+package struct StoreProgram: Sendable {
     /// Where it was found.
-    public let path: FilePath
+    package let path: FilePath
     /// The program, opened: what runs is what was looked at, whatever has its name by then. Nil: it is run by its path.
     let file: OwnedDescriptor?
 
     /// A program that is run by its path.
-    public init(path: FilePath) {
+    package init(path: FilePath) {
         self.path = path
         file = nil
     }

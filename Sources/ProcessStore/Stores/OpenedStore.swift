@@ -1,10 +1,10 @@
 import Foundation
-public import Logging
+package import Logging
 import ReplicaModel
-public import SystemPackage
+package import SystemPackage
 
 /// A store of a process, by what it can do.
-public enum OpenedStore: Sendable {
+package enum OpenedStore: Sendable {
     /// Knows only paths.
     case path(ProcessStorage)
     /// Has identifiers and a feed.
@@ -15,7 +15,7 @@ public enum OpenedStore: Sendable {
     ///   - url: The store's URL.
     ///   - folder: A folder of ours, which is there: `spool` and `store` in it are made for the store.
     ///   - secrets: What it is told for its login.
-    public static func open(
+    package static func open(
         _ program: StoreProgram, url: String, folder: FilePath, options: [String: String] = [:],
         secrets: [String: String] = [:], limits: ProcessLimits = ProcessLimits(), log: Logger
     ) async throws(StoreFailure) -> OpenedStore {
@@ -39,7 +39,7 @@ public enum OpenedStore: Sendable {
     }
 
     /// Why its process does not run now, in one line; nil where it does, or could.
-    public var trouble: String? {
+    package var trouble: String? {
         switch self {
         case .path(let storage): storage.trouble
         case .item(let store): store.trouble
@@ -47,7 +47,7 @@ public enum OpenedStore: Sendable {
     }
 
     /// Lets the process go; returns when nothing of it is left.
-    public func close() async {
+    package func close() async {
         switch self {
         case .path(let storage): await storage.close()
         case .item(let store): await store.close()

@@ -1,8 +1,8 @@
-public import ReplicaModel
+package import ReplicaModel
 
 /// The store of a process that speaks the level `item`.
-public final class ProcessItemStore: RemoteStore {
-    public let properties: StoreProperties
+package final class ProcessItemStore: RemoteStore {
+    package let properties: StoreProperties
     private let caller: StoreCaller
 
     init(_ caller: StoreCaller, _ properties: StoreProperties) {
@@ -11,17 +11,17 @@ public final class ProcessItemStore: RemoteStore {
     }
 
     /// Why the process does not run now, in one line; nil where it does, or could.
-    public var trouble: String? { caller.trouble }
+    package var trouble: String? { caller.trouble }
 
     /// Lets the process go; every later call is ``RemoteStoreError/serverUnreachable``.
-    public func close() async { await caller.close() }
+    package func close() async { await caller.close() }
 
-    public func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
+    package func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
         let result: ItemResult = try await call("item", ItemArguments(id: identifier), identifier)
         return try present(result.item)
     }
 
-    public func enumerateItems(
+    package func enumerateItems(
         in folder: ItemIdentifier, from page: EnumerationPage?
     ) async throws(RemoteStoreError) -> ItemPage {
         var arguments = ItemArguments(folder: folder)
@@ -32,12 +32,12 @@ public final class ProcessItemStore: RemoteStore {
         return ItemPage(items: result.items.map(\.item), next: next)
     }
 
-    public func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor {
+    package func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor {
         let result: AnchorResult = try await call("currentAnchor", ItemArguments(), .root)
         return SyncAnchor(result.anchor)
     }
 
-    public func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
+    package func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
         guard let text = String(validating: anchor.bytes, as: UTF8.self) else { throw .syncAnchorExpired }
         let result: ChangesResult = try await call("enumerateChanges", ItemArguments(anchor: text), .root)
         return ChangeBatch(
@@ -45,7 +45,7 @@ public final class ProcessItemStore: RemoteStore {
             moreComing: result.more ?? false)
     }
 
-    public func fetchContents(
+    package func fetchContents(
         of identifier: ItemIdentifier, version: String?, range: Range<Int64>?, into sink: any ContentSink
     ) async throws(RemoteStoreError) -> Item {
         let range = properties.fetchesRanges ? range : nil
@@ -63,7 +63,7 @@ public final class ProcessItemStore: RemoteStore {
         return try present(result.item)
     }
 
-    public func createItem(
+    package func createItem(
         basedOn template: ItemTemplate, fields: ItemFields, contents: ItemContents?, options: CreateOptions
     ) async throws(RemoteStoreError) -> StoreResult {
         var arguments = ItemArguments(template: template, fields: fields)
@@ -71,24 +71,24 @@ public final class ProcessItemStore: RemoteStore {
         return try await send("createItem", arguments, contents, template.parent)
     }
 
-    public func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
+    package func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
         let result: ItemResult = try await call(
             "itemCreated", ItemArguments(template: template), template.identifier)
         return result.item?.item
     }
 
-    public func modifyItem(
+    package func modifyItem(
         _ template: ItemTemplate, base: ItemVersion, changedFields: ItemFields, contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult {
         let arguments = ItemArguments(template: template, base: base, fields: changedFields)
         return try await send("modifyItem", arguments, contents, template.identifier)
     }
 
-    public func deleteItem(_ identifier: ItemIdentifier, base: ItemVersion) async throws(RemoteStoreError) {
+    package func deleteItem(_ identifier: ItemIdentifier, base: ItemVersion) async throws(RemoteStoreError) {
         let _: NoResult = try await call("deleteItem", ItemArguments(id: identifier, base: base), identifier)
     }
 
-    public func signals() -> AsyncStream<Void> {
+    package func signals() -> AsyncStream<Void> {
         let stream = caller.signals()
         return AsyncStream { continuation in
             let task = Task {
@@ -99,7 +99,7 @@ public final class ProcessItemStore: RemoteStore {
         }
     }
 
-    public func makeDurable() async throws(RemoteStoreError) {
+    package func makeDurable() async throws(RemoteStoreError) {
         do throws(RemoteStoreError) {
             let _: NoResult = try await call("makeDurable", ItemArguments(), .root)
         } catch .unsupported {
@@ -107,7 +107,7 @@ public final class ProcessItemStore: RemoteStore {
         }
     }
 
-    public func importDidFinish() async {
+    package func importDidFinish() async {
         do throws(RemoteStoreError) {
             let _: NoResult = try await call("importDidFinish", ItemArguments(), .root)
         } catch {

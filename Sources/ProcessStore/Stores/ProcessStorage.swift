@@ -1,9 +1,9 @@
-public import PathStore
-public import ReplicaModel
+package import PathStore
+package import ReplicaModel
 
 /// The storage of a process that speaks the level `path`.
-public final class ProcessStorage: PathStorage {
-    public let properties: PathStorageProperties
+package final class ProcessStorage: PathStorage {
+    package let properties: PathStorageProperties
     private let caller: StoreCaller
 
     /// Bytes of a page's text that are handed on, at most.
@@ -15,12 +15,12 @@ public final class ProcessStorage: PathStorage {
     }
 
     /// Why the process does not run now, in one line; nil where it does, or could.
-    public var trouble: String? { caller.trouble }
+    package var trouble: String? { caller.trouble }
 
     /// Lets the process go; every later call is ``PathStorageError/unreachable(_:)``.
-    public func close() async { await caller.close() }
+    package func close() async { await caller.close() }
 
-    public func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
+    package func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
         do throws(PathStorageError) {
             return try await entry("stat", PathArguments(path: path), at: path)
         } catch .notFound {
@@ -28,7 +28,7 @@ public final class ProcessStorage: PathStorage {
         }
     }
 
-    public func list(
+    package func list(
         _ folder: StoragePath, isDeep: Bool, from page: EnumerationPage?
     ) async throws(PathStorageError) -> PathPage {
         var arguments = PathArguments(path: folder)
@@ -50,7 +50,7 @@ public final class ProcessStorage: PathStorage {
         return isDeep ? path.names.count > folder.names.count : path.names.count == folder.names.count + 1
     }
 
-    public func read(
+    package func read(
         _ path: StoragePath, version: String?, range: Range<Int64>?, into sink: any ContentSink
     ) async throws(PathStorageError) -> PathEntry {
         let range = properties.fetchesRanges ? range : nil
@@ -72,7 +72,7 @@ public final class ProcessStorage: PathStorage {
         return entry
     }
 
-    public func write(
+    package func write(
         _ path: StoragePath, contents: ItemContents, attributes: PathAttributes, guard: WriteGuard
     ) async throws(PathStorageError) -> PathEntry {
         var arguments = PathArguments(path: path)
@@ -96,7 +96,7 @@ public final class ProcessStorage: PathStorage {
         return entry
     }
 
-    public func make(
+    package func make(
         _ path: StoragePath, kind: PathKind, attributes: PathAttributes
     ) async throws(PathStorageError) -> PathEntry {
         var arguments = PathArguments(path: path)
@@ -116,20 +116,20 @@ public final class ProcessStorage: PathStorage {
         return entry
     }
 
-    public func set(_ attributes: PathAttributes, of path: StoragePath) async throws(PathStorageError) -> PathEntry {
+    package func set(_ attributes: PathAttributes, of path: StoragePath) async throws(PathStorageError) -> PathEntry {
         var arguments = PathArguments(path: path)
         arguments.attributes = kept(attributes)
         arguments.attributes.mark = nil
         return try await entry("set", arguments, at: path)
     }
 
-    public func move(
+    package func move(
         _ path: StoragePath, to target: StoragePath, version: String?
     ) async throws(PathStorageError) -> PathEntry {
         try await entry("move", PathArguments(path: path, destination: target, version: version), at: target)
     }
 
-    public func remove(_ path: StoragePath, version: String?) async throws(PathStorageError) {
+    package func remove(_ path: StoragePath, version: String?) async throws(PathStorageError) {
         do throws(PathStorageError) {
             let _: NoResult = try await call("delete", PathArguments(path: path, version: version))
         } catch .notFound {
@@ -137,9 +137,9 @@ public final class ProcessStorage: PathStorage {
         }
     }
 
-    public func signals() -> AsyncStream<StoragePath?> { caller.signals() }
+    package func signals() -> AsyncStream<StoragePath?> { caller.signals() }
 
-    public func makeDurable() async throws(PathStorageError) {
+    package func makeDurable() async throws(PathStorageError) {
         do throws(PathStorageError) {
             let _: NoResult = try await call("sync", PathArguments())
         } catch .unsupported {
