@@ -1,15 +1,15 @@
 internal import Foundation
 internal import GRDB
 
-/// What the store said and the tree does not show yet, in the database until it does.
+/// A change in the store that is not applied to the tree yet; kept in the database until it is.
 struct Incoming {
     var identifier: ItemIdentifier
-    /// Nil: the item is gone from the store.
+    /// Nil if the item is gone from the store.
     var item: Item?
     /// ``AnswerLog/count`` when the store was asked for this: what was answered since may be newer. 0 once the database
     /// knows that something was.
     var asked: UInt64
-    /// Whether the store did not say what became of the item, and is to be asked again. Nothing is deleted by that.
+    /// Whether the store has to be asked what became of the item. This deletes nothing.
     var isQuestion = false
     /// Whether the item may have another content though its version is the same.
     var rewrite = Rewrite.no
@@ -29,7 +29,7 @@ struct Incoming {
         for change in batch {
             if change.item == nil, !change.isQuestion, try renote(change, in: rows) { continue }
             sequence += 1
-            // What was said of its content holds until it is dealt with.
+            // What is known about its content stays valid until it is applied.
             let known = try change.item == nil ? nil : rewrite(of: change.identifier, in: rows)
             let noted = change.item.map { NotedItem(item: $0, rewrite: max(change.rewrite, known ?? .no)) }
             let text = try noted.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
@@ -44,7 +44,7 @@ struct Incoming {
         }
     }
 
-    /// A deletion that is told again stays the one that it was: a person may have said that it may go.
+    /// A deletion that is reported again keeps its sequence: a person may have approved it.
     private static func renote(_ change: Incoming, in rows: Rows) throws -> Bool {
         let statement = try rows.cachedStatement(
             sql: "UPDATE incoming SET asked = ? WHERE identifier = ? AND item IS NULL AND asked >= 0")
@@ -75,7 +75,7 @@ struct Incoming {
         return try Int.fetchOne(statement, arguments: [identifier.rawValue]).flatMap { Rewrite(rawValue: $0) }
     }
 
-    /// The change noted for an item, which no question is.
+    /// The noted change of an item; not a question.
     static func of(_ identifier: ItemIdentifier, in rows: Rows) throws -> Incoming? {
         let found = try Row.fetchOne(
             rows, sql: "SELECT item FROM incoming WHERE identifier = ? AND asked >= 0",
@@ -121,7 +121,7 @@ struct Incoming {
             ?? false
     }
 
-    /// Forgets everything noted up to a sequence: a complete listing tells it better.
+    /// Forgets all changes noted up to a sequence: a complete listing replaces them.
     static func removeAll(upTo sequence: Int64, from rows: Rows) throws {
         try rows.execute(sql: "DELETE FROM incoming WHERE sequence <= ?", arguments: [sequence])
     }
@@ -135,7 +135,7 @@ struct Incoming {
     }
 }
 
-/// An item as it is noted: as itself, with a word more where its content is in doubt.
+/// The recorded form of an item, with a marker if its content is in doubt.
 private struct NotedItem: Codable {
     var item: Item
     var rewrite: Rewrite

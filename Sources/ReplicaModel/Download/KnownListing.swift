@@ -5,7 +5,7 @@ internal import GRDB
 /// are others by then, and only those are noted.
 struct KnownListing {
     private let folder: ItemIdentifier
-    /// What the new listing has not shown yet.
+    /// The items that the new listing has not contained so far.
     private var states: [ItemIdentifier: KnownState] = [:]
 
     fileprivate init(of folder: ItemNumber, _ identifier: ItemIdentifier, in rows: Rows) throws {
@@ -18,7 +18,7 @@ struct KnownListing {
         }
     }
 
-    /// What was there and is not in the new listing so far.
+    /// The known items that are not in the new listing so far.
     var missing: some Sequence<ItemIdentifier> { states.keys }
 
     /// Compares an item of the new listing.
@@ -29,7 +29,7 @@ struct KnownListing {
     }
 }
 
-/// An item's base, and whether nothing else is to be said of it.
+/// An item's base, and whether there is nothing else to compare.
 private struct KnownState {
     static let query = """
         SELECT identifier, kind, baseName, baseContent, baseMetadata, baseSize, capabilities, uploaded,
@@ -43,7 +43,7 @@ private struct KnownState {
     var size: Int64
     var capabilities: Capabilities
     var isUploaded: Bool
-    /// Whether nothing happened to the item here, nor waits for the store's word.
+    /// Whether the item has no local changes and no unanswered calls.
     var isQuiet: Bool
 
     init(_ row: Row) {

@@ -1,19 +1,19 @@
-/// Changes of the store that could not be taken in, each with the time from which on it is looked at again.
+/// Changes of the store that could not be applied, each with the time of its next attempt.
 struct Postponed {
     private struct Entry {
         var attempts: Int
         var retryAt: Double
-        /// Whether the item is known here, and shows the error itself.
+        /// Whether the item exists here and has the error in its own state.
         var isKnown: Bool
     }
     private var entries: [ItemIdentifier: Entry] = [:]
 
-    /// The items that are not here, so that nothing else shows that something is wrong with them.
+    /// The items that don't exist here, so that nothing else shows their errors.
     var unknown: [ItemIdentifier] { entries.filter { !$0.value.isKnown }.map(\.key) }
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// When the next of them is looked at again, in seconds since 1970.
+    /// When the next of them is due, in seconds since 1970.
     var next: Double? { entries.values.map(\.retryAt).min() }
 
     func isDue(_ identifier: ItemIdentifier, at now: Double) -> Bool {
@@ -21,7 +21,7 @@ struct Postponed {
     }
 
     /// - Parameter jitter: 0 to 1.
-    /// - Returns: When it is looked at again, in seconds since 1970.
+    /// - Returns: The time of the next attempt, in seconds since 1970.
     mutating func add(_ identifier: ItemIdentifier, isKnown: Bool, now: Double, jitter: Double) -> Double {
         let attempts = (entries[identifier]?.attempts ?? 0) + 1
         let retryAt = now + Backoff.delay(attempts: attempts, jitter: jitter)
@@ -29,7 +29,7 @@ struct Postponed {
         return retryAt
     }
 
-    /// Has some be looked at at once.
+    /// Makes some of them due immediately.
     /// - Returns: Whether there are any.
     mutating func hurry(atMost limit: Int, at now: Double) -> Bool {
         let late = entries.filter { $0.value.retryAt > now }.sorted { $0.value.attempts < $1.value.attempts }

@@ -1,15 +1,15 @@
 internal import SystemPackage
 internal import Threads
 
-/// Carries a remote change out through the mount, so that the kernel's caches and inotify's watchers learn of it
+/// Makes a remote change through the mount, so that the kernel's caches and inotify's watchers learn of it
 /// (MODEL.md#presentation): the daemon makes the system call at the mount, and recognises its own request.
 package protocol Presenter: Sendable {
     /// Makes the system call. False when it could not be made; the change is then applied below the kernel's sight.
     /// - Parameter ticket: The change that the call is for: its request hands it to ``Replica/performPresented(_:_:in:)``.
     func present(_ call: PresentedCall, _ ticket: PresentationTicket) -> Bool
-    /// Tells the kernel to forget what it knows of a name, and the listing of its folder.
+    /// Invalidates a name and its folder's listing in the kernel.
     func invalidate(_ name: FileName, in folder: ItemNumber)
-    /// Tells the kernel to forget what it knows of an item's status and content.
+    /// Invalidates an item's attributes and content in the kernel.
     func invalidate(_ number: ItemNumber)
 }
 
@@ -30,7 +30,7 @@ package struct PresentedItem: Sendable, Hashable {
     }
 }
 
-/// A system call by which a remote change shows.
+/// The system call that presents a remote change.
 package enum PresentedCall: Sendable, Hashable {
     case makeFile(FileName, in: PresentedItem)
     case makeFolder(FileName, in: PresentedItem)
@@ -55,7 +55,7 @@ package enum PresentedCall: Sendable, Hashable {
         }
     }
 
-    /// The call by which an item of this kind appears.
+    /// The call that creates an item of this kind.
     static func make(_ kind: ItemKind, _ name: FileName, in folder: PresentedItem) -> PresentedCall {
         switch kind {
         case .file: .makeFile(name, in: folder)
@@ -65,12 +65,12 @@ package enum PresentedCall: Sendable, Hashable {
     }
 }
 
-/// One change that is carried out through the mount, told apart from a later one at its place.
+/// Identifies a presented change, so that a later one at the same place is not mistaken for it.
 package struct PresentationTicket: Sendable, Hashable {
     fileprivate var number: UInt64
 }
 
-/// What the daemon's own requests stand for, by the place they name.
+/// The changes that the daemon's own requests will make, by the place that they name.
 struct Presentations {
     private struct Waiting {
         var ticket: PresentationTicket
@@ -80,7 +80,7 @@ struct Presentations {
     private var waiting: [ItemPlace: Waiting] = [:]
     private var added: UInt64 = 0
 
-    /// Nil when another change waits there.
+    /// Nil if another change waits there.
     mutating func add(_ key: ItemPlace, _ change: @escaping (Tree) -> Result<Node?, ReplicaError>)
         -> PresentationTicket?
     {
@@ -91,14 +91,14 @@ struct Presentations {
         return ticket
     }
 
-    /// Nil for a call that was given up: what waits there now is not its change.
+    /// Nil for an abandoned call: the change that waits there now is not its own.
     mutating func take(_ ticket: PresentationTicket, _ key: ItemPlace) -> ((Tree) -> Result<Node?, ReplicaError>)? {
         guard waiting[key]?.ticket == ticket else { return nil }
         return waiting.removeValue(forKey: key)?.change
     }
 
-    /// Takes a change back that no request came for.
-    /// - Returns: False when one came. By then another change may wait at the place: that one stays.
+    /// Withdraws a change for which no request came.
+    /// - Returns: False if a request came. Another change may wait at the place by then; it stays.
     mutating func withdraw(_ ticket: PresentationTicket, _ key: ItemPlace) -> Bool {
         guard waiting[key]?.ticket == ticket else { return false }
         waiting[key] = nil
@@ -107,7 +107,7 @@ struct Presentations {
 }
 
 extension Tree {
-    /// A node as calls at the mount find it.
+    /// A node as calls through the mount find it.
     func presented(_ node: Node) -> PresentedItem { PresentedItem(path: path(of: node), number: node.inodeNumber) }
 }
 
@@ -130,7 +130,7 @@ extension Replica {
         }
     }
 
-    /// The same for an item itself: setattr names no folder.
+    /// The same for a request that names an item itself, such as setattr.
     package func performPresented(
         _ ticket: PresentationTicket, on number: ItemNumber
     ) throws(ReplicaError) -> Entry? {
@@ -164,7 +164,7 @@ extension Replica {
         }
     }
 
-    /// Carries out `change` at the request that `call` leads to.
+    /// Makes `change` when the request that `call` causes arrives.
     /// - Returns: False when no request came: the change is still to be made.
     private func isMade(
         _ call: PresentedCall, by presenter: any Presenter, _ change: @escaping (Tree) throws(ReplicaError) -> Node?

@@ -1,19 +1,19 @@
 internal import SystemPackage
 
-/// What became of a change from the store.
+/// What became of a noted change.
 enum Applied: Hashable, Sendable {
     case done
     /// The name is taken by an item whose own change from the store is still to come, or the item is being sent.
     case deferred
-    /// A call for the item was answered since the store was asked: it is asked again.
+    /// A call for the item was answered after the store was asked: the store is asked again.
     case stale
-    /// A whole file has a newer content in the store: it is fetched first, then applied with it.
+    /// A materialized file has newer content in the store: it is fetched first, then both are applied.
     case needsContent(ItemNumber)
-    /// A whole file may have other bytes in the store under the same version: they are compared first.
+    /// A materialized file may have other bytes in the store under the same version: they are compared first.
     case needsComparison(ItemNumber)
-    /// The folder has to be listed: the store may have more in it than we know.
+    /// The folder has to be listed: the store may have more items in it than we know.
     case needsListing(ItemNumber)
-    /// The store's name cannot stand in a folder here.
+    /// The store's name is not valid in a local folder.
     case refused(String)
 }
 
@@ -23,7 +23,7 @@ extension Replica {
     ///   - asked: ``Incoming/asked``.
     ///   - staged: A file in staging with the newer content, to take the old one's place.
     ///   - rewrite: Whether its content may be another though the version is the same.
-    ///   - isForced: Whether whoever is in the way gives way now.
+    ///   - isForced: Whether an item in the way is renamed now.
     func apply(
         _ item: Item, asked: UInt64 = .max, staged: StagedContent? = nil, rewrite: Rewrite = .no,
         isForced: Bool = false
@@ -69,14 +69,14 @@ extension Replica {
     }
 }
 
-/// What to do with the tree; the system calls follow outside the lock, by way of the mount.
+/// What to do with the tree; the system calls follow outside the lock, through the mount.
 enum ApplyDecision {
     case finished(Applied)
-    /// The item in the way takes another name first.
+    /// The item in the way is renamed first.
     case giveWay(ItemNumber)
     /// The folder goes back to where the store has it.
     case takeBack(ItemNumber)
-    /// The item left what is listed here.
+    /// The item is no longer in a listed folder.
     case removeLocally(ItemNumber)
     case create(parent: ItemNumber)
     /// After a power cut: both contents are compared first.

@@ -2,7 +2,7 @@ internal import Foundation
 internal import SystemPackage
 
 extension Replica {
-    /// Gives an item in the way another name: `stem 2.ext` (MODEL.md#collisions).
+    /// Renames an item that is in the way: `stem 2.ext` (MODEL.md#collisions).
     func bounce(_ number: ItemNumber) throws(ReplicaError) {
         try rename(number) { (tree, node) throws(ReplicaError) in
             guard let folder = node.parent else { throw .errno(.noSuchFileOrDirectory) }
@@ -11,7 +11,7 @@ extension Replica {
         }
     }
 
-    /// Moves an item back to where the store has it, under a free name.
+    /// Moves an item back to the folder that the store has it in, under a free name.
     func takeBack(_ number: ItemNumber) throws(ReplicaError) {
         try rename(number) { (tree, node) throws(ReplicaError) in
             guard let base = node.base, let folder = try tree.find(base.parent), folder.kind == .folder,
@@ -23,8 +23,7 @@ extension Replica {
         }
     }
 
-    /// Leaves the local bytes of a conflict under a name of their own, as an item the store does not know yet
-    /// (MODEL.md#conflicts).
+    /// Keeps the local content of a conflict under a name of its own, as a new item for the store (MODEL.md#conflicts).
     func makeConflictCopy(of number: ItemNumber) throws(ReplicaError) {
         let (host, day) = (Self.host, Self.day(clock.wall()))
         try rename(number) { (tree, node) throws(ReplicaError) in
@@ -42,7 +41,7 @@ extension Replica {
         post(.conflict, number)
     }
 
-    /// Renames an item by way of the mount, to where `target` says under the lock.
+    /// Renames an item through the mount, to the place that `target` decides on under the lock.
     private func rename(
         _ number: ItemNumber, to target: (Tree, Node) throws(ReplicaError) -> (folder: Node, name: FileName)
     ) throws(ReplicaError) {
@@ -59,7 +58,7 @@ extension Replica {
         }
     }
 
-    /// Makes the rename and then calls `note` to have it known.
+    /// Makes the rename and then calls `note` to record it.
     func carryOut(
         _ move: LocalMove, note: @escaping (Tree, Node, Node) throws(ReplicaError) -> Void
     ) throws(ReplicaError) {
@@ -86,7 +85,7 @@ extension Replica {
 }
 
 extension Tree {
-    /// Whether an entry of the folder has this name, or one that the store cannot tell from it.
+    /// Whether an entry of the folder has this name, or one that is the same to the store.
     fileprivate func isTaken(_ name: FileName, in folder: Node) -> Bool {
         if folder.children?[name] != nil { return true }
         guard !policy.isCaseSensitive else { return false }

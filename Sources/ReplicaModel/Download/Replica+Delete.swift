@@ -22,7 +22,7 @@ extension Replica {
                 tree.drop(node)
                 return (nil, none)
             }
-            // Its identifier no longer counts.
+            // Its identifier is no longer valid.
             if node.flags.contains(.reimport) { return (nil, none) }
             tree.settle(node)
             let holds = node.materialization == .whole && node.kind != .folder
@@ -81,7 +81,7 @@ extension Replica {
         let info = trashInfo(of: number)
         let folders = self.folders
         try takeOut(number) { (tree, node) throws(ReplicaError) in
-            // Whoever wrote below our sight is noticed.
+            // Detects writes that bypassed the mount.
             if node.kind == .file, node.materialization == .whole { _ = try tree.entry(of: node) }
             let mayGo = node.kind == .folder ? !node.isNew : tree.mayGo(node, isBelow: false)
             guard mayGo else { throw .errno(.resourceBusy) }
@@ -96,7 +96,7 @@ extension Replica {
 }
 
 extension Tree {
-    /// Whether a file or symlink holds nothing that the store does not have or had.
+    /// Whether a file or symlink contains nothing that the store does not have or had.
     /// - Parameter isBelow: Whether it goes with a folder: what was moved there is elsewhere in the store.
     fileprivate func mayGo(_ node: Node, isBelow: Bool) -> Bool {
         guard node.base != nil, !isWritten(node), !mayBeLost(node) else { return false }
@@ -104,12 +104,12 @@ extension Tree {
         return node.dirty.isEmpty || node.materialization != .whole
     }
 
-    /// Whether a power cut may have taken from the store what is here.
+    /// Whether a power cut may have removed the local content from the store.
     fileprivate func mayBeLost(_ node: Node) -> Bool {
         !node.flags.isDisjoint(with: .inDoubt) && node.materialization == .whole
     }
 
-    /// What the store no longer has becomes a new item for it.
+    /// Makes an item that the store no longer has a new one.
     func makeAnew(_ node: Node) {
         guard node.base != nil, node !== root, !node.isDeleted else { return }
         setBase(nil, of: node)
@@ -119,7 +119,7 @@ extension Tree {
         edit(node, ItemFields.ofNew(node.kind))
     }
 
-    /// Removes the placeholders that an unfinished listing, or an unfinished eviction of one, left in a folder.
+    /// Removes the placeholders that an unfinished listing, or its unfinished eviction, left in a folder.
     func clearUnlisted(_ folder: Node) throws(ReplicaError) {
         let below = try descriptor(of: folder)
         try errnos { () throws(Errno) in try clearPlaceholders(in: below, mark) }

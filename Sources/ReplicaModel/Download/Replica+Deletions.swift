@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 
 extension Replica {
-    /// Whether the store deleted anything that is still to be applied.
+    /// Whether a deletion is noted and not applied yet.
     func hasDeletions() throws -> Bool {
         try database.read {
             try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT 1 FROM incoming WHERE item IS NULL AND asked >= 0)")
@@ -16,7 +16,7 @@ extension Replica {
     func countDeletions(
         firstLater: UInt64?
     ) throws -> (counts: DeletionCounts, nextNumber: UInt64, replaced: Set<ItemIdentifier>) {
-        // The database has to know all items, also those listed a moment ago.
+        // All items have to be recorded, also those that were just listed.
         if hasChanges { try record() }
         let next = withTree { $0.itemNumbers.next }
         return try database.read { rows in
@@ -27,7 +27,7 @@ extension Replica {
 
     /// The window that an earlier run left open, and how many deletions it holds. One that cannot be read may have held any.
     func openWindow() -> (DeletionWindow?, held: Int) {
-        // A database that cannot be read has none, and applies nothing.
+        // If the database can't be read there is none, and nothing is applied.
         let found = try? database.read { rows -> (DeletionWindow?, Int) in
             guard let text = try Meta.deletionWindow.read(from: rows) else { return (nil, 0) }
             let window =
@@ -46,9 +46,9 @@ extension Replica {
         try database.write { try Meta.deletionWindow.write(text, to: $0) }
     }
 
-    /// Removes what is set aside for good.
+    /// Deletes all items that are set aside.
     func discardAside() throws {
-        // What is not recorded yet must not come after.
+        // Unrecorded rows must not be written later.
         try record { try AsideRows.removeAll(from: $0) }
         try folders.discardDeleted()
     }

@@ -3,14 +3,14 @@ internal import Glibc
 internal import SystemPackage
 
 extension Replica {
-    /// Opens a file that is here in whole and not edited, to compare it with the store's of the same version.
-    /// - Returns: An open file, the caller's to close, and what it is; nil when it is written, or another by now.
+    /// Opens a complete, unedited local file, to compare it with the store's content of the same version.
+    /// - Returns: An open file, which the caller closes, and its state; nil if it is being written or was replaced.
     func openToCompare(_ number: ItemNumber, _ item: Item) -> (descriptor: Int32, fingerprint: FileFingerprint)? {
-        // What cannot be opened now is asked for again.
+        // A file that can't be opened now is tried again later.
         try? openWhole(number, item) { !$0.dirty.contains(.contents) }
     }
 
-    /// Opens a file that is here in whole, has the item's size, and is what is demanded.
+    /// Opens a complete local file that has the item's size and meets `condition`.
     private func openWhole(
         _ number: ItemNumber, _ item: Item, where isMeant: (Node) -> Bool = { _ in true }
     ) throws(ReplicaError) -> (descriptor: Int32, fingerprint: FileFingerprint)? {
@@ -26,7 +26,7 @@ extension Replica {
         }
     }
 
-    /// Whether a file is still what it was.
+    /// Whether a file is unchanged.
     func isUnchanged(_ number: ItemNumber, since fingerprint: FileFingerprint) -> Bool {
         withTree { tree in
             guard let node = tree.items[number], !tree.isWritten(node) else { return false }
@@ -35,9 +35,9 @@ extension Replica {
         }
     }
 
-    /// Finds out whether both sides wrote the same: that is no conflict.
+    /// Checks whether both sides wrote the same content, which is no conflict.
     /// - Parameter staged: The store's content; nil where it has none.
-    /// - Returns: Whether the item's content counts as in step from now on.
+    /// - Returns: Whether the item's content is in step from now on.
     func meetEqual(_ number: ItemNumber, _ item: Item, _ staged: StagedContent?) throws(ReplicaError) -> Bool {
         guard staged?.version == item.version.content || item.size == 0 else { return false }
         guard let (file, fingerprint) = try openWhole(number, item) else { return false }
@@ -77,7 +77,7 @@ extension Replica {
 
     private static let chunk = 1 << 18
 
-    /// The bytes from `offset` on: a whole chunk, but at the file's end.
+    /// The bytes from `offset` on: a whole chunk, or less at the file's end.
     private static func read(_ file: Int32, at offset: Int64) throws(Errno) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: chunk)
         var filled = 0

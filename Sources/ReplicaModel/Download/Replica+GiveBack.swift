@@ -11,7 +11,7 @@ extension Replica {
     func giveBackAll() throws -> Int {
         try record()
         let rows = try database.read { try AsideRows.all(in: $0) }
-        /// The numbers of folders that could not have their own again.
+        /// The new numbers of folders whose old ones are in use.
         var renumbered: [UInt64: ItemNumber] = [:]
         var left = 0
         for start in stride(from: 0, to: rows.count, by: Self.atOnce) {
@@ -30,7 +30,7 @@ extension Replica {
         return left
     }
 
-    /// How many are given back before the database learns of them.
+    /// How many are restored before they are recorded.
     private static let atOnce = 256
 
     private func noteGivenBack(_ done: [(row: ItemRow, isGiven: Bool)]) throws {
@@ -43,8 +43,8 @@ extension Replica {
         }
     }
 
-    /// - Parameter parent: The folder it was in.
-    /// - Returns: The item's number; nil when it was not given back.
+    /// - Parameter parent: The folder that it was in.
+    /// - Returns: The item's number; nil if it was not restored.
     private func giveBack(_ row: ItemRow, in parent: ItemNumber) throws(ReplicaError) -> ItemNumber? {
         let folders = self.folders
         let target = try withTreeWaking { (tree) throws(ReplicaError) -> (PresentedItem, ItemNumber, FileName, Bool)? in
@@ -77,7 +77,7 @@ extension Replica {
 }
 
 extension Tree {
-    /// Whether the store has the item again. A tombstone of it goes: it was deleted on both sides.
+    /// Whether the store has the item again. Its tombstone is dropped: it was deleted on both sides.
     fileprivate func isAgainThere(_ row: ItemRow) throws(ReplicaError) -> Bool {
         guard let identifier = row.base?.identifier, let known = try find(identifier) else { return false }
         guard known.isDeleted else { return true }
@@ -118,7 +118,7 @@ extension Tree {
 }
 
 extension ItemRow {
-    /// Forgets what was still to be said of it to the store, which deleted it.
+    /// Drops the unsent changes of an item that the store deleted.
     mutating func endUnsent() {
         flags.subtract(.untilCreated)
         (dirty, sent, sentContent, failure) = ([], nil, nil, nil)
@@ -126,7 +126,7 @@ extension ItemRow {
 }
 
 extension StateFolders {
-    /// Moves what nothing else has any more to `kept/`; a placeholder has nothing to keep.
+    /// Moves the only remaining copy to `kept/`; a placeholder has nothing to preserve.
     func preserveDeleted(_ row: ItemRow) throws(Errno) {
         let deleted = try openDeleted()
         defer { close(deleted) }

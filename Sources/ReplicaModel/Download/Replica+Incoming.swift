@@ -3,14 +3,14 @@ internal import GRDB
 internal import SystemPackage
 
 extension Replica {
-    /// The store's anchor up to which all changes are noted.
+    /// The anchor up to which all changes are noted.
     func anchor() -> SyncAnchor? {
-        // A database that cannot be read says nothing: everything is listed anew.
+        // If the database can't be read, everything is listed again.
         let text = try? database.read { try Meta.anchor.read(from: $0) }
         return text.flatMap { $0 }.flatMap { Data(base64Encoded: $0) }.map { SyncAnchor(bytes: Array($0)) }
     }
 
-    /// How many calls were answered so far: what the store is asked now knows of them.
+    /// How many calls were answered so far: answers to later requests include their effects.
     var answers: UInt64 { withTree { $0.answers.count } }
 
     /// Notes changes of the store, to be applied, with the anchor after them and all that is known of the tree: what goes
@@ -30,7 +30,7 @@ extension Replica {
         }
     }
 
-    /// Marks what is older than an answer that the database was told of before.
+    /// Marks changes that are older than an answer recorded before.
     private func markStale(_ changes: [Incoming]) -> [Incoming] {
         withTree { tree in
             changes.map { change in
@@ -55,7 +55,7 @@ extension Replica {
         try database.read { try Int64.fetchOne($0, sql: "SELECT max(sequence) FROM incoming") ?? 0 }
     }
 
-    /// Whether a change of the item is still to be applied.
+    /// Whether a noted change of the item is not applied yet.
     func isNoted(_ identifier: ItemIdentifier) throws -> Bool {
         try database.read { try Incoming.contains(identifier, in: $0) }
     }
@@ -71,7 +71,7 @@ extension Replica {
         }
     }
 
-    /// The folders whose listing is here, each after the one it is in.
+    /// The listed folders, parents first.
     func listedFolders() throws(RemoteStoreError) -> [(number: ItemNumber, identifier: ItemIdentifier)] {
         do {
             try record()
@@ -90,7 +90,7 @@ extension Replica {
         }
     }
 
-    /// What the store had in folders that it no longer has: nothing else would say that it is gone.
+    /// The items in folders that the store no longer has: nothing else would report that they are gone.
     func knownItemsInLostFolders() throws(RemoteStoreError) -> [ItemIdentifier] {
         do {
             return try database.read { rows in
@@ -108,7 +108,7 @@ extension Replica {
 }
 
 extension Replica {
-    /// The listed folders that the store may have more in than we know.
+    /// The listed folders in which the store may have more items than we know.
     func foldersToList() -> [(ItemNumber, ItemIdentifier)] {
         withTree { tree in
             tree.items.needsListing.sorted().compactMap { number in

@@ -3,10 +3,10 @@ internal import Glibc
 internal import SystemPackage
 
 extension Replica {
-    /// Whether a folder's listing is here.
+    /// Whether a folder is listed.
     func isListed(_ number: ItemNumber) -> Bool { withTree { $0.items[number]?.materialization == .whole } }
 
-    /// What a folder is called in the store, when its listing is not here yet.
+    /// A folder's identifier in the store, if it is not listed yet.
     func listingTarget(_ number: ItemNumber) throws(ReplicaError) -> ItemIdentifier? {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.folder(number)
@@ -17,8 +17,8 @@ extension Replica {
         }
     }
 
-    /// Makes the items of a first listing appear, all at once for the kernel: the folder is listed only at the end.
-    /// - Returns: The items that cannot be made here.
+    /// Creates the items of a first listing. To the kernel they appear at once: the folder counts as listed only at the end.
+    /// - Returns: The items that can't be created here.
     func fill(_ number: ItemNumber, with items: [Item]) throws(ReplicaError) -> [Item] {
         var refused: [Item] = []
         // Known elsewhere: it moved here, or from here since it was listed. The store's feed need not tell that: it may have known
@@ -31,7 +31,7 @@ extension Replica {
             if folder.children == nil { folder.children = [:] }
             try tree.clearLeftovers(in: folder)
         }
-        // The names of all others are taken first.
+        // All other items get their names first.
         let ordered = withTree { tree in
             items.filter { !tree.storeNames.passing.isPassing($0.filename) }
                 + items.filter { tree.storeNames.passing.isPassing($0.filename) }
@@ -90,12 +90,12 @@ extension Replica {
         }
     }
 
-    /// How many placeholders are made before others get their turn.
+    /// How many placeholders are created before the lock is released for others.
     private static let atOnce = 256
 }
 
 extension Tree {
-    /// Makes an item, but for one that cannot be made here for what it is: nothing is left of that.
+    /// Creates an item. If it can't exist here, nothing of it remains.
     fileprivate func makeIfPossible(_ item: Item, in folder: Node) throws(ReplicaError) -> Bool {
         let name = nameHere(of: item, as: nil, in: folder)
         do throws(ReplicaError) {
@@ -111,7 +111,7 @@ extension Tree {
         }
     }
 
-    /// Clears what an unfinished listing left, or one that is dropped.
+    /// Removes the remains of an unfinished or dropped listing.
     func clearLeftovers(in folder: Node) throws(ReplicaError) {
         try clearUnlisted(folder)
         let rows = try reading { try ItemRow.children(of: folder.number, in: $0) }

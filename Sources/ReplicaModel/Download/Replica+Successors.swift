@@ -24,7 +24,7 @@ extension Replica {
     }
 }
 
-/// The files that the store told of, by their places.
+/// The reported files by place.
 typealias Arrivals = [StorePlace: ItemIdentifier]
 
 /// A name in a folder of the store.
@@ -50,7 +50,7 @@ extension Tree {
         return stale
     }
 
-    /// Gives an item that another is from now on a name that the store does not have.
+    /// Renames an item that another one replaces, to a name that the store doesn't have.
     func makeStale(_ node: Node) -> ItemIdentifier? {
         guard var base = node.base else { return nil }
         base.identifier = ItemIdentifier("replica:stale-\(node.number.rawValue)")

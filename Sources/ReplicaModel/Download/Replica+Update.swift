@@ -3,19 +3,19 @@ internal import Glibc
 internal import SystemPackage
 internal import Threads
 
-/// Newer content of a file, all of it, in staging.
+/// The whole newer content of a file, in staging.
 struct StagedContent: Sendable {
     var path: FilePath
-    /// The version that the bytes are of.
+    /// The version of these bytes.
     var version: String
-    /// The metadata version that it came with.
+    /// The metadata version that was current when it was fetched.
     var metadataVersion = ""
-    /// Whether it was compared with what is here after a power cut, and is to take its place.
+    /// Whether it replaces the local content after both were compared because of a power cut.
     var isPreferred = false
 }
 
 extension Replica {
-    /// Gives an item that is here the store's newer state, as far as `plan` says.
+    /// Updates a local item to the store's newer state, as far as `plan` says.
     func update(
         _ number: ItemNumber, to item: Item, plan: Plan, parent: ItemNumber, staged: StagedContent?
     ) throws(ReplicaError) -> Applied {
@@ -28,13 +28,13 @@ extension Replica {
             try replaceMetadata(number, item, fields)
         }
         let masked = try withTreeWaking { (tree) throws(ReplicaError) -> ItemNumber? in
-            // Meanwhile it may have become another: what replaced it in the store.
+            // The node may have become another item meanwhile: the one that replaced it in the store.
             guard let node = tree.items[number], let folder = tree.items[parent],
                 node.base?.identifier == item.identifier
             else { return nil }
             let isOther = tree.policy.enforcesCapabilities && node.base?.capabilities != item.capabilities
             var left = node.dirty.subtracting(fields.intersection(.contents))
-            // A cut of what is not here is no part of the plan, and still to be sent.
+            // A truncation of content that isn't local is not part of the plan: it is still to be sent.
             if case .modify(let up) = plan.up {
                 left.formIntersection(up.union([.place, .contents]))
             } else {
@@ -44,7 +44,7 @@ extension Replica {
             tree.adoptVersion(node, item, folder)
             return isOther ? node.inodeNumber : nil
         }
-        // Until now the former content could be read that passes through memory (``Domain/read(_:_:ahead:)``).
+        // Until now, readers got the old content, which passes through memory
         if fields.contains(.contents), staged == nil { presenter.withLock { $0 }?.invalidate(number) }
         // The mode that programs see follows the capabilities.
         if let masked { presenter.withLock { $0 }?.invalidate(masked) }
@@ -90,7 +90,7 @@ extension Replica {
                 throw .errno(.noSuchFileOrDirectory)
             }
             tree.settle(node)
-            // Whoever wrote below our sight is noticed.
+            // Detects writes that bypassed the mount.
             if node.materialization == .whole { _ = try tree.entry(of: node) }
             let holdsEdit = node.dirty.contains(.contents) && node.materialization == .whole
             guard !tree.isWritten(node), !holdsEdit else { throw .errno(.resourceBusy) }
@@ -105,7 +105,7 @@ extension Replica {
         presenter?.invalidate(number)
     }
 
-    /// Changes an item by way of a system call on it, so that watchers see that it changed.
+    /// Makes a change together with a system call on the item, so that watchers are notified.
     private func touch(
         _ number: ItemNumber, _ call: (PresentedItem) -> PresentedCall,
         _ change: @escaping (Tree, Node) throws(ReplicaError) -> Void
@@ -134,7 +134,7 @@ extension Tree {
         let old = try errnos { () throws(Errno) in try former.status() }
         var fingerprint = FileFingerprint(old)
         fingerprint.modified = (item.metadata.modificationDate ?? Timestamp(secondsSince1970: clock.wall())).nanoseconds
-        // Other bytes than those that somebody here gave the rights to.
+        // These are not the bytes that a local user granted the rights to.
         fingerprint.mode = item.metadata.mode ?? policy.privileges.replicated(fingerprint.mode)
         let staging = try errnos { () throws(Errno) in try folders.openStaging() }
         defer { close(staging) }
@@ -162,11 +162,11 @@ extension Tree {
         node.ranges = RangeSet64()
         if !node.flags.isDisjoint(with: .inDoubt) { endDoubt(node) }
         supersede(node, [.contents, .modificationDate])
-        // At once: a reader may wait for it with pages locked that showing the change needs.
+        // Immediately: a reader may hold page locks that presenting the change needs.
         node.base?.version.content = item.version.content
         node.base?.size = item.size
         separate(node)
-        // Whoever waits for bytes of a placeholder waits for those of the next; the kernel is told of its attributes.
+        // Readers that wait for bytes of a placeholder now wait for those of the new one; the kernel is told its attributes.
         node.shown = FileIdentity(status)
         node.fingerprint = FileFingerprint(status)
         try applyMetadata(item.metadata, .metadata, to: node)
@@ -177,7 +177,7 @@ extension Tree {
 }
 
 extension BackingPath {
-    /// Makes the new file here look like the old one.
+    /// Gives the new file the local attributes of the old one.
     fileprivate func dress(
         as former: BackingPath, _ old: FileStatus, _ fingerprint: FileFingerprint, isMarked: Bool
     ) throws(Errno) {

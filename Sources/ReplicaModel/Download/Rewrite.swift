@@ -1,13 +1,13 @@
 /// Whether a file of the store may have other bytes than those here though its content version is the same
 /// (``StoreProperties/tellsEveryContent``).
 enum Rewrite: Int, Codable, Comparable {
-    /// The version tells.
+    /// The version is reliable.
     case no
-    /// If its metadata version is another: nobody saw what happened. A reason to compare, not to doubt an edit.
+    /// If its metadata version changed: the change was not observed. A reason to compare, but not to doubt an edit.
     case ifTouched
     /// The store's feed says so.
     case told
-    /// They were compared, and differ.
+    /// They were compared and differ.
     case proven
 
     static func < (left: Rewrite, right: Rewrite) -> Bool { left.rawValue < right.rawValue }
@@ -28,7 +28,7 @@ extension Tree {
         }
     }
 
-    /// Whether it is to be compared first: only what is here in whole, and was not edited, can tell.
+    /// Whether it has to be compared first: only a complete, unedited local file can be.
     func needsComparison(_ node: Node) -> Bool {
         guard node.materialization == .whole, !node.isDeleted else { return false }
         settle(node)

@@ -4,7 +4,7 @@ internal import SystemPackage
 internal import Threads
 
 extension StagedContent {
-    /// Removes the file, unless it took its place in the tree.
+    /// Removes the file, unless it was moved into the tree.
     func discard() {
         _ = path.withPlatformString { unlink($0) }
     }
@@ -12,7 +12,7 @@ extension StagedContent {
 
 extension SyncEngine {
     /// Fetches the whole content of an item into staging.
-    /// - Throws: ``RemoteStoreError/malformedAnswer(_:)`` for what is not all of this item's content.
+    /// - Throws: ``RemoteStoreError/malformedAnswer(_:)`` unless it is exactly this item's content.
     func stage(_ item: Item) async throws(RemoteStoreError) -> StagedContent {
         let name = "fetch-" + String(state.withLock { $0.arrivals.nextStaged() })
         let path = replica.folders.staging.appending(name)

@@ -3,11 +3,11 @@ internal import Glibc
 internal import SystemPackage
 internal import Threads
 
-/// Fetched bytes go to a file in staging, and no byte more than the item has.
+/// Writes fetched bytes to a file in staging, and never more bytes than the item has.
 final class StagingSink: ContentSink {
     private let descriptor: Int32
     private let size: Int64
-    /// Told how many bytes came.
+    /// Called with the number of bytes that arrived.
     private let arrived: @Sendable (Int) -> Void
     private let isOverfull = Locked(false)
 
@@ -17,7 +17,7 @@ final class StagingSink: ContentSink {
         self.arrived = arrived
     }
 
-    /// Whether more came than the item has.
+    /// Whether the store sent more bytes than the item has.
     var hasTooMuch: Bool { isOverfull.withLock { $0 } }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
@@ -43,7 +43,7 @@ final class StagingSink: ContentSink {
         }
     }
 
-    /// Has a range of a file read as zeros, as a hole where the filesystem can. The file becomes no longer by a hole.
+    /// Makes a range of a file read as zeros, by a hole if the filesystem supports it. A hole doesn't extend the file.
     static func writeZeros(in range: Range<Int64>, to file: Int32) throws(Errno) {
         guard !range.isEmpty else { return }
         let hole = CL_FALLOC_FL_PUNCH_HOLE | CL_FALLOC_FL_KEEP_SIZE

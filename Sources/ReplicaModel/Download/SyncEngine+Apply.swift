@@ -3,16 +3,16 @@ internal import SystemPackage
 internal import Threads
 
 extension SyncEngine {
-    /// Applies all changes of the store that are noted, in passes: what one change frees, the next takes.
+    /// Applies all noted changes in passes: a name that one change frees can be taken by the next.
     func applyIncoming() async {
         await listAgain()
         await askForLeftOut()
         var isForced = false
         for _ in 0..<Self.mostPasses {
             let leave = judgeDeletions()
-            // Who is in the way of something may be about to be deleted, when that is certain.
+            // An item in the way may itself be about to be deleted.
             let pass = await applyAll(isForced: isForced && !leave.isWithheld, leave)
-            // What a pass had to ask for is noted after it. A database that cannot be read has nothing to apply.
+            // Answers to questions of a pass are noted after it. If the database can't be read there is nothing to apply.
             let isMore = pass.applied > 0 && ((try? replica.newestIncoming()) ?? 0) > 0
             guard pass.deferred > 0 || isMore else {
                 let asked = state.withLock { $0.pulls.lastAsked }
@@ -28,17 +28,17 @@ extension SyncEngine {
             }
         }
         discardUnwanted()
-        // A person's word ends with what it was about.
+        // An approval ends with the deletions that it was given for.
         if state.withLock({ $0.deletions.window?.word == .approved }) { _ = judgeDeletions() }
     }
 
-    /// How many passes are made before others get their turn.
+    /// How many passes are made before other work gets a turn.
     private static let mostPasses = 32
 
-    /// How many changes are applied before the database learns of them.
+    /// How many changes are applied before they are recorded.
     private static let atOnce = 256
 
-    /// Asks again for what the store told of in a way that cannot be.
+    /// Asks the store again about items that it reported wrongly.
     private func askForLeftOut() async {
         let now = replica.now()
         let due = state.withLock { state in state.rejected.leftOut.keys.filter { state.postponed.isDue($0, at: now) } }
@@ -53,7 +53,7 @@ extension SyncEngine {
         var (applied, deferred, withheld) = (0, 0, 0)
         var last: Int64 = 0
         do {
-            // What is noted meanwhile waits for the next pass.
+            // Changes noted meanwhile wait for the next pass.
             let newest = try replica.newestIncoming()
             while !Task.isCancelled, last < newest {
                 let changes = try replica.incoming(after: last, limit: Self.atOnce).filter { $0.0 <= newest }
@@ -81,10 +81,10 @@ extension SyncEngine {
         return (applied, deferred, withheld)
     }
 
-    /// What became of a change that was noted.
+    /// The outcome of a noted change.
     private enum Outcome {
         case applied
-        /// The store said what the item is now: that is noted in the change's place.
+        /// The store answered with the item's present state, which replaces the noted change.
         case asked
         case left
     }
@@ -141,7 +141,7 @@ extension SyncEngine {
         }
     }
 
-    /// Leaves a change for later that the local disk refuses.
+    /// Postpones a change that the local disk refuses.
     /// - Returns: Whether the error is of this item.
     func putOff(_ identifier: ItemIdentifier, _ error: ReplicaError) -> Bool {
         if error.errno == .noSpace { noteFullDisk() }
@@ -150,7 +150,7 @@ extension SyncEngine {
         return true
     }
 
-    /// Leaves a change of the store for later: the other items go on.
+    /// Postpones a change; other items go on.
     func postpone(_ identifier: ItemIdentifier, _ error: RemoteStoreError) {
         log.warning("a change is put off", metadata: ["item": "\(identifier)", "error": "\(error.message)"])
         let jitter = random()
@@ -168,7 +168,7 @@ extension SyncEngine {
         if let number { replica.post(.remoteChange, number) }
     }
 
-    /// Lists the folders again that the store may have more in than we know.
+    /// Lists the folders again in which the store may have more items than we know.
     private func listAgain() async {
         for (number, identifier) in replica.foldersToList() {
             guard state.withLock({ $0.postponed.isDue(identifier, at: replica.now()) }) else { continue }
@@ -194,7 +194,7 @@ extension SyncEngine {
 }
 
 extension Errno {
-    /// Why a change of the store was not made here.
+    /// Why a change of the store was not applied.
     fileprivate var hindrance: String {
         let hint = self == .notPermitted ? "; what is immutable or append-only stays as it is, see lsattr(1)" : ""
         return "it cannot be made here: \(self)\(hint)"

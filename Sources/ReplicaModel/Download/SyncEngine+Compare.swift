@@ -2,15 +2,15 @@ internal import Glibc
 internal import SystemPackage
 internal import Threads
 
-/// What came of comparing a file with the store's.
+/// The result of comparing a local file with the store's.
 struct ComparedContent {
-    /// The version that the store's bytes were of.
+    /// The version of the store's bytes.
     var version: ItemVersion
     var isEqual: Bool
 }
 
 extension SyncEngine {
-    /// What is known of the content of a noted item now.
+    /// What is now known about the content of a noted item.
     func knownRewrite(_ change: Incoming) -> Rewrite {
         guard change.rewrite != .no, let item = change.item,
             let compared = state.withLock({ $0.arrivals.compared[item.identifier] }), compared.version == item.version
@@ -20,7 +20,7 @@ extension SyncEngine {
 
     /// Compares a file that is here with the store's, whose version is the same, beside other work. What came of it waits for
     /// the pass that applies the change.
-    /// - Returns: Whether it is known already.
+    /// - Returns: Whether the result is known already.
     func compare(_ number: ItemNumber, _ item: Item) async -> Bool {
         guard !options.isSequential else { return await compareNow(number, item) }
         let isNew = state.withLock { $0.arrivals.updating.insert(item.identifier).inserted }
@@ -47,7 +47,7 @@ extension SyncEngine {
         }
     }
 
-    /// - Returns: Nil when it cannot be told now, as of a file that is being written.
+    /// - Returns: Nil if it can't be determined now, for example while the file is being written.
     private func isEqualToOurs(_ number: ItemNumber, _ item: Item) async throws(RemoteStoreError) -> Bool? {
         guard let local = replica.openToCompare(number, item) else { return nil }
         defer { close(local.descriptor) }
@@ -55,7 +55,7 @@ extension SyncEngine {
         do throws(RemoteStoreError) {
             let answer = try await store.fetchContents(
                 of: item.identifier, version: item.version.content, range: nil, into: sink)
-            // It changed again, and is told again.
+            // It changed again, and will be reported again.
             guard answer.version == item.version else { return nil }
         } catch {
             guard sink.isOther else { throw error }
@@ -65,7 +65,7 @@ extension SyncEngine {
     }
 }
 
-/// Compares fetched bytes with a file's, up to the first that is another.
+/// Compares fetched bytes with a file's, up to the first difference.
 private final class ComparingSink: ContentSink {
     private let descriptor: Int32
     private let difference = Locked(false)
@@ -94,7 +94,7 @@ private final class ComparingSink: ContentSink {
 
     func writeZeros(in range: Range<Int64>) throws(RemoteStoreError) {
         let zeros = [UInt8](repeating: 0, count: 1 << 16)
-        // A hole here is zeros too.
+        // A local hole reads as zeros too.
         for data in DataRanges(of: FileDescriptor(rawValue: descriptor), in: range) {
             var offset = data.lowerBound
             while offset < data.upperBound {

@@ -2,14 +2,14 @@ internal import SystemPackage
 internal import Threads
 
 extension SyncEngine {
-    /// Gives a whole file its newer content, which is fetched beside the old one. That stands until all is here.
+    /// Updates the content of a materialized file. The new content is fetched beside the old one, which stays until then.
     ///
     /// Content comes while other changes are applied, and those may say that the item is elsewhere by then, or that
     /// another file has its identifier. So what came waits in staging for the change that is noted when it is here.
-    /// - Returns: Whether the change is dealt with.
+    /// - Returns: Whether the change is done.
     func applyContent(of item: Item, _ rewrite: Rewrite) async -> Bool {
         if let staged = state.withLock({ $0.arrivals.staged.removeValue(forKey: item.identifier) }) {
-            // Under one version two contents may have come, where the version does not tell.
+            // Two contents may have been fetched under one version, if the version is not reliable.
             let isOfItem = rewrite == .no || staged.metadataVersion == item.version.metadata
             if staged.version == item.version.content, isOfItem { return apply(item, staged, rewrite) }
             staged.discard()
@@ -31,14 +31,14 @@ extension SyncEngine {
         return false
     }
 
-    /// Removes what was fetched, and forgets what was compared, for changes that are no longer to be made.
+    /// Discards fetched contents and comparisons for changes that are no longer noted.
     func discardUnwanted() {
         for identifier in state.withLock({ Array($0.arrivals.compared.keys) }) {
             guard let isNoted = try? replica.isNoted(identifier), !isNoted else { continue }
             state.withLock { $0.arrivals.compared[identifier] = nil }
         }
         for identifier in state.withLock({ Array($0.arrivals.staged.keys) }) {
-            // A database that cannot be read may have the change.
+            // If the database can't be read, the change may still be noted.
             guard let isNoted = try? replica.isNoted(identifier), !isNoted else { continue }
             state.withLock { $0.arrivals.staged.removeValue(forKey: identifier) }?.discard()
         }
@@ -56,7 +56,7 @@ extension SyncEngine {
         }
     }
 
-    /// - Returns: Nil when the content could not be had; what comes of that is noted.
+    /// - Returns: Nil if the content could not be fetched; the failure is noted.
     private func fetchUpdate(of item: Item) async -> StagedContent? {
         do throws(RemoteStoreError) {
             return try await stage(item)
@@ -66,7 +66,7 @@ extension SyncEngine {
         }
     }
 
-    /// The store's content of an item could not be had.
+    /// An item's content could not be fetched.
     func noteFailedUpdate(of item: Item, _ error: RemoteStoreError) async {
         if error == .versionNoLongerAvailable || error == .noSuchItem(item.identifier) {
             await ask(item.identifier)

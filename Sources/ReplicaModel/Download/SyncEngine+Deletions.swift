@@ -1,20 +1,20 @@
 internal import Logging
 internal import Threads
 
-/// What may be done now about the store's deletions.
+/// How the store's deletions may be applied now.
 struct DeletionLeave: Sendable {
     enum Word: Sendable {
-        /// They take from the tree for good.
+        /// Deleted items are removed for good.
         case free
-        /// They take from the tree what can be given back.
+        /// Deleted items are set aside and can be restored.
         case aside
         /// They wait.
         case withheld
     }
     var word: Word
-    /// Deletions that are none: another file has the name.
+    /// Items that were replaced, not deleted: another file has the name.
     var replaced: Set<ItemIdentifier> = []
-    /// The sequence of the newest that it is about.
+    /// The sequence of the newest deletion that this applies to.
     var newest = Int64.max
 
     var isWithheld: Bool { word == .withheld }
@@ -27,7 +27,7 @@ struct DeletionLeave: Sendable {
 }
 
 extension SyncEngine {
-    /// Decides what may be done about the deletions that are noted, and does what that asks for.
+    /// Decides how the noted deletions may be applied, and prepares that.
     func judgeDeletions() -> DeletionLeave {
         do {
             guard let (window, verdict, replaced) = try lookAtDeletions() else {
@@ -56,7 +56,7 @@ extension SyncEngine {
             defer { state.deletions.isApproved = false }
             return state.deletions.isApproved
         }
-        // Not for what the person did not know.
+        // Not for deletions that came after the approval.
         if window.word == .held, isApproved { window.word = .approved }
         window.observe(counts, now: now)
         if window != known { try keep(window) }
@@ -66,7 +66,7 @@ extension SyncEngine {
     private func carryOut(_ verdict: DeletionVerdict, _ window: DeletionWindow) throws -> DeletionLeave.Word {
         state.withLock { state in
             state.deletions.nextLook = nil
-            // What is held stays so while it is counted anew: a person may be asking just now.
+            // The count of held deletions stays while they are counted again: a person may be reading it.
             if verdict != .hold { state.deletions.held = 0 }
         }
         switch verdict {
@@ -81,7 +81,7 @@ extension SyncEngine {
             try hold(window)
             return .withheld
         case .close:
-            // Before the store was asked nobody knows whether there is more.
+            // Before the first pull it is unknown whether there are more.
             guard state.withLock({ $0.pulls.done > 0 }) else { return window.word == nil ? .aside : .withheld }
             try replica.discardAside()
             try keep(nil)
@@ -89,7 +89,7 @@ extension SyncEngine {
         }
     }
 
-    /// Asks a person, and gives back what went before.
+    /// Asks a person, and restores what was set aside.
     private func hold(_ window: DeletionWindow) throws {
         if window.word == nil {
             var window = window
@@ -105,7 +105,7 @@ extension SyncEngine {
         }
     }
 
-    /// Keeps the window, also over a restart.
+    /// Records the window, so that it outlasts a restart.
     func keep(_ window: DeletionWindow?) throws {
         try replica.writeWindow(window)
         state.withLock { $0.deletions.window = window }

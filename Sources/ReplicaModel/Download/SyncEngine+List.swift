@@ -2,7 +2,7 @@ internal import Glibc
 internal import SystemPackage
 internal import Threads
 
-/// Why a listing did not come.
+/// Why a listing failed.
 enum ListingFailure: Error {
     case here(Errno)
     case store(RemoteStoreError)
@@ -17,12 +17,12 @@ enum ListingFailure: Error {
 }
 
 extension SyncEngine {
-    /// Brings a folder's first listing for a program that waits for it.
+    /// Fetches a folder's first listing for a program that waits for it.
     func list(_ folder: ItemNumber) async throws(Errno) {
         do throws(ListingFailure) { try await bringListing(of: folder) } catch { throw error.errno }
     }
 
-    /// Brings a folder's first listing. Callers for one folder share it.
+    /// Fetches a folder's first listing. Concurrent callers for one folder share it.
     func bringListing(of folder: ItemNumber) async throws(ListingFailure) {
         let listing = listings.withLock { listings -> Task<ListingFailure?, Never> in
             if let running = listings[folder] { return running }

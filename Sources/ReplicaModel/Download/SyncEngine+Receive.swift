@@ -4,14 +4,14 @@ internal import SystemPackage
 internal import Threads
 
 extension SyncEngine {
-    /// Asks the store for its changes when there is reason to, and applies all that are known.
+    /// Pulls the store's changes if there is a reason to, and applies all noted changes.
     func receive() async {
         guard !replica.isScanning, state.withLock({ $0.disconnected == nil }) else { return }
         if state.withLock({ $0.pulls.isWanted || $0.pulls.next <= replica.now() }) { await pull() }
         if knowsOwnCalls() { await applyIncoming() }
     }
 
-    /// Whether all calls of the last run are answered: until then what they made would be taken for somebody else's.
+    /// Whether all calls of the last run are answered. Until then, what they created would be mistaken for another client's.
     private func knowsOwnCalls() -> Bool {
         if state.withLock({ $0.pulls.knowsOwnCalls }) { return true }
         guard !replica.hasUnansweredCalls else { return false }
@@ -19,10 +19,10 @@ extension SyncEngine {
         return true
     }
 
-    /// Seconds between questions to a store that signals nothing.
+    /// Seconds between pulls from a store that sends no signals.
     private static let pullInterval = 60.0
 
-    /// Asks the store for its changes and notes them.
+    /// Pulls the store's changes and notes them.
     func pull() async {
         let number = state.withLock { $0.pulls.begin() }
         let asked = replica.answers
@@ -35,7 +35,7 @@ extension SyncEngine {
                 state.feedTrouble = nil
                 state.pulls.takesOtherStore = false
                 state.pulls.next = replica.now() + Self.pullInterval
-                // What came is applied before more is asked for.
+                // These changes are applied before more are requested.
                 if isAll { state.pulls.done = number } else { state.pulls.isWanted = true }
             }
         } catch {
@@ -64,13 +64,13 @@ extension SyncEngine {
         }
     }
 
-    /// How many batches are noted before what is in them is applied.
+    /// How many batches are noted before their changes are applied.
     private static let mostBatches = 1_000
-    /// How many batches may say nothing but that more is to come.
+    /// How many batches in a row may be empty while the store says that there are more.
     private static let mostEmptyBatches = 100
 
-    /// Asks for what is after the last anchor and notes it in the database.
-    /// - Returns: Whether that was all.
+    /// Requests the changes since the last anchor and notes them in the database.
+    /// - Returns: Whether there are no more.
     private func pullChanges() async throws(RemoteStoreError) -> Bool {
         var isListed = false
         var arrivals: Arrivals = [:]
@@ -91,7 +91,7 @@ extension SyncEngine {
             } catch {
                 guard error == .syncAnchorExpired || isAllowed(error) else { throw error }
                 if isListed { return true }
-                // What moved while the listings were made is in none of them: the feed since then tells.
+                // An item that moved while the folders were listed is in no listing: the changes since then report it.
                 isListed = true
                 try await listAnew()
                 continue
@@ -111,7 +111,7 @@ extension SyncEngine {
         return false
     }
 
-    /// Whether a person said that what the store has now is to be taken for its content.
+    /// Whether a person accepted the store's present content as the domain's.
     private func isAllowed(_ error: RemoteStoreError) -> Bool {
         guard case .cannotSynchronize = error else { return false }
         return state.withLock { $0.pulls.takesOtherStore }
@@ -126,7 +126,7 @@ extension SyncEngine {
         var changes: [Incoming] = []
         var folders = try replica.listedFolders()
         try await listRoot()
-        // No folder here is the store's trash, but what a person here trashed is in it.
+        // No local folder is the store's trash, but it contains what was trashed here.
         if store.properties.keepsTrash { folders.append((ItemNumber(0), .trash)) }
         var missing = try replica.knownItemsInLostFolders()
         for folder in folders {
@@ -139,7 +139,7 @@ extension SyncEngine {
                 }
             } catch {
                 if error.isOfOneItem, folder.number != .root {
-                    // What is in it stays as it is, and it is listed again.
+                    // Its entries stay as they are, and it is listed again.
                     leaveForLater(folder.number, folder.identifier, error)
                     continue
                 }
@@ -154,7 +154,7 @@ extension SyncEngine {
             do throws(RemoteStoreError) {
                 item = try await whereabouts(of: identifier)
             } catch {
-                // Nobody said that it is gone: it is asked for again, in another run if need be.
+                // Nothing says that it is gone: the store is asked about it, in a later run if necessary.
                 guard error.isOfOneItem else { throw error }
                 unanswered.append(Incoming(identifier: identifier, item: nil, asked: 0, isQuestion: true))
                 postpone(identifier, error)
@@ -167,10 +167,10 @@ extension SyncEngine {
         try replica.noteIncoming(changes + unanswered, anchor: anchor, replacing: noted)
     }
 
-    /// What is to be thought of contents when nobody saw what happened to an item.
+    /// How contents are treated when an item's changes were not observed.
     var unseenRewrite: Rewrite { store.properties.tellsEveryContent ? .no : .ifTouched }
 
-    /// A domain begins with the listing of its root, if nobody looked before.
+    /// A domain starts with the listing of its root, unless the root is listed already.
     private func listRoot() async throws(RemoteStoreError) {
         guard !replica.isListed(.root) else { return }
         do throws(ListingFailure) {
@@ -219,7 +219,7 @@ extension SyncEngine {
         return items
     }
 
-    /// Has a folder listed again that could not be listed now.
+    /// Schedules another listing of a folder that could not be listed.
     private func leaveForLater(_ number: ItemNumber, _ identifier: ItemIdentifier, _ error: RemoteStoreError) {
         replica.withTree { tree in
             guard let node = tree.items[number] else { return }
@@ -230,7 +230,7 @@ extension SyncEngine {
 }
 
 extension RemoteStoreError {
-    /// Whether one item alone cannot be had now, and nothing is said about its being there.
+    /// Whether only this item is unavailable now; that says nothing about its existence.
     var isOfOneItem: Bool {
         switch self {
         case .malformedAnswer, .itemUnavailable: true

@@ -8,7 +8,7 @@ extension Tree {
         let known = try find(item.identifier)
         let parent = try folder(of: item, as: known)
         guard let node = known else {
-            // What was fetched is of an item that is gone, or another by now.
+            // The fetched content belongs to an item that is gone or was replaced.
             guard staged == nil else { return .finished(.done) }
             guard let parent, parent.kind == .folder, parent.materialization == .whole, !parent.isDeleted else {
                 return .finished(.done)  // Its folder is listed when somebody looks.
@@ -16,7 +16,7 @@ extension Tree {
             return try decideNew(item, in: parent, isForced: isForced)
         }
         if node.isInFlight { return .finished(.deferred) }
-        // It is what we sent and were not told of: the store is asked about that first.
+        // It may be the result of our unanswered call: the store is asked about that first.
         if node.sentContent?.isContent(of: item) == true {
             guard node.isDeleted else { return .finished(.deferred) }
             parent.map { adoptVersion(node, item, $0) }
@@ -42,7 +42,7 @@ extension Tree {
             adoptVersion(node, item, parent)
             return .finished(.done)
         }
-        // Where the store has had it all along its folder may be gone here: what was moved out of it stays.
+        // Its unchanged folder in the store may be deleted here: items that were moved out of it stay.
         guard let parent, parent.kind == .folder, !parent.isDeleted || !remote.isMove else {
             return .removeLocally(node.number)
         }
@@ -54,7 +54,7 @@ extension Tree {
         }
         if case .update(let fields) = plan.down, fields.contains(.contents), node.kind == .file,
             node.materialization == .whole, item.size > 0, staged == nil,
-            // Of an empty file nothing was kept here.
+            // An empty file has no content to preserve.
             node.fingerprint.size > 0 || plan.keepsCopy,
             !plan.keepsCopy || node.fingerprint.size == item.size  // Both may have written the same.
         {
@@ -81,7 +81,7 @@ extension Tree {
             if let parent { adoptVersion(node, item, parent) }
             return .finished(.done)
         }
-        // With its tombstone gone it is an item that is new here.
+        // Without its tombstone it is a new item.
         drop(node)
         return try decide(item, staged: nil, isForced: false)
     }
@@ -102,9 +102,9 @@ extension Tree {
             askAgain(for: other)
             return .finished(.done)
         case .symlink, .file:
-            // What stays here never meets what the store has.
+            // Local-only items never merge with the store's.
             guard !other.isLocalOnly else { return .giveWay(other.number) }
-            // The store compares the contents when ours is sent, and answers with its item where they are equal.
+            // When ours is sent the store compares the contents, and answers with its own item if they are equal.
             other.flags.insert(.mayAlreadyExist)
             note(other)
             pending.wake()
@@ -112,7 +112,7 @@ extension Tree {
         }
     }
 
-    /// A name that an item has which the store knows elsewhere, or under the same name.
+    /// The name is taken by an item that the store knows, here or at another place.
     private func decideOccupied(_ other: Node, isForced: Bool) throws(ReplicaError) -> ApplyDecision {
         let hasMovedHere = !other.dirty.isDisjoint(with: .place)
         if !hasMovedHere, !isForced, let base = other.base {
@@ -149,12 +149,12 @@ extension Tree {
         note(node)
     }
 
-    /// Takes over the store's version of an item whose tree state needs no change.
+    /// Adopts the store's version of an item whose local state needs no change.
     func adoptVersion(_ node: Node, _ item: Item, _ parent: Node) {
         guard let former = node.base else { return }
         clearFailure(node)
         setBase(Base(item, parent: parent.number), of: node)
-        // What is offered again was made from the former content. If the store keeps another, that is a conflict.
+        // A reimported item is based on the former content. If the store has another, that is a conflict.
         if node.flags.contains(.reimport) { node.base?.version.content = former.version.content }
         if !node.isDeleted { node.comparePlace() }
         note(node)
@@ -162,7 +162,7 @@ extension Tree {
 }
 
 extension Change {
-    /// Whether the item is at a place that was not known.
+    /// Whether the item is at a new place.
     fileprivate var isMove: Bool {
         switch self {
         case .none, .deleted: false
@@ -181,7 +181,7 @@ extension Base {
 }
 
 extension Node {
-    /// ``localChange`` without the cut of a file whose bytes are not here: the store's newer content goes before it.
+    /// ``localChange`` without the truncation of a dataless file: the store's newer content takes precedence.
     var changeToKeep: Change {
         guard case .changed(let fields) = localChange, kind == .file, materialization != .whole else {
             return localChange
@@ -190,7 +190,7 @@ extension Node {
         return kept.isEmpty ? .none : .changed(kept)
     }
 
-    /// What happened to the item here since it was last in step.
+    /// The local changes of the item since it was last in step.
     var localChange: Change {
         if isDeleted { return .deleted }
         if isNew { return .created }

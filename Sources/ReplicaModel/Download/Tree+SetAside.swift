@@ -3,7 +3,7 @@ internal import Glibc
 internal import SystemPackage
 
 extension Tree {
-    /// Moves a node's file out of the tree, to where it can be given back from. What is open stays reachable.
+    /// Moves a node's file out of the tree, so that it can be restored. Open files stay reachable.
     func setAside(_ node: Node, _ folders: StateFolders) throws(ReplicaError) {
         let row = ItemRow(node)
         try keepReachable(node)
@@ -19,13 +19,13 @@ extension Tree {
             let moved = BackingPath(folder: deleted, name: name)
             try place.move(to: moved)
             guard node.kind != .folder, !node.isStill(try moved.status(), seen) else { return }
-            // Nothing that could be given back is left of the item.
+            // Nothing is left of the item that could be restored.
             try folders.keep(moved, of: node.number.rawValue, node.name)
         }
         unrecorded.noteAside(row)
     }
 
-    /// Removes a node's name below for good, but for what somebody who writes below the mount puts there meanwhile.
+    /// Removes a node's file for good, but not another file that somebody who writes below the mount put in its place.
     func removeMeant(_ node: Node, _ folders: StateFolders) throws(ReplicaError) {
         guard node.kind != .folder else { return try removeBelow(node) }
         try keepReachable(node)
@@ -49,7 +49,7 @@ extension Tree {
 }
 
 extension Node {
-    /// Whether what was taken out of the tree is the file that was `seen` in it; bytes that come change a placeholder.
+    /// Whether the file that was moved out of the tree is the one that was `seen` in it; arriving bytes change a placeholder.
     fileprivate func isStill(_ taken: FileStatus, _ seen: FileStatus) -> Bool {
         let (taken, seen) = (FileFingerprint(taken), FileFingerprint(seen))
         return taken.isSameFile(as: seen) && (materialization != .whole || !taken.hasOtherContent(than: seen))
@@ -57,7 +57,7 @@ extension Node {
 }
 
 extension ItemRow {
-    /// What its file is called while it is set aside.
+    /// The name of its file while it is set aside.
     var asideName: String { String(number) }
 }
 
@@ -84,7 +84,7 @@ extension StateFolders {
 }
 
 extension StateFolders {
-    /// Moves a file to ``kept``, under its item's number and name. What was kept before stays.
+    /// Moves a file to ``kept``, named by its item's number and name. Files kept earlier stay.
     func keep(_ place: BackingPath, of number: UInt64, _ name: FileName) throws(Errno) {
         let folder = try Errno.check(
             kept.withPlatformString { open($0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
@@ -106,7 +106,7 @@ extension BackingPath {
         do throws(Errno) { return try rename(to: other, CL_RENAME_NOREPLACE) } catch {
             guard error == .permissionDenied else { throw error }
         }
-        // A folder that its owner may not write cannot be moved by them.
+        // An owner without write permission for a folder can't move it.
         try hold { (file) throws(Errno) in
             let mode = UInt32(try file.status().permissions)
             try file.setMode(0o700)
