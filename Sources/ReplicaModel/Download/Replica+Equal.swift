@@ -10,7 +10,7 @@ extension Replica {
         try? openWhole(number, item) { !$0.dirty.contains(.contents) }
     }
 
-    /// Opens a complete local file that has the item's size and meets `condition`.
+    /// Opens a complete local file that has the item's size and that `isMeant` accepts.
     private func openWhole(
         _ number: ItemNumber, _ item: Item, where isMeant: (Node) -> Bool = { _ in true }
     ) throws(ReplicaError) -> (descriptor: Int32, fingerprint: FileFingerprint)? {

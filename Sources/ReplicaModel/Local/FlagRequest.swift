@@ -52,7 +52,7 @@ struct FileFlags: Hashable {
         bits = value.withUnsafeBytes { $0.count < 4 ? 0 : $0.loadUnaligned(as: UInt32.self) }
     }
 
-    /// Whether what has them can't be changed, or only grow.
+    /// Whether a file with them can't be changed, or only appended to.
     var freezes: Bool {
         switch request {
         case .flags, .setFlags: bits & (CL_FS_IMMUTABLE_FL | CL_FS_APPEND_FL) != 0

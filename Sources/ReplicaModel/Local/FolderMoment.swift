@@ -1,12 +1,12 @@
 internal import Glibc
 internal import SystemPackage
 
-/// When something is about to be made in a folder: by it the new entry is told from one that somebody, who may rename there,
-/// gave its name meanwhile.
+/// The moment before an entry is created in a folder. It distinguishes the new entry from another one that somebody with
+/// write access renamed to its name.
 struct FolderMoment {
     /// Nanoseconds since the epoch, by the clock that files are stamped with.
     private let now: Int64
-    /// The folder's change time: what was in it by then is not younger.
+    /// The folder's change time: entries that it had by then are not younger.
     private let folderChanged: Int64
 
     init(of folder: Int32) throws(Errno) {
@@ -16,11 +16,11 @@ struct FolderMoment {
         folderChanged = try FileStatus(descriptor: folder).changed.nanoseconds
     }
 
-    /// Makes sure that an entry can be the one that was made since.
+    /// Makes sure that an entry can be the one that was created since.
     /// - Throws: ESTALE where it is older, or has other names besides: another's file that was linked there.
     func demandNew(_ status: FileStatus) throws(Errno) {
         let born = status.born.nanoseconds
-        // The disk's own clock, of a server say, may be another.
+        // The filesystem's clock may be another one, such as a server's.
         let isOld = born != 0 && born < now && born <= folderChanged
         guard !isOld, status.kind == .folder || status.links == 1 else { throw Errno(rawValue: Glibc.ESTALE) }
     }

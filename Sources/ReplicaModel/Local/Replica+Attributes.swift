@@ -74,7 +74,7 @@ extension ItemFields {
 extension HeldFile {
     /// - Returns: What the file is then.
     fileprivate func apply(_ change: AttributeChange) throws(Errno) -> FileStatus {
-        // What goes with the owner goes by the old one's group.
+        // The bits that a change of owner clears depend on the old group.
         var taken: UInt32 = 0
         if let mayKeep = change.clearsSetID { taken = try self.status().setIDThatGoes(mayKeep) }
         if change.user != nil || change.group != nil {
@@ -99,8 +99,8 @@ extension HeldFile {
 }
 
 extension FileStatus {
-    /// Which of a file's bits go with a write by somebody else. As the kernel has it (setattr_should_drop_suidgid):
-    /// set-group-ID without execution by the group stays when the writer is in the group.
+    /// The bits that a write by another user clears. As in the kernel (setattr_should_drop_suidgid), set-group-ID without
+    /// execute permission for the group stays if the writer is in the group.
     fileprivate func setIDThatGoes(_ mayKeep: (_ group: UInt32) -> Bool) -> UInt32 {
         guard kind == .file, hasSetID else { return 0 }
         let isKept = mode & UInt32(S_IXGRP) == 0 && mayKeep(group)
@@ -109,7 +109,7 @@ extension FileStatus {
 }
 
 extension Tree {
-    /// What was cut off need not be fetched any more.
+    /// Truncated content needs no fetching any more.
     fileprivate func shorten(_ node: Node, to size: Int64, _ file: HeldFile) {
         guard node.materialization != .whole else { return }
         node.ranges.truncate(to: size)

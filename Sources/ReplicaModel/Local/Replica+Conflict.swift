@@ -2,7 +2,7 @@ internal import Glibc
 internal import SystemPackage
 
 extension Replica {
-    /// Makes a conflict copy a file like others.
+    /// Makes a conflict copy an ordinary file.
     func settleConflict(_ number: ItemNumber) {
         withTree { tree in tree.items[number].map(tree.settleConflict) }
     }

@@ -42,7 +42,7 @@ extension Replica {
     }
 
     /// open(2) with `O_CREAT` of a name that is not there.
-    /// - Returns: The descriptor is the caller's; ``closed(_:isWriter:)`` is owed.
+    /// - Returns: A descriptor that the caller owns; it has to call ``closed(_:isWriter:)``.
     package func createFile(
         _ name: FileName, in parent: ItemNumber, mode: UInt16, flags: Int32, caller: Caller
     ) throws(ReplicaError) -> (Entry, OpenFile) {
@@ -68,11 +68,11 @@ extension Replica {
         }
     }
 
-    /// Which flags of open(2) the file below has too.
+    /// The flags of open(2) that apply to the backing file too.
     static let keptOfNew = O_ACCMODE | O_APPEND | CL_O_DIRECT | O_SYNC | O_DSYNC
 
-    /// Makes an entry by the system call in `make`, and the item for it.
-    /// - Parameter make: Answers with what it made and has given to the caller.
+    /// Creates an entry by the system call in `make`, and the item for it.
+    /// - Parameter make: Returns what it created and gave to the caller.
     private func create(
         _ name: FileName, in parent: ItemNumber, _ kind: ItemKind, _ caller: Caller, isSpecial: Bool = false,
         opening isWriter: Bool? = nil, _ make: (Int32, (UInt16) -> UInt16) throws(Errno) -> FileStatus
@@ -103,7 +103,7 @@ extension Replica {
 }
 
 extension ItemFields {
-    /// What a new item of this kind brings.
+    /// The initial state of a new item of this kind.
     static func ofNew(_ kind: ItemKind) -> ItemFields {
         switch kind {
         case .file: [.contents, .place, .mode, .modificationDate, .untoldByStatus]
@@ -123,10 +123,10 @@ extension Tree {
     }
 }
 
-/// Whose a new file is.
+/// The owner of a new file.
 enum Ownership {
-    /// Has `make` make an entry, and makes that the caller's. Somebody may have given its name to another file meanwhile:
-    /// that is left alone.
+    /// Calls `make` to create an entry, and gives that to the caller. If somebody has given its name to another file
+    /// meanwhile, that file is left alone.
     /// - Throws: ESTALE for another file, and what `make` throws.
     static func make(
         _ name: FileName, in folder: Int32, for caller: Caller,
@@ -140,8 +140,8 @@ enum Ownership {
         }
     }
 
-    /// Makes a file that is held since it was made the caller's, as if the caller had made it.
-    /// - Returns: What became of it.
+    /// Gives a file that was just created, and is open, to the caller, as if the caller had created it.
+    /// - Returns: Its status afterwards.
     static func give(_ file: HeldFile, in folder: Int32, to caller: Caller) throws(Errno) -> FileStatus {
         let made = try file.status()
         if made.user == caller.user, made.group == caller.group { return made }

@@ -55,7 +55,7 @@ extension Tree {
 }
 
 extension HeldFile {
-    /// Nil where the disk has none, or the file may not be read.
+    /// Nil if the filesystem has none, or the file may not be read.
     var flags: FileFlags? {
         let file = Glibc.open("/proc/self/fd/\(descriptor)", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -75,7 +75,7 @@ extension HeldFile {
 }
 
 extension FileFlags {
-    /// What a file that is open has, in the kernel's form.
+    /// The flags of an open file, in the kernel's form.
     fileprivate static func value(_ request: FlagRequest, of file: Int32) throws(Errno) -> [UInt8] {
         var value = [UInt8](repeating: 0, count: request.size)
         try Errno.check(ioctl(file, UInt(request.number), &value))

@@ -10,7 +10,7 @@ extension Replica {
         }
     }
 
-    /// What ``lookup(_:in:)`` says of each of `names`; nil for those that are gone.
+    /// The results of ``lookup(_:in:)`` for `names`; nil for those that are gone.
     package func lookup(_ names: ArraySlice<FileName>, in parent: ItemNumber) throws(ReplicaError) -> [Entry?] {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(parent)
@@ -31,9 +31,8 @@ extension Replica {
         }
     }
 
-    /// An item that the kernel was once told of, by all that is left of that. Counts as one reference as
-    /// ``lookup(_:in:)`` does.
-    /// - Parameter generation: The lower 20 bits of what it was told. An item that it has forgotten takes that on again.
+    /// An item that the kernel knew once, by its file handle. Counts as one reference like ``lookup(_:in:)``.
+    /// - Parameter generation: The lower 20 bits of its generation then. A forgotten item gets that generation again.
     /// - Throws: ESTALE when there is no such item, or the kernel has it in another generation: with other content.
     package func lookup(_ number: ItemNumber, generation: UInt32) throws(ReplicaError) -> Entry {
         try withTreeWaking { (tree) throws(ReplicaError) in
@@ -74,7 +73,7 @@ extension Replica {
         try withTreeWaking { (tree) throws(ReplicaError) in try tree.entry(of: try tree.node(number)) }
     }
 
-    /// The root, as the mount begins with it.
+    /// The root, as the mount starts with it.
     package func rootEntry() throws(ReplicaError) -> Entry {
         try attributes(of: .root)
     }
@@ -111,7 +110,7 @@ package struct FolderEntry: Sendable {
     package let number: ItemNumber
     /// Nil for devices, sockets and fifos.
     package let type: ItemKind?
-    /// The item's place in every listing of its folder: it stays, and later items have higher ones. From 3 on.
+    /// The item's offset in every listing of its folder: it never changes, and later items have higher ones. Starts at 3.
     package let offset: Int64
 
     fileprivate init(_ node: Node) {

@@ -2,9 +2,9 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// A file opened below.
+/// An open backing file.
 package struct OpenFile: Sendable {
-    /// The receiver's to close.
+    /// Closed by the receiver.
     package let descriptor: Int32
     package let isWriter: Bool
     /// The item's generation then; see ``Replica/presence(of:range:since:placeholder:)``.
@@ -16,14 +16,14 @@ package struct OpenFile: Sendable {
     package let hasSetID: Bool
     /// Its size then, in bytes. Only a hint: whoever maps or writes a file below tells nobody.
     package let size: Int64
-    /// Whether all content is here: the kernel may read and write the file itself, but for set-ID bits.
+    /// Whether all content is local: the kernel may read and write the file itself, unless it has set-ID bits.
     package var isWhole: Bool { placeholder == nil }
 }
 
 /// Whether bytes of a file can be read from its descriptor.
 package enum Presence: Sendable, Hashable {
     case here
-    /// They have to be fetched: ``Domain/hydrate(_:range:)``.
+    /// They have to be fetched by ``Domain/hydrate(_:range:)``.
     case absent
     /// Another file is in its place below, before anything of it was here: ``Replica/reopen(_:since:)``.
     case exchanged
@@ -33,7 +33,7 @@ package enum Presence: Sendable, Hashable {
 
 extension Replica {
     /// open(2) without `O_CREAT`.
-    /// - Returns: ``closed(_:isWriter:)`` is owed for it.
+    /// - Returns: A file for which ``closed(_:isWriter:)`` has to be called.
     /// - Throws: ``ReplicaError/needsContent(_:)`` when it is opened for writing, not truncating, and not all is here.
     package func open(_ number: ItemNumber, flags: Int32) throws(ReplicaError) -> OpenFile {
         let isWriter = flags & O_ACCMODE != O_RDONLY
@@ -70,8 +70,8 @@ extension Replica {
         }
     }
 
-    /// Cuts a file to nothing, as `O_TRUNC` does, by its own descriptor where that can: ext4 brings what is written next to the
-    /// disk before the cut (auto_da_alloc) only up to the next close.
+    /// Truncates a file to zero, as `O_TRUNC` does, through the caller's own descriptor if possible: ext4 flushes what is
+    /// written after the truncation (auto_da_alloc) only up to the next close.
     private static func truncate(_ descriptor: Int32, isWriter: Bool) throws(Errno) {
         guard isWriter else { return try HeldFile(descriptor: descriptor).truncate() }
         try Errno.check(ftruncate(descriptor, 0))
@@ -99,7 +99,7 @@ extension Replica {
         withTree { $0.items[inode: number]?.base?.version.content }
     }
 
-    /// The other end of an open: when the last writer goes, what it wrote becomes known.
+    /// The counterpart of an open: when the last writer closes, its changes are detected.
     package func closed(_ number: ItemNumber, isWriter: Bool) {
         try? withTreeWaking { (tree) throws(ReplicaError) in  // Nothing here throws; the lock's signature does.
             guard let node = tree.items[inode: number] else { return }
@@ -140,7 +140,7 @@ extension Replica {
             do throws(ReplicaError) {
                 return try tree.openShown(node, flags)
             } catch .errno(.notPermitted) where flags & O_ACCMODE != O_RDONLY {
-                // What may only grow.
+                // An append-only file.
                 return try tree.openShown(node, flags | O_APPEND)
             }
         }
@@ -148,7 +148,7 @@ extension Replica {
 }
 
 extension Tree {
-    /// Each write will be synced, and none may be seen here: that it is an edit is said before the first.
+    /// Each write will be synced, and we may see none of them: the file is marked as edited before the first.
     fileprivate func expectSyncedWrites(of node: Node) {
         for name in items.names(of: node) where name.base != nil || name.flags.contains(.createSent) {
             edit(name, [.contents, .modificationDate])
@@ -157,7 +157,7 @@ extension Tree {
         }
     }
 
-    /// The cache evicts what was used longest ago; a minute more or less is no matter.
+    /// The cache evicts the least recently used files; a minute more or less doesn't matter.
     fileprivate func noteUse(of node: Node) {
         let isNews = policy.recordsUse && now() - node.usedAt > 60
         node.usedAt = now()
@@ -194,7 +194,7 @@ extension Tree {
         }
     }
 
-    /// A file that was truncated has nothing left to fetch.
+    /// A truncated file has nothing left to fetch.
     func becomeWhole(_ node: Node, _ file: HeldFile) {
         guard node.materialization != .whole else { return }
         node.materialization = .whole
@@ -202,7 +202,7 @@ extension Tree {
         do throws(Errno) {
             try file.setXattr(OwnXattr.dataless, nil)
         } catch {
-            // The mark was not there; a mark that stays would only cost a fetch.
+            // The mark may be missing; one that stays only costs a fetch.
         }
     }
 }

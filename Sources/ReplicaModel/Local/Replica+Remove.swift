@@ -23,7 +23,7 @@ extension Replica {
 }
 
 extension Tree {
-    /// Sees to it that an open file, or a folder that programs may stand in, can be reached after its name is gone.
+    /// Keeps an open file, or a folder that may be a working directory, reachable after its name is gone.
     func keepReachable(_ node: Node) throws(ReplicaError) {
         let isUsed = node.kind == .folder ? node.lookups > 0 : node.opens > 0
         guard isUsed, node.descriptor < 0, items.names(of: node).count == 1 else { return }
@@ -31,8 +31,7 @@ extension Tree {
         node.descriptor = try errnos { () throws(Errno) in try place.open(CL_O_PATH) }
     }
 
-    /// Notes that a node is gone from the tree: nothing is left of it when the store never heard of it, else a
-    /// tombstone until the store knows.
+    /// Notes that a node is gone from the tree. It leaves a tombstone until the store knows, unless the store never had it.
     func makeTombstone(_ node: Node) {
         unlink(node)
         if node.kind == .folder, node.lookups == 0 { closeDescriptor(of: node) }

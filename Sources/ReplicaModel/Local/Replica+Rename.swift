@@ -67,12 +67,12 @@ extension Tree {
         }
     }
 
-    /// Notes that a node now stands elsewhere by the user's will.
+    /// Notes that the user moved a node.
     func move(_ node: Node, to name: FileName, in folder: Node) {
         setPlace(of: node, name, folder)
         touch(node)
         clearFailure(node)
-        // A store that would not have it may have it here.
+        // A store that rejected it at its old place may accept it here.
         node.flags.subtract([.excluded, .refused, .leaving])
         node.comparePlace()
         refreshFingerprint(node)
@@ -80,7 +80,7 @@ extension Tree {
         note(node)
     }
 
-    /// Puts a node where its file already is.
+    /// Moves a node to the place where its file already is.
     func setPlace(of node: Node, _ name: FileName, _ folder: Node) {
         if let old = node.parent, old.children?[node.name] === node { old.children?[node.name] = nil }
         node.parent = folder
@@ -89,13 +89,13 @@ extension Tree {
         wantBelow(node)
     }
 
-    /// Renames a file over another, if there is one, in the tree below and here.
+    /// Renames a file, over another if there is one, in the backing tree and in memory.
     func replaceByRename(_ node: Node, _ from: Node, _ newName: FileName, _ into: Node) throws(ReplicaError) {
         try children(of: into)
         let other = into.children?[newName]
         if let other { try keepReachable(other) }
         do throws(ReplicaError) {
-            // What somebody put there below the mount stays.
+            // A file that somebody put there below the mount stays.
             let flags = other == nil ? RenameFlags.noReplace : []
             try renameBelow(node.name, from, newName, into, flags.rawValue)
         } catch {
@@ -116,8 +116,8 @@ extension Tree {
         for node in [left, right] { move(node, to: node.name, in: node.parent ?? root) }
     }
 
-    /// What becomes of `old`, whose file was renamed over: `new` inherits its place in the store when both are of a
-    /// kind that has content; else it is gone like after unlink(2).
+    /// Handles `old`, whose file was renamed over: `new` takes over its item in the store if both are files; otherwise `old`
+    /// is deleted as by unlink(2).
     fileprivate func replace(_ old: Node, by new: Node) {
         guard old.kind == .file, new.kind == .file, let heritage = old.base, !old.flags.contains(.excluded),
             new.materialization == .whole
@@ -152,8 +152,8 @@ extension Tree {
         return tombstone
     }
 
-    /// Takes over what the filesystem below says of a node after a change that is no content's; nothing of another file that
-    /// somebody put in its place.
+    /// Updates a node's fingerprint after a change that is not one of its content, unless somebody put another file in its
+    /// place.
     func refreshFingerprint(_ node: Node) {
         do throws(ReplicaError) {
             let place = try place(of: node)
@@ -164,7 +164,7 @@ extension Tree {
             }
             node.fingerprint = fresh
         } catch {
-            // The old stamp stands: the next look finds a difference and sends the content once more.
+            // The old fingerprint stays: the next check finds a difference and sends the content once more.
         }
     }
 }

@@ -2,11 +2,11 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// Files without a name (`O_TMPFILE` of open(2)). They are no items: nothing of them is recorded or sent, and nothing is
-/// left when the last who has one open is gone, be it by a crash. link(2) makes one an item.
+/// Files without a name (`O_TMPFILE` of open(2)). They are not items: they are neither recorded nor sent, and disappear with
+/// their last descriptor, also after a crash. link(2) makes one an item.
 extension Replica {
-    /// open(2) with `O_TMPFILE`: a file that would stand in a folder.
-    /// - Returns: The descriptor is the caller's; ``closed(_:isWriter:)`` is owed.
+    /// open(2) with `O_TMPFILE`: a file that belongs to no folder yet.
+    /// - Returns: A descriptor that the caller owns; it has to call ``closed(_:isWriter:)``.
     /// - Throws: EOPNOTSUPP where the disk has no such files.
     package func createUnnamed(
         in parent: ItemNumber, mode: UInt16, flags: Int32, caller: Caller
@@ -61,7 +61,7 @@ extension Tree {
         node.parent == nil && !node.isDeleted && node !== root && items[node.number] == nil
     }
 
-    /// Makes a file an item that had no name: it has one below now.
+    /// Makes an unnamed file an item: its backing file has a name now.
     func adopt(_ node: Node, as name: FileName, in folder: Node) {
         node.parent = folder
         node.name = name

@@ -22,7 +22,7 @@ enum OwnXattr {
         name.hasPrefix(own) && name != lastUsed && name != favorite
     }
 
-    /// Whether the attribute may have the value: dates and ranks are numbers.
+    /// Whether the value is valid for the attribute: dates and ranks are numbers.
     static func allows(_ value: UnsafeRawBufferPointer?, for name: String) -> Bool {
         guard let value else { return true }
         let text = String(decoding: value, as: UTF8.self)

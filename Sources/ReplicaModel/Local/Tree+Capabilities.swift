@@ -21,7 +21,7 @@ extension Tree {
         }
     }
 
-    /// setattr: owners stay local, and when a file was read is nobody's business.
+    /// setattr: owners and access times stay local and are always allowed.
     func demandChange(_ change: AttributeChange, of node: Node) throws(ReplicaError) {
         if change.size != nil { try demand(.writing, of: node, else: .permissionDenied) }
         if change.mode != nil || change.modified != nil { try demand(.writing, of: node, else: .notPermitted) }
@@ -42,14 +42,14 @@ extension Tree {
 
     private func demandMove(_ node: Node, from: Node, to name: FileName, in into: Node) throws(ReplicaError) {
         if from !== into { try demand(.writing, of: into, else: .permissionDenied) }
-        // Out of the trash an item may always, and its names there are the file manager's.
+        // An item may always leave the trash, and the file manager chooses its names there.
         guard !isTrash(from) else { return }
         if isTrash(into) { return try demand(.trashing, of: node, else: .notPermitted) }
         if from !== into { try demand(.reparenting, of: node, else: .notPermitted) }
         if name != node.name { try demand(.renaming, of: node, else: .notPermitted) }
     }
 
-    /// What the mode says of a file: programs ask by access(2), which looks at nothing else.
+    /// Adjusts a file's mode to its capabilities: access(2) looks at nothing else.
     func maskMode(_ status: inout FileStatus, of node: Node) {
         guard policy.enforcesCapabilities, node.kind == .file else { return }
         if lacks(.writing, node) { status.mode &= ~0o222 }

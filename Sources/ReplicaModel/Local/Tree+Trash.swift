@@ -12,7 +12,7 @@ extension Tree {
         return isTrashHome(home)
     }
 
-    /// Whether the folder belongs to the trash alone and is nothing to the store.
+    /// Whether the folder exists only for the local trash and is unknown to the store.
     func isOfTrash(_ folder: Node) -> Bool {
         guard folder.isLocalFolder, let parent = folder.parent else { return false }
         return isTrashName(folder.name, in: parent)
@@ -74,7 +74,7 @@ extension Tree {
 }
 
 extension Replica {
-    /// Has the `.trashinfo` follow an item of the trash that the engine moved: file managers find both by one name.
+    /// Renames the `.trashinfo` together with a trashed item that the engine moved: file managers find both by one name.
     func followTrash(_ move: LocalMove) {
         tidyTrash { () throws(ReplicaError) in
             guard let info = try withTreeWaking({ (tree) throws(ReplicaError) in try tree.moveOfInfo(with: move) })
@@ -87,7 +87,7 @@ extension Replica {
         }
     }
 
-    /// The `.trashinfo` of an item of the trash; nil of anything else.
+    /// The `.trashinfo` of a trashed item; nil for all others.
     func trashInfo(of number: ItemNumber) -> ItemNumber? {
         var info: ItemNumber?
         tidyTrash { () throws(ReplicaError) in
@@ -108,7 +108,7 @@ extension Replica {
         do throws(ReplicaError) {
             try body()
         } catch {
-            // An info that stays behind is of no file, and file managers pass over it.
+            // A leftover info has no file, and file managers ignore it.
         }
     }
 }
@@ -128,7 +128,7 @@ extension Tree {
 }
 
 extension Node {
-    /// Whether it is a folder that the store never heard of.
+    /// Whether it is a folder that the store doesn't know.
     fileprivate var isLocalFolder: Bool { kind == .folder && base == nil && !isDeleted }
 }
 

@@ -1,6 +1,6 @@
 internal import SystemPackage
 
-/// One call of the store, as the tree was when it began.
+/// One call of the store, with the state of the tree when it started.
 struct Outgoing: Sendable {
     enum Call: Sendable, Hashable {
         case create(CreateOptions)
@@ -20,11 +20,11 @@ struct Outgoing: Sendable {
     var parent: ItemNumber
     /// Whether the store has named the item already.
     var isOfKnownItem = false
-    /// Whether the last try failed.
+    /// Whether the last attempt failed.
     var isRepeated = false
-    /// Whether it gives the item a passing name, for others' sake.
+    /// Whether it gives the item a passing name, to free its own for another.
     var isPassing = false
-    /// An open file with the content, the engine's to close; nil when no content is sent.
+    /// An open file with the content, which the engine closes; nil if no content is sent.
     var source: Int32?
     var fingerprint = FileFingerprint()
 }
@@ -33,6 +33,6 @@ struct Outgoing: Sendable {
 enum Step: Sendable {
     case send(Outgoing)
     case wait(Readiness)
-    /// These files' contents and folders' listings have to come here first.
+    /// These files' contents and folders' listings have to be fetched first.
     case fetch([ItemNumber])
 }

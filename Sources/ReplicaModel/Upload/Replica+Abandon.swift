@@ -3,7 +3,7 @@ internal import Glibc
 internal import SystemPackage
 
 extension Replica {
-    /// Ends a call that was not made: nothing of it can have arrived, so that the store is not asked for it.
+    /// Cancels a call that was not made: it can't have arrived, so the store is not asked about it.
     func abandon(_ outgoing: Outgoing) {
         withTree { tree in
             guard let node = tree.items[outgoing.number] else { return }
@@ -13,7 +13,7 @@ extension Replica {
         }
     }
 
-    /// Lets everything that waits after a failure be tried again.
+    /// Lets everything that waits after a failure be retried.
     func clearFailures() -> [ItemNumber] {
         withTree { tree in
             var numbers: [ItemNumber] = []
@@ -39,7 +39,7 @@ extension Replica {
                 tree.makeTombstone(node)
             }
         } catch {
-            // It stays where it is, local: nothing is lost.
+            // It stays in place, as a local item: nothing is lost.
         }
     }
 }

@@ -2,10 +2,10 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// Items that the sender has to look at.
+/// Items that the sender has to check.
 struct News {
     var due: [ItemNumber] = []
-    /// With the time from which on, in seconds since 1970.
+    /// With the earliest time, in seconds since 1970.
     var later: [(ItemNumber, Double)] = []
 }
 
@@ -28,7 +28,7 @@ extension Replica {
     }
 
     /// Begins to move an item that is in another's way, and itself in a ring of such, to a passing name in the store.
-    /// - Returns: Nil when nobody wants the item's place.
+    /// - Returns: Nil if no item waits for its place.
     func beginDisplacing(_ number: ItemNumber) throws(ReplicaError) -> Outgoing? {
         try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = tree.pending[number], let base = node.base, !node.isInFlight, !node.isUnanswered,
@@ -71,7 +71,7 @@ extension Replica {
             {
                 return .fetch([number])
             }
-            // What is not here is never sent as if it were.
+            // Content that is not local is never sent as if it were.
             if node.kind == .file, node.materialization != .whole { fields.remove(.contents) }
             return try self.beginCall(node, call, fields, in: tree)
         }
@@ -88,7 +88,7 @@ extension Replica {
             parent: sentParent ?? node.parent?.number ?? node.placeInStore?.parent ?? .root)
         outgoing.isOfKnownItem = storeIdentifier(of: node) != nil
         outgoing.isRepeated = node.failure != nil
-        // What is gone here has nothing else to be recognised by in a store that cannot mark symlinks.
+        // A deleted symlink can only be recognised by its target in a store that can't mark it.
         if node.isDeleted {
             outgoing.template.metadata.modificationDate = Timestamp(nanoseconds: node.fingerprint.modified)
         }
@@ -104,7 +104,7 @@ extension Replica {
                         outgoing.source = try file.open(O_RDONLY | CL_O_NOATIME)
                     }
                 }
-                // A new item brings no field that it has nothing in (statement 85).
+                // A new item has no empty fields (statement 85).
                 if case .create = call { outgoing.fields.subtract(outgoing.template.metadata.clearedFields) }
                 if node.kind == .symlink { outgoing.template.target = try place.target() }
             }
@@ -143,7 +143,7 @@ extension Node {
 }
 
 extension Replica {
-    /// What the store calls an item that it is to change; nil for one that it is to make.
+    /// The store's identifier of an item to change; nil for one to create.
     fileprivate func storeIdentifier(of node: Node) -> ItemIdentifier? {
         node.isNew && !node.isDeleted ? nil : node.base?.identifier
     }

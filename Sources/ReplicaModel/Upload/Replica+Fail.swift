@@ -1,21 +1,21 @@
 internal import SystemPackage
 
-/// What follows from an error of the store, beside that the item is not in step.
+/// The consequence of a store's error, beside the item's own failure.
 enum FailureOutcome: Sendable, Hashable {
     case nothing
     /// This state of an item is to be applied: it explains the error.
     case apply(Item)
-    /// The store's present state of this item is to be asked for and applied.
+    /// The item's present state has to be fetched from the store and applied.
     case ask(ItemIdentifier)
     /// The item is gone from the store.
     case deleted(ItemIdentifier)
-    /// The whole domain has this trouble: nothing else is sent for a while.
+    /// The error concerns the whole domain: nothing else is sent for a while.
     case holdBack
 }
 
 extension Replica {
     /// Records that a call failed (MODEL.md#errors).
-    /// - Parameter backoff: Seconds until the item is tried again, where trying again can help.
+    /// - Parameter backoff: Seconds until the item is retried, if retrying can help.
     func fail(_ outgoing: Outgoing, _ error: RemoteStoreError, backoff: (Int) -> Double) throws(ReplicaError)
         -> FailureOutcome
     {
@@ -83,7 +83,7 @@ extension Replica {
         }
     }
 
-    /// Whether a folder met the store's of its name, which nothing is known of here: made on both sides, they are one.
+    /// Whether a folder collided with an unknown folder of the store: created on both sides, they are one.
     private func isSameFolder(_ outgoing: Outgoing, _ other: Item) throws(ReplicaError) -> Bool {
         guard outgoing.isCreate, outgoing.template.kind == .folder, other.kind == .folder,
             outgoing.isSentToPlace(of: other)
@@ -129,8 +129,7 @@ extension Replica {
         }
     }
 
-    /// Another item has the name: the one that the store does not know yet gives way, unless the other is on its way
-    /// elsewhere.
+    /// Another item has the name: the one that the store doesn't know yet is renamed, unless the other is about to move away.
     private func collide(
         _ outgoing: Outgoing, with other: Item?, backoff: (Int) -> Double
     ) throws(ReplicaError) -> FailureOutcome {
@@ -168,7 +167,7 @@ extension Node {
 }
 
 extension Tree {
-    /// Notes that nothing of a call arrived. What the template is called stays: it is made again as the same.
+    /// Notes that a call did not arrive. The template keeps its identifier for the next attempt.
     fileprivate func forgetSent(_ outgoing: Outgoing, of node: Node) {
         guard outgoing.call != .resolve else { return }
         node.flags.remove(.createSent)
@@ -183,7 +182,8 @@ extension Tree {
         if node.isDeleted, node.base == nil { drop(node) } else { note(node) }
     }
 
-    /// Has an item appear again that the store keeps: its folder is listed, should the question for it fail.
+    /// Brings back an item whose deletion the store rejected. Its folder is listed too, in case the request for the item
+    /// fails.
     fileprivate func giveUpDeletion(_ node: Node) throws(ReplicaError) {
         guard let base = node.base else { return }
         drop(node)
@@ -202,14 +202,14 @@ extension Tree {
         _ identifier: ItemIdentifier, for node: Node, _ outgoing: Outgoing
     ) throws(ReplicaError) -> FailureOutcome {
         if node.isDeleted {
-            // Where only its folder is missing the item may be elsewhere.
+            // If only its folder is missing, the item may be elsewhere.
             if node.isNew || node.base?.identifier == identifier { drop(node) }
             return .nothing
         }
         if node.base?.identifier == identifier { return .deleted(identifier) }
-        // It was made anew since it was sent.
+        // It was created again since it was sent.
         if outgoing.isOfKnownItem, outgoing.template.identifier == identifier { return .nothing }
-        // The folder is made anew first, then the item again (statements 83 and 84).
+        // First the folder is created again, then the item (statements 83 and 84).
         guard let folder = try find(identifier) ?? items[outgoing.parent], folder !== root else {
             fail(node, code: "noSuchItem", "the store does not have the root folder", retryAt: now() + 60)
             return .nothing

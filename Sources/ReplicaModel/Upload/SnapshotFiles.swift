@@ -3,22 +3,22 @@ internal import Glibc
 internal import SystemPackage
 internal import Threads
 
-/// Where the snapshots of contents are: small ones in memory, in files that are used again, for to make a file and to
-/// remove it takes longer than to fill it; others in files without a name, as clones where the filesystem below can.
+/// The snapshots of contents: small ones in memory files that are reused, because creating and removing a file takes longer
+/// than filling it; others in unnamed files, as clones if the filesystem supports them.
 final class SnapshotFiles: Sendable {
     /// pread(2) into a buffer: how many bytes came, 0 at the file's end, -1 with errno.
     typealias Read = @Sendable (_ file: Int32, _ into: UnsafeMutableRawBufferPointer, _ offset: Int64) -> Int
 
     /// The most bytes that are kept in memory.
     private static let largestInMemory: Int64 = 64 << 10
-    /// How many files in memory wait to be used again.
+    /// How many memory files are kept for reuse.
     private static let mostIdle = 16
     private let folder: FilePath
     private let read: Read
     let idle = Locked<[Int32]>([])
 
     /// - Parameters:
-    ///   - folder: On the filesystem of the files that snapshots are made of.
+    ///   - folder: A folder on the filesystem of the source files.
     ///   - read: How files are read; tests have disks that fail.
     init(in folder: FilePath, read: @escaping Read = { pread($0, $1.baseAddress, $1.count, Int($2)) }) {
         self.folder = folder
@@ -29,8 +29,8 @@ final class SnapshotFiles: Sendable {
         for file in idle.withLock({ $0 }) { close(file) }
     }
 
-    /// A copy of an open file of `size` bytes, its offset at the start. Shorter when the file is by now.
-    /// - Returns: A descriptor that is to be given to ``release(_:size:)``.
+    /// A copy of an open file of `size` bytes, with its offset at the start. It is shorter if the file is shorter by now.
+    /// - Returns: A descriptor, to be passed to ``release(_:size:)``.
     /// - Throws: What reading the file throws, or writing the copy.
     func make(of source: Int32, size: Int64) throws(Errno) -> Int32 {
         let isSmall = size <= Self.largestInMemory
@@ -65,7 +65,7 @@ final class SnapshotFiles: Sendable {
         try Errno.check(folder.withPlatformString { open($0, CL_O_TMPFILE | O_RDWR | O_CLOEXEC, 0o600) })
     }
 
-    /// Copies `range` by reading it: a call may bring less than was asked for, and then the next brings more.
+    /// Copies `range` by reading it; a read may return fewer bytes than requested.
     /// - Returns: Where the copy ends: earlier than the range where the source does.
     private func fill(_ copy: Int32, _ source: Int32, _ range: Range<Int64>) throws(Errno) -> Int64 {
         guard !range.isEmpty else { return range.upperBound }
@@ -89,7 +89,7 @@ final class SnapshotFiles: Sendable {
 
     private static let atOnce: Int64 = 1 << 20
 
-    /// Shares or copies what the source has in it: holes stay such.
+    /// Clones or copies the data in the range: holes stay holes.
     /// - Returns: Where the copy ends.
     private func copyAll(_ copy: Int32, _ source: Int32, _ size: Int64) throws(Errno) -> Int64 {
         if ioctl(copy, UInt(CL_FICLONE), source) == 0 { return size }
@@ -97,14 +97,14 @@ final class SnapshotFiles: Sendable {
         for data in DataRanges(of: source, in: 0..<size) {
             let shared = share(copy, source, data)
             end = try fill(copy, source, shared..<data.upperBound)
-            // The source ends here, whatever it says of itself.
+            // The source ends here, whatever size it reports.
             if end < data.upperBound { return end }
         }
         return max(end, min(size, try FileStatus(descriptor: source).size))
     }
 
-    /// Has the filesystem below copy a range by itself, as far as it can.
-    /// - Returns: How far that is: what is left is to be read, which says why it cannot be.
+    /// Lets the filesystem copy a range by itself, as far as it can.
+    /// - Returns: The end of what was copied. The rest has to be read, which also reports errors.
     private func share(_ copy: Int32, _ source: Int32, _ range: Range<Int64>) -> Int64 {
         var (from, into) = (range.lowerBound, range.lowerBound)
         while into < range.upperBound {

@@ -55,9 +55,9 @@ extension SyncEngine {
 }
 
 extension Replica {
-    /// The reimports that were begun and not gathered.
+    /// The reimports that were started and are not complete.
     func begunReimports() -> [ItemNumber] {
-        // A database that cannot be read has none.
+        // If the database can't be read, there are none.
         let text = try? database.read { try Meta.reimports.read(from: $0) }
         return (text.flatMap { $0 } ?? "").split(separator: " ").compactMap { UInt64($0) }.map(ItemNumber.init)
     }

@@ -36,7 +36,7 @@ extension SyncEngine {
 }
 
 extension Replica {
-    /// The items whose last try failed and whose next is not under way.
+    /// The items whose last attempt failed and whose next is not in flight.
     fileprivate func failedItems() -> [FailedItem] {
         withTree { tree in
             let now = tree.now()

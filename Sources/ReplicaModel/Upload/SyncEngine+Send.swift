@@ -39,12 +39,12 @@ extension SyncEngine {
                 self.wakeSignal.signal()
             }
         }
-        // An import of what the store had already, or of nothing, leaves nothing to send.
+        // An import of nothing, or of items that the store had already, leaves nothing to send.
         if uploadQueue.withLock({ $0.workers == 0 }) { await finishImport() }
         return uploadQueue.withLock { $0.nextLook(limit) }
     }
 
-    /// Makes calls as long as there are any to make.
+    /// Makes calls until there are none left.
     private func work() async {
         BackgroundPriority.take()
         var begin = replica.now()
@@ -69,7 +69,7 @@ extension SyncEngine {
         if rest > 0 { try? await Task.sleep(for: .seconds(rest)) }  // Cancelled only at the end.
     }
 
-    /// Brings what has to be here before items can be sent, and has them looked at again.
+    /// Fetches the content and listings that items need before they can be sent, and queues the items again.
     private func fetchFirst() async {
         let fetches = uploadQueue.withLock { uploadQueue in
             defer { uploadQueue.fetchesFirst = [] }
@@ -99,11 +99,11 @@ extension SyncEngine {
         }
     }
 
-    /// How many calls, and bytes of content, are begun together.
+    /// How many calls, and how many bytes of content, are started together.
     private static let mostCalls = 16
     private static let mostBytes: Int64 = 4 << 20
 
-    /// Begins some calls, and has them recorded before they are made (statement 73).
+    /// Starts some calls, and records them before they are made (statement 73).
     private func nextBatch() -> [Outgoing]? {
         uploadQueue.withLock { $0.beginChoosing() }
         let calls = choose()
@@ -129,7 +129,7 @@ extension SyncEngine {
         do {
             try replica.record()
         } catch {
-            // Without a record a create could be made twice after a crash: wait for the database.
+            // An unrecorded create could be made twice after a crash: wait for the database.
             log.error("the database cannot be written", metadata: ["error": "\(error)"])
             for call in calls {
                 call.source.map { _ = close($0) }

@@ -3,7 +3,7 @@ internal import SystemPackage
 internal import Threads
 
 extension SyncEngine {
-    /// The content of a call as a file that stays as it is (statement 77).
+    /// The content of a call as an immutable file (statement 77).
     /// - Returns: Nil when none is sent, or when it was written while it was copied.
     /// - Throws: ``RemoteStoreError/itemUnavailable(_:)`` for what cannot be read now.
     func snapshot(_ call: Outgoing) async throws(RemoteStoreError) -> ItemContents? {

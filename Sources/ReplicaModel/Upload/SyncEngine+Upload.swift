@@ -8,7 +8,7 @@ extension SyncEngine {
     func upload(_ call: Outgoing) async {
         var isTakenIn = false
         defer { statistics.withLock { $0.endCall(call.number, isTakenIn: isTakenIn) } }
-        // What an error says of an item is of a moment since: another call about that item may be answered before it is noted.
+        // An error describes the item at an earlier moment: another call about it may be answered before the error is noted.
         let asked = replica.answers
         do throws(RemoteStoreError) {
             let contents = try await snapshot(call)
@@ -47,7 +47,7 @@ extension SyncEngine {
         }
     }
 
-    /// Before the replica takes it in: what is not pending any more counts as sent.
+    /// Before the replica takes the answer: items that are no longer pending count as sent.
     private func noteAnswer(_ call: Outgoing) {
         let bytes = call.source == nil ? 0 : call.fingerprint.size
         statistics.withLock { $0.answer(call.number, bytes: bytes, now: replica.now()) }
@@ -60,7 +60,7 @@ extension SyncEngine {
         wakeSignal.signal()
     }
 
-    /// What goes wrong below while an answer is recorded is a passing failure of this side.
+    /// A local error while an answer is recorded is a transient failure on this side.
     private func recorded<Value>(_ body: () throws(ReplicaError) -> Value) throws(RemoteStoreError) -> Value {
         do throws(ReplicaError) {
             return try body()
@@ -69,13 +69,13 @@ extension SyncEngine {
         }
     }
 
-    /// - Parameter asked: ``Incoming/asked`` of what the error says.
+    /// - Parameter asked: ``Incoming/asked`` for the state in the error.
     private func failed(_ call: Outgoing, _ error: RemoteStoreError, _ asked: UInt64) async {
         log.info("not sent", metadata: ["item": "\(call.number)", "error": "\(error.code)"])
         do throws(ReplicaError) {
             let jitter = random()
             let outcome = try replica.fail(call, error) { Backoff.delay(attempts: $0, jitter: jitter) }
-            // A collision or a conflict is dealt with; what is left to say of it is what came of it.
+            // A collision or conflict is resolved already; only its result is left to report.
             if replica.hasFailed(call.number) { replica.post(.error, call.number, detail: error.message) }
             switch outcome {
             case .nothing: break
@@ -101,8 +101,8 @@ extension SyncEngine {
         wakeSignal.signal()
     }
 
-    /// A call did not find its item: its file may have been written anew under its name. The feed says so, or says
-    /// nothing; then the item is gone.
+    /// A call did not find its item: the file may have been replaced under its name. If the next pull doesn't report that,
+    /// the item is gone.
     /// - Returns: Whether that is certain now.
     private func suspect(_ identifier: ItemIdentifier) -> Bool {
         let isGone = state.withLock { $0.pulls.suspect(identifier) }
@@ -110,7 +110,7 @@ extension SyncEngine {
         return isGone
     }
 
-    /// Seconds until a call is tried again whose item was not found.
+    /// Seconds until a call whose item was not found is retried.
     private static let suspicion = 0.2
 
     /// Asks the store what an item is now, and notes the answer.
@@ -149,7 +149,7 @@ extension SyncEngine {
         }
     }
 
-    /// The store did what it was asked: what was held back goes on at once.
+    /// A call succeeded: calls that were held back continue at once.
     func clearStoreFailure() {
         let wasTroubled = state.withLock { state in
             defer { state.storeFailure = nil }
@@ -158,7 +158,7 @@ extension SyncEngine {
         if wasTroubled { retryAll() }
     }
 
-    /// The store could be read. That ends no trouble that stops its changes, unless there are none to make.
+    /// The store could be read. That clears no error that prevents changes, unless there are none to make.
     func clearTroubleByReading() {
         if let storeFailure = state.withLock({ $0.storeFailure }), storeFailure.isOfChanges,
             replica.isStopped(by: storeFailure)
@@ -168,7 +168,7 @@ extension SyncEngine {
         clearStoreFailure()
     }
 
-    /// Tries everything again that waits after a failure.
+    /// Retries everything that waits after a failure.
     func retryAll() {
         let numbers = replica.clearFailures()
         uploadQueue.withLock { $0.add(numbers) }
@@ -177,7 +177,7 @@ extension SyncEngine {
 }
 
 extension Replica {
-    /// Whether anything waits for the end of trouble of the whole domain.
+    /// Whether anything waits for the end of an error of the whole domain.
     fileprivate func isStopped(by storeFailure: Failure) -> Bool {
         withTree { $0.pending.values.contains { $0.failure.map { $0.code == storeFailure.code } ?? true } }
     }

@@ -1,8 +1,8 @@
 internal import SystemPackage
 
-/// What recording an answer comes to.
+/// The result of recording an answer.
 enum Finished {
-    /// This node was made from the store's word of the item before the answer said whose it is: it goes first.
+    /// This node was created from the store's listing of the item before the answer identified it: it is removed first.
     case twin(ItemNumber)
     /// The state to apply next, and what the store calls another item that this one replaced.
     case item(Item?, replaced: ItemIdentifier? = nil)
@@ -58,7 +58,7 @@ extension Tree {
         if result.shouldFetchContent || isOther { node.base?.version.content = "" }
         let hasMore = meetMetadata(of: node, item, outgoing)
         if isNew, node.kind == .folder {
-            // Its entries may be those of the other.
+            // Its entries may belong to the other.
             if outgoing.mayHaveMet || hadTwin { askAgain(for: node) }
             try includeChildren(of: node)
         }
@@ -68,8 +68,8 @@ extension Tree {
         return .item(isInStep ? nil : item, replaced: replaced)
     }
 
-    /// The store had the item before it was sent. What it has otherwise is sent; what is only there comes here.
-    /// - Returns: Whether something is to come.
+    /// The store had the item before it was sent. Differences are sent; fields that only the store has are applied here.
+    /// - Returns: Whether something has to be applied here.
     private func meetMetadata(of node: Node, _ item: Item, _ outgoing: Outgoing) -> Bool {
         guard case .create(let options) = outgoing.call, options.contains(.mayAlreadyExist) else { return false }
         let own = outgoing.template.metadata
@@ -94,7 +94,7 @@ extension Tree {
         _ node: Node, than former: Base?, _ outgoing: Outgoing, _ result: StoreResult
     ) -> Bool {
         guard node.kind == .file, node.materialization != .whole else { return false }
-        // But for a cut since it was sent.
+        // Unless it was truncated since it was sent.
         if !node.dirtySinceSent.contains(.contents) { node.dirty.remove(.contents) }
         if outgoing.keepsContent { return result.shouldFetchContent }
         return former?.version.content != result.item?.version.content
@@ -119,7 +119,7 @@ extension Tree {
             note(node)
         }
         guard node.base != nil, node.sentContent?.isContent(of: item) == true else { return }
-        // Where no content was sent the size alone proves nothing.
+        // If no content was sent, the size alone proves nothing.
         guard node.dirty.contains(.contents) || item.metadata.modificationDate != nil else { return }
         node.base?.version.content = item.version.content
         node.base?.size = item.size
@@ -141,7 +141,7 @@ extension Tree {
         return node.isNew && node.sent?.template == outgoing.template.identifier
     }
 
-    /// Has the tombstone of what a node was take the answer to its call.
+    /// Applies the answer to a call to the tombstone of what the node was.
     func handOver(_ item: Item, _ outgoing: Outgoing) throws(ReplicaError) {
         let known = try find(outgoing.template.identifier)
         let tombstone = known ?? pending.values.first { $0.sent?.template == outgoing.template.identifier }
@@ -163,7 +163,7 @@ extension Tree {
     func bind(_ node: Node, _ item: Item, _ outgoing: Outgoing, isOther: Bool) {
         var base = Base(item, parent: outgoing.parent)
         if case .modify(let sent) = outgoing.call, let old = node.base, outgoing.keepsContent, isOther {
-            // Another client's newer content did not come with the answer: it still is to be taken in.
+            // Another client's newer content did not come with the answer: it still has to be applied.
             (base.version.content, base.size) = (sent.content, old.size)
         }
         if case .modify(let sent) = outgoing.call, !shows(item.metadata, .metadata.subtracting(outgoing.fields), node) {
@@ -180,7 +180,7 @@ extension Tree {
             (base.parent, base.name) = (old.parent, old.name)
         }
         if outgoing.call == .resolve {
-            // What another client wrote meanwhile is not what was sent.
+            // Another client's content is not the one that was sent.
             let isOurs = node.kind != .file || node.sentContent?.isContent(of: item) != false
             base.version = ItemVersion(content: isOurs ? item.version.content : "", metadata: "")
         }
@@ -230,7 +230,7 @@ extension Tree {
         }
     }
 
-    /// The store will not have the item: it stays here, and its state says so.
+    /// The store excludes the item: it stays local, and its state says so.
     func refuse(_ node: Node) {
         if node.isDeleted { return drop(node) }
         setBase(nil, of: node)

@@ -32,10 +32,10 @@ extension Tree {
         note(node)
     }
 
-    /// How many items are brought before the tree is looked at again.
+    /// How many items are fetched before the tree is checked again.
     private static let atOnce = 256
 
-    /// Gathers what is not here of an item and all below it.
+    /// Collects what is not local of an item and all below it.
     /// - Returns: False while a call for any of them is under way.
     private func gatherAbsent(_ node: Node, into absent: inout [ItemNumber]) throws(ReplicaError) -> Bool {
         guard !node.isInFlight else { return false }

@@ -14,13 +14,13 @@ struct UploadQueue {
     private var waiting: [ItemNumber: [ItemNumber]] = [:]
     private var alarms = Heap<Alarm>()
     var inFlight = 0
-    /// Items that can't be sent before something of them is here, and what that is.
+    /// Items that can't be sent before something is fetched, with what that is.
     var fetchesFirst: [(item: ItemNumber, absent: [ItemNumber])] = []
     /// How many tasks make calls.
     var workers = 0
-    /// How many of them choose which: what they took from the queue is not counted as under way yet.
+    /// How many of them are choosing calls: items that they took from the queue are not counted as in flight yet.
     private var choosers = 0
-    /// Whether anything happened since the board last ran dry.
+    /// Whether anything happened since the queue last ran empty.
     private var hasMoved = false
     /// When a call last ended, or a task began to make calls.
     private var movedAt = 0.0
@@ -50,10 +50,10 @@ struct UploadQueue {
         return true
     }
 
-    /// Seconds that a call may take before others go beside it.
+    /// Seconds that a call may take before more are made in parallel.
     private static let soloSeconds = 0.1
 
-    /// When the queue is to be looked at again without news, in seconds since 1970.
+    /// When the queue has to be checked again without news, in seconds since 1970.
     func nextLook(_ limit: Int) -> Double? {
         guard next < queue.count, workers < limit else { return nextAlarm }
         return min(nextAlarm ?? .infinity, movedAt + Self.soloSeconds)
@@ -63,7 +63,7 @@ struct UploadQueue {
 
     mutating func pop() -> ItemNumber? {
         guard next < queue.count else {
-            // What a long queue took is given back.
+            // Frees the memory of a long queue.
             if queue.count > Self.many { (queue, queued) = ([], []) }
             queue.removeAll(keepingCapacity: true)
             next = 0
@@ -77,7 +77,7 @@ struct UploadQueue {
     mutating func wait(_ number: ItemNumber, for blocker: ItemNumber) { waiting[blocker, default: []].append(number) }
     mutating func wait(_ number: ItemNumber, until time: Double) { alarms.insert(Alarm(time: time, number: number)) }
 
-    /// A call for the item ended: whoever waited for it is looked at again.
+    /// A call for the item ended: items that waited for it are checked again.
     mutating func ended(_ number: ItemNumber, now: Double = 0) {
         movedAt = now
         hasMoved = true
@@ -94,7 +94,7 @@ struct UploadQueue {
         inFlight += calls
     }
 
-    /// Nothing is under way and nothing can be: looks at all waiters once more, or names those that others wait for.
+    /// Nothing is in flight and nothing can be: queues all waiting items once more, or names those that others wait for.
     mutating func runDry() -> [ItemNumber] {
         guard inFlight == 0, choosers < 2, !waiting.isEmpty else { return [] }
         let blockers = waiting
