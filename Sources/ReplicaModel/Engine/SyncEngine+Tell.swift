@@ -1,4 +1,4 @@
-/// What listeners were told last.
+/// The state that listeners were told last.
 struct ToldState: Hashable {
     var state: DomainReport.State
     var reason: String?
@@ -7,10 +7,10 @@ struct ToldState: Hashable {
 }
 
 extension SyncEngine {
-    /// Tells listeners when the domain's state or one of its sets is another than before.
+    /// Tells listeners if the domain's state or one of its sets changed.
     func tellState(after told: ToldState?) -> ToldState? {
         guard replica.events.isHeard else { return nil }
-        // A database that cannot be read changes nothing that is told.
+        // If the database can't be read, nothing is told.
         guard let here = try? replica.database.read({ try Counts.read(from: $0).here }) else { return told }
         let (pending, isMoving) = replica.withTree { ($0.pending.count, $0.isMoving) }
         let (state, reason) = standing(isMoving: isMoving)
@@ -25,6 +25,6 @@ extension SyncEngine {
 }
 
 extension Tree {
-    /// Whether something pending does not wait for a person.
+    /// Whether a pending item is waiting for something other than a person.
     var isMoving: Bool { pending.values.contains { $0.failure == nil || $0.failure?.retryAt != nil } }
 }

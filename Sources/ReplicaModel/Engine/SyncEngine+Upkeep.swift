@@ -36,7 +36,7 @@ extension SyncEngine {
         }
     }
 
-    /// Takes over what a person said in an earlier run.
+    /// Restores settings and orders from earlier runs.
     func restore() {
         replica.recallPins()
         takeProperties()
@@ -55,7 +55,7 @@ extension SyncEngine {
         }
     }
 
-    /// Takes over what the store says of itself: it may be another thing once it is reached.
+    /// Adopts the store's properties, which may change when it is first reached.
     func takeProperties() {
         let properties = store.properties
         replica.withTree { tree in
@@ -66,7 +66,7 @@ extension SyncEngine {
         }
     }
 
-    /// Asks the store for news at once.
+    /// Requests a pull.
     func askNow() {
         state.withLock { $0.pulls.isWanted = true }
         wakeSignal.signal()
@@ -88,12 +88,12 @@ extension Replica {
 
     /// The time since anything was last edited, in seconds. Below 0 when the clock was set back.
     var sinceEdit: Double {
-        // An edit that comes while this waits for the lock is no edit to come.
+        // An edit may come while this waits for the lock: then the difference is below 0.
         let edited = withTree { $0.pending.editedAt }
         return now() - edited
     }
 
-    /// Lets go of items in memory that nobody uses, when there are many.
+    /// Unloads unused items if there are many in memory.
     func unloadIdle() {
         withTree { tree in
             guard tree.items.count > Self.mostIdle else { return }
@@ -114,13 +114,13 @@ extension Replica {
                 return tree.items.needsListing.isEmpty && tree.pending.isEmpty
             })
         else { return false }
-        // A database that cannot be read is not in step.
+        // If the database can't be read, they are not in step.
         return (try? database.read { try Incoming.count(in: $0) == 0 }) ?? false
     }
 
-    /// What was said in an earlier run: why the domain is disconnected, and whether an import goes on.
+    /// The state from an earlier run: why the domain is disconnected, and whether an import is running.
     func standingOrders() -> (disconnected: String?, isImporting: Bool) {
-        // A database that cannot be read has no orders.
+        // If the database can't be read, there is none.
         let orders = try? database.read { rows in
             (try Meta.disconnected.read(from: rows), try Meta.importing.read(from: rows) != nil)
         }

@@ -13,7 +13,7 @@ final class SyncEngine: Sendable {
     let fetches = Locked(FetchTable())
     let passing = Locked(PassingWindows())
     let freeSpace = Locked(FreeSpace())
-    /// Set when the domain stops: work that blocks ends then.
+    /// Set when the domain stops; blocking work then ends.
     let isStopping = Locked(false)
     let statistics = Locked(TransferStatistics())
     let listings = Locked<[ItemNumber: Task<ListingFailure?, Never>]>([:])
@@ -57,10 +57,10 @@ final class SyncEngine: Sendable {
         }
     }
 
-    /// Before each look of a loop.
+    /// The rest before each round of a loop.
     private func restBeforeLook() async { await rest(0.02, atMost: 0.2) }
 
-    /// Lets programs go first that change one thing after the other: sleeps until they pause.
+    /// Yields to programs that make one change after the other: sleeps until they pause.
     /// - Parameters:
     ///   - shortest: Sleeps for so long in any case, in seconds.
     ///   - longest: Sleeps no longer than that.

@@ -1,4 +1,4 @@
-/// How much was carried since there was last nothing to carry (MODEL.md#content, globalProgress).
+/// The transfers since there was last nothing to transfer (MODEL.md#content, globalProgress).
 struct TransferStatistics {
     struct Upload {
         var done: Int64 = 0
@@ -18,7 +18,7 @@ struct TransferStatistics {
     /// What the store has answered and counts as sent, with its bytes, until the replica has taken the answer in: so long it
     /// may be pending as well.
     private(set) var answered: [ItemNumber: Int64] = [:]
-    /// What was fetched, but for the fetches under way.
+    /// What was fetched, without fetches in flight.
     private(set) var fetchedItems = 0
     private(set) var fetchedBytes: Int64 = 0
     private(set) var fetches: [ItemIdentifier: Fetch] = [:]

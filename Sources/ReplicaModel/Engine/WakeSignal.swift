@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Threads
 
-/// Wakes whoever waits for news. Ringing costs little and may be done from any thread.
+/// Wakes tasks that wait for work. Signalling is cheap and may be done from any thread.
 final class WakeSignal: Sendable {
     private struct State {
         var count: UInt64 = 0
@@ -10,7 +10,7 @@ final class WakeSignal: Sendable {
     }
     private let state = Locked(State())
 
-    /// How often it rang.
+    /// How often it was signalled.
     var mark: UInt64 { state.withLock { $0.count } }
 
     func signal() {
@@ -22,12 +22,12 @@ final class WakeSignal: Sendable {
         for one in waiting { one.resume() }
     }
 
-    /// Returns when the signal came after `mark`, when the time has come, or when the task is cancelled.
+    /// Returns once a signal came after `mark`, at `time`, or when the task is cancelled.
     func wait(since mark: UInt64, until time: Double?, now: @escaping @Sendable () -> Double) async {
         let alarm = time.map { time in
             Task {
                 let seconds = min(max(0, time - now()), 3600)
-                // Cancelled when the signal came first.
+                // Cancelled if the signal comes first.
                 try? await Task.sleep(for: .seconds(seconds))
                 if !Task.isCancelled { self.signal() }
             }

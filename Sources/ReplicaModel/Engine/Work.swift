@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Threads
 
-/// How far something that a person asked for has come: counted by who does it, read by one who shows it. Any thread.
+/// The progress of something that a person asked for. May be used from any thread.
 package final class Work: Sendable {
     /// Counts so far.
     package struct Counts: Sendable, Hashable {

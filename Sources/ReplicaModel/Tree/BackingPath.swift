@@ -62,7 +62,7 @@ extension Tree {
         return entry(of: node, known, status)
     }
 
-    /// Whoever still has a file open from before the import, or writes below the mount, is noticed at the next look.
+    /// Detects writes by programs that have had the file open since before the import, or that write below the mount.
     private func noticeForeignWrite(_ node: Node, _ status: FileStatus) {
         guard node.kind == .file, node.writers == 0, node.materialization == .whole, !scan.isRunning,
             FileFingerprint(status).hasOtherBytes(than: node.fingerprint)
@@ -74,14 +74,14 @@ extension Tree {
     }
 
     func entry(of node: Node, _ status: FileStatus) -> Entry {
-        // All names of a file are one inode to the kernel; its state is with the one that it asks for.
+        // To the kernel all names of a file are one inode; one of the nodes has its state.
         entry(of: node, items.holder(of: node), status)
     }
 
     private func entry(of node: Node, _ known: Node, _ status: FileStatus) -> Entry {
         var status = status
         status.inode = node.inodeNumber.rawValue
-        // Bytes that are just coming change the placeholder's own.
+        // Arriving bytes change the placeholder's own times.
         if node.kind == .file, node.materialization != .whole {
             status.modified = Timestamp(nanoseconds: node.fingerprint.modified)
         }
@@ -103,8 +103,8 @@ extension Tree {
 }
 
 extension Node {
-    /// Makes sure that what is below can be the item. Else somebody put it there who writes below the mount, and the kernel
-    /// would follow a symlink where the item is a file.
+    /// Makes sure that the backing file can be the item. If somebody who writes below the mount replaced it, the kernel would
+    /// follow a symlink where the item is a file.
     func demandKind(of status: FileStatus) throws(Errno) {
         guard status.kind == (flags.contains(.special) ? nil : kind) else { throw Errno(rawValue: Glibc.ESTALE) }
     }

@@ -1,11 +1,11 @@
-/// Items that left a folder, each once, looked through one after the other: in an order that no hash decides.
+/// The items that left a folder, in the order in which they left.
 struct Departures {
     private var order: [ItemNumber] = []
     private var members: Set<ItemNumber> = []
 
     var last: ItemNumber? { order.last }
 
-    /// Whether any of the items is one that `condition` is true of.
+    /// Whether `condition` is true for any of the items.
     func contains(where condition: (ItemNumber) -> Bool) -> Bool { members.contains(where: condition) }
 
     mutating func insert(_ number: ItemNumber) {

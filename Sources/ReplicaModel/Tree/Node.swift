@@ -8,19 +8,19 @@ package enum Materialization: UInt8, Sendable {
     case dataless = 2
 }
 
-/// What a person asked to be kept here.
+/// Whether a person wants the content kept locally.
 package enum Pin: UInt8, Sendable {
-    /// As the folder above says.
+    /// As the parent folder.
     case inherited = 0
     case pinned = 1
     case unpinned = 2
 }
 
-/// What else is true of an item.
+/// An item's flags.
 struct NodeFlags: OptionSet {
     let rawValue: UInt32
 
-    /// Gone from the tree; its deletion is still to be sent.
+    /// Deleted locally; the deletion is still to be sent.
     static let deleted = NodeFlags(rawValue: 1)
     /// A createItem was sent whose answer is not recorded: the store may have the item (statement 73).
     static let createSent = NodeFlags(rawValue: 2)
@@ -28,38 +28,38 @@ struct NodeFlags: OptionSet {
     static let mayAlreadyExist = NodeFlags(rawValue: 4)
     /// The next createItem follows a deletion in the store (MODEL.md#conflicts).
     static let deletionConflicted = NodeFlags(rawValue: 8)
-    /// The store will not have it.
+    /// The store excludes it.
     static let excluded = NodeFlags(rawValue: 16)
     /// Open for writing when last recorded: whoever holds it may go on after a crash of the daemon.
     static let writing = NodeFlags(rawValue: 32)
     /// A copy of the local side of a conflict.
     static let conflict = NodeFlags(rawValue: 64)
-    /// The item is of an import that has not finished.
+    /// The item is part of an unfinished import.
     static let importing = NodeFlags(rawValue: 128)
-    /// The store answered that the item shall not be there: it stays local until it is edited.
+    /// The store refused the item: it stays local until it is edited.
     static let refused = NodeFlags(rawValue: 512)
-    /// A listed folder that the store may have more in than we know.
+    /// A listed folder in which the store may have more items than we know.
     static let needsListing = NodeFlags(rawValue: 1024)
     /// Neither file, folder nor symlink: local only.
     static let special = NodeFlags(rawValue: 256)
     /// Its identifier is no longer valid: it is to be sent as a new item again (statements 27 to 39).
     static let reimport = NodeFlags(rawValue: 2048)
-    /// The store, which has it, will not have it any more: see ``Tree/withdraw(_:)``.
+    /// The store has it and excludes it now: see ``Tree/withdraw(_:)``.
     static let leaving = NodeFlags(rawValue: 4096)
 
-    /// When the power was cut it was not known to be on this disk as it is recorded here: it is compared with the store's
-    /// before it is served or sent.
+    /// When power was cut, it was not known to be on the local disk as recorded: it is compared with the store's before it is
+    /// served or sent.
     static let doubtful = NodeFlags(rawValue: 8192)
-    /// The same of the store's disk: what the store says of it may be what a power cut left there.
+    /// The same for the store's disk: the store's state of it may be what a power cut left.
     static let unconfirmed = NodeFlags(rawValue: 16384)
-    /// That the two sides are to be compared, whatever is recorded.
+    /// The two sides have to be compared, whatever is recorded.
     static let inDoubt: NodeFlags = [.doubtful, .unconfirmed]
 
-    /// What is said of an item until the store has answered what it makes of it.
+    /// The flags that end when the store has answered a create.
     static let untilCreated: NodeFlags = [.createSent, .mayAlreadyExist, .deletionConflicted, .importing, .reimport]
 }
 
-/// What the filesystem below says of an item when it was last looked at.
+/// The state of an item's backing file when it was last checked.
 struct FileFingerprint: Hashable {
     var inode: UInt64 = 0
     var born: Int64 = 0
@@ -79,11 +79,11 @@ struct FileFingerprint: Hashable {
         mode = status.permissions
     }
 
-    /// Whether both are of one file, whatever happened to it between.
+    /// Whether both are of the same file, changed or not.
     func isSameFile(as other: FileFingerprint) -> Bool { inode == other.inode && born == other.born }
     /// Whether the content may differ.
     func hasOtherContent(than other: FileFingerprint) -> Bool { inode != other.inode || hasOtherBytes(than: other) }
-    /// Whether the content differs of what may be a copy: a restored tree has other inodes.
+    /// Whether the content may differ between a file and a copy of it: a restored tree has other inodes.
     func hasOtherBytes(than other: FileFingerprint) -> Bool { size != other.size || modified != other.modified }
 }
 
@@ -95,15 +95,15 @@ struct SentPlace: Hashable {
     var template: ItemIdentifier
 }
 
-/// What is known of content that was sent, and whose arrival was not answered.
+/// Content that was sent in a call that was not answered.
 struct SentContent: Hashable {
     var size: Int64
     var modified: Int64
-    /// Where the store was to put it.
+    /// The place that it was sent to.
     var parent: ItemNumber
     var name: FileName
 
-    /// Whether the store's item has this content: another writer would have left another time.
+    /// Whether the store's item has this content: another writer would have left a different time.
     func isContent(of item: Item) -> Bool {
         guard item.size == size else { return false }
         guard let date = item.metadata.modificationDate else { return true }
@@ -119,13 +119,13 @@ struct SentContent: Hashable {
 
 /// Where the local side of a conflict comes from.
 struct ConflictOrigin: Hashable {
-    /// The item that has the store's side.
+    /// The item with the store's side.
     var original: ItemIdentifier
     /// Seconds since 1970.
     var date: Double
 }
 
-/// Why an item is not in step, and when it is tried again.
+/// Why an item is not in step, and when it is retried.
 struct Failure: Hashable {
     /// A ``RemoteStoreError/code``.
     var code: String
@@ -136,8 +136,8 @@ struct Failure: Hashable {
     var retryAt: Double?
 }
 
-/// An item in memory. Only touched under the tree's lock. Items are many: the fields stand in an order that leaves few
-/// gaps, and what few of them have is apart.
+/// An item in memory. Only accessed under the tree's lock. Large: each field is a state of the item. There are many items:
+/// the fields' order leaves few gaps, and rare fields are stored separately.
 final class Node {
     let number: ItemNumber
     /// Nil for the root and for what is deleted.
@@ -151,36 +151,36 @@ final class Node {
     var flags: NodeFlags = []
     /// What the store does not know yet.
     var dirty: ItemFields = []
-    /// What few items have at a time; nil when it would be empty.
+    /// Fields that few items have at a time; nil if empty.
     private var rareFields: RareFields?
 
-    // What follows is only in memory.
+    // The following is only in memory.
 
-    /// What was edited since the call that is under way began.
+    /// Fields that were edited since the call in flight started.
     var dirtySinceSent: ItemFields = []
     /// An `O_PATH` descriptor of a folder, or of a file that is open and has lost its name; -1 for none.
     var descriptor: Int32 = -1
     /// The entries of a folder; nil until they are loaded.
     var children: NodeTable<FileName>?
-    /// How often the kernel was told of it (FUSE's lookup count).
+    /// FUSE's lookup count: the kernel's references.
     var lookups: UInt64 = 0
     var opens: Int32 = 0
     var writers: Int32 = 0
-    /// Raised when another file below takes this one's place while the kernel knows it.
+    /// Incremented when another backing file replaces this one while the kernel knows it.
     var generation: UInt32 = 0
-    /// The file below that the kernel knows by the item's node ID; nil until it was told.
+    /// The backing file that the kernel knows by the item's node ID; nil until it was told.
     var shown: FileIdentity?
-    /// Raised when the content is given back, and when a folder's listing begins to come: what began before counts no
-    /// more.
+    /// Incremented when the content is evicted, and when a folder's first listing starts: results that were requested before
+    /// are dropped.
     var evictions: UInt32 = 0
-    /// Raised by every local change: an answer of the store counts for the edit it was sent for.
+    /// Incremented by every local change: an answer of the store applies to the edit that was sent.
     var edits: UInt64 = 0
     /// When it was last changed or used, on the replica's clock.
     var changedAt = 0.0
     var usedAt = 0.0
     /// Whether a call of the store is under way for it.
     var isInFlight = false
-    /// Whether that call asks what became of an earlier one.
+    /// Whether that call asks for the result of an earlier one.
     var isResolving = false
     /// Whether a folder has a default ACL; nil when not looked up.
     var hasDefaultACL: Bool?
@@ -210,23 +210,23 @@ final class Node {
         get { rareFields?.failure }
         set { setRareField(\.failure, newValue) }
     }
-    /// Where a createItem whose answer is unknown was to make it.
+    /// The place that an unanswered createItem was to create it at.
     var sent: SentPlace? {
         get { rareFields?.sent }
         set { setRareField(\.sent, newValue) }
     }
-    /// What a conflict copy is a copy of.
+    /// The origin of a conflict copy.
     var conflict: ConflictOrigin? {
         get { rareFields?.conflict }
         set { setRareField(\.conflict, newValue) }
     }
-    /// The content of a call whose answer is unknown.
+    /// The content of an unanswered call.
     var sentContent: SentContent? {
         get { rareFields?.sentContent }
         set { setRareField(\.sentContent, newValue) }
     }
 
-    /// What a program has synced of an edit that the store does not have, in bytes: the database says so durably.
+    /// How many bytes of an unsent edit a program has synced; recorded durably.
     var syncedSize: Int64? {
         get { rareFields?.syncedSize }
         set { setRareField(\.syncedSize, newValue) }
@@ -239,23 +239,23 @@ final class Node {
         self.rareFields = rareFields.isEmpty ? nil : rareFields
     }
 
-    /// Whether its content is to be compared with the store's before it is served, and before it is sent if the store is
-    /// known to have it. What is deleted is served and sent no more.
+    /// Whether its content has to be compared with the store's before it is served, and before it is sent if the store is
+    /// known to have it. Never for deleted items.
     var isDoubtful: Bool {
         flags.contains(.doubtful) && !isDeleted && kind == .file && materialization == .whole
     }
 
     var isDeleted: Bool { flags.contains(.deleted) }
-    /// Whether the store has yet to be told of the item: what ``base`` says, if anything, counts for its content only.
+    /// Whether the store doesn't know the item yet; ``base``, if any, then applies to its content only.
     var isNew: Bool { base == nil || flags.contains(.reimport) }
-    /// Whether the store said that it will not have it.
+    /// Whether the store excluded or refused it.
     var isLocalOnly: Bool { isNew && !flags.isDisjoint(with: [.excluded, .refused]) }
-    /// Whether the engine has something to send for it.
+    /// Whether there is something to send for it.
     var isPending: Bool {
         if !flags.isDisjoint(with: [.special, .excluded, .refused]) { return false }
         return isDeleted ? (base != nil || flags.contains(.createSent)) : !dirty.isEmpty || isUnanswered
     }
-    /// Whether a call was made for it whose answer is unknown.
+    /// Whether there is an unanswered call for it.
     var isUnanswered: Bool { isNew ? flags.contains(.createSent) : sentContent != nil || sent != nil }
 
     /// Where the store has the item, or may have it.
@@ -264,7 +264,7 @@ final class Node {
         return flags.contains(.createSent) ? sent.map { ($0.parent, $0.name) } : nil
     }
 
-    /// Sets the bits of ``dirty`` that say whether the item stands elsewhere than in the store.
+    /// Sets the bits of ``dirty`` for a place that differs from the one in the store.
     func comparePlace() {
         guard let base, let parent else { return }
         dirty.remove(.place)
@@ -272,7 +272,7 @@ final class Node {
         if !base.isNamed(name) { dirty.insert(.filename) }
     }
 
-    /// Whether `other` is this node or above it.
+    /// Whether `other` is this node or one of its ancestors.
     func isInside(_ other: Node) -> Bool {
         var node: Node? = self
         while let here = node {

@@ -1,6 +1,7 @@
-/// What nodes are found by in a ``NodeTable``: something that each has itself, and keeps as long as it is in the table.
+/// The key by which nodes are found in a ``NodeTable``: something that each has itself, and keeps as long as it is in the
+/// table.
 protocol NodeKey {
-    /// The same for a key and for the nodes that have it.
+    /// Equal for a key and the nodes that have it.
     var tableHash: Int { get }
     static func tableHash(of node: Node) -> Int
     func isKey(of node: Node) -> Bool
@@ -10,8 +11,8 @@ protocol NodeKey {
 /// the cells are in use, of few nodes from three eighths on.
 struct NodeTable<Key: NodeKey> {
     private(set) var count = 0
-    /// A node is in the first cell, from the one its hash names on, that was free when it came; no free cell lies
-    /// between.
+    /// Linear probing: a node is in the first cell, starting with the one given by its hash, that was free when it was
+    /// inserted; no free cell is in between.
     private var cells: ContiguousArray<Node?> = []
 
     var isEmpty: Bool { count == 0 }
@@ -44,14 +45,14 @@ struct NodeTable<Key: NodeKey> {
 
     private mutating func insert(_ node: Node) {
         if (count + 1) * 4 > cells.count * 3 {
-            // Small ones grow in larger steps: to move the nodes costs more than the room.
+            // Small tables grow in larger steps: moving the nodes costs more than the space.
             resize(to: cells.count < 8192 ? max(4, cells.count * 2) : cells.count * 3 / 2)
         }
         put(node)
         count += 1
     }
 
-    /// Empties a cell, and moves what could not be in its own cell nearer to it, so that none is behind a free one.
+    /// Empties a cell, and moves displaced nodes towards their home cells, so that none is behind a free cell.
     private mutating func remove(at start: Int) {
         var hole = start
         var index = after(hole)

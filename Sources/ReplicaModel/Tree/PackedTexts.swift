@@ -1,4 +1,4 @@
-/// A few short texts in one piece of memory: by itself each would take 64 bytes and more. Items are many.
+/// A few short texts in one allocation: separately, each would take at least 64 bytes, and there are many items.
 struct PackedTexts: Hashable {
     /// Each text behind its length: a byte, or 255 and four bytes, the lowest first.
     private let bytes: [UInt8]
@@ -41,7 +41,7 @@ struct PackedTexts: Hashable {
     /// A hash of one of the texts, good for this process.
     func hash(_ wanted: Int) -> Int { self[wanted].withUnsafeBytes { Self.hash($0) } }
 
-    /// The same of the same text.
+    /// The hash of a text with these bytes.
     static func hash(of text: String) -> Int {
         var text = text
         return text.withUTF8 { hash(UnsafeRawBufferPointer($0)) }

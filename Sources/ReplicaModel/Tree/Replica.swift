@@ -3,7 +3,7 @@ internal import Glibc
 internal import SystemPackage
 internal import Threads
 
-/// The local side of a domain: the backing tree and what is known about it.
+/// The local side of a domain: the backing tree and its state.
 ///
 /// Every method may be called from any thread. Those of the filesystem return after system calls on the backing tree,
 /// never after the network; what they change is known to the engine when they return, and found again after a crash by
@@ -18,7 +18,7 @@ package final class Replica: Sendable {
     let durable = Locked<UInt64>(0, rank: .durable)
     let presenter = Locked<(any Presenter)?>(nil)
     let fillLocks = FillLocks()
-    /// What happens in the domain. Of a listener that is slower the older events are dropped.
+    /// The domain's events. A listener that is too slow loses the oldest.
     let events = Listeners<DomainEvent>(keeping: .bufferingNewest(16_384))
     /// Called after local changes; must return at once.
     let wake: @Sendable () -> Void
@@ -41,12 +41,12 @@ package final class Replica: Sendable {
     /// The time of this run, in seconds since 1970.
     @Sendable func now() -> Double { clock.now() }
 
-    /// What was noted on a clock of this run or an earlier one as the time of the next try, for people.
+    /// The wall-clock time of a next attempt, which was recorded by the clock of this run or an earlier one.
     func wallTime(of retryAt: Timestamp) -> Timestamp {
         clock.wallTime(of: Backoff.bounded(retryAt.secondsSince1970, now: now()))
     }
 
-    /// Runs `body` with the tree, alone, and wakes the engine when that left something to send.
+    /// Runs `body` with exclusive access to the tree, and wakes the engine if there is something to send afterwards.
     func withTreeWaking<Result>(_ body: (Tree) throws(ReplicaError) -> Result) throws(ReplicaError) -> Result {
         var isNews = false
         defer { if isNews { wake() } }
@@ -56,7 +56,7 @@ package final class Replica: Sendable {
         }
     }
 
-    /// As ``withTreeWaking(_:)``; what cuts a file has it while no fetched bytes are put into it.
+    /// As ``withTreeWaking(_:)``; a truncation runs while no fetched bytes are written to the file.
     /// - Parameter number: The file as programs see it.
     func withTreeWaking<Result>(
         _ number: ItemNumber, cuts: Bool, _ body: (Tree) throws(ReplicaError) -> Result
@@ -65,7 +65,7 @@ package final class Replica: Sendable {
         return try fillLocks.withLock(number) { () throws(ReplicaError) in try withTreeWaking(body) }
     }
 
-    /// Runs `body` with the tree, alone; for what can't fail.
+    /// Runs `body` with exclusive access to the tree; for code that can't fail.
     func withTree<Result>(_ body: (Tree) -> Result) -> Result {
         tree.withLock { body($0) }
     }

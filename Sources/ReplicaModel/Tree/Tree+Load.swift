@@ -16,7 +16,7 @@ extension Tree {
             do throws(ReplicaError) {
                 try compare(folder)
             } catch {
-                // It is compared where it turns up, or not at all.
+                // It is compared where it is found, or not at all.
                 scan.compared.remove(folder.number)
                 throw error
             }
@@ -63,7 +63,7 @@ extension Tree {
         if let node = items[inode: number] { return node }
         if let node = try find(number), node.inodeNumber == number { return node }
         guard !items.holdsAll else { return nil }
-        // The name that gave the number is gone, others of the file are left.
+        // The name that the number came from is gone, but the file has others.
         for row in try reading({ try ItemRow.withOther(inodeNumber: number, in: $0) }) {
             if let node = try find(ItemNumber(row.number)), node.inodeNumber == number {
                 return items[inode: number] ?? node
@@ -102,13 +102,13 @@ extension Tree {
             do throws(ReplicaError) {
                 _ = try find(row)
             } catch {
-                // Its folder is elsewhere by now: the scan finds both there.
+                // Its folder was moved: the scan finds both at the new place.
                 guard scan.isRunning, [.noSuchFileOrDirectory, .notDirectory].contains(error.errno) else { throw error }
             }
         }
     }
 
-    /// Reads the database; what goes wrong there is EIO to the caller, or ENOSPC.
+    /// Reads the database; errors become EIO or ENOSPC.
     func reading<Result>(_ body: (Rows) throws -> Result) throws(ReplicaError) -> Result {
         do {
             return try database.read(body)
@@ -117,7 +117,7 @@ extension Tree {
         }
     }
 
-    /// Lets go of the entries of folders that nobody uses. Only when everything is recorded.
+    /// Unloads a folder's entries if nobody uses them. Requires that everything is recorded.
     func unload(_ folder: Node) {
         guard unrecorded.isEmpty, scan.isSettled(folder.number) else { return }
         guard let children = folder.children, children.values.allSatisfy(isIdle) else { return }
@@ -129,8 +129,8 @@ extension Tree {
         folder.children = nil
     }
 
-    /// Lets go of what nobody uses, from the leaves up, looking at about `limit` nodes; at none when nothing has happened
-    /// since all were looked at.
+    /// Unloads unused folders from the leaves up, checking about `limit` nodes; none if nothing has happened since all were
+    /// checked.
     func unloadIdle(limit: Int) {
         guard items.mayHaveIdle, unrecorded.isEmpty, !scan.isRunning else { return }
         var left = limit

@@ -1,8 +1,8 @@
-/// Passing names (``PassingName``): none is seen here, and none stays in the store longer than that refuses another.
+/// Passing names (``PassingName``): they never appear here, and in the store only until the item's own name is free.
 extension Tree {
-    /// A name for an item that makes room in the store, which nothing else has, as far as is known.
+    /// A passing name for an item that has to make room in the store. As far as is known, nothing else has it.
     func passingName(of node: Node, in folder: Node) -> FileName {
-        // Another client's file, which nobody here knows of, is in the way once only.
+        // Another client's unknown file is in the way only once.
         var attempt = storeNames.collisions(of: node)
         while true {
             let name = storeNames.passing.of(node.number, node.name, attempt: attempt, storeNames.bounced)
@@ -11,7 +11,7 @@ extension Tree {
         }
     }
 
-    /// Whether the store would not call an item so, and is not to be asked again yet.
+    /// Whether the store rejected an item's passing name, and it is too early to retry.
     func isStuck(_ node: Node) -> Bool {
         guard storeNames.isStuck(node), let failure = node.failure else { return false }
         return failure.retryAt.map { $0 > now() } ?? true
@@ -28,7 +28,8 @@ extension Tree {
         return isTaken(name) ? storeNames.bounced.free(besides: name, isTaken: isTaken) : name
     }
 
-    /// Takes the store's passing name for what it is: no move, and not the last word. What somebody here calls so is a name.
+    /// Recognizes a passing name in the store's answer: it is neither a move nor final. A local item may really have such a
+    /// name.
     func meetPassing(_ item: Item, as node: Node) {
         guard storeNames.passing.isPassing(item.filename), node.name != item.filename, var base = node.base,
             !base.isNamed(item.filename)
@@ -38,7 +39,7 @@ extension Tree {
         sendName(of: node)
     }
 
-    /// Has an item get its name in the store, which calls it otherwise.
+    /// Sends an item's name to the store, which has another one.
     func sendName(of node: Node) {
         if !node.isDeleted { node.comparePlace() }
         pending.wake()

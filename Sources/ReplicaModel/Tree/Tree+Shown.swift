@@ -24,7 +24,7 @@ extension Tree {
     /// come to stand for another file again.
     private static let mostGenerations: UInt32 = 1 << 20 - 1
 
-    /// Notes that the kernel is told of the file that has this status as the node's.
+    /// Notes that the kernel is about to be told that the node's file is the one with this status.
     /// - Returns: The node that has what the kernel holds of the file: it may be another of its names.
     /// - Throws: ESTALE when it was exchanged too often.
     @discardableResult

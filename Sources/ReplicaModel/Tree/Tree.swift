@@ -78,9 +78,9 @@ final class Tree {
         pending.insert(node)
     }
 
-    /// Says that the database has to learn the node's present state. Nothing is said of a node that was dropped.
+    /// Marks the node to be recorded. Does nothing for a dropped node.
     func note(_ node: Node) {
-        // What was dropped may still be open; it must not come back.
+        // A dropped node may still be open; it must not come back.
         guard items[node.number] === node else { return }
         items.mayHaveIdle = true
         unrecorded.note(node)
@@ -92,7 +92,7 @@ final class Tree {
         pending.unansweredItem(at: ItemPlace(folder: folder.number, name: name), among: items.byNumber)
     }
 
-    /// Notes a local change of `fields`: an edit the store has to learn of.
+    /// Notes a local change of `fields`, which has to be sent.
     func edit(_ node: Node, _ fields: ItemFields) {
         guard !node.flags.contains(.special) else { return note(node) }
         if node.base != nil, !fields.isDisjoint(with: .untoldByStatus) { unrecorded.noteUntold() }
@@ -105,14 +105,14 @@ final class Tree {
         note(node)
     }
 
-    /// Counts an edit of a node: what was sent of it, or planned, may be out of date.
+    /// Counts an edit of a node: calls in flight and plans for it may be outdated.
     func touch(_ node: Node) {
         node.edits += 1
         node.changedAt = now()
         pending.noteEdit(at: node.changedAt)
     }
 
-    /// An edit, or the store's newer state, ends the wait after a failure.
+    /// Ends the wait after a failure, because of an edit or the store's newer state.
     func clearFailure(_ node: Node) {
         storeNames.clearStuck(node)
         guard node.failure != nil else { return }
@@ -126,18 +126,18 @@ final class Tree {
         note(node)
     }
 
-    /// Forgets an item for good.
+    /// Removes an item permanently.
     func drop(_ node: Node) {
         unlink(node)
         setBase(nil, of: node)
         pending.remove(node.number)
         items.remove(node)
-        // Who still has it open finds it by its descriptor, never by a name that may be another's by now.
+        // Programs that have it open reach it by its descriptor, never by a name that may belong to another file.
         node.parent = nil
         unrecorded.remove(node.number)
     }
 
-    /// Takes a node out of its folder. What the kernel still holds stays reachable by its inode number.
+    /// Removes a node from its folder. A node that the kernel holds stays reachable by its inode number.
     func unlink(_ node: Node) {
         if let parent = node.parent, parent.children?[node.name] === node { parent.children?[node.name] = nil }
         node.parent = nil
@@ -170,17 +170,17 @@ final class Tree {
         return opened
     }
 
-    /// How many folders stay open; each costs a descriptor.
+    /// How many folders are kept open, with a descriptor each.
     private static let mostOpenFolders = 1024
 
-    /// Closes what a node holds open.
+    /// Closes a node's descriptor.
     func closeDescriptor(of node: Node) {
         guard node.descriptor >= 0, node !== root else { return }
         close(node.descriptor)
         node.descriptor = -1
     }
 
-    /// Closes the folders opened longest ago when there are too many.
+    /// If too many folders are open, closes those that were opened first.
     func closeFolders() {
         guard openFolders.count > Self.mostOpenFolders else { return }
         let surplus = openFolders.count - Self.mostOpenFolders / 2
