@@ -7,6 +7,7 @@
 ///
 /// Modes in `mknod`, `mkdir`, `create` and `tmpfile` are those given by the program: the filesystem applies
 /// ``RequestContext/umask`` (unless a default ACL replaces it) and makes the caller the owner.
+/// Large: a method for each request of the kernel.
 public protocol FileSystem: AnyObject, Sendable {
     /// Read once, when the session is created.
     var features: Features { get }

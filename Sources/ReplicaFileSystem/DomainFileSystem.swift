@@ -8,6 +8,7 @@ internal import Threads
 ///
 /// Requests are answered on FuseMount's worker threads. Only those that wait for the store become tasks, with their
 /// replies parked. Operations are in extensions, one family per file.
+/// Large: a method for each request of the kernel.
 package final class DomainFileSystem: FileSystem {
     let replica: Replica
     let source: any ContentSource

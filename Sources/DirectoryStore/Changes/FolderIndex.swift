@@ -2,6 +2,7 @@ import ReplicaModel
 
 /// What is known of the tree: exactly what stands in each listed folder, and hints about the rest. It is only ever a
 /// help to find entries; every use looks at the entry itself again.
+/// Large: the one place where what is known of the tree changes; its tables are types of their own.
 struct FolderIndex {
     /// An item that left its place and was not seen in another one yet.
     struct Orphan {

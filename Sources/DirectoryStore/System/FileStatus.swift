@@ -3,6 +3,7 @@ import Glibc
 import ReplicaModel
 
 /// What statx(2) says about an entry, as far as the store cares.
+/// Large: the fields of statx(2).
 struct FileStatus: Hashable, Sendable {
     var inode: UInt64
     /// Nanoseconds since the epoch; 0 on file systems that know no birth time.

@@ -8,6 +8,7 @@ import Threads
 ///
 /// Lock order: `draining`, `scanning`, `searching`, then `index` or `marks`. System calls of microseconds are made under `index`, so that
 /// what is recorded cannot be older than what is known.
+/// Large: every call of a store on one directory, a folder or file for each group of them.
 final class DirectoryTree: Sendable {
     let root: RootFolder
     let index = Locked(FolderIndex(), rank: .storeIndex)

@@ -2,6 +2,7 @@ internal import CCurl
 internal import Glibc
 
 /// One request and what came of it so far; the loop's thread alone has it.
+/// Large: the state of one request, touched by one thread.
 final class Transfer {
     /// Bytes of an answer's headers, and their number, at most.
     private static let (longestHead, mostHeaders) = (64 << 10, 200)

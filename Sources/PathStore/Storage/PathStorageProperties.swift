@@ -1,4 +1,5 @@
 /// What a path-keyed storage can keep and do.
+/// Large: a field for each property of the protocol.
 package struct PathStorageProperties: Hashable, Sendable, Codable {
     /// How a condition holds while other clients write.
     package enum Strength: String, Hashable, Sendable, Codable {

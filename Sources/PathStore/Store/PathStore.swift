@@ -7,6 +7,7 @@ internal import Threads
 ///
 /// What it knows is a table in a file of its own, written by one `PathStore` at a time. Without it nothing is lost: what is
 /// there is listed anew, under new identifiers.
+/// Large: every call of a store, a file for each group of them.
 package final class PathStore: RemoteStore {
     let storage: any PathStorage
     let table: PathTable

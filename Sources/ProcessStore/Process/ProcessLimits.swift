@@ -1,4 +1,5 @@
 /// What a store's process is allowed (STORE_PROTOCOL.md §11).
+/// Large: a limit in each field.
 package struct ProcessLimits: Sendable {
     /// Between its start and its hello.
     package var hello = Duration.seconds(10)

@@ -7,6 +7,7 @@ import SystemPackage
 import Threads
 
 /// The thread of a store's process: starts it, reads and writes its lines, watches its clocks, and ends it.
+/// Large: the state of one run, touched by its thread only.
 struct ProcessLoop {
     /// Reads of what a process left behind, at most: more than a socket holds.
     private static let lastReads = 256

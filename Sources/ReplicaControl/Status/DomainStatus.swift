@@ -39,6 +39,7 @@ package enum DomainState: String, Codable, CaseIterable, Sendable {
 }
 
 /// A domain, as shown by `replica status`. Counts are nil if no daemon is running.
+/// Large: a field for each one of the printed status.
 package struct DomainStatus: Codable, Equatable, Sendable {
     package var name: String
     /// The store's URL; never a secret.

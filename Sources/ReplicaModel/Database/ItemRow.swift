@@ -2,6 +2,7 @@ internal import Foundation
 internal import GRDB
 
 /// A node as the database keeps it.
+/// Large: the columns of a table.
 struct ItemRow {
     var number: UInt64
     var inodeNumber: UInt64

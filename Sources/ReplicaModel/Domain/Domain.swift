@@ -4,6 +4,7 @@ package import SystemPackage
 internal import Threads
 
 /// One remote store and one local replica of it, in step as well as the network allows.
+/// Large: one method for each request of a person.
 package final class Domain: Sendable {
     package let replica: Replica
     let engine: SyncEngine

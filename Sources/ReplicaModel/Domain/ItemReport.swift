@@ -1,4 +1,5 @@
 /// An item, as the domain knows it.
+/// Large: a field for each one of the printed report.
 package struct ItemReport: Sendable, Hashable {
     /// Below the root; of a deleted item where it was.
     package var path: [FileName]

@@ -3,6 +3,7 @@ internal import SystemPackage
 internal import Threads
 
 /// Keeps tree and store in step: one loop takes the store's changes in, another sends the tree's.
+/// Large: what the loops share; each folder has the part of its flow.
 final class SyncEngine: Sendable {
     let replica: Replica
     let store: any RemoteStore

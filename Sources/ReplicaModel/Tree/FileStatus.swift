@@ -3,6 +3,7 @@ internal import Glibc
 package import SystemPackage
 
 /// What statx(2) says about a file.
+/// Large: the fields of statx(2).
 package struct FileStatus: Sendable, Hashable {
     /// Device and inode number on the filesystem below.
     package var device: UInt64

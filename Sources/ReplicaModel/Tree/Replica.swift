@@ -8,6 +8,7 @@ internal import Threads
 /// Every method may be called from any thread. Those of the filesystem return after system calls on the backing tree,
 /// never after the network; what they change is known to the engine when they return, and found again after a crash by
 /// comparing tree and database (docs/decisions/no-intent-log.md).
+/// Large: one method for each step of a flow that takes the tree's lock, in the folder of that flow.
 package final class Replica: Sendable {
     let tree: Locked<Tree>
     let database: ReplicaDatabase

@@ -5,6 +5,7 @@ internal import SystemPackage
 /// The replica's items in memory, over the backing tree. Only touched under the replica's lock.
 ///
 /// An item is loaded exactly when its folder's entries are, so that no name is ever half known.
+/// Large: what one lock protects; each property is a value of its own, and each folder's methods are a step of its flow.
 final class Tree {
     let root: Node
     let database: ReplicaDatabase

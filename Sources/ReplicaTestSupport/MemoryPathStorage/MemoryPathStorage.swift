@@ -6,6 +6,7 @@ import Threads
 /// is, which calls fail, and who is quicker than a call.
 ///
 /// Everything may be called from any thread. Set the properties before the first call.
+/// Large: a whole storage, and another client of it.
 package final class MemoryPathStorage: PathStorage {
     /// Runs before or after a call. What it throws is the call's answer: thrown before, nothing was done; thrown after, it
     /// was done and the answer is lost.

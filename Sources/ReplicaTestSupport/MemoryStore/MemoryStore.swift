@@ -5,6 +5,7 @@ import Threads
 ///
 /// Identifiers and versions are counters, so the same calls in the same order give the same answers. Everything may
 /// be called from any thread.
+/// Large: a whole store, and another client of it.
 public final class MemoryStore: RemoteStore {
     /// Runs before or after a call is executed. What it throws is the call's answer: thrown before, nothing was
     /// done; thrown after, it was done and the answer is lost. Runs after successes only.

@@ -7,6 +7,7 @@ import ReplicaModel
 ///
 /// A file is there whole, or as it was before, whatever is cut: a server shows an object when all of it is there. What S3 has no
 /// call for, moves above all, is a copy and then a removal (docs/decisions/s3-store.md).
+/// Large: every call of a storage, a file for each group of them.
 package final class S3Storage: PathStorage {
     package let properties: PathStorageProperties
     let connection: S3Connection

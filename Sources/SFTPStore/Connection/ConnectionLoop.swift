@@ -4,6 +4,7 @@ import SystemPackage
 import Threads
 
 /// The thread of a connection: starts ssh, reads and writes packets, watches the clocks, and ends it.
+/// Large: the state of one connection, touched by its thread only.
 struct ConnectionLoop {
     /// Between the end of the conversation and the end of an ssh that has died: how it died is known then.
     private static let momentOfDeath = Duration.seconds(1)

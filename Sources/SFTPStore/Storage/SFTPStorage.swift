@@ -8,6 +8,7 @@ import Threads
 /// be, renamed over what is replaced. After a crash of either side the file is there whole, or as it was before; a temporary
 /// file may be left, which is not shown and is removed in time. What a server without fsync has answered may be lost by a
 /// power cut of it.
+/// Large: every call of a storage, a file for each group of them.
 package final class SFTPStorage: PathStorage {
     package let properties: PathStorageProperties
     let abilities: ServerAbilities

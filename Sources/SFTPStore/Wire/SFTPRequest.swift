@@ -1,4 +1,5 @@
 /// A request as a packet, whose number comes when it is sent.
+/// Large: a method for each request of the protocol.
 struct SFTPRequest {
     private enum Kind {
         static let hello: UInt8 = 1

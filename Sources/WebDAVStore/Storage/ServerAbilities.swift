@@ -1,6 +1,7 @@
 import PathStore
 
 /// What a server does, tried on files of the store's own: many ignore a condition, and answer as if it held.
+/// Large: an answer of the trial in each field.
 package struct ServerAbilities: Hashable, Sendable, Codable {
     /// `If-None-Match: *` on PUT.
     var createsConditionally = false

@@ -5,6 +5,7 @@ import ReplicaModel
 
 /// The storage of a folder on a WebDAV server (RFC 4918): a file for each file and a collection for each folder, under their own
 /// names. The reasons are in docs/decisions/webdav-store.md.
+/// Large: every call of a storage, a file for each group of them.
 package final class WebDAVStorage: PathStorage {
     package let properties: PathStorageProperties
     let connection: WebDAVConnection

@@ -1,6 +1,7 @@
 import SystemPackage
 
 /// What was looked at on this machine. The values here are those of a machine on which nothing is wrong.
+/// Large: each field is something that `doctor` looks at.
 struct MachineSight {
     /// What became of opening /dev/fuse.
     enum Device: Equatable {
