@@ -54,7 +54,7 @@ public protocol FileSystem: AnyObject, Sendable {
 
     // MARK: Attributes
 
-    /// - Parameter handle: the open file, for fstat(2).
+    /// `handle` is the open file, for fstat(2).
     func getattr(_ context: RequestContext, node: NodeID, handle: FileHandle?, reply: consuming AttributesReply)
 
     /// Like `getattr`, with the time of birth. Not asked again after ENOSYS.
@@ -66,19 +66,18 @@ public protocol FileSystem: AnyObject, Sendable {
         reply: consuming AttributesReply)
 
     /// access(2), only without `defaultPermissions`.
-    /// - Parameter mask: R_OK, W_OK, X_OK, or F_OK.
+    /// `mask` is R_OK, W_OK, X_OK, or F_OK.
     func access(_ context: RequestContext, node: NodeID, mask: Int32, reply: consuming EmptyReply)
 
     func statfs(_ context: RequestContext, node: NodeID, reply: consuming StatisticsReply)
 
-    /// - Parameter size: the size of the caller's buffer; 0 asks for the length only.
+    /// `size` is the size of the caller's buffer; 0 asks for the length only.
     func getxattr(
         _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, size: Int,
         reply: consuming AttributeValueReply)
 
-    /// - Parameters:
-    ///   - flags: XATTR_CREATE, XATTR_REPLACE, or 0.
-    ///   - killsSetGroupID: Whether to clear sgid as well, because an ACL is set by a user outside the group.
+    /// `flags` is XATTR_CREATE, XATTR_REPLACE, or 0. With `killsSetGroupID` the file loses sgid as well, because an ACL is set by a
+    /// user outside the group.
     func setxattr(
         _ context: RequestContext, node: NodeID, name: UnsafePointer<CChar>, value: UnsafeRawBufferPointer,
         flags: Int32, killsSetGroupID: Bool, reply: consuming EmptyReply)
@@ -90,7 +89,7 @@ public protocol FileSystem: AnyObject, Sendable {
 
     // MARK: Files
 
-    /// - Parameter options: the flags of open(2) except O_CREAT, O_EXCL, O_NOCTTY. O_TRUNC must be carried out.
+    /// `options` are the flags of open(2) except O_CREAT, O_EXCL, O_NOCTTY. O_TRUNC must be carried out.
     func open(_ context: RequestContext, node: NodeID, options: OpenOptions, reply: consuming OpenReply)
 
     /// Creates a regular file and opens it. The flags may include O_EXCL.
@@ -106,7 +105,7 @@ public protocol FileSystem: AnyObject, Sendable {
         _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, size: Int,
         reply: consuming DataReply)
 
-    /// - Parameter buffer: the bytes to write, not copied; valid during the call.
+    /// The bytes in `buffer` are not copied, and only valid during the call.
     func write(
         _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, buffer: UnsafeRawBufferPointer,
         options: WriteOptions, reply: consuming CountReply)
@@ -115,17 +114,16 @@ public protocol FileSystem: AnyObject, Sendable {
     func flush(
         _ context: RequestContext, node: NodeID, handle: FileHandle, lockOwner: UInt64, reply: consuming EmptyReply)
 
-    /// The last descriptor and mapping of an open file are gone. Nobody waits for the answer.
-    /// - Parameter flags: of open(2).
+    /// The last descriptor and mapping of an open file are gone. Nobody waits for the answer. `flags` are
+    /// those of open(2).
     func release(
         _ context: RequestContext, node: NodeID, handle: FileHandle, flags: Int32, reply: consuming EmptyReply)
 
-    /// - Parameter dataOnly: fdatasync(2).
+    /// fsync(2), or fdatasync(2) if `dataOnly`.
     func fsync(
         _ context: RequestContext, node: NodeID, handle: FileHandle, dataOnly: Bool, reply: consuming EmptyReply)
 
-    /// If it changes bytes, it must clear suid and sgid (``Features/handleKillPrivileges``).
-    /// - Parameter mode: FALLOC_FL_* bits.
+    /// If it changes bytes, it must clear suid and sgid (``Features/handleKillPrivileges``). `mode` has FALLOC_FL_* bits.
     func fallocate(
         _ context: RequestContext, node: NodeID, handle: FileHandle, mode: Int32, offset: Int64, length: Int64,
         reply: consuming EmptyReply)
@@ -140,21 +138,18 @@ public protocol FileSystem: AnyObject, Sendable {
         reply: consuming CountReply)
 
     /// ioctl(2) of an open file or folder, except requests that the kernel handles itself. Answer ENOTTY for unknown
-    /// requests.
-    /// - Parameters:
-    ///   - input: The caller's data.
-    ///   - room: The maximum size of the answer in bytes.
+    /// requests. `input` is the caller's data, `room` the maximum size of the answer in bytes.
     func ioctl(
         _ context: RequestContext, node: NodeID, handle: FileHandle, request: UInt32, input: UnsafeRawBufferPointer,
         room: Int, reply: consuming ControlReply)
 
     // MARK: Folders
 
-    /// - Parameter flags: of open(2).
+    /// `flags` are those of open(2).
     func opendir(_ context: RequestContext, node: NodeID, flags: Int32, reply: consuming OpenReply)
 
     /// Answers entries from `offset` on: 0 is the start, other values are those passed to ``DirectoryBuffer`` as `next`.
-    /// - Parameter size: the maximum size of the answer in bytes.
+    /// `size` is the maximum size of the answer in bytes.
     func readdir(
         _ context: RequestContext, node: NodeID, handle: FileHandle, offset: Int64, size: Int,
         reply: consuming DirectoryReply)
@@ -175,14 +170,12 @@ public protocol FileSystem: AnyObject, Sendable {
     func getlk(
         _ context: RequestContext, node: NodeID, handle: FileHandle, lock: FileLock, reply: consuming LockReply)
 
-    /// Only with ``Features/posixLocks``.
-    /// - Parameter wait: park until the lock is free (F_SETLKW); otherwise answer EAGAIN.
+    /// Only with ``Features/posixLocks``. If `wait`, park until the lock is free (F_SETLKW); otherwise answer EAGAIN.
     func setlk(
         _ context: RequestContext, node: NodeID, handle: FileHandle, lock: FileLock, wait: Bool,
         reply: consuming EmptyReply)
 
-    /// Only with ``Features/flock``. An open file's lock ends with its `release`.
-    /// - Parameter operation: of flock(2).
+    /// Only with ``Features/flock``. An open file's lock ends with its `release`. `operation` is that of flock(2).
     func flock(
         _ context: RequestContext, node: NodeID, handle: FileHandle, owner: UInt64, operation: Int32,
         reply: consuming EmptyReply)

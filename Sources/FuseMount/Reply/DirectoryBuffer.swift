@@ -22,6 +22,8 @@ public struct DirectoryBuffer: ~Copyable {
 
     /// Adds an entry for `readdir`.
     /// - Parameters:
+    ///   - name: the entry's name.
+    ///   - ino: its inode number.
     ///   - mode: only the type bits are used.
     ///   - next: the offset at which to continue after this entry; any value but 0.
     /// - Returns: false if the buffer is full: the entry was not added, send the answer now.

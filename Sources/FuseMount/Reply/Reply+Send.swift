@@ -11,7 +11,7 @@ extension Reply where Answer == Entry {
 }
 
 extension Reply where Answer == Attributes {
-    /// - Parameter timeout: how long the attributes stay valid, in seconds.
+    /// Answers with attributes that stay valid for `timeout` seconds.
     public consuming func send(_ attributes: Attributes, timeout: Double) {
         var status = attributes.status
         fuse_reply_attr(request, &status, timeout)

@@ -28,6 +28,7 @@ public final class Notifier: Sendable {
 
     /// Drops a node's cached attributes and the pages of a range.
     /// - Parameters:
+    ///   - node: the file.
     ///   - offset: negative for attributes only.
     ///   - length: 0 for everything after `offset`.
     public func invalidateInode(_ node: NodeID, offset: Int64 = 0, length: Int64 = 0) {

@@ -9,8 +9,8 @@ public struct Attributes: Sendable {
         self.status = status
     }
 
-    /// Attributes with everything else zero: one link, no bytes, times at the epoch.
-    /// - Parameter mode: type and permission bits, as in `st_mode`.
+    /// Attributes with everything else zero: one link, no bytes, times at the epoch. `mode` has the type and
+    /// permission bits, as in `st_mode`.
     public init(ino: UInt64, mode: UInt32, nlink: UInt = 1, uid: UInt32 = 0, gid: UInt32 = 0, size: Int64 = 0) {
         status = Glibc.stat()
         status.st_ino = UInt(ino)

@@ -14,7 +14,7 @@ public struct DataRanges: Sequence, IteratorProtocol {
     /// lseek(2).
     typealias Seek = (_ file: Int32, _ offset: Int64, _ whence: Int32) -> Int64
 
-    /// - Parameter range: The part of the file that is looked at. What of it is behind the file's end is no data.
+    /// The data in a range of a file. Beyond the file's end there is none.
     public init(of file: FileDescriptor, in range: Range<Int64>) {
         self.init(of: file.rawValue, in: range)
     }

@@ -29,8 +29,12 @@ public protocol RemoteStore: Sendable {
     ///   without a feed.
     func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch
 
-    /// Fetches `range` of the content, or all of it for nil.
-    /// - Parameter version: The requested content version; nil for the newest.
+    /// Fetches a content, or a part of it.
+    /// - Parameters:
+    ///   - identifier: The file.
+    ///   - version: The requested content version; nil for the newest.
+    ///   - range: The requested bytes; nil for all.
+    ///   - sink: Receives the bytes.
     /// - Returns: The item that the bytes belong to.
     /// - Throws: ``RemoteStoreError/versionNoLongerAvailable`` if the content is not `version`.
     func fetchContents(
@@ -41,7 +45,11 @@ public protocol RemoteStore: Sendable {
     ///
     /// With ``CreateOptions/mayAlreadyExist`` an existing item of the same name and kind is adopted: a folder, a
     /// symlink with the same target, or a file whose content equals `contents` (nil never equals).
-    /// - Parameter contents: Set exactly if `fields` includes `contents` (statement 86).
+    /// - Parameters:
+    ///   - template: The item to create.
+    ///   - fields: The fields of the template to store.
+    ///   - contents: Set exactly if `fields` includes `contents` (statement 86).
+    ///   - options: What may be assumed about the item.
     /// - Throws: ``RemoteStoreError/filenameCollision(_:)`` with the other item;
     ///   ``RemoteStoreError/noSuchItem(_:)`` if the parent does not exist.
     func createItem(
@@ -57,7 +65,11 @@ public protocol RemoteStore: Sendable {
     ///
     /// If no contents are sent and the store's content is not `base.content`, the answer must set
     /// ``StoreResult/shouldFetchContent``. Otherwise its content version is taken as that of the base's content.
-    /// - Parameter base: The version that the change is based on.
+    /// - Parameters:
+    ///   - template: The item with its new values.
+    ///   - base: The version that the change is based on.
+    ///   - changedFields: The fields of the template to store.
+    ///   - contents: Set exactly if `changedFields` includes `contents`.
     /// - Throws: ``RemoteStoreError/versionConflict(_:)`` if contents are sent and the store's content is not
     ///   `base.content`; ``RemoteStoreError/filenameCollision(_:)``; ``RemoteStoreError/noSuchItem(_:)`` naming the
     ///   item or the new parent.

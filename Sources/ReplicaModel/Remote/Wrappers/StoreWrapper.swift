@@ -12,8 +12,10 @@ public protocol StoreWrapper: RemoteStore {
 
     /// Runs one call of the store behind.
     /// - Parameters:
+    ///   - method: The method that was called.
     ///   - identifier: The item, the listed folder or the template; nil where the method has none.
     ///   - hasContents: Whether contents are sent with the call.
+    ///   - body: The call.
     func pass<Result: Sendable>(
         _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
         _ body: () async throws(RemoteStoreError) -> Result
