@@ -21,7 +21,7 @@ package enum ServerFailure: Error, Hashable, Sendable {
     package var message: String {
         switch self {
         case .unreachable(let text), .untrusted(let text), .notAuthenticated(let text), .refused(let text): text
-        case .busy: "the server has too much to do"
+        case .busy: "the server is busy"
         case .cancelled: "cancelled"
         }
     }
@@ -59,7 +59,7 @@ extension StoreFailure {
         case .notAuthenticated(let text): self = .notAuthenticated(text)
         case .refused(let text): self = .refused(text)
         case .busy(let pause): self = .busy(pause, failure.message)
-        case .cancelled: self = .unreachable("the store was let go")
+        case .cancelled: self = .unreachable("the store was stopped")
         }
     }
 }

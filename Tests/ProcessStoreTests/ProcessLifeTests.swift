@@ -16,7 +16,7 @@ import Testing
         try await RudeStore.run { rude in
             let store = try await rude.open("once-" + fault) { $0.silence = .milliseconds(700) }
             let begin = ContinuousClock.now
-            await #expect(throws: PathStorageError.unreachable("the store was silent for too long")) {
+            await #expect(throws: PathStorageError.unreachable("the store timed out")) {
                 _ = try await store.entry(at: file)
             }
             #expect(.now - begin < .seconds(10))
@@ -60,7 +60,7 @@ import Testing
             call.cancel()
             #expect(await call.value)
             #expect(try await eventually { !rude.log.lines.isEmpty })
-            #expect(rude.log.lines == ["the store is ended: the store does not answer"])
+            #expect(rude.log.lines == ["the store is stopped: the store does not answer"])
             await store.close()
         }
     }
@@ -138,7 +138,7 @@ import Testing
         try await RudeStore.run { rude in
             let store = try await rude.open("signal-flood")
             #expect(try await eventually { !rude.log.lines.isEmpty })
-            #expect(rude.log.lines == ["the store is ended: the store broke the protocol: too many signals"])
+            #expect(rude.log.lines == ["the store is stopped: the store broke the protocol: too many signals"])
             await store.close()
         }
     }
@@ -149,7 +149,7 @@ import Testing
             #expect(try await store.entry(at: file) != nil)
             await store.close()
             let lines = rude.log.lines
-            #expect(lines.count <= 102 && lines.contains("store: 19900 more lines were left out"))
+            #expect(lines.count <= 102 && lines.contains("store: 19900 more lines were omitted"))
             #expect(lines.allSatisfy { $0.utf8.count < 520 && !$0.unicodeScalars.contains("\u{1B}") })
         }
     }

@@ -30,11 +30,11 @@ import Threads
 
     /// Each ends the run; the next call is served by another.
     @Test(arguments: [
-        ("unknown-id", "which is not under way"), ("no-id", "belongs to nothing"), ("nothing", "says nothing"),
-        ("endless", "too long"), ("garbage", "no JSON"), ("bad-utf8", "not UTF-8"),
-        ("nesting", "no JSON"), ("nesting-of-objects", "no JSON"),
-        ("huge-number", "a line"), ("closes", "ended the conversation"), ("death", "by signal 9"),
-        ("stubborn", "no JSON"), ("text-error", "a line"), ("death-at-1", "with status 0"),
+        ("unknown-id", "which is not in flight"), ("no-id", "without an id"), ("nothing", "without a result"),
+        ("endless", "too long"), ("garbage", "not valid JSON"), ("bad-utf8", "not UTF-8"),
+        ("nesting", "not valid JSON"), ("nesting-of-objects", "not valid JSON"),
+        ("huge-number", "a line"), ("closes", "closed the connection"), ("death", "by signal 9"),
+        ("stubborn", "not valid JSON"), ("text-error", "a line"), ("death-at-1", "with status 0"),
     ])
     func aBrokenLineEndsTheRun(fault: String, reason: String) async throws {
         try await RudeStore.run { rude in
@@ -61,10 +61,10 @@ import Threads
     @Test func theSecondOfTwoAnswersEndsTheRun() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("once-two-answers")
-            expectUnreachable(await failure { _ = try await store.entry(at: file) }, "cannot be used")
+            expectUnreachable(await failure { _ = try await store.entry(at: file) }, "is invalid")
             try await expectSoon { try await store.entry(at: file)?.size == 10 }
             #expect(rude.notes("runs").count == 2)
-            #expect(rude.log.lines.contains { $0.contains("not under way") })
+            #expect(rude.log.lines.contains { $0.contains("not in flight") })
             await store.close()
         }
     }
@@ -72,7 +72,7 @@ import Threads
     /// These cost the one call only.
     @Test(arguments: [
         ("no-result", "a line"), ("long-number", "a line"), ("fraction", "a line"), ("surrogate", "a line"),
-        ("nul", "no JSON"),
+        ("nul", "not valid JSON"),
     ])
     func anAnswerThatCannotBeUsedFailsItsCall(fault: String, reason: String) async throws {
         try await RudeStore.run { rude in
@@ -92,12 +92,15 @@ import Threads
 
     @Test(arguments: [
         ("short", "has 9 bytes instead of 10"), ("long", "has 11 bytes instead of 10"), ("missing", "is missing"),
-        ("symlink", "is a link"), ("fifo", "is no file"), ("socket", "can't be opened"), ("directory", "is no file"),
-        ("two-names", "has other names"), ("other-version", "another version"), ("other-path", "answers for /other"),
-        ("a-folder", "of what is no file"), ("negative-size", "cannot be read"), ("no-version", "cannot be read"),
-        ("wrote-negative", "bytes that can't be"), ("wrote-huge", "bytes that can't be"),
-        ("wrote-one", "bytes that can't be"), ("wrote-pieces", "bytes that can't be"),
-        ("wrote-beyond", "ends too early"), ("wrote-then-cut", "the spool file"),
+        ("symlink", "is a link"), ("fifo", "is not a regular file"), ("socket", "can't be opened"),
+        ("directory", "is not a regular file"),
+        ("two-names", "has other hard links"), ("other-version", "another version"),
+        ("other-path", "answers for /other"),
+        ("a-folder", "something that is not a file"), ("negative-size", "cannot be read"),
+        ("no-version", "cannot be read"),
+        ("wrote-negative", "an invalid range of bytes"), ("wrote-huge", "an invalid range of bytes"),
+        ("wrote-one", "an invalid range of bytes"), ("wrote-pieces", "an invalid range of bytes"),
+        ("wrote-beyond", "is too short"), ("wrote-then-cut", "the spool file"),
     ])
     func aContentThatIsNotWhatWasSaidIsNone(fault: String, reason: String) async throws {
         try await RudeStore.run { rude in
@@ -193,7 +196,7 @@ import Threads
             let store = try await rude.open("ring")
             let page = try await store.list(.root, isDeep: false, from: nil)
             expectUnreachable(
-                await failure { _ = try await store.list(.root, isDeep: false, from: page.next) }, "leads to itself")
+                await failure { _ = try await store.list(.root, isDeep: false, from: page.next) }, "refers to itself")
             await store.close()
         }
     }

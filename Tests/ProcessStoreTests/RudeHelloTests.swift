@@ -6,12 +6,12 @@ import Testing
 /// Stores that are rude before they say what they are.
 @Suite(.serialized) struct RudeHelloTests {
     @Test(arguments: [
-        ("hello-garbage", "a line that is no JSON"), ("hello-endless", "a line that is too long"),
+        ("hello-garbage", "a line that is not valid JSON"), ("hello-endless", "a line that is too long"),
         ("hello-death", "rude-store ended with status 3"), ("hello-half", "rude-store ended with status 0"),
         ("hello-protocol", "a line whose protocol cannot be read"),
         ("hello-level", "a line whose level cannot be read"),
         ("hello-concurrency", "a line whose properties.concurrency cannot be read"),
-        ("hello-array", "of another kind"),
+        ("hello-array", "the wrong type"),
     ])
     func aHelloThatIsNoneIsUnreachable(fault: String, reason: String) async throws {
         try await RudeStore.run { rude in
@@ -28,7 +28,7 @@ import Testing
     func silenceIsNotWaitedForLong(fault: String) async throws {
         try await RudeStore.run { rude in
             let begin = ContinuousClock.now
-            await #expect(throws: StoreFailure.unreachable("the store did not say what it is in time")) {
+            await #expect(throws: StoreFailure.unreachable("the store did not say hello in time")) {
                 _ = try await rude.open(fault) { $0.hello = .seconds(2) }
             }
             #expect(.now - begin < .seconds(6))
@@ -39,7 +39,7 @@ import Testing
         let expected: [(String, StoreFailure)] = [
             ("hello-login", .notAuthenticated("no such [31m user at all")),
             ("hello-refusal", .refused("no such bucket")),
-            ("hello-busy", .busy(2.5, "the server has too much to do")),
+            ("hello-busy", .busy(2.5, "the server is busy")),
             ("hello-untrusted", .untrustedServer("another certificate")),
         ]
         for (fault, failure) in expected {

@@ -45,19 +45,19 @@ import Testing
             }
             for mode: mode_t in [0o775, 0o757] {
                 #expect(chmod(program.string, mode) == 0)
-                #expect(refusal(program) == "\(program) can be written by others")
+                #expect(refusal(program) == "\(program) is writable by others")
             }
             #expect(chmod(program.string, 0o755) == 0)
             for place in [folder, inner] {
                 for mode: mode_t in [0o775, 0o1777] {
                     #expect(chmod(place.string, mode) == 0)
-                    #expect(refusal(program) == "\(place) can be written by others")
+                    #expect(refusal(program) == "\(place) is writable by others")
                 }
                 #expect(chmod(place.string, 0o755) == 0)
             }
             for place in [folder, inner, program] {
                 #expect(chown(place.string, 65_534, 0) == 0)
-                #expect(refusal(program) == "\(place) is not root's")
+                #expect(refusal(program) == "\(place) is not owned by root")
                 #expect(chown(place.string, 0, 0) == 0)
             }
             let link = inner.appending("replica-store-link")
@@ -65,7 +65,7 @@ import Testing
             #expect(refusal(link) == "\(link) is a link")
             let way = folder.appending("way")
             #expect(symlink(inner.string, way.string) == 0)
-            #expect(refusal(way.appending("replica-store-x")) == "\(way) is a link or no folder")
+            #expect(refusal(way.appending("replica-store-x")) == "\(way) is a symbolic link or not a directory")
             #expect(mkdir(inner.appending("replica-store-dir").string, 0o755) == 0)
             #expect(refusal(inner.appending("replica-store-dir")) == "\(inner)/replica-store-dir is no file")
             #expect(refusal(program) == nil)

@@ -55,9 +55,9 @@ struct Conversation {
     ) throws(IncomingLine.Malformed) -> String? {
         let line = try IncomingLine.read(bytes)
         if let told = line.signal { return take(told, now) }
-        guard let id = line.id else { return "a line that belongs to nothing" }
+        guard let id = line.id else { return "a line without an id" }
         guard let call = process.state.withLock({ $0.calls[id] }) else {
-            return "an answer to call \(id), which is not under way"
+            return "an answer to call \(id), which is not in flight"
         }
         if line.hasResult || line.error != nil {
             forget(id)
@@ -69,13 +69,13 @@ struct Conversation {
             if call.take(progress: count) { heard[id] = now }
         } else if let piece = line.wrote {
             guard let isMore = call.take(wrote: piece) else {
-                call.finish(.lost("the store told of bytes that can't be"))
+                call.finish(.lost("the store reported an invalid range of bytes"))
                 process.cancel(call)
                 return nil
             }
             if isMore { heard[id] = now }
         } else {
-            return "a line about call \(id) that says nothing"
+            return "a line about call \(id) without a result, an error or progress"
         }
         return nil
     }
@@ -128,7 +128,7 @@ struct Conversation {
     /// What is due by now; calls that were silent for too long are cancelled here.
     mutating func due(_ limits: ProcessLimits, begin: ContinuousClock.Instant, now: ContinuousClock.Instant) -> Due {
         guard let hello else {
-            return now - begin >= limits.hello ? .silent("the store did not say what it is in time") : .nothing
+            return now - begin >= limits.hello ? .silent("the store did not say hello in time") : .nothing
         }
         let calls = process.state.withLock { $0.calls }
         if calls.isEmpty {
@@ -140,7 +140,7 @@ struct Conversation {
                 if now - since >= limits.answerToCancel { return .silent("the store does not answer") }
             } else if let last = heard[id] {
                 guard now - last >= limits.silence else { continue }
-                call.finish(.lost("the store was silent for too long"))
+                call.finish(.lost("the store timed out"))
                 cancel(id, now)
             } else {
                 heard[id] = now

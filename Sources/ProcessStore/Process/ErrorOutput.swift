@@ -53,7 +53,7 @@ struct ErrorOutput {
     }
 
     private mutating func tellLeftOut() {
-        if leftOut > 0 { log.warning("store: \(leftOut) more lines were left out") }
+        if leftOut > 0 { log.warning("store: \(leftOut) more lines were omitted") }
         leftOut = 0
     }
 }

@@ -164,7 +164,7 @@ struct ProcessLoop {
     private mutating func watch(_ child: SpawnedProcess) {
         conversation.sendCancellations(now: now)
         if ending.hasBegun {
-            if ending.isOverdue(now) { fail(.unreachable("the store does not end"), child) }
+            if ending.isOverdue(now) { fail(.unreachable("the store does not exit"), child) }
             ending.killIfOverdue(child, now)
         } else {
             watchServing(child)
@@ -173,7 +173,7 @@ struct ProcessLoop {
 
     private mutating func watchServing(_ child: SpawnedProcess) {
         if let hungUp, now - hungUp >= Self.momentOfDeath {
-            fail(.unreachable("the store ended the conversation"), child)
+            fail(.unreachable("the store closed the connection"), child)
         }
         switch conversation.due(limits, begin: begin, now: now) {
         case .nothing: break
@@ -181,13 +181,13 @@ struct ProcessLoop {
         case .silent(let text): fail(.unreachable(text), child)
         }
         let (isToLeave, length) = process.state.withLock { ($0.isToLeave, $0.outgoing.count) }
-        if length > limits.longestQueue { fail(.unreachable("the store does not read what it is sent"), child) }
+        if length > limits.longestQueue { fail(.unreachable("the store does not read its input"), child) }
         if isToLeave, !ending.hasBegun { leave(child) }
     }
 
     /// Takes no call any more and ends its input.
     private mutating func leave(_ child: SpawnedProcess) {
-        process.close(failure ?? .unreachable("the store was let go"), isFault: failure != nil)
+        process.close(failure ?? .unreachable("the store was stopped"), isFault: failure != nil)
         guard !ending.hasBegun else { return }
         process.state.withLock { $0.outgoing = [] }
         ending.leave(child, now)
@@ -196,7 +196,7 @@ struct ProcessLoop {
     private mutating func fail(_ failure: StoreFailure, _ child: SpawnedProcess) {
         if self.failure == nil {
             self.failure = failure
-            log.warning("the store is ended: \(failure.message)")
+            log.warning("the store is stopped: \(failure.message)")
         }
         process.close(failure, isFault: true)
         process.state.withLock { $0.outgoing = [] }

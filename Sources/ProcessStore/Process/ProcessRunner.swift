@@ -68,7 +68,7 @@ final class ProcessRunner: Sendable {
             return state.hello
         }
         guard first?.level == hello.level, first?.takesAnyNames == hello.takesAnyNames else {
-            throw .unreachable("the store says other things of itself than before: mount the domain again")
+            throw .unreachable("the store's properties have changed: remount the domain")
         }
     }
 

@@ -24,10 +24,10 @@ package enum StoreFailure: Error, Hashable, Sendable {
         let text = error.text
         self =
             switch error.code {
-            case "notAuthenticated": .notAuthenticated(text ?? "the store wants a login")
-            case "cannotSynchronize", "unsupported": .refused(text ?? "the store refuses this URL")
+            case "notAuthenticated": .notAuthenticated(text ?? "the store requires a login")
+            case "cannotSynchronize", "unsupported": .refused(text ?? "the store rejects this URL")
             case "untrustedServer": .untrustedServer(text ?? "the server cannot be trusted")
-            case "busy": .busy(error.pause, text ?? "the server has too much to do")
+            case "busy": .busy(error.pause, text ?? "the server is busy")
             default: .unreachable(text ?? "the store can't be reached")
             }
     }

@@ -166,7 +166,7 @@ final class StoreProcess: Sendable {
     }
 
     private func finish(_ end: End) {
-        close(end.failure ?? .unreachable("the store was let go"), isFault: end.failure != nil)
+        close(end.failure ?? .unreachable("the store was stopped"), isFault: end.failure != nil)
         let waiters = state.withLock { state in
             state.end = end
             defer { state.endWaiters = [] }

@@ -67,21 +67,22 @@ extension StoreProgram {
         let raw = openat(folder, name, Int32(flags))
         if raw >= 0 { return OwnedDescriptor(raw) }
         if errno == ENOENT { return nil }
-        let reason = errno == ENOTDIR ? "is a link or no folder" : "can't be opened: \(Errno(rawValue: errno))"
+        let reason =
+            errno == ENOTDIR ? "is a symbolic link or not a directory" : "can't be opened: \(Errno(rawValue: errno))"
         throw UntrustedProgram(path: path, reason: reason)
     }
 
     private static func check(_ file: OwnedDescriptor, _ path: FilePath, _ owner: uid_t) throws(UntrustedProgram) {
         var status = stat()
         guard fstat(file.raw, &status) == 0 else {
-            throw UntrustedProgram(path: path, reason: "can't be looked at: \(Errno(rawValue: errno))")
+            throw UntrustedProgram(path: path, reason: "can't be examined: \(Errno(rawValue: errno))")
         }
         if status.st_mode & S_IFMT == S_IFLNK { throw UntrustedProgram(path: path, reason: "is a link") }
         guard status.st_uid == 0 || status.st_uid == owner else {
-            throw UntrustedProgram(path: path, reason: "is not root's")
+            throw UntrustedProgram(path: path, reason: "is not owned by root")
         }
         guard status.st_mode & 0o022 == 0 else {
-            throw UntrustedProgram(path: path, reason: "can be written by others")
+            throw UntrustedProgram(path: path, reason: "is writable by others")
         }
     }
 }

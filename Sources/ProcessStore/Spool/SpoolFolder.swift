@@ -104,10 +104,10 @@ final class SpoolFile: Sendable {
         let file = OwnedDescriptor(raw)
         var status = stat()
         guard fstat(raw, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw Wrong(reason: "the spool file is no file")
+            throw Wrong(reason: "the spool file is not a regular file")
         }
-        guard status.st_nlink == 1 else { throw Wrong(reason: "the spool file has other names") }
-        guard status.st_uid == geteuid() else { throw Wrong(reason: "the spool file is another user's") }
+        guard status.st_nlink == 1 else { throw Wrong(reason: "the spool file has other hard links") }
+        guard status.st_uid == geteuid() else { throw Wrong(reason: "the spool file belongs to another user") }
         return FetchedFile(file: file, size: Int64(status.st_size))
     }
 }
@@ -136,7 +136,7 @@ struct FetchedFile {
         guard done < part.upperBound else { return }
         var status = stat()
         guard fstat(file.raw, &status) == 0, Int64(status.st_size) >= part.upperBound else {
-            throw SpoolFile.Wrong(reason: "the spool file ends too early")
+            throw SpoolFile.Wrong(reason: "the spool file is too short")
         }
         try sink.writeZeros(in: done + offset..<part.upperBound + offset)
     }
@@ -150,7 +150,7 @@ struct FetchedFile {
             let wanted = Int(min(data.upperBound - done, Int64(buffer.count)))
             let count = pread(file.raw, buffer.baseAddress, wanted, off_t(done))
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw SpoolFile.Wrong(reason: "the spool file ends too early") }
+            guard count > 0 else { throw SpoolFile.Wrong(reason: "the spool file is too short") }
             try sink.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: done + offset)
             done += Int64(count)
         }

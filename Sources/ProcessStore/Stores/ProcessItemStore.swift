@@ -28,7 +28,7 @@ package final class ProcessItemStore: RemoteStore {
         arguments.page = page.map { String(decoding: $0.bytes, as: UTF8.self) }
         let result: ItemPageResult = try await call("enumerateItems", arguments, folder)
         let next = result.next.flatMap { $0.isEmpty ? nil : EnumerationPage(bytes: Array($0.utf8)) }
-        if let next, next == page { throw .malformedAnswer("a page leads to itself") }
+        if let next, next == page { throw .malformedAnswer("a page refers to itself") }
         return ItemPage(items: result.items.map(\.item), next: next)
     }
 
@@ -116,7 +116,7 @@ package final class ProcessItemStore: RemoteStore {
     }
 
     private func present(_ item: WireItem?) throws(RemoteStoreError) -> Item {
-        guard let item else { throw .malformedAnswer("there is no item in it") }
+        guard let item else { throw .malformedAnswer("it contains no item") }
         return item.item
     }
 
@@ -153,7 +153,7 @@ package final class ProcessItemStore: RemoteStore {
 
     private func check(_ arguments: ItemArguments) throws(RemoteStoreError) {
         guard caller.hello.takesAnyNames || arguments.isUTF8 else {
-            throw .cannotSynchronize("the store takes no names that are not UTF-8")
+            throw .cannotSynchronize("the store accepts only UTF-8 names")
         }
     }
 }

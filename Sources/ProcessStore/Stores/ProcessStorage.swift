@@ -37,7 +37,7 @@ package final class ProcessStorage: PathStorage {
         let result: ListResult = try await call("list", arguments)
         let next = result.next.flatMap { $0.isEmpty ? nil : EnumerationPage(bytes: Array($0.utf8)) }
         guard next?.bytes.count ?? 0 <= Self.longestPage else { throw .unreachable("the store's page is too long") }
-        if let next, next == page { throw .unreachable("the store's page leads to itself") }
+        if let next, next == page { throw .unreachable("the store's page refers to itself") }
         let entries = result.entries.map(\.entry)
         for entry in entries where !isBelow(entry.path, folder, isDeep: isDeep) {
             throw .unreachable("the store lists \(entry.path.words) in \(folder.words)")
@@ -67,8 +67,12 @@ package final class ProcessStorage: PathStorage {
             throw PathStorageError(error)
         }
         let entry = try checked(result, at: path)
-        guard entry.kind == .file else { throw .unreachable("the store gives the content of what is no file") }
-        guard version == nil || entry.version == version else { throw .unreachable("the store gives another version") }
+        guard entry.kind == .file else {
+            throw .unreachable("the store returned the content of something that is not a file")
+        }
+        guard version == nil || entry.version == version else {
+            throw .unreachable("the store returned another version")
+        }
         return entry
     }
 
@@ -91,7 +95,7 @@ package final class ProcessStorage: PathStorage {
         }
         let entry = try checked(result, at: path)
         guard entry.kind == .file, entry.size == contents.size else {
-            throw .unreachable("the store answers another size than was sent")
+            throw .unreachable("the store confirmed another size than was sent")
         }
         return entry
     }
@@ -106,13 +110,13 @@ package final class ProcessStorage: PathStorage {
         case .file: throw .unsupported("files are written")
         case .folder: name = "folder"
         case .symlink(let target):
-            guard properties.keepsSymlinks else { throw .unsupported("the store keeps no symbolic links") }
+            guard properties.keepsSymlinks else { throw .unsupported("the store does not support symbolic links") }
             name = "symlink"
             arguments.target = target
             arguments.attributes.mode = nil
         }
         let entry = try await entry(name, arguments, at: path)
-        guard entry.kind == kind else { throw .unreachable("the store made something else") }
+        guard entry.kind == kind else { throw .unreachable("the store created something else") }
         return entry
     }
 
@@ -181,7 +185,7 @@ package final class ProcessStorage: PathStorage {
 
     private func check(_ arguments: PathArguments) throws(PathStorageError) {
         guard caller.hello.takesAnyNames || arguments.isUTF8 else {
-            throw .refused("the store takes no names that are not UTF-8")
+            throw .refused("the store accepts only UTF-8 names")
         }
     }
 }

@@ -83,7 +83,7 @@ final class StoreCaller: Sendable {
         try await onDisk { () throws(CallFailure) in
             do throws(Errno) { try file.fill(with: contents) } catch {
                 if error == .noData { throw .contents("the snapshot ends before its size") }
-                throw .spool("what is to be sent can't be put aside: \(error)")
+                throw .spool("the content to send can't be spooled: \(error)")
             }
         }
     }
@@ -131,7 +131,9 @@ final class StoreCaller: Sendable {
         guard let fetch, let file, let size = size(answer) else { return answer }
         let count = fetch.count(of: size)
         let all = RangeSet(0..<count)
-        guard call.wrote.isSubset(of: all) else { throw .unreachable("the store told of more bytes than there are") }
+        guard call.wrote.isSubset(of: all) else {
+            throw .unreachable("the store reported more bytes than the content has")
+        }
         try await copy(all.subtracting(copied), fetch, file, whole: count)
         return answer
     }
@@ -144,7 +146,7 @@ final class StoreCaller: Sendable {
             do throws(IncomingLine.Malformed) {
                 return try IncomingLine.read(ResultLine<Answer>.self, line).result
             } catch {
-                throw .unreachable("the store's answer cannot be used: \(error.reason)")
+                throw .unreachable("the store's answer is invalid: \(error.reason)")
             }
         case .error(let error) where error.code == "cancelled" && Task.isCancelled: throw .cancelled
         case .error(let error): throw .error(error)

@@ -58,7 +58,7 @@ struct IncomingLine: Decodable {
         } catch let error as DecodingError {
             throw Malformed(reason: Self.words(error))
         } catch {
-            throw Malformed(reason: "a line that is no JSON")
+            throw Malformed(reason: "a line that is not valid JSON")
         }
     }
 
@@ -71,10 +71,10 @@ struct IncomingLine: Decodable {
             let above = place(context)
             return "a line without \(above.isEmpty ? "" : above + ".")\(PlainText.of(key.stringValue, longest: 100))"
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            return "a line whose \(place(context)) is of another kind"
+            return "a line whose \(place(context)) has the wrong type"
         case .dataCorrupted(let context) where !context.codingPath.isEmpty:
             return "a line whose \(place(context)) cannot be read"
-        default: return "a line that is no JSON"
+        default: return "a line that is not valid JSON"
         }
     }
 }

@@ -87,7 +87,7 @@ extension StoreSubject {
         repeat {
             let answer = try await store.enumerateItems(in: folder, from: page)
             items += answer.items
-            try expect(answer.next == nil || answer.next != page, "a page leads to itself")
+            try expect(answer.next == nil || answer.next != page, "a page refers to itself")
             try expect((answer.next?.bytes.count ?? 0) <= 500, "a page is longer than 500 bytes")
             page = answer.next
         } while page != nil

@@ -132,7 +132,7 @@ extension StoreFailure {
         case .refused(let text), .unsupported(let text): self = .refused(text)
         case .unreachable(let text), .unavailable(let text), .insufficientQuota(let text), .readOnly(let text):
             self = .unreachable(text)
-        case .busy(let pause): self = .busy(pause, "the server has too much to do")
+        case .busy(let pause): self = .busy(pause, "the server is busy")
         case .notFound, .taken, .changed, .notEmpty, .cancelled: self = .unreachable("the store can't be reached")
         }
     }

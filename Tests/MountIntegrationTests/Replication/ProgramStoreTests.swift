@@ -119,7 +119,7 @@ import Testing
                 replica add x --store nosuch:///y
             refused 15 "$HERE/none: No such file or directory" replica add x --store "example://$HERE/none"
             chmod 777 /usr/local/lib/replica
-            refused 15 "/usr/local/lib/replica can be written by others, so it is not run" \\
+            refused 15 "/usr/local/lib/replica is writable by others, so it is not run" \\
                 replica add x --store "example://$HERE/storage"
             chmod 755 /usr/local/lib/replica
             printf '#!/bin/sh\\nexit 7\\n' >/usr/local/lib/replica/stores/replica-store-dies
