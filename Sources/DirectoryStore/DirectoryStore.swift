@@ -47,7 +47,7 @@ package final class DirectoryStore: RemoteStore {
         properties.concurrency = Self.concurrency
         properties.tellsEveryContent = false
         self.properties = properties
-        // As many again: what a program waits for never stands behind all that is being sent.
+        // Twice as many: requests that a program waits for never queue behind uploads.
         pool = WorkerPool(count: 2 * Self.concurrency)
         WatchThread.start(tree, isStopped: isStopped)
     }

@@ -1,8 +1,8 @@
-/// What the events at a place were, as far as it matters.
+/// The relevant kinds of events at a place.
 struct ChangeCause: OptionSet {
     let rawValue: UInt8
 
-    /// The entry went to another place, rather than being unlinked or replaced.
+    /// The entry was moved away, not unlinked or replaced.
     static let movedAway = ChangeCause(rawValue: 1)
     /// The entry's mode, times or attributes were set.
     static let attributes = ChangeCause(rawValue: 2)

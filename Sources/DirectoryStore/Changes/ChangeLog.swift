@@ -1,6 +1,6 @@
 import ReplicaModel
 
-/// The order in which items changed, and the anchors that name points in it. It lives as long as the process.
+/// The order in which items changed, with anchors for points in it. It exists as long as the process.
 struct ChangeLog {
     /// Entries kept; a feed that is asked now and then is never this far behind.
     static let longest = 200_000
@@ -26,7 +26,7 @@ struct ChangeLog {
         first += count
     }
 
-    /// Makes every anchor given out so far unknown.
+    /// Expires all anchors.
     mutating func expire() { self = ChangeLog() }
 
     var anchor: SyncAnchor { anchor(at: sequence) }

@@ -2,8 +2,8 @@ import Glibc
 import ReplicaModel
 import SystemPackage
 
-/// Who may write in the store can have a file say that it is any item. It is believed only where nothing living is that
-/// item: of two, the one that merely says so becomes an item of its own.
+/// Anyone who can write to the store can make a file claim to be any item. The claim is only accepted if no existing file is
+/// that item; of two, the one that only claims it becomes a separate item.
 extension DirectoryTree {
     /// What stands at a place, once it is no second one of an item that stands elsewhere.
     /// - Parameter status: What was found there. Its attribute, or that of the other, is taken away when both are one item.
@@ -22,7 +22,7 @@ extension DirectoryTree {
             index.log.add(key)
             return status
         } catch {
-            // The other is not there any more.
+            // The other no longer exists.
             return status
         }
     }

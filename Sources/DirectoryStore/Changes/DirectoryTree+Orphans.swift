@@ -15,13 +15,13 @@ extension DirectoryTree {
         return true
     }
 
-    /// What could not be settled is tried again after this time at the soonest.
+    /// The shortest pause before unsettled orphans are retried.
     private static let shortestWait = Duration.milliseconds(5)
     /// How long the proof that an item is gone may fail, for others move folders all the time or one can't be read, before a
     /// search of the whole tree stands for it.
     private static let patience = Duration.seconds(5)
 
-    /// Finds out what became of items that left their places a while ago.
+    /// Determines what became of items that left their places a while ago.
     func settleOrphans(from top: Handle) throws(RemoteStoreError) {
         let due = index.withLock { index in
             let now = ContinuousClock.now
@@ -31,13 +31,13 @@ extension DirectoryTree {
         let lost = due.filter(\.value.mayBeElsewhere)
         let seen = try lost.isEmpty ? Sightings() : search(for: lost.values)
         let isOverdue = seen.visits[.root] != nil
-        // What went to a listed folder meanwhile is there, and its event is in the queue.
+        // An item that moved to a listed folder meanwhile is there, and its event is in the queue.
         if !lost.isEmpty { settle(takeEvents(), from: top) }
         let gone = index.withLock { index -> [ItemKey] in
             index.addHints(seen.places.filter { due[$0.key] == nil })
             var isProof = isOverdue
             if !isOverdue, seen.isSteady {
-                // What was not seen is nowhere if all folders were read that no event tells about.
+                // Items that were not found are gone if all folders without events were read.
                 let unread = index.unread(Set(seen.visits.keys), outside: lost)
                 isProof = unread.isEmpty && !index.hasUnsettled(outside: lost)
                 for folder in unread { index.lose(folder) }
@@ -58,7 +58,7 @@ extension DirectoryTree {
         if !gone.isEmpty { watches.remove(Set(gone)) }
     }
 
-    /// Searches where no event tells what comes; after a long time everywhere.
+    /// Searches the folders that have no events; after a long time the whole tree.
     private func search(for orphans: some Sequence<FolderIndex.Orphan>) throws(RemoteStoreError) -> Sightings {
         let oldest = orphans.map(\.since).min() ?? .now
         if ContinuousClock.now - oldest > Self.patience {

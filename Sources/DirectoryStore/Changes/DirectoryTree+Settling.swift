@@ -5,7 +5,7 @@ import Threads
 
 /// How events are taken into the index: an event only says where to look. What is seen there may be ahead of the events.
 extension DirectoryTree {
-    /// Takes in all events there are. One thread at a time.
+    /// Processes all queued events. One thread at a time.
     /// - Throws: ``RemoteStoreError/serverUnreachable`` while the root is away.
     func drain() throws(RemoteStoreError) {
         try draining.withLock { count throws(RemoteStoreError) in
@@ -28,7 +28,7 @@ extension DirectoryTree {
         }
     }
 
-    /// How often what cannot be settled is tried again at once.
+    /// How often unsettled places are retried immediately.
     private static let mostPasses = 5
 
     /// Settles places. Those whose folder is not where it was thought are tried again after the others, which may tell where it
@@ -49,7 +49,7 @@ extension DirectoryTree {
         index.withLock { $0.addUnsettled(left) }
     }
 
-    /// Looks at a place as if an event had told of it.
+    /// Checks a place as if there had been an event.
     /// - Returns: Whether the item is known there then: nobody would tell the end of one that the index never had.
     func takeIn(_ item: Item, at place: Place, from top: Handle) -> Bool {
         var pass = Pass()
@@ -60,7 +60,7 @@ extension DirectoryTree {
         }
     }
 
-    /// What one pass leaves to the next.
+    /// The places that one pass leaves to the next.
     private struct Pass {
         var again: [Place: ChangeCause] = [:]
         /// Those of `again` where something is missing, and the event about it is in the queue now.
@@ -112,7 +112,7 @@ extension DirectoryTree {
         return Set(try Linux.entries(of: folder).map(\.name))
     }
 
-    /// What of the store's concern stands at a place.
+    /// The entry at a place, if it is part of the store.
     private func present(_ place: Place, in folder: Handle) throws(Errno) -> FileStatus? {
         do {
             let status = try status(at: place, in: folder)

@@ -1,7 +1,7 @@
 import ReplicaModel
 
-/// Entries by the item that each is and by the place where each stands, packed: about 60 bytes for an entry with a name
-/// of ten. A store may have millions, and most of them nobody uses.
+/// Entries by item and by place, packed: about 60 bytes for an entry with a name of ten bytes. A store may have millions,
+/// most of them unused.
 ///
 /// An item has a slot from when it is first named, be it as the folder of another, until the table is packed anew.
 struct EntryTable {
@@ -10,7 +10,7 @@ struct EntryTable {
         let rawValue: UInt8
         /// It was seen at its place.
         static let known = Marks(rawValue: 1)
-        /// It stands among the entries of its folder.
+        /// It is an entry of its folder.
         static let attached = Marks(rawValue: 2)
         /// It may be at its place.
         static let hinted = Marks(rawValue: 4)
@@ -49,7 +49,7 @@ struct EntryTable {
         guard var current = slot(of: key) else { return nil }
         var names: [FileName] = []
         while current != Self.root {
-            // Hints of different times can form a ring.
+            // Hints from different times can form a cycle.
             guard names.count < Self.deepest, hasPlace(current) else { return nil }
             names.append(columns.name(at: current))
             current = columns.parents[Int(current)]
@@ -77,7 +77,7 @@ struct EntryTable {
         if entries[slot] == nil { entries[slot] = SlotTable() }
     }
 
-    /// Has an item stand at a place in a listed folder, where no other stands.
+    /// Puts an item at a free place in a listed folder.
     mutating func attach(_ key: ItemKey, stamp: Int, at place: Place) {
         let slot = intern(key)
         detach(slot)
@@ -88,7 +88,7 @@ struct EntryTable {
         packIfSparse()
     }
 
-    /// Takes an item out of its folder's entries; its place stays known.
+    /// Removes an item from its folder's entries; its place stays known.
     mutating func detach(_ key: ItemKey) {
         if let slot = slot(of: key) { detach(slot) }
     }
@@ -102,7 +102,7 @@ struct EntryTable {
         packIfSparse()
     }
 
-    /// Notes where an item may be that is not known.
+    /// Records a hint about an unknown item.
     mutating func hint(_ key: ItemKey, at place: Place) {
         let slot = intern(key)
         _ = move(slot, to: place)
@@ -120,7 +120,7 @@ struct EntryTable {
         packIfSparse()
     }
 
-    /// Keeps of all that is known where it may be, and lists no folder.
+    /// Turns all known places into hints, and lists no folder.
     mutating func loosen() {
         for slot in columns.marks.indices {
             let marks = columns.marks[slot]

@@ -1,13 +1,12 @@
 import ReplicaModel
 
-/// What is known of the tree: exactly what stands in each listed folder, and hints about the rest. It is only ever a
-/// help to find entries; every use looks at the entry itself again.
-/// Large: the one place where what is known of the tree changes; its tables are types of their own.
+/// What is known about the tree: the exact entries of each listed folder, and hints about the rest. It only helps to find
+/// entries; each use checks the entry itself.
 struct FolderIndex {
-    /// An item that left its place and was not seen in another one yet.
+    /// An item that left its place and was not found at another one yet.
     struct Orphan {
         var since: ContinuousClock.Instant
-        /// Whether it may stand in a folder that is not listed. False for what was unlinked or replaced.
+        /// Whether it may be in a folder that is not listed. False if it was unlinked or replaced.
         var mayBeElsewhere: Bool
 
         /// When it can be settled. inotify(7) tells both halves of a rename together, or almost so.
@@ -20,11 +19,11 @@ struct FolderIndex {
     /// The folders that are known and not listed.
     private(set) var unlisted: Set<ItemKey> = []
     private(set) var orphans: [ItemKey: Orphan] = [:]
-    /// Where the names of files with several names stand, by the file: what makes or takes one tells nothing of the others.
+    /// The places of files with several names: an event about one name doesn't mention the others.
     private var linked: [ItemKey: Set<Place>] = [:]
     private var busy: [Place: Int] = [:]
     private var postponed: [Place: ChangeCause] = [:]
-    /// Events whose folder could not be found; asked again.
+    /// Events whose folder could not be found; retried.
     private(set) var unsettled: [Place: ChangeCause] = [:]
     var log = ChangeLog()
     /// What was written in listed folders.
@@ -35,21 +34,21 @@ struct FolderIndex {
     /// The names that lead from the root to an item; nil when it is unknown.
     func names(of key: ItemKey) -> [FileName]? { table.names(of: key) }
 
-    /// Where an item was last seen; nil for what there is a hint about at the most.
+    /// Where an item was last seen; nil if there is at most a hint.
     func knownPlace(of key: ItemKey) -> Place? { table.marks(of: key).contains(.known) ? table.place(of: key) : nil }
 
-    /// Whether an item is known to stand at a place now.
+    /// Whether an item is known to be at a place now.
     func isAt(_ place: Place, _ identifier: ItemIdentifier) -> Bool { table.entry(at: place)?.identifier == identifier }
 
     func isListed(_ key: ItemKey) -> Bool { table.marks(of: key).contains(.listed) }
 
-    /// From now on the folder's entries are known and its changes told.
+    /// From now on the folder's entries are known and its changes reported.
     mutating func list(_ key: ItemKey) {
         table.list(key)
         unlisted.remove(key)
     }
 
-    /// Takes over what the store itself found or did at a place, without telling it as a change.
+    /// Records what the store itself found or did at a place, without reporting it as a change.
     mutating func record(_ status: FileStatus, at place: Place) {
         let key = ItemKey(status, at: place)
         guard isListed(place.parent) else { return recordUnlisted(key, status, at: place) }
@@ -73,7 +72,7 @@ struct FolderIndex {
     mutating func lose(_ key: ItemKey) -> Bool {
         var isLost = false
         var here = key
-        // Hints of different times can form a ring.
+        // Hints from different times can form a cycle.
         for _ in 0..<EntryTable.deepest {
             guard here != .root, let place = table.place(of: here) else { break }
             if !isListed(place.parent), knownPlace(of: here) != nil {
@@ -85,13 +84,13 @@ struct FolderIndex {
         return isLost
     }
 
-    /// The unlisted folders that a search did not read, except those in what it searched for: they are where that is.
+    /// The unlisted folders that a search did not read, except those inside the items that it searched for.
     /// - Parameter visited: The folders that were read.
     func unread(_ visited: Set<ItemKey>, outside lost: [ItemKey: Orphan]) -> Set<ItemKey> {
         unlisted.filter { !visited.contains($0) && !isIn(lost, $0) }
     }
 
-    /// Whether events are left of folders that are not in what is searched for.
+    /// Whether there are pending events of folders outside of what is searched for.
     func hasUnsettled(outside lost: [ItemKey: Orphan]) -> Bool { unsettled.keys.contains { !isIn(lost, $0.parent) } }
 
     private func isIn(_ lost: [ItemKey: Orphan], _ key: ItemKey) -> Bool {
@@ -110,7 +109,7 @@ struct FolderIndex {
         orphans[key] = nil
     }
 
-    /// Compares what now is at a place with what was there, and tells the difference.
+    /// Compares the entry at a place with the known one, and reports the difference.
     /// - Returns: Where other names of the file stand, which may be another item now: the first name when a second one
     ///   comes, and the last that is left.
     @discardableResult
@@ -131,7 +130,7 @@ struct FolderIndex {
         return others.subtracting([place])
     }
 
-    /// Whether what stood at a place is not there any more, and no event said yet that it went elsewhere.
+    /// Whether the known entry of a place is gone, and no event reported yet that it moved.
     func misses(_ place: Place, _ status: FileStatus?, _ cause: ChangeCause) -> Bool {
         guard busy[place] == nil, !cause.contains(.movedAway), let old = table.entry(at: place) else { return false }
         return status.map { ItemKey($0, at: place) } != old
@@ -141,7 +140,7 @@ struct FolderIndex {
         detach(from: place, unless: key, mayBeElsewhere: cause.contains(.movedAway))
         guard let key, let status else { return }
         let isKnown = table.entry(at: place) == key
-        // A write counts whatever the status says: it may be that of a look between the two.
+        // A write counts whatever the status is: it may have been read between the two.
         let isWritten = isKnown && cause.contains(.written) && status.kind == .file
         if isKnown, !isWritten, !isNews(status, table.stamp(of: key), cause) { return }
         attach(key, status, at: place)
@@ -200,7 +199,7 @@ struct FolderIndex {
         gone.append(key)
     }
 
-    /// Takes over what a scan of the whole tree or of parts of it found.
+    /// Adds the results of a scan of the tree or of parts of it.
     mutating func addHints(_ found: [ItemKey: Place]) {
         for (key, place) in found where !table.marks(of: key).contains(.known) { table.hint(key, at: place) }
     }
@@ -212,7 +211,7 @@ struct FolderIndex {
         log.add(key)
     }
 
-    /// Forgets everything and expires the anchors; what was known stays as hints.
+    /// Forgets everything and expires the anchors; known places become hints.
     mutating func expire() {
         table.loosen()
         unlisted = []
@@ -223,7 +222,7 @@ struct FolderIndex {
         log.expire()
     }
 
-    /// Hands over the events to be asked again.
+    /// Returns the events to be retried.
     mutating func takeUnsettled() -> [Place: ChangeCause] {
         let taken = unsettled
         unsettled = [:]
@@ -237,12 +236,12 @@ struct FolderIndex {
         }
     }
 
-    /// Keeps events at places where the store itself is at work from being told.
+    /// Holds back events at places that the store itself is changing.
     mutating func begin(_ places: [Place]) {
         for place in places { busy[place, default: 0] += 1 }
     }
 
-    /// Lets events at these places be told again, beginning with those that came meanwhile.
+    /// Releases events at these places, starting with those that came meanwhile.
     /// - Returns: Whether there are any.
     mutating func end(_ places: [Place]) -> Bool {
         var hasEvents = false

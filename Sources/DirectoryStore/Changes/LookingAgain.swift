@@ -1,10 +1,11 @@
 import SystemPackage
 
-/// When a store whose changes nobody tells of is listed anew.
+/// When a store without change notification is listed again.
 struct LookingAgain: Hashable, Sendable {
     /// The least time from one listing to the next.
     static let usual = Duration.seconds(60)
-    /// How much longer than a listing took the pause after it is: a large tree on a slow network is not always listed.
+    /// The ratio of the pause to the duration of the listing before it, so that a large tree on a slow network is not listed
+    /// all the time.
     private static let rest = 10
 
     let interval: Duration

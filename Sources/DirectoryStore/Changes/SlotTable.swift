@@ -1,8 +1,8 @@
 /// A hash table of numbers, at four bytes for each cell. What they stand for, and so hash and equality, is the caller's.
 struct SlotTable {
     private(set) var count = 0
-    /// A number and one, or 0 for a free cell. A number is in the first cell, from the one its hash names on, that was
-    /// free when it came; no free cell lies between.
+    /// A number plus one, or 0 for a free cell. Linear probing: a number is in the first cell, starting with the one given by
+    /// its hash, that was free when it was inserted; no free cell is in between.
     private var cells: ContiguousArray<UInt32> = []
 
     /// All numbers, in no order.

@@ -4,7 +4,7 @@ import Threads
 
 /// The thread that takes in events as they come and signals changes.
 enum WatchThread {
-    /// Events that come together are taken in together.
+    /// Events that come together are processed together.
     private static let gathering: UInt32 = 20_000
     /// How often a root that is away is looked for, and a feed that cannot tell everything asks for a listing.
     private static let rootPeriod: Int32 = 1_000
@@ -48,7 +48,7 @@ enum WatchThread {
 }
 
 extension DirectoryTree {
-    /// Has whoever asks for changes list everything.
+    /// Makes the next request for changes list everything.
     /// - Returns: How long the listings took that were made since the last time.
     fileprivate func askForListing() -> Duration {
         index.withLock { $0.log.expire() }

@@ -11,7 +11,7 @@ extension Linux {
             var bytes = [CChar](repeating: 0, count: size)
             do {
                 let length = try check { flistxattr(file.raw, &bytes, size) }
-                // A name that is no UTF-8 cannot be kept as an item's attribute, so a repaired one is just not found.
+                // A name that is not UTF-8 can't be an item's attribute; its repaired form is simply not found.
                 return bytes.prefix(length).split(separator: 0).map {
                     String(decoding: $0.map { UInt8(bitPattern: $0) }, as: UTF8.self)
                 }

@@ -40,7 +40,7 @@ struct FileSystemAbilities: Hashable, Sendable {
     /// The least by which times differ, in nanoseconds.
     var timeGrain: Int64 { keepsTimes ? 1 : 2_000_000_000 }
 
-    /// Why a name cannot be one there, in words that go on after it; nil when it can.
+    /// Why a name is invalid there, as words that follow it; nil if it is valid.
     func fault(of name: FileName) -> String? {
         guard !takesAnyName else { return nil }
         guard String(validating: name.bytes, as: UTF8.self) != nil else { return "it is no UTF-8" }

@@ -3,10 +3,10 @@ import Glibc
 import ReplicaModel
 import SystemPackage
 
-/// Finds out what a file system can do by doing it, in a folder of the store's own that is gone when it ends. One that a
-/// killed daemon leaves goes as any other temporary file.
+/// Probes the features of a file system in a temporary folder of its own. If the daemon is killed meanwhile, that folder is
+/// removed like any other temporary file.
 struct FileSystemProbe {
-    /// Where it is tried.
+    /// The folder for the probe.
     private let folder: Handle
     private let file = FileName("file")
 
@@ -29,7 +29,8 @@ struct FileSystemProbe {
         return ioctl(folder.raw, UInt(CL_FS_IOC_GETFLAGS), &flags) == 0 && flags & CLong(CL_FS_CASEFOLD_FL) != 0
     }
 
-    /// Tries it. Where nothing can be made (read-only, full, somebody else's) what is answered without a change is believed.
+    /// Probes by changes. If nothing can be created (read-only, full, another user's), the results of read-only checks are
+    /// used.
     static func tryOut(in folder: Handle) throws(Errno) -> FileSystemAbilities {
         let name = TemporaryName.make()
         do throws(Errno) {
@@ -84,7 +85,7 @@ struct FileSystemProbe {
     }
 
     private func keepsTime(_ handle: Handle) -> Bool {
-        // An odd second, for FAT counts in two.
+        // An odd second, because FAT has a resolution of two.
         let date = Timestamp(seconds: 1_234_567_891, nanoseconds: 123_456_789)
         return succeeds { () throws(Errno) in
             try Linux.setModificationDate(date, of: file, in: folder)

@@ -27,7 +27,7 @@ struct FileSystemType: RawRepresentable, Hashable, Sendable {
         0x786F_4256, 0xBACB_ACBC, 0x0153_46CE,  // vboxsf, vmhgfs, prl_fs
     ]
 
-    /// Those that keep all that Linux knows of: ext4, xfs, btrfs, f2fs, tmpfs, zfs, bcachefs.
+    /// Linux's own, which support all attributes: ext4, xfs, btrfs, f2fs, tmpfs, zfs, bcachefs.
     private static let ofLinux: Set<UInt32> = [
         0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010, 0x0102_1994, 0x2FC1_2FC1, 0xCA45_1A4E,
     ]

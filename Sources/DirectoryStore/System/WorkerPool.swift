@@ -2,7 +2,7 @@ import Glibc
 import ReplicaModel
 import Threads
 
-/// Threads for calls that block in the kernel, so that Swift's own never do.
+/// Threads for calls that block in the kernel, so that Swift's own threads don't.
 final class WorkerPool: TaskExecutor {
     private let queue = JobQueue()
 

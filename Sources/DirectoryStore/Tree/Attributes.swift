@@ -39,7 +39,7 @@ enum Attributes {
     /// - Returns: The fields for which the file system has no space.
     static func write(_ metadata: ItemMetadata, _ fields: ItemFields, to file: Handle) throws(Errno) -> ItemFields {
         var refused: ItemFields = []
-        // What is cleared has no attribute: nobody else's file gets an empty one.
+        // A cleared field has no attribute at all, not an empty one.
         let text = metadata.tags.flatMap { $0.isEmpty ? nil : $0 }
         try set(tags, text, .tags, fields, file, &refused)
         let used = metadata.lastUsedDate.flatMap { $0.nanoseconds == 0 ? nil : String($0.nanoseconds) }

@@ -12,7 +12,7 @@ extension DirectoryTree {
         try checkName(template.filename)
         let folder = try openFolder(template.parent)
         let place = Place(parent: folder.key, name: template.filename)
-        // Looked first, so that a taken name costs no copy of the contents.
+        // Checked first, so that a taken name costs no copy of the contents.
         if let other = try occupant(place, folder) {
             return try adopt(other, template, contents, options, flag)
         }
@@ -96,7 +96,7 @@ extension DirectoryTree {
     func occupant(_ place: Place, _ folder: OpenFolder) throws(RemoteStoreError) -> Located? {
         do throws(Errno) {
             var status = try self.status(at: place, in: folder.handle)
-            // It takes the name, as a device does.
+            // It occupies the name, as a device does.
             let isExact = try isExactly(place.name, in: folder.handle)
             if isForeign(status) || !isExact { status.kind = nil }
             return Located(
@@ -114,7 +114,7 @@ extension DirectoryTree {
         _ other: Located, _ template: ItemTemplate, _ contents: ItemContents?, _ options: CreateOptions,
         _ flag: CancellationFlag
     ) throws(RemoteStoreError) -> StoreResult {
-        // A device or a socket is no item, but takes the name.
+        // A device or a socket is not an item, but occupies the name.
         guard other.status.kind != nil else { throw .filenameCollision(nil) }
         let item = try describeOccupant(other)
         guard options.contains(.mayAlreadyExist), try isEqual(other, template, contents, flag) else {

@@ -18,8 +18,8 @@ extension DirectoryTree {
         return item
     }
 
-    /// Whatever item has a place by now: the one that was found there, or one that took its place since. Where names are given
-    /// by links, a file that is just given one has two for a moment, and so another identifier.
+    /// The item that is now at a place: the one that was found there, or its replacement. Where entries are renamed by links,
+    /// a file has two names for a moment, and thus another identifier.
     func describeOccupant(_ found: Located) throws(RemoteStoreError) -> Item {
         try at(path(found.names)) { () throws(Errno) in
             try describe(found.place, found.status, in: found.folder)
@@ -35,7 +35,7 @@ extension DirectoryTree {
             metadata: metadata)
     }
 
-    /// The item at a place. A file or folder is opened, and what is open is told, should it just be replaced.
+    /// The item at a place. A file or folder is opened, and the open one is described, even if it is just being replaced.
     func describe(_ place: Place, _ seen: FileStatus, in folder: Handle) throws(Errno) -> Item {
         guard seen.kind != .symlink, let file = try openForReading(place.name, seen, in: folder) else {
             if seen.kind == .symlink {
@@ -47,7 +47,7 @@ extension DirectoryTree {
             return item(at: place, seen, metadata, nil)
         }
         var status = try status(of: file, at: place)
-        // What it says that it is was not believed.
+        // The file's claim was rejected.
         if seen.inherited == nil, seen.inode == status.inode { status.inherited = nil }
         return try describe(place, status, file)
     }
@@ -59,7 +59,7 @@ extension DirectoryTree {
         return item(at: place, status, metadata, nil)
     }
 
-    /// Nil when it cannot be read, now or by us: it is then told without what only an open file tells.
+    /// Nil if it can't be opened: it is then described without the metadata that require an open file.
     private func openForReading(
         _ name: FileName, _ seen: FileStatus, in folder: Handle
     ) throws(Errno) -> Handle? {
@@ -74,7 +74,7 @@ extension DirectoryTree {
     private func metadata(_ status: FileStatus) -> ItemMetadata {
         var metadata = ItemMetadata()
         metadata.modificationDate = status.modified
-        // A symlink's mode means nothing to Linux, nor does one that is the mount's for all files.
+        // A symlink's mode has no meaning on Linux, nor has a mode that the mount defines for all files.
         if status.kind != .symlink, abilities.keepsModes { metadata.mode = status.mode }
         return metadata
     }

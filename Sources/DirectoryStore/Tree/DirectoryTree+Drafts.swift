@@ -96,7 +96,7 @@ extension DirectoryTree {
         var refused = fields.intersection(.metadata).subtracting(kept)
         refused.formUnion(try Attributes.write(metadata, kept, to: file))
         if kept.contains(.mode), let mode = metadata.mode {
-            // The file here belongs to the daemon's user: to run as its owner would mean to run as another person.
+            // The file here belongs to the daemon's user: with set-user-ID it would run as another user.
             let harmless = mode & ~0o6000
             if harmless != mode { refused.insert(.mode) }
             try Linux.setMode(harmless & 0o7777, of: file)
@@ -105,7 +105,7 @@ extension DirectoryTree {
             do throws(Errno) {
                 try Linux.setModificationDate(date, of: file)
             } catch {
-                // Where no time is kept as it is, as much of it as can be is for the people who look there.
+                // If times can't be stored exactly, the rounded time is still set, for users who look there.
                 if kept.contains(.modificationDate) { throw error }
             }
         }

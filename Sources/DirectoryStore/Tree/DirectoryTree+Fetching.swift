@@ -19,7 +19,7 @@ extension DirectoryTree {
             try Linux.open(found.place.name, in: found.folder, O_RDONLY | O_NONBLOCK)
         }
         let before = try at(path) { () throws(Errno) in try status(of: file, at: found.place) }
-        // Replaced between two looks: whoever asks again gets the new item's answer.
+        // Replaced between two checks: a retry gets the new item's answer.
         guard ItemKey(before, at: found.place) == found.key else { throw .versionNoLongerAvailable }
         if let version, version != before.contentVersion { throw .versionNoLongerAvailable }
         let wanted = (range ?? 0..<before.size).clamped(to: 0..<before.size)
@@ -58,7 +58,7 @@ extension DirectoryTree {
                 offset += Int64(count)
             }
         }
-        // A file that was cut meanwhile has another version.
+        // A file that was truncated meanwhile has another version.
         if offset < range.upperBound { try sink.writeZeros(in: offset..<range.upperBound) }
     }
 }

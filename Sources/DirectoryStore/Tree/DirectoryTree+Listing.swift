@@ -62,7 +62,7 @@ extension DirectoryTree {
                 let status = settleClaim(found, at: place, in: folder.handle, &index, from: top)
                 let key = ItemKey(status, at: place)
                 index.find(status, at: place)
-                // It met one first that merely says that it is the item.
+                // The listing first met another file that only claims to be the item.
                 if let position = positions[key] { seen[position].1.inherited = nil }
                 positions[key] = seen.count
                 seen.append((place, status))
@@ -83,7 +83,7 @@ extension DirectoryTree {
     /// Removes files that dead daemons left in a folder.
     private func sweep(_ entries: [FolderEntry], in folder: Handle) {
         for entry in entries where TemporaryName.matches(entry.name) {
-            // What cannot be taken away now may be at the next listing.
+            // What can't be removed now is tried again at the next listing.
             guard let status = try? Linux.status(of: entry.name, in: folder) else { continue }
             let age = Duration.nanoseconds(Timestamp.now.nanoseconds.saturatingSubtract(status.changed))
             guard age > temporaryLife || TemporaryName.isOfDead(entry.name) else { continue }

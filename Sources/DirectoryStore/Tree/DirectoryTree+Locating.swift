@@ -39,7 +39,7 @@ struct KnownPath {
         var names: [FileName] = []
         var here = key
         while here != .root {
-            // What moves during a scan can form a ring.
+            // Moves during a scan can form a cycle.
             guard let place = places[here], names.count < places.count else { return nil }
             names.append(place.name)
             here = place.parent
@@ -72,7 +72,7 @@ extension DirectoryTree {
         return try search(key) { (path) throws(RemoteStoreError) in try self.lookFolder(key, at: path, from: top) }
     }
 
-    /// How often an item is looked for while others move what is in the tree.
+    /// How often an item is searched for while others move entries in the tree.
     private static let mostSearches = 8
 
     /// Looks where the index says; then, when that was wrong, where a search of the whole tree saw the item. The index may be
@@ -124,7 +124,7 @@ extension DirectoryTree {
     func open(_ key: ItemKey, at names: [FileName], from top: Handle) throws(Errno) -> Handle {
         let folder = try walk(names, from: top)
         let status = try Linux.status(of: folder)
-        // Where places are what is known, the index has the folder's.
+        // Where items are identified by places, the index has the folder's key.
         let isMeant = memory != nil || status.inode == key.inode && status.birth == key.birth
         guard isMeant, !isForeign(status) else {
             throw .noSuchFileOrDirectory

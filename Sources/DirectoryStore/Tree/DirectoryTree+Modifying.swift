@@ -11,7 +11,7 @@ extension DirectoryTree {
     ) throws(RemoteStoreError) -> StoreResult {
         let found = try locate(template.identifier)
         let present = try describe(found)
-        // The root is the user's own directory: where it stands and how it looks is not the store's to change.
+        // The root is the user's own directory: the store changes neither its place nor its attributes.
         if found.key == .root { return StoreResult(item: present, stillPending: fields) }
         if contents != nil {
             guard present.kind == .file else { throw .cannotSynchronize("only files have contents") }
@@ -31,7 +31,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Whether a file was written after it had a version, though size and time may be the same.
+    /// Whether a file was written after it had a version, even if size and time are the same.
     private func mayBeRewritten(_ found: Located, since base: ItemVersion) throws(RemoteStoreError) -> Bool {
         guard let changed = FileStatus.changeTime(of: base), changed != found.status.changed else { return false }
         try drain()
@@ -103,13 +103,13 @@ extension DirectoryTree {
         let mark = try mark(of: change.old)
         return try draftFile(contents, in: change.folder, flag) { (file) throws(Errno) in
             let status = change.old.status
-            // Only root may give files away; for all others the new file is theirs, as the old one was.
+            // Only root may change owners; for other users, the new file is theirs as the old one was.
             _ = fchown(file.raw, status.owner, status.group)
             try Inheritance.give(change.old.key, to: file)
             if let mark {
                 try Linux.setAttribute(Attributes.template, mark, of: file)
             }
-            // What can't be kept is not asked for, but of what was just changed it is said.
+            // Fields that can't be kept are ignored, but reported if they were just changed.
             let refused = try self.dress(file, wanted, fields.intersection(self.abilities.fields.union(change.fields)))
             try self.makeOther(file, than: change)
             return refused
@@ -126,7 +126,7 @@ extension DirectoryTree {
         try Linux.setModificationDate(Timestamp(nanoseconds: later), of: file)
     }
 
-    /// The template that an item was made from, so that it is known for it also after a change.
+    /// The template that an item was created from, so that it is still recognized after a change.
     private func mark(of found: Located) throws(RemoteStoreError) -> [UInt8]? {
         try at(path(found.names)) { () throws(Errno) in
             let file = try Linux.open(found.place.name, in: found.folder, O_RDONLY | O_NONBLOCK)
@@ -168,7 +168,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Where places are what is known, no listing may come between a rename and what is noted of it.
+    /// Where items are identified by places, no listing may come between a rename and its record.
     private func noting(_ key: ItemKey, at place: Place, _ rename: () throws(Errno) -> Void) throws(Errno) {
         guard let memory else { return try rename() }
         try index.withLock { _ throws(Errno) in
@@ -200,14 +200,14 @@ extension DirectoryTree {
                 try Linux.rename(
                     draft.name, in: folder, to: change.place.name, in: folder, flags: CL_RENAME_EXCHANGE)
             } catch .noSuchFileOrDirectory {
-                // Somebody deleted our file at once; theirs still gets its name back.
+                // Somebody deleted our file immediately; theirs still gets its name back.
                 try Linux.rename(draft.name, in: folder, to: change.place.name, in: folder)
             }
         }
         throw .versionConflict(try occupant(change.place, change.folder).map(describeOccupant))
     }
 
-    /// What it means that an item is not where it was found: it is gone, or can be found elsewhere the next time.
+    /// The error for an item that is not where it was found: it is gone, or the next attempt finds it elsewhere.
     private func absence(of key: ItemKey) -> RemoteStoreError {
         do {
             _ = try locate(key.identifier)

@@ -28,7 +28,7 @@ extension DirectoryTree {
             try Linux.unlink(found.place.name, in: found.folder, isFolder: true)
             return
         } catch  where error == .directoryNotEmpty || error == .fileExists {
-            // Looked into below.
+            // Checked below.
         } catch  where error.provesAbsence {
             return
         } catch {
@@ -98,7 +98,7 @@ extension DirectoryTree {
         try Linux.unlink(name, in: folder, isFolder: true)
     }
 
-    /// Runs `body` while events at these places wait; what `body` recorded is then no news.
+    /// Runs `body` while events at these places are held back; the changes that `body` recorded are then not reported.
     func quietly<Result>(
         _ places: [Place], _ body: () throws(RemoteStoreError) -> Result
     ) throws(RemoteStoreError) -> Result {

@@ -4,9 +4,9 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// Names are given and taken here, by one call where the file system looks and renames at once, else by a look and a call:
-/// a link where there are some, which replaces nothing either, or a rename right after the look. Between those two another
-/// program that makes an entry of the same name loses it; two threads of ours never meet there.
+/// Renames entries without replacing others: by one call if the file system supports it, otherwise by a check and then a
+/// link, which replaces nothing either, or a rename. Another program that creates an entry of the same name between check and
+/// rename loses it; our own threads exclude each other.
 extension DirectoryTree {
     /// Renames an entry to a free name.
     /// - Throws: `fileExists` if the name is taken.
@@ -24,7 +24,7 @@ extension DirectoryTree {
                 try Linux.rename(name, in: folder, to: newName, in: newFolder, flags: 0)
             }
         } catch .fileExists where !abilities.isCaseSensitive {
-            // The name that it has, in other letters.
+            // Its own name in another spelling.
             let (old, new) = (try Linux.status(of: name, in: folder), try Linux.status(of: newName, in: newFolder))
             guard old.inode == new.inode, try !isExactly(newName, in: newFolder) else { throw .fileExists }
             try Linux.rename(name, in: folder, to: newName, in: newFolder, flags: 0)
@@ -49,7 +49,7 @@ extension DirectoryTree {
         do {
             try Linux.link(name, in: folder, to: newName, in: newFolder)
         } catch .fileExists {
-            // A daemon that was killed between the two calls left both names: its rename is brought to an end.
+            // A daemon that was killed between the two calls left both names: its rename is completed.
             guard try isOne(name, in: folder, newName, in: newFolder) else { throw .fileExists }
         } catch .noSuchFileOrDirectory {
             throw .noSuchFileOrDirectory
@@ -59,7 +59,7 @@ extension DirectoryTree {
         do {
             try Linux.unlink(name, in: folder)
         } catch {
-            // As a rename that may not take the old name away. Should the new one stay, the next try ends it.
+            // If the old name can't be removed, the rename fails. If the new one then stays, the next attempt completes it.
             _ = try? Linux.unlink(newName, in: newFolder)
             throw error
         }
@@ -83,8 +83,8 @@ extension DirectoryTree {
         }
     }
 
-    /// Puts a new file in the place of one whose content is `version`, by a look and a rename. What a link to the old one
-    /// shows to have changed between them comes back.
+    /// Replaces a file whose content is `version`, by a check and a rename. If a link to the old file shows that it changed
+    /// in between, it is restored.
     /// - Returns: Whether the old one had that content.
     func replace(
         _ place: Place, in folder: Handle, by name: FileName, ifContentIs version: String
@@ -93,7 +93,7 @@ extension DirectoryTree {
         return try renaming.withLock { count throws(Errno) in
             count += 1
             guard contentVersion(of: try Linux.status(of: place.name, in: folder)) == version else { return false }
-            // Without links nothing is kept: the look was all there is.
+            // Without links, the check is the only protection.
             let isKept = (try? Linux.link(place.name, in: folder, to: aside, in: folder)) != nil
             try Linux.rename(name, in: folder, to: place.name, in: folder, flags: 0)
             guard isKept else { return true }

@@ -23,7 +23,7 @@ struct Sightings {
     }
 
     var places: [ItemKey: Place] = [:]
-    /// The folders that were read, but for those that nobody but others may read: these are no part of the store.
+    /// The folders that were read. Folders that this user can't read are not part of the store.
     var visits: [ItemKey: Visit] = [:]
     /// Whether all was as it was seen when the search ended: what moves from a folder not yet read to one already read is
     /// missed by one pass.
@@ -76,7 +76,7 @@ extension DirectoryTree {
                 }
                 seen.visits[start.key] = visit
             } catch  where error.provesAbsence {
-                // Gone meanwhile, or moved.
+                // Removed or moved meanwhile.
                 seen.visits[start.key] = nil
             } catch  where error == .permissionDenied || error == .notPermitted {
                 seen.visits[start.key] = Sightings.Visit(names: start.names, changed: 0, isTelling: true)
@@ -84,7 +84,7 @@ extension DirectoryTree {
                 throw failure(error, at: path(start.names))
             }
         }
-        // Were the root replaced meanwhile, what was seen would prove nothing.
+        // If the root was replaced meanwhile, the result proves nothing.
         _ = try openRoot()
     }
 

@@ -18,18 +18,18 @@ final class DirectoryTree: Sendable {
     let listeners = Listeners<Void>()
     let abilities: FileSystemAbilities
     let type: FileSystemType
-    /// Set where others can change the files without our being told.
+    /// Set if others can change the files without notification.
     let lookingAgain: LookingAgain?
-    /// How long it took to list what was listed since all was asked for anew.
+    /// The duration of the listings since a full listing was requested.
     let listingTime = Locked(Duration.zero)
-    /// What items are called where they are known by their places; nil where they are known by their inodes.
+    /// The identifiers of items that are identified by places; nil if they are identified by inodes.
     let memory: PlaceMemory?
-    /// Held while something gets a name that was looked at before, where the file system can't do both at once.
+    /// Held while an entry gets a name that was checked before, if the file system can't do both at once.
     let renaming = Locked(0)
-    /// The age at which a temporary file is one that nobody will finish.
+    /// The age at which a temporary file counts as abandoned.
     let temporaryLife: Duration
-    /// How often events were taken in, the tree looked through, and a folder for marks: held meanwhile, so that one thread
-    /// at a time does.
+    /// How often events were processed, the tree was searched, and a folder was searched for marks. Each is held meanwhile,
+    /// so that only one thread does it.
     let draining = Locked(0, rank: .storeEvents)
     let scanning = Locked(0, rank: .storeScan)
     let searching = Locked(0, rank: .storeScan)
@@ -54,8 +54,7 @@ final class DirectoryTree: Sendable {
         self.memory = found.keepsAttributes ? nil : try Self.open(memory)
     }
 
-    /// What tells the store's directory from another one that may stand in its place, also over a restart of the machine.
-    /// Where inode numbers are others after each mount it is the kind of file system, and when the directory was made.
+    /// Distinguishes the store's directory from another one in its place, also after a reboot.
     var identity: String {
         memory == nil ? root.identity : "on-\(hex(UInt64(type.rawValue)))-\(root.birth)"
     }
@@ -81,7 +80,7 @@ final class DirectoryTree: Sendable {
     func openRoot() throws(RemoteStoreError) -> Handle {
         let (handle, finding) = root.open()
         if finding != .usual {
-            // Whatever happened while it was away was not seen.
+            // Changes while it was away were not observed.
             index.withLock { $0.expire() }
             watches.wake()
             listeners.signal()
@@ -95,15 +94,15 @@ final class DirectoryTree: Sendable {
         var folder = root
         for name in names {
             do throws(Errno) { folder = try Linux.openFolder(name, in: folder) } catch {
-                // What is mounted there is no part of the store.
+                // A filesystem mounted there is not part of the store.
                 throw error == .improperLink ? .noSuchFileOrDirectory : error
             }
         }
         return folder
     }
 
-    /// Whether what is found in a folder of the store is no part of it: it is mounted there. Before Linux 5.8 only another device
-    /// tells that, and of folders alone: overlayfs says of its files that they are on the device of their layer.
+    /// Whether an entry is a mount point and thus not part of the store. Before Linux 5.8 this is only detectable by the
+    /// device number, and only for folders: overlayfs reports the device of the layer for files.
     func isForeign(_ status: FileStatus) -> Bool {
         status.isMountPoint || status.kind == .folder && status.device != root.device
     }

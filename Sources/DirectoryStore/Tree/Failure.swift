@@ -12,10 +12,10 @@ func failure(_ error: Errno, at path: @autoclosure () -> String) -> RemoteStoreE
     case ENOTCONN, ESTALE, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH, ENODEV, ENXIO:
         return .serverUnreachable
     case EMFILE, ENFILE, ENOMEM, ENOENT:
-        // These pass; a name that is gone now was there a moment ago, and the next try sees what became of it.
+        // These are transient: a name that is gone now existed a moment ago, and the next attempt sees what became of it.
         return .serverUnreachable
     case EIO, EACCES, EPERM, EAGAIN, EBUSY, ETXTBSY:
-        // A bad block, a file of somebody else's, an immutable one, a lease: of this one, and it may pass.
+        // A bad block, another user's file, an immutable file, a lease: an error of this file, possibly transient.
         return .itemUnavailable("\(path()): \(error)")
     default:
         return .cannotSynchronize("\(path()): \(error)")

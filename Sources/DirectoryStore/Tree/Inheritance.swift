@@ -3,14 +3,14 @@ import Glibc
 import ReplicaModel
 import SystemPackage
 
-/// A modify puts a new file in the old one's place. An attribute of the new one says that it is still the same item,
-/// so that a crash before the answer is recorded, or a listing that is under way, takes it for no other.
+/// A modification replaces the file. An attribute of the new file identifies it as the same item, so that it isn't mistaken
+/// for another one by a listing in progress, or after a crash before the answer is recorded.
 ///
-/// The attribute names the file that carries it too: a copy made with all attributes is an item of its own.
+/// The attribute also names the file that carries it: a copy with all attributes is a separate item.
 enum Inheritance {
     private static let attribute = "user.replica.item"
 
-    /// Has an open file be known as `key`. Where that cannot be kept the file is a new item.
+    /// Marks an open file as the item `key`. If the mark can't be stored, the file is a new item.
     static func give(_ key: ItemKey, to file: Handle) throws(Errno) {
         let own = try Linux.status(of: file)
         let text = "\(key.identifier.rawValue) \(hex(own.inode))-\(hex(UInt64(bitPattern: own.birth)))"
@@ -21,7 +21,7 @@ enum Inheritance {
         }
     }
 
-    /// Has a file be what it is by itself.
+    /// Removes the mark, so that a file is identified by itself again.
     static func take(from name: FileName, in folder: Handle) throws(Errno) {
         try Linux.removeAttribute(attribute, of: try Linux.open(name, in: folder, O_RDONLY | O_NONBLOCK))
     }
@@ -45,12 +45,12 @@ enum Inheritance {
 }
 
 extension FileStatus {
-    /// Takes in what the file's attribute says, if it is the file's own.
+    /// Adopts the key in the file's attribute, if the attribute is the file's own.
     mutating func inherit(_ value: String?) {
         guard kind == .file, links == 1, let value else { return }
         let parts = value.split(separator: " ")
         guard parts.count == 2, parts[1] == "\(hex(inode))-\(hex(UInt64(bitPattern: birth)))" else { return }
-        // The root is no file: whoever says so would have a file be the folder of all others.
+        // The root is not a file: a file with its key would become the parent of all others.
         inherited = ItemKey(ItemIdentifier(String(parts[0]))).flatMap { $0 == .root ? nil : $0 }
     }
 }

@@ -6,7 +6,7 @@ struct ItemKey: Hashable, Sendable {
     var inode: UInt64
     /// Nanoseconds since the epoch.
     var birth: Int64
-    /// 0, or a hash of the place if the file has several names: each name is an item.
+    /// 0, or a hash of the place if the file has several names, each of which is an item.
     var link: UInt64
 
     /// The store's root, whatever its inode.
@@ -35,7 +35,7 @@ struct ItemKey: Hashable, Sendable {
     /// The file, whichever of its names the item is.
     var file: ItemKey { ItemKey(inode: inode, birth: birth, link: 0) }
 
-    /// Nil for a text that this store never returned.
+    /// Nil for a text that can't be from this store.
     init?(_ identifier: ItemIdentifier) {
         if identifier == .root {
             self = .root

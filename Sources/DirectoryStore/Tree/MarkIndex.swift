@@ -1,7 +1,7 @@
 import ReplicaModel
 
-/// Which file or folder carries which template's mark, for the folders that were asked about last: each is looked through
-/// once. What the store makes there afterwards is noted before it bears its name, so that what is not noted is not there.
+/// Which file or folder carries which template's mark, for the folders that were queried last. Each is searched once; entries
+/// that the store creates there afterwards are recorded before they get their names, so that the index stays complete.
 struct MarkIndex {
     /// The number of folders that are kept.
     private static let mostFolders = 8
@@ -9,7 +9,7 @@ struct MarkIndex {
     static let longestLife = Duration.seconds(60)
 
     private struct Folder {
-        /// By the hashes of the marks: whoever finds a name looks at the mark itself.
+        /// By hash of the mark: the mark of a found entry has to be checked.
         var names: [UInt64: FileName] = [:]
         var isWhole = false
     }

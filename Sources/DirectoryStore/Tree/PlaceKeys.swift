@@ -1,8 +1,8 @@
 import ReplicaModel
 
-/// What items are called on a file system that can't say it: by the places where they were met first, the same in every
-/// process. What the store moves keeps its key, and what comes to its former place gets another: those are exceptions,
-/// which ``PlaceMemory`` keeps.
+/// The keys of items on a file system that can't store them: derived from the places where they were first seen, and equal in
+/// every process. An item that the store moves keeps its key, and a later one at its former place gets another;
+/// ``PlaceMemory`` keeps these exceptions.
 struct PlaceKeys {
     /// The keys that differ from those of their places.
     private(set) var exceptions: [Place: ItemKey] = [:]
@@ -34,7 +34,7 @@ struct PlaceKeys {
 }
 
 extension ItemKey {
-    /// The key of what is at a place when `number` others that were there live elsewhere.
+    /// The key of the item at a place that `number` moved items had before.
     init(_ place: Place, _ kind: ItemKind, number: Int64) {
         self.init(inode: max(1, place.hash64), birth: number << 8 | Int64(kind.rawValue), link: 0)
     }

@@ -35,7 +35,7 @@ final class PlaceMemory: Sendable {
         state.withLock { state in
             let key = state.keys.key(at: place, kind)
             let isUsual = key == ItemKey(place, kind, number: 0)
-            // It stays so when the other is gone.
+            // It keeps the key when the other is gone.
             if !isUsual, state.keys.exceptions[place] != key { set(key, at: place, &state) }
             return key
         }

@@ -34,11 +34,11 @@ enum TemporaryName {
 
 /// A process that makes temporary files.
 private struct Maker {
-    /// The boot that it is of, and the namespace of its number.
+    /// The boot in which it runs, and its PID namespace.
     var boot: String
     var space: String
     var process: Int32
-    /// When it was started, in ticks since the boot: its number may be another's by now.
+    /// When it was started, in ticks since the boot: its PID may have been reused.
     var start: String
 
     static let own = Maker(
@@ -50,14 +50,14 @@ private struct Maker {
         (self.boot, self.space, self.process, self.start) = (boot, space, process, start)
     }
 
-    /// Reads what ``text`` is the beginning of.
+    /// Parses a name that starts with ``text``.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 5, let process = Int32(parts[2]), process > 0 else { return nil }
         self.init(boot: String(parts[0]), space: String(parts[1]), process: process, start: String(parts[3]))
     }
 
-    /// False also where it cannot be told: of another machine, an earlier boot, another namespace.
+    /// False also if it can't be determined: for another machine, an earlier boot, another namespace.
     var isDead: Bool {
         guard boot == Self.own.boot, space == Self.own.space else { return false }
         if kill(process, 0) != 0 { return errno == ESRCH }

@@ -8,7 +8,7 @@ extension FileStatus {
     /// the same size in the same tick shows; older kernels tell times to some milliseconds.
     var contentVersion: String {
         guard kind == .file else { return "" }
-        // Where places are what is known, inode numbers are others after each mount.
+        // Where items are identified by places, inode numbers change with each mount.
         let file = placeKey == nil ? inode : 0
         return "\(hex(UInt64(bitPattern: size))).\(hex(UInt64(bitPattern: modified.nanoseconds))).\(hex(file))"
     }
@@ -18,7 +18,7 @@ extension FileStatus {
     func metadataVersion(at place: Place, _ metadata: ItemMetadata) -> String {
         var state = UInt64(bitPattern: changed)
         if placeKey != nil, kind == .file {
-            // Such file systems' clocks tick too seldom to tell of a second change.
+            // The clocks of such file systems are too coarse to reveal a second change.
             var hash = StableHash()
             hash.add(state)
             hash.add(UInt64(mode))
@@ -39,12 +39,13 @@ extension FileStatus {
         return "\(hex(state)).\(hex(place.hash64))"
     }
 
-    /// The change time of a file that is in its version; nil in one that is not of this store.
+    /// The change time in a file's version; nil if the version is not from this store.
     static func changeTime(of version: ItemVersion) -> Int64? {
         version.metadata.split(separator: ".").first.flatMap { UInt64($0, radix: 16) }.map { Int64(bitPattern: $0) }
     }
 
-    /// A hash of what moves when an entry changes, good for this process: tells whether it did since the last look.
+    /// A hash of what changes together with an entry; valid in this process. Shows whether the entry changed since the last
+    /// check.
     var stamp: Int {
         var hasher = Hasher()
         hasher.combine(size)

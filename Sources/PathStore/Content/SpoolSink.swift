@@ -39,7 +39,7 @@ final class SpoolSink: ContentSink {
     }
 }
 
-/// Remembers what the sink behind it refused with: the storage's own error may say less.
+/// Remembers the error of the sink behind it: the storage's own error may say less.
 final class NotingSink: ContentSink {
     private let sink: any ContentSink
     private let refusal = Locked<RemoteStoreError?>(nil)

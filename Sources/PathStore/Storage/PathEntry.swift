@@ -1,11 +1,11 @@
 package import ReplicaModel
 
-/// What a storage tells of a path. It is hostile until checked.
+/// A storage's answer about a path. Untrusted until checked.
 package struct PathEntry: Hashable, Sendable {
     package var path: StoragePath
     package var kind: PathKind
-    /// Another whenever the content is another, as far as ``PathStorageProperties/changeGrain`` allows; nil for folders
-    /// without one.
+    /// Changes whenever the content does, as far as ``PathStorageProperties/changeGrain`` allows; nil for folders without
+    /// one.
     package var version: String?
     /// The content's size in bytes; 0 for folders and symlinks.
     package var size: Int64
@@ -32,15 +32,15 @@ package struct PathEntry: Hashable, Sendable {
     }
 }
 
-/// What kind of thing is at a path.
+/// The kind of an entry.
 package enum PathKind: Hashable, Sendable {
     case file
     case folder
-    /// With what it points to.
+    /// With its target.
     case symlink([UInt8])
 }
 
-/// What a path has beside its content. Nil is unknown, or left alone.
+/// An entry's metadata. Nil means unknown, or unchanged.
 package struct PathAttributes: Hashable, Sendable {
     /// The twelve permission bits.
     package var mode: UInt16?
@@ -56,10 +56,10 @@ package struct PathAttributes: Hashable, Sendable {
     }
 }
 
-/// Some of what is in a folder, each entry with its whole path.
+/// A page of a folder's entries, with their full paths.
 package struct PathPage: Sendable {
     package var entries: [PathEntry]
-    /// Nil when these were the last.
+    /// Nil for the last page.
     package var next: EnumerationPage?
 
     package init(entries: [PathEntry], next: EnumerationPage? = nil) {

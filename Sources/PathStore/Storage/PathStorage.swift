@@ -1,7 +1,7 @@
 package import ReplicaModel
 
-/// A storage that knows only paths, as S3, WebDAV, SFTP and rclone do: no identifiers, no lasting feed, no way to look up
-/// a lost create. ``PathStore`` makes a `RemoteStore` of it.
+/// A storage that knows only paths, such as S3, WebDAV, SFTP and rclone: without identifiers, a durable feed, or a way to
+/// look up a lost create. ``PathStore`` makes a `RemoteStore` of it.
 ///
 /// All methods may be called at once from any number of tasks, also for one folder; never twice at once for one path.
 /// Each may be repeated after a failure. What cannot be told is ``PathStorageError/unreachable(_:)``, so that it never
@@ -10,11 +10,11 @@ package protocol PathStorage: Sendable {
     /// What it can keep and do. Constant.
     var properties: PathStorageProperties { get }
 
-    /// What is at `path` now; nil is positive proof that nothing is.
+    /// The entry at `path`; nil is positive proof that there is none.
     func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry?
 
-    /// What is in a folder, page by page; nil starts. A failed listing throws, it never ends early.
-    /// - Parameter isDeep: With all that is below, in any order; only where ``PathStorageProperties/listsDeep`` is true.
+    /// The entries of a folder, page by page; nil starts. A listing that fails throws; it never ends early.
+    /// - Parameter isDeep: With everything below, in any order; only if ``PathStorageProperties/listsDeep`` is true.
     /// - Throws: ``PathStorageError/notFound`` when `folder` is positively gone.
     func list(
         _ folder: StoragePath, isDeep: Bool, from page: EnumerationPage?
@@ -28,7 +28,7 @@ package protocol PathStorage: Sendable {
         _ path: StoragePath, version: String?, range: Range<Int64>?, into sink: any ContentSink
     ) async throws(PathStorageError) -> PathEntry
 
-    /// Writes a file whole: it is seen with all of `contents` or not at all. Never a blind overwrite.
+    /// Writes a file atomically, and never over an unexpected one.
     /// - Returns: The entry with the new version.
     /// - Throws: ``PathStorageError/taken(_:)``, ``PathStorageError/changed(_:)``, ``PathStorageError/notFound`` when the
     ///   folder above or, with ``WriteGuard/version(_:)``, the file is gone.
@@ -36,7 +36,7 @@ package protocol PathStorage: Sendable {
         _ path: StoragePath, contents: ItemContents, attributes: PathAttributes, guard: WriteGuard
     ) async throws(PathStorageError) -> PathEntry
 
-    /// Makes a folder or a symlink where nothing is.
+    /// Creates a folder or a symlink; replaces nothing.
     /// - Throws: ``PathStorageError/taken(_:)``, ``PathStorageError/notFound``.
     func make(
         _ path: StoragePath, kind: PathKind, attributes: PathAttributes
@@ -45,14 +45,14 @@ package protocol PathStorage: Sendable {
     /// Sets the attributes that are not nil. The content and its version stay, where the storage can do so.
     func set(_ attributes: PathAttributes, of path: StoragePath) async throws(PathStorageError) -> PathEntry
 
-    /// Moves a file, a symlink or a folder with all that is in it; never over another.
+    /// Moves a file, a symlink or a folder with its contents; never over another.
     /// - Parameter version: That of a file as it was last seen; nil for all other kinds.
     /// - Throws: ``PathStorageError/taken(_:)``, ``PathStorageError/changed(_:)``, ``PathStorageError/notFound``.
     func move(
         _ path: StoragePath, to target: StoragePath, version: String?
     ) async throws(PathStorageError) -> PathEntry
 
-    /// Removes a file or a symlink, or a folder in which nothing is. What is gone already is a success.
+    /// Removes a file, a symlink or an empty folder. Succeeds if it is already gone.
     /// - Parameter version: That of a file as it was last seen; nil for all other kinds.
     /// - Throws: ``PathStorageError/changed(_:)``, ``PathStorageError/notEmpty``.
     func remove(_ path: StoragePath, version: String?) async throws(PathStorageError)
@@ -60,11 +60,11 @@ package protocol PathStorage: Sendable {
     /// Yields a folder, or nil for anywhere, whenever something may have changed there; ends when it never will again.
     func signals() -> AsyncStream<StoragePath?>
 
-    /// Returns when all that calls have made so far would survive a power cut of where it is kept.
+    /// Returns when all acknowledged changes would survive a power cut of the storage.
     func makeDurable() async throws(PathStorageError)
 }
 
-/// What must be at a path before it is written.
+/// The condition for a write.
 package enum WriteGuard: Hashable, Sendable {
     /// Nothing.
     case absent

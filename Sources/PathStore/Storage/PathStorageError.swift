@@ -1,28 +1,28 @@
-/// Why a storage did not do what it was asked.
+/// Why a call of a storage failed.
 package enum PathStorageError: Error, Hashable, Sendable {
     /// Nothing is at the path, or the folder above it is gone: positively.
     case notFound
-    /// Something is where nothing was expected; what it is where known.
+    /// Something is where nothing was expected; its entry, if known.
     case taken(PathEntry?)
-    /// The file has another version; its present state where known.
+    /// The file has another version; its present entry, if known.
     case changed(PathEntry?)
     /// A folder to remove has children.
     case notEmpty
-    /// The person must log in, as the text says.
+    /// The user must log in, as the text says.
     case notAuthenticated(String)
-    /// No room left for this person.
+    /// No space left for this user.
     case insufficientQuota(String)
-    /// Nothing can be changed now, while it can be read.
+    /// Nothing can be changed now; reading works.
     case readOnly(String)
-    /// The storage asks for a pause of so many seconds, 0 where it names none.
+    /// The storage requests a pause of so many seconds; 0 if it names none.
     case busy(seconds: Double)
-    /// This one path cannot be had or changed now, as the text says.
+    /// This path can't be read or changed now, as the text says.
     case unavailable(String)
-    /// This will not work until something changes, as the text says: a name that it does not take, say.
+    /// This will not work until something changes, as the text says: for example an invalid name.
     case refused(String)
-    /// The storage cannot do this at all.
+    /// The storage doesn't support this.
     case unsupported(String)
-    /// No answer, an answer that makes no sense, or a passing failure, as the text says.
+    /// No answer, an invalid answer, or a transient failure, as the text says.
     case unreachable(String)
     case cancelled
 }

@@ -1,13 +1,13 @@
 /// What a path-keyed storage can keep and do.
 /// Large: a field for each property of the protocol.
 package struct PathStorageProperties: Hashable, Sendable, Codable {
-    /// How a condition holds while other clients write.
+    /// How reliable a condition is while other clients write.
     package enum Strength: String, Hashable, Sendable, Codable {
-        /// The storage tests it and acts in one step.
+        /// The storage checks it and acts in one step.
         case atomic
-        /// It is looked at right before the act: another client's change in between is overwritten.
+        /// It is checked immediately before: another client's change in between is overwritten.
         case checked
-        /// It is not looked at.
+        /// It is not checked.
         case none
     }
 

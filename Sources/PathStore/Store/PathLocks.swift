@@ -1,7 +1,7 @@
 internal import ReplicaModel
 
-/// Which paths calls are about now, so that none is called about twice at once and no folder moves under a call; and which
-/// were since some moment, so that what was told before is not taken for what is now.
+/// The paths of running calls, so that no path is used by two at once and no folder moves during a call; and the paths of
+/// recent calls, so that older listings don't count as current.
 final class PathLocks: Sendable {
     /// A path that is held, alone or with all below it.
     struct Claim: Sendable {

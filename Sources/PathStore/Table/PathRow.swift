@@ -1,7 +1,6 @@
 internal import ReplicaModel
 
-/// What is known of an item: what the storage told, and what was sent.
-/// Large: the columns of a table.
+/// What is known about an item: the storage's answers and what was sent.
 struct PathRow: Hashable, Sendable {
     /// Random, never used again; 0 for the root.
     var id: Int64

@@ -88,7 +88,7 @@ extension Database {
         try put(row)
     }
 
-    /// What is gone goes, with all that was in it.
+    /// Deletes a row that is gone, with everything in it.
     func drop(_ id: Int64) throws {
         for child in try rows(in: id) { try drop(child.id) }
         try cachedStatement(sql: "DELETE FROM item WHERE id = ?").execute(arguments: [id])

@@ -51,7 +51,7 @@ final class PathTable: Sendable {
         return queue
     }
 
-    /// Keeps the last unreadable table for who may want to look at it.
+    /// Keeps the last unreadable table for inspection.
     private static func putAway(_ path: String) throws(RemoteStoreError) {
         for part in ["", "-wal", "-shm"] {
             guard rename(path + part, path + ".unreadable" + part) == 0 || errno == ENOENT else {
