@@ -1,6 +1,6 @@
 internal import GRDB
 
-/// How much of everything there is, kept by triggers, so that asking costs one row.
+/// Totals, maintained by triggers, so that a query reads one row.
 struct Counts: Hashable {
     /// All items but the root.
     var items = 0

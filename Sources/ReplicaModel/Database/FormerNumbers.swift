@@ -32,7 +32,7 @@ extension Tree {
         return try takeAgain(number) ? number : nil
     }
 
-    /// Whether nothing has a number that an item had before: it is free to be had again then.
+    /// Whether an item's former number is free.
     func takeAgain(_ number: ItemNumber) throws(ReplicaError) -> Bool {
         guard items[number] == nil, items[inode: number] == nil else { return false }
         if unrecorded.keep(number) { return true }

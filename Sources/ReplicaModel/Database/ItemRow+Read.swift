@@ -32,13 +32,13 @@ extension ItemRow {
         try all("shown = ? AND shown != number AND flags & 1 = 0", [number.argument], database)
     }
 
-    /// Everything the store does not know yet, deletions with it.
+    /// Everything that is not sent yet, including deletions.
     static func pending(in database: Database) throws -> [ItemRow] {
         try all(
             "dirty != 0 OR flags & 1057 != 0 OR placeName IS NOT NULL OR sentName IS NOT NULL", [], database)
     }
 
-    /// What stood directly in `folder` when it was last in step.
+    /// The entries of `folder` when it was last in step.
     static func withBase(in folder: ItemNumber, database: Database) throws -> [ItemRow] {
         try all("baseParent = ?", [folder.argument], database)
     }
@@ -77,7 +77,7 @@ enum Meta: String {
     case durableInStore
     /// The next item number.
     case nextNumber
-    /// What the template identifiers of this replica begin with.
+    /// The prefix of this replica's template identifiers.
     case templatePrefix
     /// Set while an import goes on.
     case importing

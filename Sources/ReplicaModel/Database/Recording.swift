@@ -1,7 +1,7 @@
 internal import SystemPackage
 internal import Threads
 
-/// One writer at a time brings the database up to the tree.
+/// Writes the tree's changes to the database, one writer at a time.
 struct Recording {
     /// Whether the last attempt failed, and why; said in the domain's status.
     var failure: String?

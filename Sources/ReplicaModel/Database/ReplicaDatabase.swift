@@ -4,7 +4,7 @@ internal import SystemPackage
 /// A transaction.
 typealias Rows = Database
 
-/// What the replica knows about its tree, in SQLite. The tree is what the user has; this may be behind it.
+/// The state of the tree, in SQLite. The tree itself is authoritative; the database may be behind it.
 ///
 /// Safe from any thread; never called under the tree's lock but to load a folder.
 final class ReplicaDatabase: Sendable {

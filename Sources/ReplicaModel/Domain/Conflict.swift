@@ -1,7 +1,7 @@
 internal import GRDB
 package import SystemPackage
 
-/// A conflict nobody settled yet: both sides changed a file (MODEL.md#conflicts).
+/// An unresolved conflict: both sides changed a file (MODEL.md#conflicts).
 package struct Conflict: Sendable, Hashable {
     /// The item that has the store's version; nil when it is gone.
     package var original: [FileName]?
@@ -22,7 +22,7 @@ package enum ConflictSide: Sendable, Hashable, CaseIterable {
 }
 
 extension Domain {
-    /// The conflicts nobody settled yet, oldest first.
+    /// The unresolved conflicts, oldest first.
     /// - Throws: The database's error.
     package func conflicts() throws -> [Conflict] {
         try replica.record()
@@ -40,7 +40,7 @@ extension Domain {
         }
     }
 
-    /// Settles a conflict.
+    /// Resolves a conflict.
     /// - Parameter path: The copy's, or the original's, which stands for its newest copy where only one can stay.
     /// - Throws: ENOENT; EINVAL when there is no conflict at the path; EIO when the database can't be used.
     package func resolve(_ path: [FileName], keep side: ConflictSide) async throws(Errno) {

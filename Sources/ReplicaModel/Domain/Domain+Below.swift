@@ -1,6 +1,6 @@
 internal import SystemPackage
 
-/// What is no folder, and where it is.
+/// An item that is not a folder, with its path.
 struct FileBelow: Sendable {
     var number: ItemNumber
     var path: [FileName]

@@ -1,6 +1,6 @@
 internal import SystemPackage
 
-/// What is to be brought here, in the order of the paths.
+/// What is to be fetched, in the order of the paths.
 private struct Absent {
     var path: [FileName]
     var kind: ItemKind
@@ -56,7 +56,7 @@ extension Domain {
         } catch {
             try engine.checkConnected()
             if Task.isCancelled { throw .interrupted }
-            // What was removed meanwhile is nothing to bring.
+            // An item that was removed meanwhile need not be fetched.
             if error != .noSuchFileOrDirectory || item.path == top {
                 result.failed.append(Download.Failure(path: item.path, errno: error))
             }

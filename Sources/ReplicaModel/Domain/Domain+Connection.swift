@@ -16,7 +16,7 @@ extension Domain {
         wakeSignal.signal()
     }
 
-    /// Ends a disconnection: what waited goes on (statement 25).
+    /// Ends a disconnection; waiting work continues (statement 25).
     package func connect() throws {
         try replica.database.write { try Meta.disconnected.write(nil, to: $0) }
         try replica.database.makeDurable()
@@ -31,7 +31,7 @@ extension Domain {
     /// Why the domain is disconnected, and how long; nil when it is not.
     package var disconnectedReason: String? { engine.state.withLock { $0.disconnected?.words } }
 
-    /// Tries everything again at once that waits after a failure.
+    /// Retries everything that waits after a failure, immediately.
     package func retry() {
         engine.state.withLock { state in
             state.storeFailure = nil
@@ -44,7 +44,7 @@ extension Domain {
         wakeSignal.signal()
     }
 
-    /// Tries an item, and what is below it, again at once.
+    /// Retries an item, and everything below it, immediately.
     /// - Throws: ENOENT; ENOTDIR.
     package func retry(_ path: [FileName]) async throws(Errno) {
         let held = try await hold(path, listing: false)
@@ -82,7 +82,7 @@ extension Domain {
 }
 
 extension Replica {
-    /// Lets the pending items that `isMeant` be tried again now.
+    /// Makes the pending items that `isMeant` accepts due now.
     func clearFailure(_ isMeant: (Tree, Node) -> Bool) -> [ItemNumber] {
         withTree { tree in
             tree.pending.values.filter { $0.failure != nil && isMeant(tree, $0) }.map { node in
@@ -93,7 +93,7 @@ extension Replica {
         }
     }
 
-    /// Has the store asked again for what it would not have.
+    /// Offers excluded and refused items to the store again.
     fileprivate func includeAgain() -> [ItemNumber] {
         let numbers: [Int64]
         do {

@@ -2,14 +2,14 @@ internal import Logging
 package import SystemPackage
 internal import Threads
 
-/// What a download of all below a folder did.
+/// The result of downloading everything below a folder.
 package struct Download: Sendable {
-    /// Something that is not here.
+    /// An item that could not be fetched.
     package struct Failure: Sendable {
         package var path: [FileName]
         package var errno: Errno
     }
-    /// Files and folders that are here.
+    /// Files and folders that are materialized.
     package var items = 0
     /// What could not be brought: folders that could not be listed, then the others, each in the order of their paths.
     package var failed: [Failure] = []

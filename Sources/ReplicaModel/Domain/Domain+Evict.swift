@@ -1,15 +1,15 @@
 package import SystemPackage
 
-/// What an eviction did.
+/// The result of an eviction.
 package struct Eviction: Sendable, Hashable {
-    /// Something that stayed.
+    /// An item that was not evicted.
     package struct Refusal: Sendable, Hashable {
         package var path: [FileName]
         package var reason: EvictionRefusal
     }
-    /// Items that are dataless now and were not before.
+    /// Items that became dataless.
     package var items = 0
-    /// Bytes given back.
+    /// Bytes freed.
     package var bytes: Int64 = 0
     package var refused: [Refusal] = []
 }
@@ -37,7 +37,7 @@ extension Domain {
         let held = try await hold(path, listing: false)
         await engine.makeDurableIfPossible()
         var result = try evictBelow(held, path, work)
-        // The folder itself was let go first, or it would count as one in use.
+        // The folder itself was released first, otherwise it would count as in use.
         try await drop(held.number, &result)
         return result
     }
@@ -95,7 +95,7 @@ extension Domain {
         }
     }
 
-    /// What would be lost with a listing if the store did not have it.
+    /// The entries that would be lost with a listing if the store did not have them.
     private static let neededFields: ItemFields = [.mode, .modificationDate, .untoldByStatus]
     /// Rounds of 10 ms that the kernel is given to forget entries.
     private static let forgettingRounds = 50

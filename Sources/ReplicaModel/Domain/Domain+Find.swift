@@ -1,6 +1,6 @@
 internal import SystemPackage
 
-/// An item that stays loaded until it is let go, as if the kernel knew it.
+/// An item that stays loaded until it is released, as if the kernel knew it.
 struct HeldItem: Sendable {
     var number: ItemNumber
     /// The inode number.

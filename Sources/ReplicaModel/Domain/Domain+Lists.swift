@@ -4,7 +4,7 @@ extension Domain {
     /// Items read at a time.
     private static let batch = 256
 
-    /// Hands over the items that meet a condition, in the order of their numbers.
+    /// Passes the items that meet a condition to `body`, in the order of their numbers.
     func forEach(_ condition: String, _ body: ([ItemReport]) async throws -> Void) async throws {
         try replica.record()
         var paths = PathReader()
@@ -47,7 +47,7 @@ struct PathReader {
         _ number: ItemNumber, in rows: Rows, depth: Int
     ) throws -> (path: [FileName], isPinned: Bool) {
         if number != .root, let known = known[number] { return known }
-        // A database that is behind the tree may show a ring for a moment.
+        // A database that is behind the tree may contain a cycle for a moment.
         guard depth < 4096, let row = try ItemRow.of(number, in: rows) else { return ([], false) }
         if known.count > Self.mostKnown { known.removeAll() }
         let found: (path: [FileName], isPinned: Bool)

@@ -19,7 +19,7 @@ extension Domain {
         gatherReimport(held.number)
     }
 
-    /// Goes on with what an earlier run began.
+    /// Continues the reimports of an earlier run.
     func resumeReimports() {
         for number in engine.replica.begunReimports() {
             engine.state.withLock { $0.reimports += 1 }

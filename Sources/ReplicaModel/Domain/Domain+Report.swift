@@ -1,10 +1,10 @@
 import Threads
 
 extension Domain {
-    /// How the domain does, now. Costs the same however large the domain is: may be asked every second.
+    /// The present state of the domain. The cost doesn't depend on the domain's size: it may be called every second.
     /// - Throws: A ``StateFailure``.
     package func report() throws -> DomainReport {
-        // What can't be recorded now is said, and the counts are those of the last time.
+        // If changes can't be recorded now, that is reported, and the counts are the last recorded ones.
         if replica.hasChanges { try? replica.record() }
         let counts = try replica.database.read { try Counts.read(from: $0) }
         let (pending, isMoving) = replica.withTree { ($0.pending.count, $0.isMoving) }
@@ -75,7 +75,7 @@ extension SyncEngine {
         }
     }
 
-    /// How many items are looked at for a report.
+    /// How many items are examined for a report.
     private static let few = 1000
 
     func downloads() -> TransferReport? {
@@ -118,7 +118,7 @@ extension Node {
 extension Replica {
     /// Whether changes of the store are still to be applied.
     var hasIncoming: Bool {
-        // A database that cannot be read says nothing of changes; other calls report it.
+        // If the database can't be read, there are none; other calls report the error.
         (try? database.read { try Incoming.count(in: $0) > 0 }) ?? false
     }
 }

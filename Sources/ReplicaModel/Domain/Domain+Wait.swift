@@ -50,7 +50,7 @@ extension Domain {
         _ = try await engine.awaited { try await drain(waiting, work, isQuiet: { false }, failsWhenParked: true) }
     }
 
-    /// Waits until none of these items is pending, or `isQuiet`.
+    /// Waits until none of these items is pending, or until `isQuiet`.
     /// - Returns: Whether it was quiet.
     private func drain(
         _ items: [ItemNumber: Int64], _ work: Work, isQuiet: () -> Bool, failsWhenParked: Bool = false
@@ -78,7 +78,7 @@ extension Domain {
             } > last
     }
 
-    /// Waits for the comparison of tree and database. What it finds is to be sent.
+    /// Waits for the comparison of tree and database, whose findings have to be sent.
     private func awaitScan(_ work: Work) async throws {
         let found = work.counts.itemsTotal
         try await poll {
@@ -100,7 +100,7 @@ extension Domain {
         var looks = 0
         try await poll {
             looks += 1
-            // Counting costs more than looking for the first.
+            // Counting costs more than finding the first.
             if looks % 25 == 0 { work.setLeft(items: try count(), bytes: 0) }
             return try isApplied(upTo: last) || isQuiet()
         }
@@ -113,7 +113,7 @@ extension Domain {
 }
 
 extension SyncEngine {
-    /// Has the store asked for its changes.
+    /// Requests a pull.
     /// - Returns: The number of the pull that begins after this.
     func askForPull() -> Int {
         let number = state.withLock { state in

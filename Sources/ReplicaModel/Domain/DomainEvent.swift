@@ -1,14 +1,14 @@
-/// One thing that happened in a domain.
+/// An event of a domain.
 package struct DomainEvent: Sendable, Hashable {
     /// What happened.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// Something became known that the store does not have yet.
+        /// A local change that the store does not have yet.
         case localChange
-        /// The tree follows the store for an item.
+        /// A change of the store was applied to an item.
         case remoteChange
-        /// The tree follows a deletion in the store.
+        /// A deletion in the store was applied.
         case remoteDeletion
-        /// The store has the item as it was here.
+        /// The store has the item's local state.
         case uploaded
         /// All of a file's content is here.
         case downloaded
@@ -17,19 +17,19 @@ package struct DomainEvent: Sendable, Hashable {
         case error
         /// Both sides changed a file: the local side is a copy now, at the path.
         case conflict
-        /// The domain's state became another: the detail says which.
+        /// The domain's state changed; the detail says to what.
         case state
         /// All items of an import or a reimport were handed to the store (statement 16).
         case importDidFinish
-        /// Other items than before are materialized (NSFileProviderMaterializedSetDidChange).
+        /// The set of materialized items changed (NSFileProviderMaterializedSetDidChange).
         case materializedSet
-        /// Other items than before are pending (NSFileProviderPendingSetDidChange).
+        /// The set of pending items changed (NSFileProviderPendingSetDidChange).
         case pendingSet
     }
     package var kind: Kind
     /// Below the root; nil where it is about the domain.
     package var path: [FileName]?
-    /// One line, where there is more to say.
+    /// One line with details, if any.
     package var detail: String?
     package var date: Timestamp
 
@@ -42,7 +42,6 @@ package struct DomainEvent: Sendable, Hashable {
 }
 
 extension Domain {
-    /// What happens from now on, until the domain stops. A listener that is thousands of events behind misses the
-    /// oldest.
+    /// The events from now on, until the domain stops. A listener that falls thousands of events behind misses the oldest.
     package func events() -> AsyncStream<DomainEvent> { replica.events.stream() }
 }

@@ -1,8 +1,8 @@
-/// How a domain behaves.
+/// The options of a domain.
 package struct DomainOptions: Sendable, Hashable {
-    /// Seconds that an edit rests before it is sent, so that many saves are one upload.
+    /// Seconds for which an edit is debounced, so that many saves are one upload.
     package var settle = 1.0
-    /// The most bytes of content kept here; nil for no limit.
+    /// The most bytes of content kept locally; nil for no limit.
     package var cacheLimit: Int64?
     /// The least bytes to leave free on the filesystem below; nil for none.
     package var minimumFree: Int64?

@@ -1,14 +1,14 @@
-/// How a domain does.
+/// The state of a domain.
 package struct DomainReport: Sendable, Hashable {
     /// What a domain is doing.
     package enum State: String, Sendable, Hashable {
         /// Its first replication after an import, or a reimport, is under way.
         case importing
-        /// Changes are on their way, in either direction.
+        /// Changes are being transferred, in either direction.
         case syncing
         /// Nothing to do.
         case idle
-        /// The store can't be used now, or there is no room. Everything local works; changes wait.
+        /// The store can't be used now, or there is no space. Everything local works; changes wait.
         case offline
         /// Disconnected by a person.
         case disconnected
@@ -16,27 +16,27 @@ package struct DomainReport: Sendable, Hashable {
         case held
     }
     package var state: State
-    /// Why, in one line, where that needs saying.
+    /// The reason, in one line, if there is one.
     package var reason: String?
-    /// When what failed is tried again; nil when nothing failed, or what did waits for a person or an edit.
+    /// When failed items are retried; nil if there are none, or all wait for a person or an edit.
     package var nextTry: Timestamp?
     /// Items with something not yet in the store.
     package var pending: Int
-    /// Items whose last try failed, and names of the store that cannot stand here.
+    /// Items whose last attempt failed, and names in the store that are not valid here.
     package var errors: Int
-    /// Conflicts nobody settled yet.
+    /// Unresolved conflicts.
     package var conflicts: Int
-    /// Items but the root.
+    /// Items, without the root.
     package var items: Int
-    /// Bytes of all files, whether here or not.
+    /// Bytes of all files, local or not.
     package var bytes: Int64
     /// Bytes of content on this disk.
     package var bytesHere: Int64
     /// Devices, sockets and fifos: they work here and are not replicated (MODEL.md#decisions).
     package var localOnly: Int
-    /// What goes to the store; nil when nothing does.
+    /// The uploads; nil if there are none.
     package var uploads: TransferReport?
-    /// What comes from the store; nil when nothing does.
+    /// The downloads; nil if there are none.
     package var downloads: TransferReport?
 }
 

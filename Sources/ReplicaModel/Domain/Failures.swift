@@ -1,9 +1,9 @@
 import Threads
 
-/// What is known of the items that could not be sent.
+/// A summary of the items that could not be sent.
 struct Failures {
     var count = 0
-    /// When the first of them is tried again, in seconds since 1970.
+    /// When the first of them is retried, in seconds since 1970.
     var retryAt: Double?
     var message = ""
 
@@ -31,7 +31,7 @@ extension Replica {
 }
 
 extension SyncEngine {
-    /// When what failed is tried again.
+    /// When failed items are retried.
     func nextTry(of failures: Failures) -> Timestamp? {
         let time: Double? = state.withLock { state in
             guard state.disconnected == nil else { return nil }

@@ -1,7 +1,6 @@
-/// An item, as the domain knows it.
-/// Large: a field for each one of the printed report.
+/// The state of an item.
 package struct ItemReport: Sendable, Hashable {
-    /// Below the root; of a deleted item where it was.
+    /// The path below the root; for a deleted item, its former one.
     package var path: [FileName]
     /// The inode number that programs see.
     package var number: ItemNumber
@@ -9,32 +8,32 @@ package struct ItemReport: Sendable, Hashable {
     package var identifier: ItemIdentifier?
     /// Nil for devices, sockets and fifos.
     package var kind: ItemKind?
-    /// How much is here; a folder's content is its listing.
+    /// How much of it is local; a folder's content is its listing.
     package var materialization: Materialization
     /// In bytes; 0 for folders.
     package var size: Int64
     /// Bytes of content on this disk.
     package var bytesHere: Int64
-    /// What was asked for at the item itself.
+    /// The pin of the item itself.
     package var pin: Pin
-    /// Whether it is kept here, by its own pin or that of a folder above it.
+    /// Whether it is kept locally, by its own pin or by that of a parent folder.
     package var isPinned: Bool
     /// The fields that the store does not have yet.
     package var pending: ItemFields
-    /// Whether it is gone here and the store is still to learn of that.
+    /// Whether it is deleted locally and the deletion is not sent yet.
     package var isDeleted: Bool
-    /// Whether it is the local side of a conflict nobody settled yet.
+    /// Whether it is the local side of an unresolved conflict.
     package var isConflict: Bool
     /// The version that the store last confirmed.
     package var version: ItemVersion?
     package var capabilities: Capabilities
-    /// Why it is not in step, if the last try failed.
+    /// Why it is not in step, if the last attempt failed.
     package var error: ItemError?
     /// The transfer under way, if one is.
     package var transfer: ItemTransfer?
 }
 
-/// Why the last try for an item failed.
+/// Why the last attempt for an item failed.
 package struct ItemError: Error, Sendable, Hashable {
     /// A ``RemoteStoreError/code``.
     package var code: String
@@ -42,7 +41,7 @@ package struct ItemError: Error, Sendable, Hashable {
     package var message: String
     /// Tries so far.
     package var attempts: Int
-    /// When it is tried again; nil when it waits for a person or an edit.
+    /// When it is retried; nil if it waits for a person or an edit.
     package var retryAt: Timestamp?
 }
 
@@ -79,6 +78,6 @@ extension ItemReport {
         }
     }
 
-    /// Whether the store is still to learn something of it.
+    /// Whether something of it is not sent yet.
     package var isPending: Bool { isDeleted || !pending.isEmpty }
 }

@@ -6,7 +6,7 @@ package enum ItemSet: Int, Sendable, Hashable, CaseIterable {
     /// What the store does not have yet (statement 43).
     case pending = 1
 
-    /// Which rows are in it. What is pending is found by its index: the first part of the condition is the index's own.
+    /// The rows in it. Pending items are found by an index, whose condition is the first part of this one.
     var condition: String {
         switch self {
         case .materialized: "materialization != 2 AND flags & 1 = 0 AND number != 1"
@@ -18,7 +18,7 @@ package enum ItemSet: Int, Sendable, Hashable, CaseIterable {
 
 /// What became of a set after an anchor: a batch of it.
 package struct ItemSetChanges: Sendable {
-    /// An item that is in the set no longer.
+    /// An item that left the set.
     package struct Departure: Sendable, Hashable {
         /// The inode number that programs see.
         package var number: ItemNumber
@@ -27,7 +27,7 @@ package struct ItemSetChanges: Sendable {
         /// Where it is, below the root; nil when it is gone.
         package var path: [FileName]?
     }
-    /// What came into the set and is in it now.
+    /// The items that came into the set and are in it now.
     package var entered: [ItemReport]
     package var left: [Departure]
     /// The anchor after these changes.
@@ -63,7 +63,7 @@ extension Domain {
         guard let start = SetHistory.Point(anchor) else { throw RemoteStoreError.syncAnchorExpired }
         try replica.record()
         let changes = try replica.database.write { rows in try SetHistory(set).changes(after: start, in: rows) }
-        // What a power cut takes back after it is told again.
+        // A power cut may undo what was reported: it is then reported again.
         try replica.database.makeDurable()
         return ItemSetChanges(
             entered: changes.entered.map(withTransfer), left: changes.left, anchor: changes.anchor,

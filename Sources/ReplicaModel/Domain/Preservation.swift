@@ -2,8 +2,8 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// Moves what is to be kept out of a tree that is taken away. Nothing else runs on the replica. What was broken off goes on in
-/// the same target.
+/// Moves the files to be kept out of a tree that is being removed. Nothing else uses the replica. An interrupted removal
+/// continues with the same target.
 struct Preservation {
     let replica: Replica
     let keep: RemovalKeep
@@ -32,7 +32,7 @@ struct Preservation {
         }
     }
 
-    /// Who may not write a folder moves nothing out of it.
+    /// Moving entries out of a folder requires write permission.
     private func letMove(_ folder: HeldFile) throws(Errno) {
         let mode = UInt32(try folder.status().permissions)
         if mode & 0o300 != 0o300 { try folder.setMode(mode | 0o700) }
@@ -53,8 +53,7 @@ struct Preservation {
         return Entry(number: node.number, name: node.name, kind: node.kind, isKept: isKept)
     }
 
-    /// Makes the folder again and moves what is to be kept into it; it goes again when that is nothing and the store
-    /// has it.
+    /// Creates the folder again and moves the files to be kept into it; it is removed if there are none and the store has it.
     private func moveFolder(_ entry: Entry, in folder: ItemNumber, into target: Int32) throws {
         let status = try place(of: entry.name, in: folder).status()
         let made = try makeFolder(entry.name, in: target)

@@ -14,7 +14,7 @@ extension Replica {
 }
 
 extension Replica {
-    /// Whether the last try for an item failed.
+    /// Whether the last attempt for an item failed.
     func hasFailed(_ number: ItemNumber) -> Bool { withTree { $0.items[number]?.failure != nil } }
 }
 

@@ -1,7 +1,7 @@
 internal import GRDB
 
-/// Who was in an ``ItemSet`` when it was last looked at, and when each came or left. Kept for those who ask only: nothing
-/// is written while an item changes, and a question costs a comparison of the set with what was noted.
+/// The members of an ``ItemSet`` at the last query, and when each came or left. Only kept for callers that query: nothing is
+/// written while an item changes, and a query costs a comparison of the set with what was noted.
 struct SetHistory {
     /// A point in the history: a look, and how far its changes were handed over.
     struct Point {
@@ -47,7 +47,7 @@ struct SetHistory {
     /// Changes handed over at a time.
     private static let batch = 256
 
-    /// Notes who came and left since the last look.
+    /// Records the members that came or left since the last query.
     /// - Returns: The number of this look, or of the last one when nothing changed.
     func catchUp(in rows: Rows) throws -> Int64 {
         let kind = set.rawValue

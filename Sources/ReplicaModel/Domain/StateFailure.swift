@@ -1,26 +1,26 @@
 internal import GRDB
 internal import SystemPackage
 
-/// Why what a domain knows of its tree can't be read or written.
+/// Why a domain's database can't be read or written.
 package struct StateFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What stands in the way.
+    /// The cause.
     package enum Cause: Sendable, Hashable, CaseIterable {
         /// No room on the disk that the state is on.
         case noSpace
-        /// The database is no database, or a damaged one.
+        /// The database is damaged, or not a database.
         case damaged
-        /// Another program holds it.
+        /// Another program has locked it.
         case busy
         /// Its files can't be opened or written by this user.
         case inaccessible
-        /// The disk does not read or write.
+        /// The disk fails to read or write.
         case failingDisk
-        /// A newer program made it.
+        /// It was made by a newer version.
         case newer
         case other
     }
     package let cause: Cause
-    /// What SQLite said, for the log.
+    /// SQLite's message, for the log.
     package let detail: String
 
     /// One line for a person.
@@ -65,7 +65,7 @@ package struct StateFailure: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension StateFailure {
-    /// Runs `body` with the database's errors in words.
+    /// Runs `body` and translates the database's errors.
     static func worded<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as DatabaseError {
             throw StateFailure(code: error.extendedResultCode.rawValue, detail: "\(error)")

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// The state's small files, which are replaced as a whole.
+/// The small files of the state, which are replaced atomically.
 extension StateFolders {
     private static let longest = 4096
 
@@ -34,7 +34,7 @@ extension StateFolders {
         try Errno.check(fsync(folder))
     }
 
-    /// What one of them is called until it is whole.
+    /// The temporary name of one of them.
     static func fresh(_ path: FilePath) -> FilePath {
         path.removingLastComponent().appending((path.lastComponent?.string ?? "") + ".new")
     }

@@ -3,16 +3,16 @@ internal import Foundation
 internal import Glibc
 package import SystemPackage
 
-/// What stays on disk when a domain is removed (statement 22; NSFileProviderManager.DomainRemovalMode).
+/// The files that stay on disk when a domain is removed (statement 22; NSFileProviderManager.DomainRemovalMode).
 package enum RemovalKeep: Sendable, Hashable, CaseIterable {
-    /// What isn't in the store yet.
+    /// Files that are not in the store yet.
     case dirty
     /// Everything that is on this disk.
     case downloaded
     case nothing
 }
 
-/// What a removal left.
+/// The result of a removal.
 package struct Removal: Sendable, Hashable {
     /// Where what was kept is now, under the user's own names; nil when there was nothing to keep.
     package var preserved: FilePath?
@@ -143,7 +143,7 @@ extension BackingPath {
     }
 }
 
-/// What goes.
+/// The files to be removed.
 extension StateFolders {
     /// Writes how far the removal is. On a full disk the database makes room for it: without one nothing that is missing in the
     /// tree counts as removed, so that can go first.
@@ -207,7 +207,7 @@ extension StateFolders {
                     try line.name.withCString { (text) throws(Errno) in try Errno.check(unlinkat(folder, text, 0)) }
                 }
             } catch {
-                // It went by itself, as sockets of daemons do.
+                // It disappeared by itself, as daemons' sockets do.
                 if error != .noSuchFileOrDirectory { obstacle = obstacle ?? error }
             }
         }

@@ -45,7 +45,7 @@ extension StateFolders {
             let isNew = root.withPlatformString { mkdir($0, 0o700) } == 0
             guard isNew || Errno.last == .fileExists else { throw .last }
             do throws(Errno) { return (try hold(), isNew) } catch {
-                // It went while it was looked at.
+                // It was removed meanwhile.
                 guard error == .noSuchFileOrDirectory else { throw error }
             }
         }
