@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The rules of the house that no compiler checks.
+/// The house rules that no compiler checks.
 @Suite struct StyleTests {
     @Test func filesAreShort() {
         for file in SourceTree.swift {
