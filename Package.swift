@@ -2,15 +2,14 @@
 import PackageDescription
 
 /// Every target is built in Swift 6 language mode with warnings as errors.
-let strict: [SwiftSetting] = [
+let besideCFuse: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
-/// Members of a module need its import in the file. Not in FuseMount and ReplicaFileSystem and their tests: CFuse includes
-/// <sys/stat.h>, and the compiler then takes CFuse, not Glibc, for the module that defines the members of `stat`, in some builds and
-/// not in others. The other targets that are `strict` compile with it, too.
-let visible = strict + [.enableUpcomingFeature("MemberImportVisibility")]
+/// A file imports the modules whose members it uses. FuseMount, ReplicaFileSystem and their tests can't have that: CFuse includes
+/// <sys/stat.h>, and in some builds the compiler takes CFuse instead of Glibc for the module that defines the members of `stat`.
+let strict = besideCFuse + [.enableUpcomingFeature("MemberImportVisibility")]
 
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
@@ -48,18 +47,19 @@ let package = Package(
             name: "CFuse", exclude: ["rings/README.md"], cSettings: [.headerSearchPath(".")],
             linkerSettings: [.linkedLibrary("fuse3"), .linkedLibrary("uring")]),
         .executableTarget(name: "replica-passthrough", cSettings: [.headerSearchPath("../CFuse")]),
-        .target(name: "Threads", dependencies: ["CLinux"], swiftSettings: visible),
-        .target(name: "FuseMount", dependencies: ["CFuse", "Threads", system], swiftSettings: strict),
+        .target(name: "Threads", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(name: "FuseMount", dependencies: ["CFuse", "Threads", system], swiftSettings: besideCFuse),
         .target(
             name: "ReplicaModel", dependencies: ["CLinux", "Threads", grdb, heap, system, log], swiftSettings: strict),
         .target(
             name: "ReplicaFileSystem", dependencies: ["FuseMount", "ReplicaModel", "CLinux", "Threads", system],
-            swiftSettings: strict),
+            swiftSettings: besideCFuse),
         .target(
-            name: "DirectoryStore", dependencies: ["ReplicaModel", "CLinux", "Threads", system], swiftSettings: visible),
+            name: "DirectoryStore", dependencies: ["ReplicaModel", "CLinux", "Threads", system], swiftSettings: strict),
         .target(
             name: "PathStore", dependencies: ["ReplicaModel", "CLinux", "Threads", grdb, system], swiftSettings: strict
         ),
+        .target(name: "PercentEncoding", swiftSettings: strict),
         .target(name: "ChildProcess", dependencies: ["CLinux", system], swiftSettings: strict),
         .target(
             name: "ProcessStore",
@@ -67,7 +67,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "SFTPStore",
-            dependencies: ["ChildProcess", "Threads", "PathStore", "ReplicaModel", "CLinux", system],
+            dependencies: [
+                "ChildProcess", "PercentEncoding", "Threads", "PathStore", "ReplicaModel", "CLinux", system,
+            ],
             swiftSettings: strict),
         // Of the distribution: only the programs of stores that talk HTTP are linked with them.
         .systemLibrary(name: "CCurl"),
@@ -82,13 +84,15 @@ let package = Package(
         .target(
             name: "S3Store",
             dependencies: [
-                "HTTPClient", "HTTPStorage", "ChildProcess", "Threads", "PathStore", "ReplicaModel", system,
+                "HTTPClient", "HTTPStorage", "ChildProcess", "PercentEncoding", "Threads", "PathStore", "ReplicaModel",
+                system,
             ],
             swiftSettings: strict),
         .target(
             name: "WebDAVStore",
             dependencies: [
-                "HTTPClient", "HTTPStorage", "ChildProcess", "Threads", "PathStore", "ReplicaModel", system,
+                "HTTPClient", "HTTPStorage", "ChildProcess", "PercentEncoding", "Threads", "PathStore", "ReplicaModel",
+                system,
             ],
             swiftSettings: strict),
         .target(
@@ -103,7 +107,7 @@ let package = Package(
             name: "replica-store-webdav",
             dependencies: ["WebDAVStore", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore"],
             swiftSettings: strict),
-        .target(name: "ReplicaControl", dependencies: ["CLinux", system], swiftSettings: strict),
+        .target(name: "ReplicaControl", dependencies: ["CLinux", "PercentEncoding", system], swiftSettings: strict),
         .executableTarget(
             name: "mount.replica",
             dependencies: [
@@ -113,15 +117,15 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(
-            name: "replica", dependencies: ["ReplicaControl", "Threads", arguments], swiftSettings: strict),
+            name: "replica", dependencies: ["ReplicaControl", "Threads", arguments, system], swiftSettings: strict),
         .target(
             name: "ReplicaTestSupport", dependencies: ["ReplicaModel", "PathStore", "Threads", log, system, "CLinux"],
             swiftSettings: strict),
-        .testTarget(name: "TidyTests", exclude: page, swiftSettings: visible),
-        .testTarget(name: "ThreadsTests", dependencies: ["CLinux", "Threads"], exclude: page, swiftSettings: visible),
+        .testTarget(name: "TidyTests", exclude: page, swiftSettings: strict),
+        .testTarget(name: "ThreadsTests", dependencies: ["CLinux", "Threads"], exclude: page, swiftSettings: strict),
         .testTarget(
             name: "FuseMountTests", dependencies: ["FuseMount", "CLinux", "Threads", system], exclude: page,
-            swiftSettings: strict),
+            swiftSettings: besideCFuse),
         .testTarget(
             name: "ReplicaModelTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", "Threads", log, system],
             exclude: page, swiftSettings: strict),
@@ -130,7 +134,7 @@ let package = Package(
             dependencies: [
                 "Threads", "ReplicaFileSystem", "FuseMount", "ReplicaModel", "ReplicaTestSupport", "CLinux", log,
                 system,
-            ], exclude: page, swiftSettings: strict),
+            ], exclude: page, swiftSettings: besideCFuse),
         .testTarget(
             name: "SimulationTests",
             dependencies: ["Threads", "PathStore", "ReplicaModel", "ReplicaTestSupport", log, system],
@@ -138,7 +142,7 @@ let package = Package(
         .testTarget(
             name: "DirectoryStoreTests",
             dependencies: ["Threads", "DirectoryStore", "CLinux", "ReplicaModel", "ReplicaTestSupport", system],
-            exclude: page, swiftSettings: visible),
+            exclude: page, swiftSettings: strict),
         .testTarget(
             name: "ProcessStoreTests",
             dependencies: [
@@ -157,6 +161,7 @@ let package = Package(
             name: "S3StoreTests",
             dependencies: [
                 "S3Store", "HTTPClient", "HTTPStorage", "StoreServer", "ProcessStore", "ChildProcess", "PathStore",
+                "PercentEncoding",
                 "ReplicaModel", "ReplicaTestSupport", "Threads", system,
             ], exclude: page + ["s3-server"], swiftSettings: strict),
         .testTarget(

@@ -1,4 +1,5 @@
 import Foundation
+import SystemPackage
 import Testing
 
 /// `scripts/install` of programs that are built, into folders of the test's own.

@@ -1,6 +1,7 @@
 import Foundation
 import ReplicaControl
 import ReplicaModel
+import SystemPackage
 import Testing
 
 @testable import replica

@@ -1,5 +1,6 @@
 import Foundation
 import ReplicaControl
+import SystemPackage
 import Testing
 
 @testable import replica

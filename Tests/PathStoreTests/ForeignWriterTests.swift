@@ -2,6 +2,7 @@ import PathStore
 import ReplicaModel
 import ReplicaTestSupport
 import Testing
+import Threads
 
 /// Other clients of the storage, who are quicker than a call, or write within the grain of its clock.
 @Suite struct ForeignWriterTests {

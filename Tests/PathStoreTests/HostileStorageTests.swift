@@ -2,6 +2,7 @@ import PathStore
 import ReplicaModel
 import ReplicaTestSupport
 import Testing
+import Threads
 
 /// A storage that anybody may have written: what it tells reaches nothing outside, ends, and deletes nothing.
 @Suite struct HostileStorageTests {

@@ -2,6 +2,7 @@ import PathStore
 import ReplicaModel
 import ReplicaTestSupport
 import Testing
+import Threads
 
 /// The storage that the other tests trust keeps its own word: each strength does what it says, and no more.
 @Suite struct MemoryPathStorageTests {

@@ -2,6 +2,7 @@ import PathStore
 import ReplicaModel
 import ReplicaTestSupport
 import Testing
+import Threads
 
 /// Steps that the store's own tests are written in.
 extension PathStore {

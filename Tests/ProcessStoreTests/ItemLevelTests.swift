@@ -5,6 +5,7 @@ import ReplicaModel
 import ReplicaTestSupport
 import SystemPackage
 import Testing
+import Threads
 
 @testable import ProcessStore
 

@@ -3,6 +3,7 @@ import Glibc
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
+import SystemPackage
 import Testing
 
 @testable import ProcessStore

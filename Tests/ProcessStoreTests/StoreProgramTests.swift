@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Logging
 import SystemPackage
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import HTTPClient
 import HTTPStorage
 import PathStore
 import ReplicaModel

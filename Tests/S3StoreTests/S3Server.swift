@@ -3,6 +3,7 @@ import Glibc
 import HTTPClient
 import HTTPStorage
 import PathStore
+import PercentEncoding
 import ReplicaModel
 import ReplicaTestSupport
 import Threads
@@ -78,7 +79,7 @@ struct BucketClient: OtherClient {
         {
             var request = S3Request("PUT", to)
             let source = Array("\(connection.address.bucket)/".utf8) + from
-            request.headers = [("x-amz-copy-source", PercentText.encoded(source, keepsSlashes: true))]
+            request.headers = [("x-amz-copy-source", PercentText.encoded(source, keeping: "/"))]
             guard try await connection.head(from) != nil else { continue }
             _ = try await connection.send(request)
             _ = try await connection.send(S3Request("DELETE", from))

@@ -1,4 +1,5 @@
 import HTTPClient
+import PercentEncoding
 import Testing
 
 @testable import S3Store
@@ -31,7 +32,7 @@ import Testing
         let hash = Hash.hexadecimal(Hash.sha256(Array("Welcome to Amazon S3.".utf8)))
         #expect(hash == "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072")
         let found = sign(
-            "PUT", "/" + PercentText.encoded("test$file.text".utf8, keepsSlashes: true), [],
+            "PUT", "/" + PercentText.encoded("test$file.text".utf8, keeping: "/"), [],
             [("Date", "Fri, 24 May 2013 00:00:00 GMT"), ("x-amz-storage-class", "REDUCED_REDUNDANCY")], payload: hash)
         #expect(found == "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd")
     }

@@ -1,4 +1,5 @@
 import Foundation
+import PathStore
 import ReplicaTestSupport
 import SystemPackage
 import Testing

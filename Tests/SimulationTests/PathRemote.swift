@@ -1,4 +1,5 @@
 import ReplicaModel
+import Threads
 
 @testable import PathStore
 @testable import ReplicaTestSupport

@@ -1,6 +1,7 @@
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
+import Threads
 
 /// What happens at the calls of a storage of paths, and what its strength lets be lost.
 extension World {

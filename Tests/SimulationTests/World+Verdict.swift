@@ -1,4 +1,5 @@
 import Glibc
+import PathStore
 import SystemPackage
 import Threads
 

@@ -5,18 +5,22 @@ import Testing
     /// The modules of this package that each one may import. A new module needs a line here.
     static let allowed: [String: Set<String>] = [
         "CLinux": [], "CFuse": [], "Threads": ["CLinux"], "FuseMount": ["CFuse", "Threads"],
-        "ReplicaModel": ["CLinux", "Threads"], "ReplicaControl": ["CLinux"],
+        "ReplicaModel": ["CLinux", "Threads"], "PercentEncoding": [], "ReplicaControl": ["CLinux", "PercentEncoding"],
         "ReplicaFileSystem": ["FuseMount", "ReplicaModel", "CLinux", "Threads"],
         "DirectoryStore": ["ReplicaModel", "CLinux", "Threads"],
         "PathStore": ["ReplicaModel", "CLinux", "Threads"],
         "ChildProcess": ["CLinux"],
         "ProcessStore": ["ChildProcess", "PathStore", "ReplicaModel", "CLinux", "Threads"],
-        "SFTPStore": ["ChildProcess", "PathStore", "ReplicaModel", "CLinux", "Threads"],
+        "SFTPStore": ["ChildProcess", "PercentEncoding", "PathStore", "ReplicaModel", "CLinux", "Threads"],
         "CCurl": [], "CExpat": [], "CCrypto": [],
         "HTTPClient": ["CCurl", "CExpat", "CCrypto", "Threads"],
         "HTTPStorage": ["HTTPClient", "ChildProcess", "ProcessStore", "PathStore", "ReplicaModel", "Threads"],
-        "S3Store": ["HTTPClient", "HTTPStorage", "ChildProcess", "PathStore", "ReplicaModel", "Threads"],
-        "WebDAVStore": ["HTTPClient", "HTTPStorage", "ChildProcess", "PathStore", "ReplicaModel", "Threads"],
+        "S3Store": [
+            "HTTPClient", "HTTPStorage", "ChildProcess", "PercentEncoding", "PathStore", "ReplicaModel", "Threads",
+        ],
+        "WebDAVStore": [
+            "HTTPClient", "HTTPStorage", "ChildProcess", "PercentEncoding", "PathStore", "ReplicaModel", "Threads",
+        ],
         "StoreServer": ["ProcessStore", "ChildProcess", "PathStore", "ReplicaModel", "Threads"],
         "replica-store-s3": ["S3Store", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore"],
         "replica-store-webdav": ["WebDAVStore", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore"],

@@ -5,6 +5,7 @@ import HTTPStorage
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
+import Threads
 
 @testable import WebDAVStore
 

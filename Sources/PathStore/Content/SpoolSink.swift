@@ -2,6 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
+internal import Threads
 
 /// Takes a content into a file without a name, to be hashed: storages give bytes in any order.
 final class SpoolSink: ContentSink {

@@ -1,4 +1,5 @@
 internal import ReplicaModel
+internal import Threads
 
 /// The paths of running calls, so that no path is used by two at once and no folder moves during a call; and the paths of
 /// recent calls, so that older listings don't count as current.

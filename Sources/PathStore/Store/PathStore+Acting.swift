@@ -1,5 +1,6 @@
 internal import GRDB
 internal import ReplicaModel
+internal import Threads
 
 /// What all changing calls have in common.
 extension PathStore {

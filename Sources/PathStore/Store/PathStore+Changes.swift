@@ -1,5 +1,6 @@
 internal import GRDB
 package import ReplicaModel
+internal import Threads
 
 /// Where somebody was lately, and what may have changed.
 struct Attention: Sendable {

@@ -1,5 +1,6 @@
 internal import GRDB
 package import ReplicaModel
+internal import Threads
 
 extension PathStore {
     package func modifyItem(

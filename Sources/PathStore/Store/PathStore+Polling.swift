@@ -1,5 +1,6 @@
 internal import GRDB
 internal import ReplicaModel
+internal import Threads
 
 extension PathStore {
     /// Compares folders that were listed and that it is time to look at, and lets go what was found nowhere.

@@ -1,5 +1,6 @@
 internal import GRDB
 package import ReplicaModel
+internal import Threads
 
 /// What became of calls whose answers never came, or that a crash left without an end.
 extension PathStore {

@@ -1,3 +1,5 @@
+import PercentEncoding
+
 /// The address of a store: `file:///absolute/path`, or `NAME://…` of a store that is a program (``StoreSearch``). It is
 /// stored in `domain.json` and shown by `replica status`, so it never contains a secret: a URL with a password is rejected.
 package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
@@ -34,27 +36,14 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
     package func filePath() throws(StoreURLError) -> [UInt8] {
         guard rest.hasPrefix("/") else { throw .relativePath }
         if rest.contains("?") || rest.contains("#") { throw .parameters }
-        var path = try Self.percentDecoded(rest)
-        if path.contains(0) { throw .notURL }
+        guard var path = PercentText.decoded(rest), !path.contains(0) else { throw .notURL }
         while path.count > 1, path.last == UInt8(ascii: "/") { path.removeLast() }
         return path
     }
 
     /// The `file:` URL of an absolute path of any bytes.
     package static func file(path: [UInt8]) throws(StoreURLError) -> StoreURL {
-        let digits = Array("0123456789ABCDEF")
-        var text = "file://"
-        for byte in path {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "+"):
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                text += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-            }
-        }
-        return try StoreURL(text)
+        try StoreURL("file://" + PercentText.encoded(path, keeping: "/+"))
     }
 
     /// Whether this may stand before `://`: a lower-case letter, and then such letters, digits, `+` and `-`.
@@ -72,23 +61,6 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
             let key = parameter.prefix { $0 != "=" }.lowercased()
             return suspicious.contains { key.contains($0) }
         }
-    }
-
-    private static func percentDecoded(_ text: String) throws(StoreURLError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var source = Array(text.utf8)[...]
-        while let byte = source.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard source.count >= 2, source.prefix(2).allSatisfy({ Unicode.Scalar($0).properties.isASCIIHexDigit }),
-                let value = UInt8(String(decoding: source.prefix(2), as: UTF8.self), radix: 16)
-            else { throw .notURL }
-            bytes.append(value)
-            source.removeFirst(2)
-        }
-        return bytes
     }
 }
 

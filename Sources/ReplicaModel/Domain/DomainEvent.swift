@@ -1,3 +1,5 @@
+internal import Threads
+
 /// An event of a domain.
 package struct DomainEvent: Sendable, Hashable {
     /// What happened.

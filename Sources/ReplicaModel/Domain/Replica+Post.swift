@@ -1,3 +1,5 @@
+internal import Threads
+
 extension Replica {
     /// Posts an event about an item, by the path it has now.
     func post(_ kind: DomainEvent.Kind, _ number: ItemNumber, detail: String? = nil) {

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import SystemPackage
+internal import Threads
 
 extension Replica {
     /// Makes the tree follow a deletion in the store. What was edited here stays, as an item the store is to have

@@ -1,3 +1,5 @@
+internal import Threads
+
 /// The state that listeners were told last.
 struct ToldState: Hashable {
     var state: DomainReport.State

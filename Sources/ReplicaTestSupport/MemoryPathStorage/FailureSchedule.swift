@@ -1,5 +1,6 @@
 import PathStore
 import ReplicaModel
+import Threads
 
 /// Calls of a ``MemoryPathStorage`` that fail as a seed says: some before anything is done, some after, with the answer
 /// lost.

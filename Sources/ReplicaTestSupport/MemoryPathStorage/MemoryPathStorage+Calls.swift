@@ -1,5 +1,6 @@
 package import PathStore
 package import ReplicaModel
+import Threads
 
 extension MemoryPathStorage {
     package func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {

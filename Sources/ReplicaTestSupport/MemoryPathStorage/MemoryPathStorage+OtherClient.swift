@@ -1,5 +1,6 @@
 package import PathStore
 import ReplicaModel
+import Threads
 
 /// What other clients of the same storage do: not noted, not hooked, and signalled. A step that cannot be done is a mistake
 /// of the test and traps.

@@ -1,4 +1,5 @@
 import HTTPClient
+import PercentEncoding
 package import ReplicaModel
 
 /// Which bucket of which server, and which part of it: `s3://bucket/prefix?endpoint=…&region=…`.

@@ -2,6 +2,7 @@ import ChildProcess
 import Glibc
 import HTTPClient
 import HTTPStorage
+import PercentEncoding
 import Threads
 
 /// The bucket: signs requests and makes them, in the region where it turns out to be and by the server's clock.
@@ -208,7 +209,7 @@ private struct Place {
         if server.hasSuffix(usual) { server.removeLast(usual.count) }
         let base = rest.drop { $0 != "/" }
         host = account.isVirtualHosted ? "\(bucket).\(server)" : server
-        let name = PercentText.encoded(key ?? [], keepsSlashes: true)
+        let name = PercentText.encoded(key ?? [], keeping: "/")
         path = account.isVirtualHosted ? "\(base)/\(name)" : "\(base)/\(bucket)\(key == nil ? "" : "/")\(name)"
         url = scheme + host + path
     }

@@ -1,5 +1,6 @@
 import HTTPClient
 import HTTPStorage
+import PercentEncoding
 
 /// A page of `ListObjectsV2`, checked as far as it can be.
 struct ListAnswer {

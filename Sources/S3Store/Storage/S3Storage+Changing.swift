@@ -1,5 +1,6 @@
 import HTTPClient
 package import PathStore
+import PercentEncoding
 import ReplicaModel
 
 extension S3Storage {
@@ -105,7 +106,7 @@ extension S3Storage {
         _ source: [UInt8], _ object: StoredObject, to target: [UInt8], metadata: [String: String]?,
         condition: [(name: String, value: String)] = []
     ) async throws(CallError) {
-        let from = PercentText.encoded(Array("\(connection.address.bucket)/".utf8) + source, keepsSlashes: true)
+        let from = PercentText.encoded(Array("\(connection.address.bucket)/".utf8) + source, keeping: "/")
         if object.size > limits.copied {
             return try await copyParts(from, object, to: target, metadata ?? object.metadata)
         }

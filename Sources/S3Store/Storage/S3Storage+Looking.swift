@@ -1,4 +1,5 @@
 import HTTPClient
+import HTTPStorage
 package import PathStore
 import ReplicaModel
 

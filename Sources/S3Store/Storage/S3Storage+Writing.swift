@@ -2,6 +2,7 @@ import HTTPClient
 import HTTPStorage
 package import PathStore
 package import ReplicaModel
+import SystemPackage
 import Threads
 
 extension S3Storage {

@@ -1,5 +1,6 @@
 import HTTPClient
 import HTTPStorage
+import PercentEncoding
 
 /// An upload in parts: nothing of it is to be seen until it is complete.
 struct MultipartUpload: Sendable {

@@ -1,3 +1,5 @@
+import PercentEncoding
+
 /// Where a store is: `sftp://[user@]host[:port]/path`. The host may be a name of the person's own ssh_config(5).
 package struct SFTPAddress: Hashable, Sendable, CustomStringConvertible {
     package let user: String?
@@ -25,7 +27,7 @@ package struct SFTPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func user(_ text: Substring) throws(Invalid) -> String {
-        guard let bytes = percentDecoded(text), let user = String(validating: bytes, as: UTF8.self), !user.isEmpty,
+        guard let bytes = PercentText.decoded(text), let user = String(validating: bytes, as: UTF8.self), !user.isEmpty,
             user.utf8.count <= 255, isPlain(user, beside: "._-+@")
         else { throw Invalid(description: "the URL's user can have letters, digits and . _ - + @ only") }
         return user
@@ -54,7 +56,7 @@ package struct SFTPAddress: Hashable, Sendable, CustomStringConvertible {
         guard text.hasPrefix("/") else {
             throw Invalid(description: "an sftp: URL needs a path, as in sftp://host/srv/store or sftp://host/~/store")
         }
-        guard var path = percentDecoded(text), !path.contains(0) else {
+        guard var path = PercentText.decoded(text), !path.contains(0) else {
             throw Invalid(description: "the URL's path is not well encoded")
         }
         if path.starts(with: Array("/~/".utf8)) || path == Array("/~".utf8) { path = Array(path.dropFirst(3)) }
@@ -65,31 +67,7 @@ package struct SFTPAddress: Hashable, Sendable, CustomStringConvertible {
     /// Whether it has letters, digits and some more only, and is no option.
     private static func isPlain(_ text: String, beside more: String) -> Bool {
         guard !text.hasPrefix("-") else { return false }
-        return text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: more.utf8.contains(byte)
-            }
-        }
-    }
-
-    private static func percentDecoded(_ text: Substring) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var source = Array(text.utf8)[...]
-        while let byte = source.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard source.count >= 2, source.prefix(2).allSatisfy({ Unicode.Scalar($0).properties.isASCIIHexDigit }),
-                let value = UInt8(String(decoding: source.prefix(2), as: UTF8.self), radix: 16)
-            else { return nil }
-            bytes.append(value)
-            source.removeFirst(2)
-        }
-        return bytes
+        return text.utf8.allSatisfy { PercentText.isAlphanumeric($0) || more.utf8.contains($0) }
     }
 
     /// `user@host`, as `ssh` takes it.

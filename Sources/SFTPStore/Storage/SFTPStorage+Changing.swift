@@ -1,5 +1,6 @@
 package import PathStore
 import ReplicaModel
+import Threads
 
 extension SFTPStorage {
     package func make(

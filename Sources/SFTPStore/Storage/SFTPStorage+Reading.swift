@@ -1,5 +1,6 @@
 package import PathStore
 package import ReplicaModel
+import Threads
 
 extension SFTPStorage {
     /// Packets of one transfer that are under way at a time.

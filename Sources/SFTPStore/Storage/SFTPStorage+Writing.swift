@@ -1,6 +1,8 @@
 import Glibc
 package import PathStore
 package import ReplicaModel
+import SystemPackage
+import Threads
 
 extension SFTPStorage {
     package func write(

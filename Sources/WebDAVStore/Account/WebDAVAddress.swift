@@ -1,4 +1,5 @@
 import HTTPClient
+import PercentEncoding
 package import ReplicaModel
 
 /// Which folder of which server: `davs://[user@]host[:port]/path`, and `dav://` without TLS.

@@ -1,5 +1,6 @@
 import HTTPClient
 package import HTTPStorage
+import PercentEncoding
 
 /// What a person gave to be let in.
 package enum WebDAVLogin: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import HTTPClient
+import PercentEncoding
 import ReplicaModel
 
 /// What an answer says that it is about: an `href` (RFC 4918 §8.3), which is a URL or the path of one.

@@ -2,6 +2,7 @@ import HTTPClient
 import HTTPStorage
 package import PathStore
 package import ReplicaModel
+import SystemPackage
 
 extension WebDAVStorage {
     package func write(

@@ -1,5 +1,6 @@
 import Glibc
 import Logging
+import ReplicaControl
 import ReplicaModel
 import Threads
 

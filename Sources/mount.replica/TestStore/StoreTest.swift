@@ -6,6 +6,7 @@ import ProcessStore
 import ReplicaControl
 import ReplicaModel
 import ReplicaTestSupport
+import SFTPStore
 import SystemPackage
 import Threads
 

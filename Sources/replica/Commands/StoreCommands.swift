@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import ReplicaControl
+import SystemPackage
 
 /// `replica stores` and `replica help stores`.
 struct Stores: ParsableCommand {

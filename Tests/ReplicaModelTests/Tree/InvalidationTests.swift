@@ -1,3 +1,4 @@
+import ReplicaTestSupport
 import Testing
 import Threads
 

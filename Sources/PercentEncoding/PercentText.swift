@@ -12,12 +12,12 @@ package enum PercentText {
         }
     }
 
-    /// Bytes as text in which nothing means anything.
-    /// - Parameter keepsSlashes: As in a path, where they part its names.
-    package static func encoded(_ bytes: some Sequence<UInt8>, keepsSlashes: Bool = false) -> String {
+    /// Bytes as text without reserved characters.
+    /// - Parameter reserved: Those that are kept all the same, such as the slashes of a path.
+    package static func encoded(_ bytes: some Sequence<UInt8>, keeping reserved: String = "") -> String {
         var text: [UInt8] = []
         for byte in bytes {
-            if isAlphanumeric(byte) || "-._~".utf8.contains(byte) || keepsSlashes && byte == UInt8(ascii: "/") {
+            if isAlphanumeric(byte) || "-._~".utf8.contains(byte) || reserved.utf8.contains(byte) {
                 text.append(byte)
             } else {
                 text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
