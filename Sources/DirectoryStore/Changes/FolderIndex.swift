@@ -2,6 +2,7 @@ import ReplicaModel
 
 /// What is known about the tree: the exact entries of each listed folder, and hints about the rest. It only helps to find
 /// entries; each use checks the entry itself.
+/// Large: the one place where what is known of the tree changes; its tables are types of their own.
 struct FolderIndex {
     /// An item that left its place and was not found at another one yet.
     struct Orphan {

@@ -1,6 +1,7 @@
 internal import ReplicaModel
 
 /// What is known about an item: the storage's answers and what was sent.
+/// Large: the columns of a table.
 struct PathRow: Hashable, Sendable {
     /// Random, never used again; 0 for the root.
     var id: Int64

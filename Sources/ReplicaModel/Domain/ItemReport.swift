@@ -1,4 +1,5 @@
 /// The state of an item.
+/// Large: a field for each one of the printed report.
 package struct ItemReport: Sendable, Hashable {
     /// The path below the root; for a deleted item, its former one.
     package var path: [FileName]

@@ -2,6 +2,7 @@ internal import Glibc
 package import SystemPackage
 
 /// A domain's files (MODEL.md#layout): one folder, mode 0700, on the filesystem of the tree.
+/// Large: each method is one change of the folders; it stores their path only.
 package struct StateFolders: Sendable, Hashable {
     /// The domain's folder.
     package let root: FilePath
