@@ -68,6 +68,10 @@ package final class DirectoryStore: RemoteStore {
         try await pool.run { [tree] _ throws(RemoteStoreError) in try tree.enumerate(folder, from: page) }
     }
 
+    package func recognize(_ anchor: SyncAnchor) async throws(RemoteStoreError) {
+        try await pool.run { [tree] _ throws(RemoteStoreError) in try tree.recognize(anchor) }
+    }
+
     package func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor {
         try await pool.run { [tree] _ throws(RemoteStoreError) in try tree.currentAnchor() }
     }

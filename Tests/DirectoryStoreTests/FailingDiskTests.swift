@@ -54,12 +54,85 @@ import Testing
         try await store.make("file", "text")
         _ = try await store.all()
         let anchor = try await store.currentAnchor()
-        #expect(rename(scratch.root, "\(scratch.path)/old") == 0)
-        #expect(mkdir(scratch.root, 0o755) == 0)
+        try replaceRoot()
         await expectFailure("cannotSynchronize") { _ = try await store.enumerateChanges(from: anchor) }
-        #expect(try await store.all().isEmpty)
         let restarted = try DirectoryStore(path: scratch.root)
         await expectFailure("cannotSynchronize") { _ = try await restarted.enumerateChanges(from: anchor) }
+    }
+
+    @Test func anotherDirectoryIsReachedByNoCall() async throws {
+        let store = try DirectoryStore(path: scratch.root)
+        let file = try await store.make("file", "text")
+        _ = try await store.all()
+        let anchor = try await store.currentAnchor()
+        try replaceRoot()
+        await expectFailure("serverUnreachable") { try await store.make("new", "text") }
+        await expectFailure("serverUnreachable") { try await store.make("folder") }
+        await expectFailure("serverUnreachable") { _ = try await store.item(file.identifier) }
+        await expectFailure("serverUnreachable") { _ = try await store.all() }
+        await expectFailure("serverUnreachable") {
+            try await store.deleteItem(file.identifier, base: file.version)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.root).isEmpty)
+        // Nobody was told yet that it is another one.
+        await expectFailure("cannotSynchronize") { _ = try await store.currentAnchor() }
+        await expectFailure("cannotSynchronize") { try await store.recognize(anchor) }
+        _ = try await store.currentAnchor()
+        try await store.make("new", "text")
+        #expect(try await store.all().map(\.filename) == [FileName("new")])
+    }
+
+    @Test func afterARestartItIsReachedByNoCallEither() async throws {
+        let store = try DirectoryStore(path: scratch.root)
+        let file = try await store.make("file", "text")
+        let anchor = try await store.currentAnchor()
+        try replaceRoot()
+        let restarted = try DirectoryStore(path: scratch.root)
+        await expectFailure("cannotSynchronize") { try await restarted.recognize(anchor) }
+        await expectFailure("serverUnreachable") { try await restarted.make("new", "text") }
+        // What was there once does not count when the right one came back in between.
+        try returnRoot()
+        try await restarted.recognize(anchor)
+        #expect(try await restarted.item(file.identifier).version == file.version)
+        try replaceRoot()
+        await expectFailure("cannotSynchronize") { _ = try await restarted.currentAnchor() }
+        try returnRoot()
+        await expectFailure("syncAnchorExpired") { _ = try await restarted.enumerateChanges(from: anchor) }
+    }
+
+    @Test(.enabled(if: isRoot)) func aDiskThatHasAnotherNumberNowIsTheSame() async throws {
+        let images = ["\(scratch.path)/image", "\(scratch.path)/other"]
+        let (disk, path) = (scratch.root, "\(scratch.root)/store")
+        func mount(_ image: String) throws { try #require(try run("mount", "-o", "loop", image, disk) == 0) }
+        defer { while (try? run("umount", disk)) == 0 {} }
+        for image in images {
+            try #require(try run("truncate", "-s", "16M", image) == 0)
+            try #require(try run("mkfs.ext4", "-q", "-F", "-I", "256", image) == 0)
+            try mount(image)
+            try DirectoryStore.makeDirectory(path, mode: 0o700)
+            try #require(try run("umount", disk) == 0)
+        }
+        try mount(images[0])
+        let store = try DirectoryStore(path: path)
+        let file = try await store.make("file", "text")
+        try #require(try run("umount", disk) == 0)
+        await expectFailure("serverUnreachable") { _ = try await store.item(file.identifier) }
+        // It takes the number that the first one had.
+        try mount(images[1])
+        await expectFailure("serverUnreachable") { _ = try await store.item(file.identifier) }
+        try mount(images[0])
+        #expect(try await store.item(file.identifier).version == file.version)
+    }
+
+    /// Puts an empty directory in the place of the store's.
+    private func replaceRoot() throws {
+        try #require(rename(scratch.root, "\(scratch.path)/old") == 0)
+        try #require(mkdir(scratch.root, 0o755) == 0)
+    }
+
+    private func returnRoot() throws {
+        try #require(rmdir(scratch.root) == 0)
+        try #require(rename("\(scratch.path)/old", scratch.root) == 0)
     }
 
     @Test(.enabled(if: isRoot)) func aMountOverTheRootIsUnreachable() async throws {

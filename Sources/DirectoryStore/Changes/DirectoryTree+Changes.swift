@@ -8,33 +8,69 @@ extension DirectoryTree {
     /// The most changes of one batch.
     static let batchSize = 1_000
 
+    /// - Note: Called after another directory was refused, it accepts that one.
     func currentAnchor() throws(RemoteStoreError) -> SyncAnchor {
-        try drain()
+        root.accept()
+        try tellingOthers { () throws(RemoteStoreError) in try drain() }
         return signed(index.withLock { $0.log.anchor })
+    }
+
+    /// Whether the directory is the one that the anchor is of; no other is opened from now on.
+    func recognize(_ anchor: SyncAnchor) throws(RemoteStoreError) {
+        guard let identity = Self.parts(of: anchor)?.identity else { return }
+        root.expect(identity)
+        do throws(RemoteStoreError) {
+            _ = try tellingOthers { () throws(RemoteStoreError) in try openRoot() }
+        } catch {
+            root.refuse()
+            throw error
+        }
+    }
+
+    /// Says where another directory is in the place of the store's.
+    private func tellingOthers<Result>(
+        _ body: () throws(RemoteStoreError) -> Result
+    ) throws(RemoteStoreError) -> Result {
+        do throws(RemoteStoreError) {
+            return try body()
+        } catch {
+            throw error == .serverUnreachable && root.isOther ? otherDirectory : error
+        }
+    }
+
+    private var otherDirectory: RemoteStoreError {
+        .cannotSynchronize(
+            "\(root.path) is a different directory than before: restore the old one, or accept it with `replica approve`"
+        )
     }
 
     /// An anchor that names the directory too: an empty disk in the place of a full one is no deletion.
     private func signed(_ anchor: SyncAnchor) -> SyncAnchor {
-        SyncAnchor(bytes: anchor.bytes + Array("@\(identity)".utf8))
+        SyncAnchor(bytes: anchor.bytes + Array("@\(root.identity)".utf8))
     }
 
     /// The anchor without its signature.
     /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` when it is of another directory.
     private func verified(_ anchor: SyncAnchor) throws(RemoteStoreError) -> SyncAnchor {
+        guard let parts = Self.parts(of: anchor) else { throw .syncAnchorExpired }
+        guard parts.identity == root.identity else { throw otherDirectory }
+        return parts.anchor
+    }
+
+    private static func parts(of anchor: SyncAnchor) -> (anchor: SyncAnchor, identity: String)? {
         let parts = anchor.bytes.split(separator: UInt8(ascii: "@"), maxSplits: 1)
-        guard parts.count == 2 else { throw .syncAnchorExpired }
-        guard Array(parts[1]) == Array(identity.utf8) else {
-            throw .cannotSynchronize(
-                "\(root.path) is a different directory than before: restore the old one, or accept it with `replica approve`"
-            )
-        }
-        return SyncAnchor(bytes: Array(parts[0]))
+        guard parts.count == 2 else { return nil }
+        return (SyncAnchor(bytes: Array(parts[0])), String(decoding: parts[1], as: UTF8.self))
     }
 
     /// What happened after an anchor, if possible as it was at one moment: what was replaced is told with what replaced it,
     /// so that both are known for one item. Whoever has this is in step with what happened before: what just left its place
     /// is waited for.
     func changes(from anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
+        try tellingOthers { () throws(RemoteStoreError) in try lookUntilSteady(after: anchor) }
+    }
+
+    private func lookUntilSteady(after anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
         var looks = 0
         while true {
             try drain()

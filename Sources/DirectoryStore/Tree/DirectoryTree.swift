@@ -44,19 +44,14 @@ final class DirectoryTree: Sendable {
     ) throws(RemoteStoreError) {
         self.temporaryLife = temporaryLife
         let folder = try Self.openDirectory(path)
-        root = try RootFolder(path: path)
         let watches = try at(path) { () throws(Errno) in try Watches() }
         self.watches = watches
         type = try at(path) { () throws(Errno) in try FileSystemType(of: folder) }
         let found = if let abilities { abilities } else { try Self.look(at: folder, path) }
         self.abilities = found
+        root = try RootFolder(path: path, type: found.keepsAttributes ? nil : type)
         self.lookingAgain = if let lookingAgain { lookingAgain } else { try Self.listingNeeded(in: folder, path) }
         self.memory = found.keepsAttributes ? nil : try Self.open(memory)
-    }
-
-    /// Distinguishes the store's directory from another one in its place, also after a reboot.
-    var identity: String {
-        memory == nil ? root.identity : "on-\(hex(UInt64(type.rawValue)))-\(root.birth)"
     }
 
     private static func look(at folder: Handle, _ path: String) throws(RemoteStoreError) -> FileSystemAbilities {
@@ -76,7 +71,7 @@ final class DirectoryTree: Sendable {
     }
 
     /// The root, verified.
-    /// - Throws: ``RemoteStoreError/serverUnreachable`` while it is away.
+    /// - Throws: ``RemoteStoreError/serverUnreachable`` while it is away, or another directory is in its place.
     func openRoot() throws(RemoteStoreError) -> Handle {
         let (handle, finding) = root.open()
         if finding != .usual {

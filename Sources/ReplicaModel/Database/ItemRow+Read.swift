@@ -63,6 +63,8 @@ extension ItemNumber {
 enum Meta: String {
     /// The anchor that all incoming changes were asked from.
     case anchor
+    /// Set after an unclean stop, until the store is listed anew.
+    case listsAnew
     /// `clean` after an orderly stop.
     case state
     /// How often the replica was started and stopped; also in the tree, so that an exchanged tree or database shows.

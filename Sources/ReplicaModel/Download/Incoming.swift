@@ -41,6 +41,7 @@ struct Incoming {
         }
         if let anchor {
             try Meta.anchor.write(Data(anchor.bytes).base64EncodedString(), to: rows)
+            try Meta.listsAnew.write(nil, to: rows)
         }
     }
 
@@ -87,10 +88,11 @@ struct Incoming {
     }
 
     /// Makes what an earlier run noted older than any answer of this one. After an unclean stop answers were lost too, so
-    /// that the store is listed anew; what was noted tells the scan what the store's changes took away.
+    /// that the store is listed anew; what was noted tells the scan what the store's changes took away. The anchor still tells which
+    /// store it was.
     static func carryOver(isClean: Bool, in rows: Rows) throws {
         if !isClean {
-            try Meta.anchor.write(nil, to: rows)
+            try Meta.listsAnew.write("1", to: rows)
             try rows.execute(sql: "DELETE FROM incoming WHERE asked = 0")
         }
         try rows.execute(sql: "UPDATE incoming SET asked = 1 WHERE asked > 0")

@@ -3,8 +3,14 @@ internal import GRDB
 internal import SystemPackage
 
 extension Replica {
-    /// The anchor up to which all changes are noted.
+    /// The store's anchor up to which all changes are noted; nil where the store has to be listed anew.
     func anchor() -> SyncAnchor? {
+        let listsAnew = try? database.read { try Meta.listsAnew.read(from: $0) != nil }
+        return listsAnew == false ? lastAnchor() : nil
+    }
+
+    /// The last anchor of the store, which tells it from others; changes before it need not all be noted.
+    func lastAnchor() -> SyncAnchor? {
         // If the database can't be read, everything is listed again.
         let text = try? database.read { try Meta.anchor.read(from: $0) }
         return text.flatMap { $0 }.flatMap { Data(base64Encoded: $0) }.map { SyncAnchor(bytes: Array($0)) }

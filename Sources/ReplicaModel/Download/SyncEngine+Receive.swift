@@ -27,6 +27,7 @@ extension SyncEngine {
         let number = state.withLock { $0.pulls.begin() }
         let asked = replica.answers
         do throws(RemoteStoreError) {
+            try await recognizeStore()
             let isAll = try await pullChanges()
             state.withLock { $0.pulls.lastAsked = asked }
             clearTroubleByReading()
@@ -43,6 +44,21 @@ extension SyncEngine {
         }
     }
 
+    /// Asks the store whether it is the one that it was, unless it has said so. What is sent to another one is missing in the
+    /// right one, and what another one has not is not deleted.
+    func recognizeStore() async throws(RemoteStoreError) {
+        guard !state.withLock({ $0.isStoreRecognized }) else { return }
+        if let anchor = replica.lastAnchor() {
+            do throws(RemoteStoreError) {
+                try await store.recognize(anchor)
+            } catch {
+                guard isAllowed(error) else { throw error }
+            }
+        }
+        state.withLock { $0.isStoreRecognized = true }
+        wakeSignal.signal()
+    }
+
     private func noteFeedFailure(_ error: RemoteStoreError) {
         if case .malformedAnswer = error {
             log.warning("an answer cannot be used", metadata: ["error": "\(error.message)"])
@@ -57,11 +73,19 @@ extension SyncEngine {
             }
             return
         }
-        noteStoreFailure(error)
+        noteRecognitionFailure(error)
         state.withLock { state in
-            state.pulls.isWanted = true
             state.pulls.next = state.storeFailure?.retryAt ?? replica.now() + Self.pullInterval
         }
+    }
+
+    /// The store could not say, or denied, that it is the one that it was: nothing is sent before it has.
+    func noteRecognitionFailure(_ error: RemoteStoreError) {
+        state.withLock { state in
+            if case .cannotSynchronize = error { state.isStoreRecognized = false }
+            state.pulls.isWanted = true
+        }
+        noteStoreFailure(error, isOfRecognition: true)
     }
 
     /// How many batches are noted before their changes are applied.

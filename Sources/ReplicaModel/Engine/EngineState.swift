@@ -12,6 +12,12 @@ struct EngineState {
     var disconnected: Disconnection?
     /// An error that concerns the whole domain, and when the store is tried again.
     var storeFailure: Failure?
+    /// Whether the store is the one that it was in the last run.
+    var isStoreRecognized = false
+    /// Whether the store said that it is another one, which a person is asked about.
+    var isOtherStore: Bool {
+        !isStoreRecognized && storeFailure?.code == RemoteStoreError.cannotSynchronize("").code
+    }
     /// An error of the answers about changes: local changes are sent all the same.
     var feedTrouble: Failure?
     /// How many wait for the store.

@@ -18,7 +18,8 @@ extension SyncEngine {
 
     /// The same as far as it goes now.
     func makeDurableIfPossible() async {
-        guard state.withLock({ $0.storeFailure == nil && $0.disconnected == nil }), !replica.isScanning else { return }
+        let isReached = state.withLock { $0.isStoreRecognized && $0.storeFailure == nil && $0.disconnected == nil }
+        guard isReached, !replica.isScanning else { return }
         do {
             try await makeDurable()
         } catch {

@@ -21,6 +21,14 @@ public protocol RemoteStore: Sendable {
         in folder: ItemIdentifier, from page: EnumerationPage?
     ) async throws(RemoteStoreError) -> ItemPage
 
+    /// Says whether the storage is the one that returned `anchor`, in this run or an earlier one. Requested before anything is
+    /// sent. A store that cannot tell accepts any anchor, as the default does.
+    ///
+    /// As long as another storage is there, no call may reach it. A person may accept it: then the engine calls
+    /// ``currentAnchor()`` after this threw.
+    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` if it is positively another one.
+    func recognize(_ anchor: SyncAnchor) async throws(RemoteStoreError)
+
     /// The current point in the store's history. Requested before a listing, so that no change is missed.
     func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor
 
@@ -97,4 +105,6 @@ public protocol RemoteStore: Sendable {
 
 extension RemoteStore {
     public var executor: (any TaskExecutor)? { nil }
+
+    public func recognize(_ anchor: SyncAnchor) async throws(RemoteStoreError) {}
 }

@@ -27,6 +27,12 @@ extension SyncEngine {
             uploadQueue.addDue(at: now)
         }
         if let time = heldBack() { return time.isFinite ? time : nil }
+        do throws(RemoteStoreError) {
+            try await recognizeStore()
+        } catch {
+            noteRecognitionFailure(error)
+            return heldBack().flatMap { $0.isFinite ? $0 : nil }
+        }
         guard !options.isSequential else {
             await work()
             return uploadQueue.withLock { $0.nextAlarm }
@@ -48,7 +54,7 @@ extension SyncEngine {
     private func work() async {
         BackgroundPriority.take()
         var begin = replica.now()
-        while heldBack() == nil, let calls = nextBatch() {
+        while mayCall, let calls = nextBatch() {
             for call in calls {
                 BackgroundPriority.take()
                 await uploadOrAbandon(call)
@@ -89,7 +95,10 @@ extension SyncEngine {
         }
     }
 
-    /// Until when nothing is sent, and why not.
+    /// Whether the store may be called with what is to be sent.
+    private var mayCall: Bool { heldBack() == nil && state.withLock { $0.isStoreRecognized } }
+
+    /// Until when nothing is sent.
     private func heldBack() -> Double? {
         state.withLock { state in
             if state.disconnected != nil { return .infinity }
@@ -167,7 +176,7 @@ extension SyncEngine {
     }
 
     private func uploadOrAbandon(_ call: Outgoing) async {
-        if heldBack() == nil {
+        if mayCall {
             await upload(call)
         } else {
             call.source.map { _ = close($0) }

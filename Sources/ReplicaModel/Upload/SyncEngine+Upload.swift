@@ -139,9 +139,12 @@ extension SyncEngine {
     // MARK: Trouble of the whole domain
 
     /// Holds everything back for a while.
-    func noteStoreFailure(_ error: RemoteStoreError) {
+    /// - Parameter isOfRecognition: Whether the failure says more than one that is noted because the store was not recognized.
+    func noteStoreFailure(_ error: RemoteStoreError, isOfRecognition: Bool = false) {
         let jitter = random()
         state.withLock { state in
+            // A person is asked about that: no call that was under way takes the question back.
+            guard isOfRecognition || !state.isOtherStore else { return }
             let attempts = (state.storeFailure?.attempts ?? 0) + 1
             let delay = Backoff.delay(attempts: attempts, jitter: jitter, isAwaited: state.waiters > 0)
             let retryAt = replica.now() + delay
@@ -152,6 +155,7 @@ extension SyncEngine {
     /// A call succeeded: calls that were held back continue at once.
     func clearStoreFailure() {
         let wasTroubled = state.withLock { state in
+            guard !state.isOtherStore else { return false }
             defer { state.storeFailure = nil }
             return state.storeFailure != nil
         }

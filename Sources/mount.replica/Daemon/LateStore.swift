@@ -100,6 +100,10 @@ final class LateStore: RemoteStore {
         try await store().enumerateItems(in: folder, from: page)
     }
 
+    func recognize(_ anchor: SyncAnchor) async throws(RemoteStoreError) {
+        try await store().recognize(anchor)
+    }
+
     func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor {
         try await store().currentAnchor()
     }

@@ -37,6 +37,46 @@ import Testing
         }
     }
 
+    /// A kill is followed by a listing of everything: an empty directory is none.
+    @Test(arguments: [true, false]) func nothingIsSentToAnotherOneNorDeletedAfterAKill(_ isKilled: Bool) async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                for n in $(seq 20); do echo "$n" >"$SRC/f$n"; done
+                begin; settle
+                replica disconnect d --reason test
+                for n in $(seq 20); do mkdir "$MNT/d$n"; echo "$n" >"$MNT/d$n/f"; done
+                echo edited >"$MNT/f3"; rm "$MNT/f4"
+                replica connect d
+                if \(isKilled); then kill_daemon; else unmount_it; fi
+                mv "$STORE" away; mkdir "$STORE"
+                mount_it
+                said() { case $(replica status d) in *"replica approve"*) ;; *) return 1 ;; esac; }
+                for n in 1 2 3; do eventually said; replica retry d; done
+                prints "" ls -A "$STORE"; equal "$(ls "$MNT" | wc -l)" 39; content_is "$MNT/f3" edited
+                rmdir "$STORE"; mv away "$STORE"; replica retry d
+                settle; same; equal "$(ls "$MNT" | wc -l)" 39
+                """)
+        }
+    }
+
+    /// Directories change places while programs write: each file stays in its domain.
+    @Test func nothingIsSentToAnotherOneWhileTheyChangePlaces() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                echo one >"$SRC/one"; mkdir other; echo other >other/other
+                begin; settle
+                (for n in $(seq 150); do mkdir "$MNT/d$n"; echo "$n" >"$MNT/d$n/f"; sleep 0.02; done) &
+                for n in $(seq 12); do
+                    mv "$STORE" away; mv other "$STORE"; sleep 0.12; mv "$STORE" other; mv away "$STORE"; sleep 0.17
+                done
+                wait; replica retry d; settle; same
+                prints other ls -A other; equal "$(ls "$MNT" | wc -l)" 151
+                """)
+        }
+    }
+
     @Test func anotherDirectoryIsTakenWhenAPersonSaysSo() async throws {
         try await Trial.run { trial in
             try await trial.shell(

@@ -42,6 +42,8 @@ struct CheckedStore: RemoteStore {
         return ItemPage(items: items.map(privileges.taken), next: answer.next)
     }
 
+    func recognize(_ anchor: SyncAnchor) async throws(RemoteStoreError) { try await store.recognize(anchor) }
+
     func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor { try checked(try await store.currentAnchor()) }
 
     func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {

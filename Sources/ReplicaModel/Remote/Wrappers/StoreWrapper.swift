@@ -41,6 +41,8 @@ extension StoreWrapper {
         }
     }
 
+    public func recognize(_ anchor: SyncAnchor) async throws(RemoteStoreError) { try await store.recognize(anchor) }
+
     public func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor {
         try await pass(.currentAnchor, nil, hasContents: false) { () async throws(RemoteStoreError) in
             try await store.currentAnchor()
