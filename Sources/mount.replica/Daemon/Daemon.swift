@@ -62,6 +62,7 @@ final class Daemon: Sendable {
         guard mountpoint == nil else {
             throw ControlFailure(.busy, "\(location.name) is mounted on \(mountpoint.map(\.string) ?? "") already")
         }
+        try refuseOwnPlaces(path)
         let recorded = try DomainOptions(texts: location.record.options + options.domain.texts)
         let mount = try LiveMount(domain, of: location, at: path, options, noHydrate: recorded.noHydrate)
         state.withLock { state in
@@ -81,6 +82,17 @@ final class Daemon: Sendable {
             state.withLock { $0.mount = nil }
             throw error
         }
+    }
+
+    /// Throws `mountFailed` where the mount would hide the domain's own files, or be among them: the daemon would wait for
+    /// itself.
+    private func refuseOwnPlaces(_ path: FilePath) throws {
+        // What is mounted there is refused in its own words; and nobody is answered on an automount of systemd.
+        guard try Mountpoint.top(at: path) == nil else { return }
+        let places = NewDomainPlaces(
+            store: try StoreFactory.directory(of: StoreURL(location.record.store)).map(DiskPlace.init(of:)),
+            state: try DiskPlace(of: location.state), mountpoint: try DiskPlace(of: path))
+        if let refusal = places.refusalOfMountpoint { throw refusal }
     }
 
     /// Unmounts.

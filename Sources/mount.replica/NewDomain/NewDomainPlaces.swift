@@ -73,7 +73,8 @@ struct NewDomainPlaces: Equatable {
         return nil
     }
 
-    private var refusalOfMountpoint: ControlFailure? {
+    /// Why it cannot be mounted there, or nil.
+    var refusalOfMountpoint: ControlFailure? {
         guard let mountpoint else { return nil }
         if let directory, directory.covers(mountpoint) {
             return ControlFailure(

@@ -33,6 +33,23 @@ import Testing
         }
     }
 
+    /// There the daemon would wait for itself.
+    @Test func theDomainsOwnPlacesAreRefused() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                #"""
+                mkdir "$SRC/sub"; begin; settle; unmount_it
+                for place in "$STATE" "$STATE/tree" "$STATE/tree/sub" "$STATE/kept" "$(dirname "$STATE")"; do
+                    refused 32 "$place overlaps the domain's state, $STATE" mount_replica d "$place"
+                done
+                for place in "$STORE" "$STORE/sub"; do
+                    refused 32 "$place overlaps the store, $STORE" mount_replica d "$place"
+                done
+                mount_it; ls "$MNT/sub"
+                """#)
+        }
+    }
+
     /// The mount was taken away, and somebody else's is at its path.
     @Test func unmountAndRemoveLeaveTheMountsOfOthers() async throws {
         try await Trial.run { trial in
