@@ -47,7 +47,7 @@ extension SyncEngine {
     /// Asks the store whether it is the one that it was, unless it has said so. What is sent to another one is missing in the
     /// right one, and what another one has not is not deleted.
     func recognizeStore() async throws(RemoteStoreError) {
-        guard !state.withLock({ $0.isStoreRecognized }) else { return }
+        guard !state.withLock({ $0.pulls.isStoreRecognized }) else { return }
         if let anchor = replica.lastAnchor() {
             do throws(RemoteStoreError) {
                 try await store.recognize(anchor)
@@ -55,7 +55,7 @@ extension SyncEngine {
                 guard isAllowed(error) else { throw error }
             }
         }
-        state.withLock { $0.isStoreRecognized = true }
+        state.withLock { $0.pulls.isStoreRecognized = true }
         wakeSignal.signal()
     }
 
@@ -82,7 +82,7 @@ extension SyncEngine {
     /// The store could not say, or denied, that it is the one that it was: nothing is sent before it has.
     func noteRecognitionFailure(_ error: RemoteStoreError) {
         state.withLock { state in
-            if case .cannotSynchronize = error { state.isStoreRecognized = false }
+            if case .cannotSynchronize = error { state.pulls.isStoreRecognized = false }
             state.pulls.isWanted = true
         }
         noteStoreFailure(error, isOfRecognition: true)

@@ -12,11 +12,9 @@ struct EngineState {
     var disconnected: Disconnection?
     /// An error that concerns the whole domain, and when the store is tried again.
     var storeFailure: Failure?
-    /// Whether the store is the one that it was in the last run.
-    var isStoreRecognized = false
     /// Whether the store said that it is another one, which a person is asked about.
     var isOtherStore: Bool {
-        !isStoreRecognized && storeFailure?.code == RemoteStoreError.cannotSynchronize("").code
+        !pulls.isStoreRecognized && storeFailure?.code == RemoteStoreError.cannotSynchronize("").code
     }
     /// An error of the answers about changes: local changes are sent all the same.
     var feedTrouble: Failure?
@@ -52,6 +50,8 @@ struct Disconnection {
 /// How far the store was asked for its changes.
 struct PullState {
     var isWanted = true
+    /// Whether the store is the one that it was in the last run.
+    var isStoreRecognized = false
     /// When the store is asked again without a signal, in seconds since 1970.
     var next = 0.0
     /// How many times the store was asked, and the last of these that succeeded.

@@ -17,6 +17,8 @@ package enum EvictionRefusal: Error, Hashable, Sendable {
     case notEvictable
     /// It has set-user-ID or set-group-ID bits, which fetched bytes could not have.
     case setID
+    /// It has capabilities(7), which the kernel takes away with the bytes, and fetched ones could not have.
+    case capabilities
     case failed(Errno)
 }
 
@@ -78,7 +80,13 @@ extension Tree {
         }
         if items.isLinked(node) { return .hardLinked }
         if node.fingerprint.mode != policy.privileges.replicated(node.fingerprint.mode) { return .setID }
+        if try hasCapabilities(node) { return .capabilities }
         return node.opens > 0 || node.writers > 0 ? .open : nil
+    }
+
+    private func hasCapabilities(_ node: Node) throws(ReplicaError) -> Bool {
+        let place = try place(of: node)
+        return try errnos { () throws(Errno) in try place.xattrNames().contains("security.capability") }
     }
 
     /// Whether the nearest word of a person on the node or above it is to keep it here.

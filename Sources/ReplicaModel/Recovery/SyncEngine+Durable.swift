@@ -18,7 +18,9 @@ extension SyncEngine {
 
     /// The same as far as it goes now.
     func makeDurableIfPossible() async {
-        let isReached = state.withLock { $0.isStoreRecognized && $0.storeFailure == nil && $0.disconnected == nil }
+        let isReached = state.withLock {
+            $0.pulls.isStoreRecognized && $0.storeFailure == nil && $0.disconnected == nil
+        }
         guard isReached, !replica.isScanning else { return }
         do {
             try await makeDurable()

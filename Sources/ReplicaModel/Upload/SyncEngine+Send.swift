@@ -96,7 +96,7 @@ extension SyncEngine {
     }
 
     /// Whether the store may be called with what is to be sent.
-    private var mayCall: Bool { heldBack() == nil && state.withLock { $0.isStoreRecognized } }
+    private var mayCall: Bool { heldBack() == nil && state.withLock { $0.pulls.isStoreRecognized } }
 
     /// Until when nothing is sent.
     private func heldBack() -> Double? {

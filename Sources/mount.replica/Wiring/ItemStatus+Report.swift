@@ -125,6 +125,7 @@ extension ReplicaModel.EvictionRefusal {
         case .hardLinked: ("hardLinked", "a file of several names")
         case .notEvictable: ("nonEvictable", "not replicated")
         case .setID: ("nonEvictable", "has set-user-ID or set-group-ID bits, which the store doesn't keep")
+        case .capabilities: ("nonEvictable", "has file capabilities, which the store doesn't keep")
         case .failed(let errno): ("failed", ErrnoText.reason(errno).words)
         }
     }

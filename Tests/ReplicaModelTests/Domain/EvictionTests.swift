@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import Glibc
 import ReplicaTestSupport
@@ -72,6 +73,18 @@ import Testing
             }
             try await bench.settle()
             #expect(reasons(try await evict("f", bench)) == ["f": .hardLinked])
+        }
+    }
+
+    /// The kernel takes them away when the bytes go.
+    @Test(.enabled(if: geteuid() == 0)) func aFileWithCapabilitiesStays() async throws {
+        try await DomainBench.run { bench in
+            try await bench.write("text", to: "f")
+            try await bench.settle()
+            let netRaw: [UInt8] = [1, 0, 0, 2, 0, 0x20, 0, 0] + [UInt8](repeating: 0, count: 12)
+            try #require(setxattr(bench.backing("f"), "security.capability", netRaw, netRaw.count, 0) == 0)
+            #expect(reasons(try await evict("f", bench)) == ["f": .capabilities])
+            #expect(getxattr(bench.backing("f"), "security.capability", nil, 0) == netRaw.count)
         }
     }
 
