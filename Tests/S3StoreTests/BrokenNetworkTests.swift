@@ -1,8 +1,6 @@
-import Foundation
 import HTTPStorage
 import ReplicaTestSupport
 import Testing
-import Threads
 
 @testable import S3Store
 
@@ -11,49 +9,14 @@ import Threads
 ///
 /// Of all faults each request has some in `scripts/test`, the lost answer always; `scripts/fault-test` has all of them.
 @Suite struct BrokenNetworkTests {
-    private static let environment = ProcessInfo.processInfo.environment
-    private static let isWhole = environment["REPLICA_FAULT_ALL"] != nil
-    private static let seed = UInt64(environment["REPLICA_FAULT_SEED"] ?? "") ?? 1
-    private static let rounds = Int(environment["REPLICA_FAULT_ROUNDS"] ?? "") ?? 2
-
-    /// The faults that the request of this number has.
-    private static func faults(_ number: Int, _ act: ScriptedSession.Act) -> [HTTPFault] {
-        if isWhole { return HTTPFault.allCases }
-        let others = HTTPFault.allCases.filter { $0 != .lostAnswer }
-        let first = number &* 5 &+ Int(truncatingIfNeeded: seed)
-        return [.lostAnswer] + (0..<(act == .folders ? 1 : 2)).map { others[(first + $0 * 3) % others.count] }
-    }
-
     @Test(arguments: ScriptedSession.Act.allCases)
     func nothingIsLostOrDoubledWhicheverRequestFails(_ act: ScriptedSession.Act) async throws {
         let server = try S3Server.shared
         let bucket = try await server.bucket()
-        let next = Locked((number: 0, left: [HTTPFault](), isOver: false))
-        let count = Locked(0)
-        @Sendable func take() -> (Int, HTTPFault)? {
-            next.withLock { next in
-                if next.isOver { return nil }
-                if next.left.isEmpty { (next.number, next.left) = (next.number + 1, Self.faults(next.number + 1, act)) }
-                return (next.number, next.left.removeFirst())
-            }
+        let count = await FaultCampaign.eachRequest(few: act == .folders ? 1 : 2) { (name, patience, choice) in
+            await Self.play(act, server, bucket, name, patience: patience, choice)
         }
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<6 {
-                group.addTask {
-                    while let (number, fault) = take() {
-                        let name = "\(fault.rawValue) \(number)"
-                        let patience = fault.takesLong ? 1 : 30
-                        let faulted = await Self.play(act, server, bucket, name, patience: patience) {
-                            (count, _) in count == number ? fault : nil
-                        }
-                        // No step has as many requests.
-                        if faulted == 0 { next.withLock { $0.isOver = true } }
-                        count.withLock { $0 += faulted }
-                    }
-                }
-            }
-        }
-        #expect(count.withLock { $0 } > 100)
+        #expect(count > 100)
     }
 
     /// Of all requests some fail, by chance.
@@ -61,12 +24,8 @@ import Threads
     func nothingIsLostOrDoubledByManyFaults(_ act: ScriptedSession.Act) async throws {
         let server = try S3Server.shared
         let bucket = try await server.bucket()
-        let kinds = HTTPFault.allCases.filter { !$0.takesLong }
-        for round in 0..<Self.rounds {
-            let dice = Locked(SeededGenerator(Self.seed &+ UInt64(round)))
-            _ = await Self.play(act, server, bucket, "seed \(Self.seed &+ UInt64(round))") { (_, _) in
-                dice.withLock { Int.random(in: 0..<10, using: &$0) == 0 ? kinds.randomElement(using: &$0) : nil }
-            }
+        await FaultCampaign.byChance { (name, patience, choice) in
+            await Self.play(act, server, bucket, name, patience: patience, choice)
         }
     }
 
@@ -78,33 +37,33 @@ import Threads
         let server = try S3Server.shared
         let bucket = try await server.bucket()
         let wanted = ServerAbilities(createsExclusively: true, replaceForm: .bare)
-        for fault in HTTPFault.allCases where Self.isWhole || Self.telling.contains(fault) {
-            var (number, wasFaulted) = (0, true)
-            while wasFaulted {
-                number += 1
-                let chosen = number
-                let session = try FaultedSession(server, bucket, patience: fault.takesLong ? 1 : 30) { (count, _) in
-                    count == chosen ? fault : nil
-                }
+        let faults = HTTPFault.allCases.filter { FaultCampaign.isWhole || Self.telling.contains($0) }
+        let count = await FaultCampaign.eachRequest(of: faults) { (name, patience, choice) in
+            do {
+                let session = try FaultedSession(server, bucket, patience: patience, choice)
                 do throws(ServerFailure) {
                     let found = try await session.abilities()
                     #expect(found == wanted, "\(session.faulted)")
                 } catch {
+                    switch error {
                     // It is tried again.
-                    if case .unreachable = error { continue }
-                    if case .busy = error { continue }
-                    Issue.record("\(session.faulted): \(error)")
+                    case .unreachable, .busy: break
+                    default: Issue.record("\(name): \(error), after \(session.faulted)")
+                    }
                 }
-                wasFaulted = !session.faulted.isEmpty
+                return session.faulted.count
+            } catch {
+                Issue.record("\(error)")
+                return 0
             }
-            #expect(number > 10)
         }
+        #expect(count > 10 * faults.count)
     }
 
     /// - Returns: How many requests were faulted.
     private static func play(
         _ act: ScriptedSession.Act, _ server: S3Server, _ bucket: String, _ name: String, patience: Int = 30,
-        _ choice: @escaping FaultedSession.Choice
+        _ choice: @escaping StepFaults.Choice
     ) async -> Int {
         do {
             let session = try FaultedSession(server, bucket, patience: patience, choice)

@@ -11,15 +11,6 @@ import Threads
 
 /// A session on the real server, in a folder of a bucket, through a proxy that does something to some of its requests.
 final class FaultedSession: Sendable {
-    /// What happens to a request; they are counted from 1 in each step.
-    typealias Choice = @Sendable (Int, HTTPMessage) -> HTTPFault?
-
-    private struct State {
-        /// Whether a step is under way, and how many requests it has made.
-        var (isArmed, count) = (false, 0)
-        var faulted: [String] = []
-    }
-
     private static let place = Locked(0)
 
     private let server: S3Server
@@ -27,15 +18,17 @@ final class FaultedSession: Sendable {
     private let folder: String
     private let proxy: HTTPFaultProxy
     private let outside: BucketClient
-    private let state: Locked<State>
+    private let faults: StepFaults
     private let limits: TransferLimits
 
     /// - Parameters:
     ///   - bucket: There; others may be at work in other folders of it.
     ///   - attempts: Of each request by the store itself.
     ///   - patience: Seconds that silence is waited for.
-    init(_ server: S3Server, _ bucket: String, attempts: Int = 4, patience: Int = 30, _ choice: @escaping Choice) throws
-    {
+    init(
+        _ server: S3Server, _ bucket: String, attempts: Int = 4, patience: Int = 30,
+        _ choice: @escaping StepFaults.Choice
+    ) throws {
         self.server = server
         var limits = TransferLimits()
         (limits.parted, limits.part, limits.whole, limits.patience) = (100_000, 65_536, 100_000, patience)
@@ -49,20 +42,9 @@ final class FaultedSession: Sendable {
         folder = "/var/tmp/replica-test-\(getpid())-faults-\(number)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         outside = BucketClient(connection: try server.connection(bucket), base: "session-\(number)/")
-        let (state, port) = (Locked(State()), UInt16(server.endpoint.split(separator: ":").last ?? ""))
-        self.state = state
-        let plan: HTTPFaultProxy.Plan = { request in
-            let count: Int? = state.withLock { state in
-                guard state.isArmed else { return nil }
-                state.count += 1
-                return state.count
-            }
-            guard let count, let fault = choice(count, request) else { return nil }
-            let words = "\(fault.rawValue) \(request.words.dropLast().joined(separator: " "))"
-            state.withLock { $0.faulted.append(words) }
-            return fault
-        }
-        proxy = try HTTPFaultProxy(to: { port }, plan: plan)
+        let (faults, port) = (StepFaults(choice), UInt16(server.endpoint.split(separator: ":").last ?? ""))
+        self.faults = faults
+        proxy = try HTTPFaultProxy(to: { port }, plan: { faults.fault(for: $0) })
     }
 
     deinit {
@@ -73,15 +55,15 @@ final class FaultedSession: Sendable {
     }
 
     /// What was done to which requests.
-    var faulted: [String] { state.withLock { $0.faulted } }
+    var faulted: [String] { faults.faulted }
 
     /// Plays an act, and looks what is left of it.
     func play(_ act: ScriptedSession.Act) async throws {
         try await run { store in
             let session = ScriptedSession(
                 store, ScriptedSession.Outside { [outside] in try await outside.files() }, large: 150_000
-            ) { [state] step in
-                state.withLock { ($0.isArmed, $0.count) = (step != nil, 0) }
+            ) { [faults] step in
+                if step == nil { faults.disarm() } else { faults.arm() }
             }
             try await session.play(act)
             try await isTidy()
@@ -96,7 +78,7 @@ final class FaultedSession: Sendable {
         let store = try PathStore(storage, folder: folder, options: options)
         let outcome: Result<Void, any Error>
         do { outcome = .success(try await body(store)) } catch { outcome = .failure(error) }
-        state.withLock { $0.isArmed = false }
+        faults.disarm()
         storage.close()
         try store.close()
         try outcome.get()
@@ -104,8 +86,8 @@ final class FaultedSession: Sendable {
 
     /// Makes a call with the requests under the proxy's rule.
     func armed<Value>(_ body: () async throws -> Value) async throws -> Value {
-        state.withLock { ($0.isArmed, $0.count) = (true, 0) }
-        defer { state.withLock { $0.isArmed = false } }
+        faults.arm()
+        defer { faults.disarm() }
         return try await body()
     }
 
@@ -130,7 +112,7 @@ final class FaultedSession: Sendable {
     /// What is found out of the server, with all requests under the proxy's rule.
     func abilities() async throws(ServerFailure) -> ServerAbilities {
         let account = proxied
-        state.withLock { $0.isArmed = true }
+        faults.arm()
         let storage = try await S3Storage.open(try! S3Address(place), limits: limits) { () throws(ServerFailure) in
             account
         }

@@ -10,7 +10,7 @@ import Threads
 /// What somebody on the way says in the server's place, and what the way does to a connection.
 @Suite struct OtherAnswerTests {
     private static func run(
-        patience: Int = 30, _ choice: @escaping FaultedSession.Choice,
+        patience: Int = 30, _ choice: @escaping StepFaults.Choice,
         _ body: (S3Storage, FaultedSession) async throws -> Void
     ) async throws {
         let server = try S3Server.shared
@@ -35,7 +35,7 @@ import Threads
 
     /// Nothing but a listing by the server says that a file is gone: it would be deleted here.
     @Test func aPageThatIsNotFoundIsNoProof() async throws {
-        let choice: FaultedSession.Choice = { (_, request) in request.words.first == "HEAD" ? .noSuchPage : nil }
+        let choice: StepFaults.Choice = { (_, request) in request.words.first == "HEAD" ? .noSuchPage : nil }
         try await Self.run(choice) { storage, session in
             let look = try await session.armed { try await failure { _ = try await storage.entry(at: Self.file) } }
             #expect(Self.isUnreachable(look), "\(look)")
@@ -52,7 +52,7 @@ import Threads
 
     /// A portal's page is neither a file that was written, nor one that is gone, nor where a symlink leads.
     @Test func aPortalsPageIsNoAnswer() async throws {
-        let choice: FaultedSession.Choice = { (_, request) in request.words.first == "HEAD" ? nil : .portal }
+        let choice: StepFaults.Choice = { (_, request) in request.words.first == "HEAD" ? nil : .portal }
         try await Self.run(choice) { storage, session in
             let path = StoragePath([FileName("link")])
             _ = try await storage.make(path, kind: .symlink(Array("target".utf8)), attributes: PathAttributes())
@@ -77,7 +77,7 @@ import Threads
     /// another's.
     @Test func aChangeGoesOutOnce() async throws {
         let methods = Locked<[String]>([])
-        let choice: FaultedSession.Choice = { (_, request) in
+        let choice: StepFaults.Choice = { (_, request) in
             let method = request.words.first ?? ""
             methods.withLock { $0.append(method) }
             return method == "PUT" ? .lostAnswer : nil
@@ -95,7 +95,7 @@ import Threads
     /// Something on the way sends a request again, as it had no answer: the second finds what the first one did.
     @Test func whatGoesOutTwiceIsDoneOnce() async throws {
         let server = try S3Server.shared
-        let choice: FaultedSession.Choice = { (_, request) in request.words.first == "PUT" ? .sentTwice : nil }
+        let choice: StepFaults.Choice = { (_, request) in request.words.first == "PUT" ? .sentTwice : nil }
         let session = try FaultedSession(server, try await server.bucket(), choice)
         try await session.run { store in
             let patient = PatientStore(store)
@@ -113,7 +113,7 @@ import Threads
     /// What only looks goes out again.
     @Test(arguments: [HTTPFault.lostAnswer, .lostRequest, .cutAnswer, .internalError, .slowDown, .tooMany])
     func aLookGoesOutAgain(_ fault: HTTPFault) async throws {
-        let choice: FaultedSession.Choice = { (count, _) in count == 1 ? fault : nil }
+        let choice: StepFaults.Choice = { (count, _) in count == 1 ? fault : nil }
         try await Self.run(choice) { storage, session in
             let entry = try await session.armed { try await storage.entry(at: Self.file) }
             #expect(entry?.size == 4 && session.faulted.count == 1)
@@ -123,7 +123,7 @@ import Threads
     /// A pause that is too long to wait is told to whoever asks.
     @Test func aLongPauseIsTold() async throws {
         let count = Locked(0)
-        let choice: FaultedSession.Choice = { (_, _) in
+        let choice: StepFaults.Choice = { (_, _) in
             count.withLock { $0 += 1 }
             return .longPause
         }
@@ -137,7 +137,7 @@ import Threads
     @Test(arguments: [HTTPFault.silence, .silenceAfter, .silenceWithin])
     func aServerThatIsSilentIsLeft(_ fault: HTTPFault) async throws {
         let count = Locked(0)
-        let choice: FaultedSession.Choice = { (_, _) in
+        let choice: StepFaults.Choice = { (_, _) in
             count.withLock { $0 += 1 }
             return fault
         }

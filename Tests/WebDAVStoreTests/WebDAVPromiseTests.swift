@@ -11,12 +11,7 @@ import Testing
 @Suite struct WebDAVPromiseTests {
     @Test(arguments: WebDAVServer.allPlain + [.digest])
     func keepsEveryPromise(_ server: WebDAVServer) async throws {
-        let folder = try await server.folder()
-        let memory = try await WebDAVStorage.open(
-            folder.connection.address, WebDAVServer.login, patience: .seconds(60))
-        let abilities = memory.abilities
-        memory.close()
-        folder.connection.close()
+        let abilities = try await server.abilities()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, promise) in StorePromises.all.filter({ Self.isOwed($0, abilities) }).enumerated() {
                 if number >= 8 { try await group.next() }

@@ -35,6 +35,10 @@ enum WebDAVServer: String, CaseIterable, CustomStringConvertible {
     /// `host:port`.
     var place: String { get throws { try values["DAV_SERVER"] ?? "" } }
 
+    var port: UInt16? {
+        get throws { UInt16(try place.prefix { $0 != "/" }.split(separator: ":").last ?? "") }
+    }
+
     /// What it serves, on the disk.
     var data: String { get throws { try values["DAV_DATA"] ?? "" } }
 
@@ -46,6 +50,16 @@ enum WebDAVServer: String, CaseIterable, CustomStringConvertible {
         _ = try await root.connection.send(root.folderRequest("MKCOL", name))
         root.connection.close()
         return try client(name)
+    }
+
+    /// What is found out of it.
+    func abilities() async throws -> ServerAbilities {
+        let folder = try await folder()
+        defer { folder.connection.close() }
+        let storage = try await WebDAVStorage.open(
+            folder.connection.address, Self.login, patience: .seconds(60))
+        storage.close()
+        return storage.abilities
     }
 
     func client(_ folder: String) throws -> WebDAVClient {

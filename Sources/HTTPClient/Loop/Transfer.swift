@@ -20,7 +20,7 @@ final class Transfer {
     private var isHeadWhole = false
     private var body: [UInt8] = []
     private var position: Int64 = 0
-    /// How often it has gone out.
+    /// How often it has gone out since there was an answer.
     private var departures = 0
     /// Why a callback ended it.
     private var failure: HTTPFailure?
@@ -64,6 +64,9 @@ final class Transfer {
         _ = ccurl_set_number(handle, CURLOPT_BUFFERSIZE, 128 << 10)
         _ = ccurl_set_number(handle, CURLOPT_UPLOAD_BUFFERSIZE, 128 << 10)
         _ = ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, words)
+        // One that is kept may be closed by the server as this goes out, and then nobody knows whether it was done. Servers close after
+        // five seconds and more.
+        if request.isSentOnce { _ = ccurl_set_number(handle, CURLOPT_MAXAGE_CONN, 3) }
         if let authorities { _ = ccurl_set_text(handle, CURLOPT_CAINFO, authorities) }
         if let login = request.login { setLogin(login) }
     }
@@ -164,7 +167,10 @@ final class Transfer {
             return fail(.malformed("the server's answer has headers without end"))
         }
         let line = String(decoding: bytes, as: UTF8.self)
-        if line == "\r\n" || line == "\n" { isHeadWhole = true }
+        if line == "\r\n" || line == "\n" {
+            // What was answered is not in doubt: to ask for a login is to have done nothing.
+            (isHeadWhole, departures) = (true, 0)
+        }
         if line.hasPrefix("HTTP/") {
             // After a `100 Continue`, or a proxy's answer, comes another.
             (head, isHeadWhole) = (HTTPHead(), false)

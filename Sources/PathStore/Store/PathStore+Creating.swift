@@ -90,10 +90,26 @@ extension PathStore {
                 // Nobody was told of it: it went out twice, as something on the way does with what gets no answer.
                 return .made(try await adopt(other, in: parent, mark, nil))
             }
+            if let other = try await equal(other, to: contents, hash, at: path, in: parent) {
+                return .made(try await adopt(other, in: parent, mark, intent))
+            }
             return .answered(try await collided(template, contents, options, at: path, in: parent, other, mark))
         case .failure(.notFound): return nil
         case .failure(let error): throw error.general
         }
+    }
+
+    /// What took the place of a file, where it has the bytes that were to be there and nobody was told of it: where marks are not kept
+    /// nothing else tells that a create went out twice. Another's of the same bytes may be taken for ours.
+    private func equal(
+        _ other: PathEntry?, to contents: ItemContents?, _ hash: [UInt8]?, at path: StoragePath, in parent: Int64
+    ) async throws(RemoteStoreError) -> PathEntry? {
+        guard !storage.properties.keepsMarks, let hash, let other, other.path == path, let name = path.name,
+            other.kind == .file, other.size == contents?.size ?? 0,
+            try table.read({ try $0.row(in: parent, name) }) == nil
+        else { return nil }
+        let row = PathRow(id: 0, parent: parent, name: name, entry: other)
+        return try await self.hash(of: path, row) == hash ? other : nil
     }
 
     private func collided(

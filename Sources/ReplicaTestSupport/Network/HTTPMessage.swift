@@ -26,6 +26,13 @@ package struct HTTPMessage: Sendable {
         return message
     }
 
+    /// With another header.
+    func with(_ line: String) -> HTTPMessage {
+        var message = self
+        message.head = Array(head.dropLast(2)) + Array("\(line)\r\n\r\n".utf8)
+        return message
+    }
+
     /// An answer.
     /// - Parameter headers: Each with its end of line.
     static func answer(_ status: String, _ headers: String = "", _ body: String = "") -> HTTPMessage {
@@ -63,9 +70,14 @@ struct HTTPReader {
         if message["transfer-encoding"]?.lowercased() == "chunked" {
             guard let body = chunks() else { return nil }
             message.body = body
-        } else {
-            guard let body = take(message["content-length"].flatMap { Int($0) } ?? 0) else { return nil }
+        } else if let size = message["content-length"].flatMap({ Int($0) }) {
+            guard let body = take(size) else { return nil }
             message.body = body
+        } else {
+            // It ends with the connection, which the client's does not.
+            while more() {}
+            (message.body, rest) = (rest, [])
+            message = message.with("Content-Length: \(message.body.count)")
         }
         return message
     }

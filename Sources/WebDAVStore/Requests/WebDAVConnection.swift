@@ -1,3 +1,4 @@
+import ChildProcess
 import Glibc
 import HTTPClient
 import HTTPStorage
@@ -25,6 +26,20 @@ struct WebDAVRequest: Sendable {
         (self.method, self.names, self.headers) = (method, names, headers)
         mayRepeat = method == "GET" || method == "PROPFIND"
     }
+
+    /// Whether it changes something.
+    var isChange: Bool { method != "GET" && method != "PROPFIND" }
+
+    /// Whether a success is one that servers have for it: a portal's page is none.
+    func isDone(by answer: HTTPAnswer) -> Bool {
+        switch answer.head.status {
+        case 201, 204, 207: true
+        // lighttpd says so of a folder that was moved.
+        case 200: !isChange || answer.body.isEmpty || answer.head["content-type"]?.contains("html") != true
+        case 206: method == "GET"
+        default: false
+        }
+    }
 }
 
 /// The server, and how it lets this person in.
@@ -33,11 +48,17 @@ final class WebDAVConnection: Sendable {
     let login: WebDAVLogin
     private let client: HTTPClient
     private let shown: Locked<HTTPLogin?>
+    private let silence: Int
     private let answered = Locked<UInt64>(0)
 
-    /// - Parameter shown: How the server wants to be shown the login, where that is known.
-    init(_ address: WebDAVAddress, _ login: WebDAVLogin, shown: HTTPLogin? = nil) throws(ServerFailure) {
+    /// - Parameters:
+    ///   - shown: How the server wants to be shown the login, where that is known.
+    ///   - silence: Seconds without a byte that are waited for at most.
+    init(
+        _ address: WebDAVAddress, _ login: WebDAVLogin, shown: HTTPLogin? = nil, silence: Int? = nil
+    ) throws(ServerFailure) {
         (self.address, self.login, self.shown) = (address, login, Locked(shown))
+        self.silence = silence ?? .max
         do throws(HTTPFailure) {
             client = try HTTPClient(authorities: address.authorities, connections: 16)
         } catch {
@@ -90,43 +111,57 @@ final class WebDAVConnection: Sendable {
 
     /// Does what changes nothing, and again a few times after what may pass.
     func repeating<Value>(_ body: () async throws(WebDAVError) -> Value) async throws(WebDAVError) -> Value {
+        let begin = ContinuousClock.now
         var tries = 0
         while true {
             do throws(WebDAVError) { return try await body() } catch {
                 tries += 1
-                guard tries < 4, Self.mayPass(error) else { throw error }
-                let most: UInt64 = 200_000_000 << UInt64(tries)
+                guard tries < 4, .now - begin < .seconds(10), let pause = Self.pause(after: error, tries) else {
+                    throw error
+                }
                 // Who is cancelled finds out by the next request.
-                try? await Task.sleep(nanoseconds: .random(in: 50_000_000...most))
+                try? await Task.sleep(for: .seconds(pause))
                 if Task.isCancelled { throw error }
             }
         }
     }
 
-    private static func mayPass(_ error: WebDAVError) -> Bool {
+    /// The longest pause that a server asks for and that is waited for here, in seconds.
+    private static let longestPause = 2.0
+
+    /// Seconds after which it is worth another try; nil where it is none.
+    private static func pause(after error: WebDAVError, _ tries: Int) -> Double? {
         switch error {
-        case .complaint(let complaint): [429, 500, 502, 503, 504].contains(complaint.status)
-        case .failure(.unreachable): true
-        case .failure, .contentsEndEarly, .unwanted, .strange: false
+        case .complaint(let complaint):
+            guard [429, 500, 502, 503, 504].contains(complaint.status) else { return nil }
+            // A longer one is for whoever asked.
+            if let pause = complaint.pause { return pause <= longestPause ? pause : nil }
+        case .failure(.unreachable): break
+        // Who was silent is silent again, and somebody waits.
+        case .failure, .silence, .contentsEndEarly, .unwanted, .strange: return nil
         }
+        return .random(in: 0.05...0.2 * Double(1 << tries))
     }
 
     private func sendOnce(_ request: WebDAVRequest) async throws(WebDAVError) -> HTTPAnswer {
         var made = HTTPRequest(
             request.method, address.url(request.names, isFolder: request.isFolder), headers: request.headers)
         (made.body, made.sink, made.sent) = (request.body, request.sink, request.sent)
-        (made.longestAnswer, made.longestSilence) = (request.longestAnswer, request.longestSilence)
+        (made.longestAnswer, made.longestSilence) = (request.longestAnswer, min(request.longestSilence, silence))
         made.login = shown.withLock { $0 }
+        made.isSentOnce = request.isChange
         defer { answered.withLock { $0 += 1 } }
         let answer: HTTPAnswer
         do throws(HTTPFailure) { answer = try await client.answer(to: made) } catch {
             switch error {
             case .contentsEndEarly: throw .contentsEndEarly
             case .unwanted: throw .unwanted
+            case .silent(let text): throw .silence("\(PlainText.of(text))")
             default: throw .failure(ServerFailure(error))
             }
         }
         guard answer.head.isSuccess else { throw .complaint(WebDAVError.Complaint(answer)) }
+        guard request.isDone(by: answer) else { throw .strange }
         return answer
     }
 }

@@ -7,6 +7,8 @@ import PathStore
 enum WebDAVError: Error {
     case complaint(Complaint)
     case failure(ServerFailure)
+    /// There was a connection, and nothing came for as long as is waited.
+    case silence(String)
     case contentsEndEarly
     case unwanted
     /// The answer is none that WebDAV has: it proves nothing.
@@ -52,6 +54,7 @@ enum WebDAVError: Error {
     func failure(_ address: WebDAVAddress) -> ServerFailure {
         switch self {
         case .failure(let failure): return failure
+        case .silence(let text): return .unreachable(text)
         case .contentsEndEarly, .unwanted: return .cancelled
         case .strange: return .unreachable("the server's answer is not one of WebDAV's")
         case .complaint(let complaint):
@@ -76,7 +79,7 @@ enum WebDAVError: Error {
         switch self {
         case .contentsEndEarly: return .refused("the contents end before their size")
         case .unwanted: return .cancelled
-        case .failure, .strange: return failure(address).storageError
+        case .failure, .silence, .strange: return failure(address).storageError
         case .complaint(let complaint):
             let text = PlainText.of("\(path): \(complaint.words)")
             switch complaint.status {

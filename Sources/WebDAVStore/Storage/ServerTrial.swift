@@ -14,10 +14,10 @@ struct ServerTrial: Sendable {
         var isWhole = true
     }
 
-    private let connection: WebDAVConnection
+    let connection: WebDAVConnection
     private let base = "\(WebDAVStorage.temporaryPrefix)trial-\(getpid())-\(UInt64.random(in: 0 ... .max))"
-    private let begin = ContinuousClock.now
-    private let patience: Duration
+    let begin = ContinuousClock.now
+    let patience: Duration
     private static let other = "\"replica-no-such-tag\""
 
     private init(_ connection: WebDAVConnection, _ patience: Duration) {
@@ -44,7 +44,7 @@ struct ServerTrial: Sendable {
         var abilities = ServerAbilities()
         let any = (name: "If-None-Match", value: "*")
         try await put("a", "one")
-        guard let first = try await look("a") else { throw .strange }
+        let first = try await made("a")
         abilities.hasTags = first.tag != nil
         abilities.createsConditionally = try await isRefused { () async throws(WebDAVError) in
             try await put("a", "one", [any])
@@ -56,9 +56,11 @@ struct ServerTrial: Sendable {
         abilities.keepsProperties = try await keepsProperties()
         abilities.writesWhole = try await writesWhole()
         abilities.fetchesRanges = try await fetchesRanges()
-        abilities.isCaseSensitive = try await connection.find([name("a", isUpper: true)], isFolder: false) == nil
+        abilities.isCaseSensitive = try await !isThere(name("a", isUpper: true))
         try await put("b", "two")
+        // What was moved after all, and then sent again, was refused, too.
         abilities.keepsTargets = try await isRefused { () async throws(WebDAVError) in try await move("a", to: "b") }
+        if abilities.keepsTargets { abilities.keepsTargets = try await isThere(name("a")) }
         abilities.makesParents = try await makesParents()
         abilities.takesControls = try await takesControls()
         abilities.makesExclusively = try await makesExclusively()
@@ -66,6 +68,7 @@ struct ServerTrial: Sendable {
         abilities.movesConditionally = try await isRefused { () async throws(WebDAVError) in
             try await move("a", to: "c", [("If-Match", Self.other)])
         }
+        if abilities.movesConditionally { abilities.movesConditionally = try await isThere(name("a")) }
         try await put("a", "one")
         abilities.removesConditionally = try await isRefused { () async throws(WebDAVError) in
             var request = WebDAVRequest("DELETE", [name("a")])
@@ -82,7 +85,8 @@ struct ServerTrial: Sendable {
         var before: Resource?
         for number in 0..<5 {
             try await put("a", "v\(number)")
-            guard let now = try await look("a"), now.tag != nil else { return false }
+            let now = try await made("a")
+            guard now.tag != nil else { return false }
             if let before {
                 if now.version == before.version { return false }
                 if now.modified == before.modified { return true }
@@ -93,23 +97,22 @@ struct ServerTrial: Sendable {
     }
 
     private func keepsProperties() async throws(WebDAVError) -> Bool {
-        guard let before = try await look("a") else { return false }
+        let before = try await made("a")
         var note = Resource.Note()
         (note.mode, note.dateOf) = (0o751, before.version)
         note.date = Timestamp(seconds: 1_000_000_000, nanoseconds: 123_456_789)
-        do throws(WebDAVError) {
-            guard try await connection.patch([name("a")], isFolder: false, note.properties) else { return false }
-        } catch {
-            guard error.status != nil else { throw error }
-            return false
+        let values = note.properties
+        let isTaken = try await isDone { () async throws(WebDAVError) in
+            try await connection.patch([name("a")], isFolder: false, values)
         }
-        guard let now = try await look("a") else { return false }
+        guard isTaken else { return false }
+        let now = try await made("a")
         return now.note == note && now.version == before.version
     }
 
     /// Whether a file is as it was when the connection ends in the middle of what was to replace it.
     private func writesWhole() async throws(WebDAVError) -> Bool {
-        let before = try await look("a")
+        let before = try await made("a")
         // Any file will do that ends before its contents are said to.
         let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return false }
@@ -118,13 +121,16 @@ struct ServerTrial: Sendable {
         guard end >= 16 << 10 else { return false }
         var request = WebDAVRequest("PUT", [name("a")])
         request.body = .file(file, end - (16 << 10)..<end + (64 << 10))
-        do throws(WebDAVError) { _ = try await connection.send(request) } catch {
-            switch error {
-            case .contentsEndEarly, .complaint, .failure: break
-            case .unwanted, .strange: throw error
+        let cut = request
+        // One that answers before the end has not been tried.
+        let isTried = try await isDone { () async throws(WebDAVError) in
+            do throws(WebDAVError) { _ = try await connection.send(cut) } catch {
+                guard case .contentsEndEarly = error else { throw error }
             }
+            return true
         }
-        guard let before, let now = try await look("a") else { return false }
+        guard isTried else { return false }
+        let now = try await made("a")
         return now.size == before.size && now.version == before.version
     }
 
@@ -136,125 +142,62 @@ struct ServerTrial: Sendable {
         request.body = .bytes([0])
         let move = connection.move([name("e")], to: there, isFolder: false, mayReplace: false)
         for request in [request, move] {
-            do throws(WebDAVError) { _ = try await connection.send(request) } catch {
-                guard error.status != nil else { throw error }
-                continue
+            _ = try await isDone { () async throws(WebDAVError) in
+                _ = try await connection.send(request)
+                return true
             }
-            return true
         }
-        return false
+        // What was done may have been sent twice, and refused then.
+        return try await isThere(name("none"))
     }
 
     private func takesControls() async throws(WebDAVError) -> Bool {
-        do throws(WebDAVError) {
-            try await put("\u{1}\t\n\u{7F}", "one")
-            return try await look("\u{1}\t\n\u{7F}") != nil
-        } catch {
-            if case .failure = error { throw error }
-            return false
+        let part = "\u{1}\t\n\u{7F}"
+        let isTaken = try await isDone { () async throws(WebDAVError) in
+            try await put(part, "one")
+            return true
         }
+        guard isTaken else { return false }
+        return try await isDone { () async throws(WebDAVError) in try await isThere(name(part)) }
     }
 
     private func makesExclusively() async throws(WebDAVError) -> Bool {
         var request = WebDAVRequest("MKCOL", [name("d")])
         request.isFolder = true
-        _ = try await connection.send(request)
-        do throws(WebDAVError) { _ = try await connection.send(request) } catch {
-            guard error.status != nil else { throw error }
+        let folder = request
+        // What is on the way may have sent it twice.
+        let isMade = try await isDone { () async throws(WebDAVError) in
+            do throws(WebDAVError) { _ = try await connection.send(folder) } catch {
+                guard error.status == 405 else { throw error }
+            }
+            return try await isThere(name("d"))
+        }
+        guard isMade else { throw .strange }
+        return try await !isDone { () async throws(WebDAVError) in
+            _ = try await connection.send(folder)
             return true
         }
-        return false
     }
 
     private func fetchesRanges() async throws(WebDAVError) -> Bool {
+        let there = try await made("a")
         let request = WebDAVRequest("GET", [name("a")], headers: [("Range", "bytes=1-1")])
         let answer = try await connection.send(request)
-        return answer.head.status == 206 && answer.body.count == 1
-    }
-
-    // MARK: Races
-
-    /// Many at once: the server has them go one by one, or it does not.
-    private func race(_ outcome: inout Outcome) async throws(WebDAVError) {
-        var abilities = outcome.abilities
-        guard isTimeLeft else {
-            outcome.isWhole = false
-            return
+        switch answer.head.status {
+        case 206 where answer.body.count == 1: return true
+        case 200 where Int64(answer.body.count) == there.size: return false
+        default: throw .strange
         }
-        if abilities.createsConditionally {
-            abilities.createsInOneStep = try await wins(3) { (round, number) async throws(WebDAVError) in
-                try await put("create-\(round)", "\(number)", [("If-None-Match", "*")])
-            }
-        }
-        if abilities.replacesConditionally {
-            abilities.replacesInOneStep = true
-            for round in 0..<3 where abilities.replacesInOneStep {
-                try await put("replace", "one")
-                // One that may be no condition can't be tried.
-                guard isTimeLeft, let tag = try await look("replace")?.tag, !tag.isWeak else {
-                    abilities.replacesInOneStep = false
-                    break
-                }
-                abilities.replacesInOneStep =
-                    try await together { (number) async throws(WebDAVError) in
-                        try await put("replace", "\(round) \(number)", [("If-Match", tag.header)])
-                    } == 1
-            }
-        }
-        if abilities.keepsTargets {
-            abilities.movesInOneStep = true
-            for round in 0..<2 where abilities.movesInOneStep {
-                _ = try await together { (number) async throws(WebDAVError) in
-                    try await put("from-\(number)", "\(number)")
-                }
-                abilities.movesInOneStep =
-                    try await together { (number) async throws(WebDAVError) in
-                        try await move("from-\(number)", to: "to-\(round)")
-                    } == 1
-            }
-        }
-        outcome.abilities = abilities
-        outcome.isWhole = isTimeLeft
-    }
-
-    private var isTimeLeft: Bool { begin.duration(to: .now) < patience }
-
-    /// Whether one of many won, in each round.
-    private func wins(
-        _ rounds: Int, _ body: @escaping @Sendable (Int, Int) async throws(WebDAVError) -> Void
-    ) async throws(WebDAVError) -> Bool {
-        for round in 0..<rounds {
-            guard isTimeLeft else { return false }
-            let won = try await together { (number) async throws(WebDAVError) in try await body(round, number) }
-            if won != 1 { return false }
-        }
-        return true
-    }
-
-    /// - Returns: How many of them were done.
-    private func together(
-        _ body: @escaping @Sendable (Int) async throws(WebDAVError) -> Void
-    ) async throws(WebDAVError) -> Int {
-        let results: [Bool] = try await inParallel(Array(0..<8), most: 8) { number -> Result<Bool, WebDAVError> in
-            do throws(WebDAVError) {
-                try await body(number)
-                return .success(true)
-            } catch {
-                // Who is told to wait, or that another was there, has lost.
-                return error.status != nil && error.status != 401 ? .success(false) : .failure(error)
-            }
-        }
-        return results.count { $0 }
     }
 
     // MARK: Requests
 
-    private func name(_ part: String, isUpper: Bool = false) -> FileName {
+    func name(_ part: String, isUpper: Bool = false) -> FileName {
         let text = "\(base)-\(part)"
         return FileName(isUpper ? text.uppercased() : text)
     }
 
-    private func put(
+    func put(
         _ part: String, _ text: String, _ headers: [(name: String, value: String)] = []
     ) async throws(WebDAVError) {
         var request = WebDAVRequest("PUT", [name(part)], headers: headers)
@@ -262,7 +205,7 @@ struct ServerTrial: Sendable {
         _ = try await connection.send(request)
     }
 
-    private func move(
+    func move(
         _ part: String, to target: String, _ headers: [(name: String, value: String)] = []
     ) async throws(WebDAVError) {
         var request = connection.move([name(part)], to: [name(target)], isFolder: false, mayReplace: false)
@@ -270,17 +213,42 @@ struct ServerTrial: Sendable {
         _ = try await connection.send(request)
     }
 
-    private func look(_ part: String) async throws(WebDAVError) -> Resource? {
-        try await connection.find([name(part)], isFolder: false)?.0
+    /// What was put there.
+    func made(_ part: String) async throws(WebDAVError) -> Resource {
+        guard let (resource, _) = try await connection.find([name(part)], isFolder: false) else { throw .strange }
+        return resource
+    }
+
+    /// Whether something of a name is there: that it is not has to be said twice.
+    private func isThere(_ name: FileName) async throws(WebDAVError) -> Bool {
+        if try await connection.find([name], isFolder: false) != nil { return true }
+        return try await connection.find([name], isFolder: false) != nil
+    }
+
+    /// Whether a server does something. That it does not has to be said twice in the same way: somebody on the way may say so once.
+    private func isDone(_ body: () async throws(WebDAVError) -> Bool) async throws(WebDAVError) -> Bool {
+        var former: Int?
+        for _ in 0..<4 {
+            do throws(WebDAVError) { return try await body() } catch {
+                guard let status = error.status, ![401, 429, 502, 503, 504].contains(status) else { throw error }
+                if status == former { return false }
+                former = status
+            }
+        }
+        throw .strange
     }
 
     /// Whether a server says that a condition does not hold.
     private func isRefused(_ body: () async throws(WebDAVError) -> Void) async throws(WebDAVError) -> Bool {
-        do throws(WebDAVError) { try await body() } catch {
-            if error.isPreconditionFailed { return true }
-            guard let status = error.status, [400, 403, 405, 409, 423, 500, 501].contains(status) else { throw error }
+        var isRefused = false
+        _ = try await isDone { () async throws(WebDAVError) in
+            do throws(WebDAVError) { try await body() } catch {
+                guard error.isPreconditionFailed else { throw error }
+                isRefused = true
+            }
+            return true
         }
-        return false
+        return isRefused
     }
 
     /// Removes what is left; what can't be removed now goes after a day.

@@ -54,13 +54,18 @@ extension WebDAVStorage {
         return try await call(path, isChange: true) { () async throws(CallError) in
             // Some make the folders above, too.
             guard try await self.hasFolder(for: path) else { throw .storage(.notFound) }
-            if !self.abilities.makesExclusively, let there = try await self.present(path) {
-                throw .storage(.taken(there))
+            if let there = try await self.get({ () async throws(WebDAVError) in
+                try await self.connection.find(path.names, isFolder: false)
+            }) {
+                throw .storage(.taken(try self.entry(Found(resource: there.0, now: there.now), path)))
             }
             var request = WebDAVRequest("MKCOL", path.names)
             request.isFolder = true
             do throws(CallError) { try await self.send(request) } catch {
-                throw try await self.refused(error, path, isCreate: true)
+                // It was sent twice, or another was as quick: then the folder is both's.
+                guard error.request?.status == 405, try await self.look(path)?.resource.isFolder == true else {
+                    throw try await self.refused(error, path, isCreate: true)
+                }
             }
             guard var found = try await self.look(path), found.resource.isFolder else { throw .request(.strange) }
             try await self.patch(attributes, path, &found.resource)
@@ -102,6 +107,7 @@ extension WebDAVStorage {
 
     package func remove(_ path: StoragePath, version: String?) async throws(PathStorageError) {
         guard refusal(of: path) == nil, path != .root else { return }
+        await sweep()
         try await call(path, isChange: true) { () async throws(CallError) in
             guard let found = try await self.look(path) else { return }
             guard found.resource.isFolder == (version == nil), version == nil || found.resource.version == version

@@ -76,8 +76,11 @@ extension WebDAVStorage {
         guard let parent = path.parent else {
             throw .storage(.unreachable("the store's folder is not there"))
         }
-        _ = try await look(parent)
-        return nil
+        guard try await look(parent) != nil else { return nil }
+        // Nor is it gone because somebody on the way said so once.
+        return try await get { () async throws(WebDAVError) in
+            try await connection.find(path.names, isFolder: false).map { Found(resource: $0, now: $1) }
+        }
     }
 
     /// What was found at a path.

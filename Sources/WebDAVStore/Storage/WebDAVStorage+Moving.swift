@@ -34,7 +34,14 @@ extension WebDAVStorage {
             if !self.abilities.keepsTargets, let there = try await self.present(target) {
                 throw .storage(.taken(there))
             }
-            try await self.move(found.resource, path, to: target)
+            // Nothing else tells later whether a folder is the one that was moved.
+            var isFree = false
+            if found.resource.isFolder {
+                isFree = try await self.get { () async throws(WebDAVError) in
+                    try await self.connection.find(target.names, isFolder: false) == nil
+                }
+            }
+            try await self.move(found.resource, path, to: target, isFree: isFree)
             guard var moved = try await self.look(target), moved.resource.isFolder == found.resource.isFolder else {
                 throw .request(.strange)
             }
@@ -43,7 +50,10 @@ extension WebDAVStorage {
         }
     }
 
-    private func move(_ resource: Resource, _ path: StoragePath, to target: StoragePath) async throws(CallError) {
+    /// - Parameter isFree: Whether nothing was at the target, as far as is known.
+    private func move(
+        _ resource: Resource, _ path: StoragePath, to target: StoragePath, isFree: Bool
+    ) async throws(CallError) {
         var request = move(path, to: target, isFolder: resource.isFolder, mayReplace: false)
         request.headers += condition(resource, abilities.movesConditionally)
         do throws(CallError) {
@@ -51,7 +61,11 @@ extension WebDAVStorage {
             guard answer.head.status != 207 else { throw .request(.strange) }
         } catch {
             guard let failure = error.request, failure.status != nil else { throw error }
-            guard let now = try await look(path) else { throw .storage(.notFound) }
+            guard let now = try await look(path) else {
+                // It was done, and somebody on the way had no answer for us, or sent it twice.
+                if let there = try await look(target), resource.isSame(as: there.resource, wasFree: isFree) { return }
+                throw .storage(.notFound)
+            }
             if failure.isPreconditionFailed, now.resource.version != resource.version {
                 throw .storage(.changed(try entry(now, path)))
             }
@@ -67,5 +81,13 @@ extension WebDAVStorage {
             wanted.modificationDate = former.note.date
         }
         try await patch(wanted, target, &moved)
+    }
+}
+
+extension Resource {
+    /// Whether what is elsewhere now is what was here.
+    fileprivate func isSame(as other: Resource, wasFree: Bool) -> Bool {
+        guard isFolder == other.isFolder else { return false }
+        return isFolder ? wasFree : version == other.version || size == other.size && modified == other.modified
     }
 }

@@ -3,6 +3,7 @@ import HTTPStorage
 package import PathStore
 package import ReplicaModel
 import SystemPackage
+import Threads
 
 extension WebDAVStorage {
     package func write(
@@ -10,6 +11,7 @@ extension WebDAVStorage {
     ) async throws(PathStorageError) -> PathEntry {
         if let refusal = refusal(of: path) { throw .refused(refusal) }
         guard path != .root else { throw .taken(nil) }
+        await sweep()
         return try await call(path, isChange: true) { () async throws(CallError) in
             switch condition {
             case .absent: try await self.create(path, contents)
@@ -126,9 +128,22 @@ extension WebDAVStorage {
         return (path.parent ?? .root).appending(name)
     }
 
-    /// Removes a file of the store's own, also for a task that is cancelled; what stays goes after a day.
+    /// Removes a file of the store's own, also for a task that is cancelled; what stays goes with the next change, or after a day.
     func forget(_ path: StoragePath) async {
-        _ = await Task { _ = try? await connection.send(WebDAVRequest("DELETE", path.names)) }.value
+        leftovers.withLock { _ = $0.insert(path) }
+        await Task { await sweep() }.value
+    }
+
+    /// Removes what could not be removed.
+    func sweep() async {
+        for path in leftovers.withLock({ $0 }) {
+            do throws(WebDAVError) { _ = try await connection.send(WebDAVRequest("DELETE", path.names)) } catch {
+                guard error.status == 404 else { return }
+                // What can't be looked at is tried again.
+                do throws(CallError) { guard try await look(path) == nil else { return } } catch { return }
+            }
+            leftovers.withLock { _ = $0.remove(path) }
+        }
     }
 
     /// Removes temporary files that nobody can need any more.

@@ -2,6 +2,7 @@ import HTTPClient
 package import HTTPStorage
 package import PathStore
 import ReplicaModel
+import Threads
 
 /// The storage of a folder on a WebDAV server (RFC 4918): a file for each file and a collection for each folder, under their own
 /// names. The reasons are in docs/decisions/webdav-store.md.
@@ -11,6 +12,8 @@ package final class WebDAVStorage: PathStorage {
     let connection: WebDAVConnection
     let abilities: ServerAbilities
     let listings = OpenListings()
+    /// Files of the store's own that could not be removed yet.
+    let leftovers = Locked<Set<StoragePath>>([])
 
     var address: WebDAVAddress { connection.address }
 
@@ -24,11 +27,12 @@ package final class WebDAVStorage: PathStorage {
     ///   - memory: What is known of the server; nil for nothing.
     ///   - abilities: What it can do, where that is known.
     ///   - patience: How long it may be tried: the daemon waits ten seconds for a store.
+    ///   - silence: Seconds without a byte that are waited for at most; as long as each request may take for nil.
     package static func open(
         _ address: WebDAVAddress, _ login: WebDAVLogin, memory: AbilityMemory<ServerAbilities>? = nil,
-        abilities: ServerAbilities? = nil, patience: Duration = .seconds(6)
+        abilities: ServerAbilities? = nil, patience: Duration = .seconds(6), silence: Int? = nil
     ) async throws(ServerFailure) -> WebDAVStorage {
-        let connection = try WebDAVConnection(address, login)
+        let connection = try WebDAVConnection(address, login, silence: silence)
         do throws(WebDAVError) {
             try await connection.enter()
             guard let (root, _) = try await connection.find([], isFolder: true) else {

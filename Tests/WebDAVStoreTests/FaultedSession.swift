@@ -1,0 +1,122 @@
+import Foundation
+import Glibc
+import HTTPStorage
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+
+@testable import WebDAVStore
+
+/// A session on a real server, in a folder of its own, through a proxy that does something to some of its requests.
+final class FaultedSession: Sendable {
+    private let server: WebDAVServer
+    /// The folder on the server.
+    private let name: String
+    /// Where the store has what is its own.
+    private let folder: String
+    private let proxy: HTTPFaultProxy
+    private let faults: StepFaults
+    private let patience: Int
+    private let known: ServerAbilities
+
+    /// - Parameters:
+    ///   - known: What the server can do.
+    ///   - patience: Seconds that silence is waited for.
+    init(
+        _ server: WebDAVServer, _ known: ServerAbilities, patience: Int = 30, _ choice: @escaping StepFaults.Choice
+    ) async throws {
+        (self.server, self.known, self.patience) = (server, known, patience)
+        name = "session-\(UInt64.random(in: 0 ... .max))"
+        folder = "/var/tmp/replica-test-\(getpid())-dav-\(name)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        try await server.folder(name).connection.close()
+        let (faults, port) = (StepFaults(choice), try server.port)
+        self.faults = faults
+        proxy = try HTTPFaultProxy(to: { port }, plan: { faults.fault(for: $0) })
+    }
+
+    deinit {
+        proxy.close()
+        // What cannot be removed is left for the machine's own cleaning.
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// What was done to which requests.
+    var faulted: [String] { faults.faulted }
+
+    private var address: WebDAVAddress {
+        get throws {
+            let path = try server.place.drop { $0 != "/" }
+            return try WebDAVAddress("127.0.0.1:\(proxy.port)\(path)/\(name)", isSecure: false)
+        }
+    }
+
+    /// Plays an act, and looks what is left of it.
+    func play(_ act: ScriptedSession.Act) async throws {
+        try await run { store in
+            let session = ScriptedSession(
+                store, ScriptedSession.Outside { [self] in try await files() }, large: 150_000
+            ) { [faults] step in
+                if step == nil { faults.disarm() } else { faults.arm() }
+            }
+            try await session.play(act)
+            let left = try names()
+            guard left.isEmpty else { throw BrokenPromise("left behind: \(left)") }
+        }
+    }
+
+    /// Opens the store through the proxy, as one process does.
+    func run(_ body: (PathStore) async throws -> Void) async throws {
+        let storage = try await WebDAVStorage.open(
+            try address, WebDAVServer.login, abilities: known, silence: patience)
+        var options = PathStoreOptions()
+        (options.openInterval, options.wholeInterval) = (0, 0)
+        let store = try PathStore(storage, folder: folder, options: options)
+        let outcome: Result<Void, any Error>
+        do { outcome = .success(try await body(store)) } catch { outcome = .failure(error) }
+        faults.disarm()
+        storage.close()
+        try store.close()
+        try outcome.get()
+    }
+
+    /// Makes a call with the requests under the proxy's rule.
+    func armed<Value>(_ body: () async throws -> Value) async throws -> Value {
+        faults.arm()
+        defer { faults.disarm() }
+        return try await body()
+    }
+
+    /// What is found out of the server, with all requests under the proxy's rule.
+    func abilities() async throws(ServerFailure) -> ServerAbilities {
+        faults.arm()
+        let storage = try await WebDAVStorage.open(
+            try! address, WebDAVServer.login, patience: .seconds(120), silence: patience)
+        storage.close()
+        return storage.abilities
+    }
+
+    // MARK: What others see
+
+    /// All that is on the server's disk, with what is the store's own.
+    private func names() throws -> [String] {
+        let base = "\(try server.data)/\(name)"
+        return try FileManager.default.subpathsOfDirectory(atPath: base).filter { path in
+            // Apache and sabre have files of their own.
+            !path.contains(".DAV") && !path.contains(".sabredav")
+        }.sorted()
+    }
+
+    /// The contents of all files by their paths.
+    func files() async throws -> [String: [UInt8]] {
+        let base = "\(try server.data)/\(name)"
+        var files: [String: [UInt8]] = [:]
+        for path in try names() where !path.contains(WebDAVStorage.temporaryPrefix) {
+            var isFolder: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: "\(base)/\(path)", isDirectory: &isFolder), !isFolder.boolValue
+            else { continue }
+            files[path] = Array(try Data(contentsOf: URL(filePath: "\(base)/\(path)")))
+        }
+        return files
+    }
+}
