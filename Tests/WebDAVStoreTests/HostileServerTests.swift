@@ -51,12 +51,46 @@ import Testing
         }
     }
 
-    @Test(arguments: ["noself", "bomb", "cut", "status", "endless", "nested", "wide"])
+    @Test(arguments: ["noself", "bomb", "cut", "status", "endless", "between", "nested", "wide"])
     func aListingThatCannotBeIsAnError(_ folder: String) async throws {
         try await run(folder) { scratch in
             let error = try await failure { _ = try await scratch.list() }
             #expect(error == .unreachable("the server's answer is not one of WebDAV's"))
         }
+    }
+
+    /// Not when it ends, for it does not: what there is of it is a quarter of a gigabyte.
+    @Test(arguments: ["endless", "between"]) func anAnswerWithoutAnEndIsLeftSoon(_ folder: String) async throws {
+        try await run(folder) { scratch in
+            _ = try await failure { _ = try await scratch.list() }
+            var sent: [Int] = []
+            let isOver = try await eventually {
+                sent = try seen().filter { $0.hasPrefix("SENT /\(folder)/") }.compactMap {
+                    Int($0.split(separator: " ").last ?? "")
+                }
+                return !sent.isEmpty
+            }
+            // Most of it is in the buffers between.
+            #expect(isOver && sent.allSatisfy { $0 < 32 << 20 }, "\(sent)")
+        }
+    }
+
+    /// Neither within what is told of a thing nor between two of them.
+    @Test(arguments: [
+        ("<D:response><D:href>", "x"), ("<D:response><D:href x='", "x"), ("<D:response><D:", "x"),
+        ("<D:response>", "<D:x>"), ("", " "), ("", "<!-- -->"), ("", "<?x y?>"), ("<!--", "x"), ("<?", "x"),
+        ("<?x ", "x"), ("<![CDATA[", "x"),
+    ]) func whatHasNoEndIsTakenForAWhileOnly(_ start: String, _ filler: String) throws {
+        let answer = Multistatus(try WebDAVAddress("host/a", isSecure: true))
+        var head = HTTPHead()
+        head.status = 207
+        func take(_ text: String) -> Bool { Array(text.utf8).withUnsafeBytes { answer.take($0, head) } }
+        #expect(take("<D:multistatus xmlns:D=\"DAV:\">\(start)"))
+        let piece = String(repeating: filler, count: 4_000 / filler.utf8.count)
+        var count = 0
+        while count < 4 << 20, take(piece) { count += piece.utf8.count }
+        #expect(count < 300_000, "\(start) and \(filler)")
+        #expect(answer.finish(head) == nil)
     }
 
     @Test func aFileIsNoFolder() async throws {

@@ -27,6 +27,25 @@ import Testing
         #expect(text.hasPrefix("the server wants a login"))
     }
 
+    /// A token instead of a password: a wrong one, none, a password where a token is wanted, and the right one.
+    @Test func aTokenLetsIn() async throws {
+        let refused = ServerFailure.notAuthenticated("the server does not take this login")
+        #expect(try await failure(.bearer, "", .token("wrong")) == refused)
+        guard case .notAuthenticated = try await failure(.bearer, "", .nothing),
+            case .notAuthenticated(let text) = try await failure(.bearer)
+        else {
+            Issue.record("it was another failure")
+            return
+        }
+        #expect(text == "the server takes no passwords: it asks for bearer")
+        let folder = try await WebDAVServer.bearer.folder()
+        defer { folder.connection.close() }
+        let storage = try await WebDAVStorage.open(folder.connection.address, WebDAVServer.token)
+        defer { storage.close() }
+        try await WebDAVScratch(storage: storage, other: folder).write("file", "text")
+        #expect(try await folder.content(at: "file") == Array("text".utf8))
+    }
+
     @Test(arguments: WebDAVServer.allPlain) func noSuchFolder(_ server: WebDAVServer) async throws {
         let place = try server.place
         #expect(

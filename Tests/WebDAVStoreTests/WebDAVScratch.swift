@@ -11,13 +11,15 @@ import Threads
 
 /// A real server that all tests of this process share; each has a folder of its own there.
 enum WebDAVServer: String, CaseIterable, CustomStringConvertible {
-    case lighttpd, apache, nginx, sabre
+    case lighttpd, apache, nginx, sabre, rclone
     /// Apache that asks for Digest, and Apache with a certificate that nobody vouches for.
     case digest, tls
+    /// nginx that wants a token.
+    case bearer
 
     var description: String { rawValue }
 
-    static let allPlain: [WebDAVServer] = [.lighttpd, .apache, .nginx, .sabre]
+    static let allPlain: [WebDAVServer] = [.lighttpd, .apache, .nginx, .sabre, .rclone]
 
     private static let programs = Dictionary(
         uniqueKeysWithValues: allCases.map { kind in (kind, Lazy { try start(kind) }) })
@@ -43,6 +45,7 @@ enum WebDAVServer: String, CaseIterable, CustomStringConvertible {
     var data: String { get throws { try values["DAV_DATA"] ?? "" } }
 
     static let login = WebDAVLogin.password(user: "user", password: "pass")
+    static let token = WebDAVLogin.token("let-me-in")
 
     /// Makes a folder as other clients do.
     func folder(_ name: String = "folder-\(UInt64.random(in: 0 ... .max))") async throws -> WebDAVClient {
@@ -62,11 +65,17 @@ enum WebDAVServer: String, CaseIterable, CustomStringConvertible {
         return storage.abilities
     }
 
+    private var shown: HTTPLogin {
+        switch self {
+        case .digest: .digest(user: "user", password: "pass")
+        case .bearer: .bearer("let-me-in")
+        default: .basic(user: "user", password: "pass")
+        }
+    }
+
     func client(_ folder: String) throws -> WebDAVClient {
         let connection = try WebDAVConnection(
-            try WebDAVAddress("\(try place)/\(folder)", isSecure: self == .tls), Self.login,
-            shown: self == .digest
-                ? .digest(user: "user", password: "pass") : .basic(user: "user", password: "pass"))
+            try WebDAVAddress("\(try place)/\(folder)", isSecure: self == .tls), Self.login, shown: shown)
         return WebDAVClient(connection: connection)
     }
 }
