@@ -95,6 +95,8 @@ struct HelloAnswer: Encodable, Sendable {
         let changeGrain: Double
         let listsAttributes: Bool
         let listsDeep: Bool
+        let ids: Bool
+        let folderVersions: Bool
         let ranges: Bool
         let caseSensitive: Bool
         let longestName: Int
@@ -113,6 +115,8 @@ struct HelloAnswer: Encodable, Sendable {
             changeGrain = Double(properties.changeGrain) / 1e9
             listsAttributes = properties.listsAttributes
             listsDeep = properties.listsDeep
+            ids = properties.hasIdentities
+            folderVersions = properties.foldersTellChanges
             ranges = properties.fetchesRanges
             caseSensitive = properties.isCaseSensitive
             longestName = properties.longestName

@@ -89,6 +89,10 @@ struct StorageLikeness: Sendable, CustomStringConvertible {
     static let deep = StorageLikeness("with deep listings and identities") {
         ($0.listsDeep, $0.hasIdentities) = (true, true)
     }
+    /// As Nextcloud.
+    static let telling = StorageLikeness("with folders that tell changes and identities") {
+        ($0.foldersTellChanges, $0.hasIdentities) = (true, true)
+    }
     static let silent = StorageLikeness("with listings that tell no attributes") {
         $0.listsAttributes = false
         $0.listsDeep = true
@@ -97,7 +101,7 @@ struct StorageLikeness: Sendable, CustomStringConvertible {
         ($0.keepsModes, $0.keepsModificationDates, $0.keepsMarks, $0.keepsSymlinks) = (false, false, false, false)
         ($0.fetchesRanges, $0.isCaseSensitive, $0.longestName) = (false, false, 200)
     }
-    static let all = [atomic, strong(.checked), strong(.none), coarse, settling, lasting, deep, silent, poor]
+    static let all = [atomic, strong(.checked), strong(.none), coarse, settling, lasting, deep, telling, silent, poor]
 
     func scratch() throws -> PathScratch {
         let scratch = try PathScratch(properties)

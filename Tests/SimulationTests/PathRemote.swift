@@ -15,6 +15,7 @@ final class PathRemote: Remote {
         var listsDeep: Bool
         var listsAttributes: Bool
         var tellsSettled: Bool
+        var foldersTellChanges: Bool
 
         /// Another for each seed; the strengths take turns.
         init(seed: UInt64) {
@@ -26,6 +27,7 @@ final class PathRemote: Remote {
             listsDeep = random.chance(30)
             listsAttributes = random.chance(70)
             tellsSettled = random.chance(50)
+            foldersTellChanges = random.chance(40) && !isCoarse
         }
 
         var description: String {
@@ -34,6 +36,7 @@ final class PathRemote: Remote {
             if hasIdentities { words.append("identities") }
             if keepsMarks { words.append("marks") }
             if listsDeep { words.append("deep") }
+            if foldersTellChanges { words.append("telling folders") }
             if !listsAttributes { words.append("silent") }
             return words.joined(separator: ", ")
         }
@@ -48,6 +51,7 @@ final class PathRemote: Remote {
             properties.hasIdentities = hasIdentities
             properties.keepsMarks = keepsMarks
             properties.listsDeep = listsDeep
+            properties.foldersTellChanges = foldersTellChanges
             properties.listsAttributes = listsAttributes
             // One thing happens at a time.
             properties.concurrency = 1

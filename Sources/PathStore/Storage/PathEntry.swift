@@ -5,7 +5,7 @@ package struct PathEntry: Hashable, Sendable {
     package var path: StoragePath
     package var kind: PathKind
     /// Changes whenever the content does, as far as ``PathStorageProperties/changeGrain`` allows; nil for folders without
-    /// one.
+    /// one (``PathStorageProperties/foldersTellChanges``).
     package var version: String?
     /// The content's size in bytes; 0 for folders and symlinks.
     package var size: Int64

@@ -25,6 +25,9 @@ package struct PathStorageProperties: Hashable, Sendable, Codable {
     package var keepsSymlinks = true
     /// Whether ``PathEntry/identity`` is told of every entry, and is never used again for another.
     package var hasIdentities = false
+    /// Whether ``PathEntry/version`` is told of every folder, the root too, and is another whenever anything in the folder, or anywhere
+    /// below it, is another. Only where versions are exact.
+    package var foldersTellChanges = false
     /// Whether a listing tells the attributes that are kept. Else only ``PathStorage/entry(at:)`` does.
     package var listsAttributes = true
     /// Whether ``PathStorage/list(_:isDeep:from:)`` can list all that is below.

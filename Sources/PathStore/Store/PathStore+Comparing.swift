@@ -98,7 +98,7 @@ extension PathStore {
                 (row.parent, row.name) = (arrival.parent, name)
                 // Another version of an item that was found by its version alone says nothing of the content.
                 let isOther = row.kind == .file && (known.isByLikeness || row.version != arrival.entry.version)
-                (row.version, row.size) = (arrival.entry.version, row.kind == .file ? max(0, arrival.entry.size) : 0)
+                if row.kind == .file { (row.version, row.size) = (arrival.entry.version, max(0, arrival.entry.size)) }
                 row.take(arrival.entry.attributes)
                 if isOther { (row.hash, row.seenAt) = (nil, seen(arrival.entry)) }
                 try database.change(

@@ -17,6 +17,11 @@ extension PathStore {
             }
             var left = Set(listed)
             var due = self.due(listed, everywhere: everywhere)
+            if self.followsFolders {
+                let most = everywhere ? .max : self.options.mostFolders
+                // What moved is where a folder's version is another.
+                if try await self.compareChangedFolders(most: most) { (left, due) = ([], everywhere ? [] : due) }
+            }
             if let folder, folder > PathRow.limbo, !due.contains(folder) { due.append(folder) }
             left.subtract(due)
             try await self.compareFolders(due)
@@ -53,7 +58,11 @@ extension PathStore {
         }
         if everywhere || attention.isSignalledEverywhere { return listed }
         let due = listed.filter { id in
-            guard let lookedAt = attention.lookedAt[id] else { return true }
+            // Their versions say when; what those do not tell, as other attributes, is looked at in open folders.
+            guard let lookedAt = attention.lookedAt[id] else { return !followsFolders }
+            if followsFolders {
+                return now - lookedAt >= whole && attention.usedAt[id].map { now - $0 < life } ?? false
+            }
             let isOpen = attention.usedAt[id].map { now - $0 < life } ?? false
             if now - lookedAt >= (isOpen ? open : whole) { return true }
             // A table that can't be read here can't be read below, where it is said.
@@ -65,8 +74,10 @@ extension PathStore {
 
     private func nanoseconds(_ seconds: Double) -> Int64 { Int64(seconds * 1_000_000_000) }
 
-    private func compareFolders(_ ids: [Int64]) async throws(RemoteStoreError) {
-        guard !ids.isEmpty else { return }
+    /// - Returns: Folders of which all is known that was in them when they were listed.
+    @discardableResult
+    func compareFolders(_ ids: [Int64]) async throws(RemoteStoreError) -> [FolderEntries] {
+        guard !ids.isEmpty else { return [] }
         let look = locks.beginLook()
         defer { locks.endLook(look) }
         let moment = options.now()
@@ -99,6 +110,8 @@ extension PathStore {
             for id in compared { attention.lookedAt[id] = moment }
         }
         try await searchFoldersThatAreGone(places, except: Set(compared))
+        // What calls were about meanwhile was left alone.
+        return folders.filter { folder in folder.entries.values.allSatisfy { !locks.isStale($0.path, since: look) } }
     }
 
     /// Has what others wrote in folders settle before anything of it is told.

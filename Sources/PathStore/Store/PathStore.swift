@@ -78,6 +78,9 @@ package final class PathStore: RemoteStore {
 
     /// Whether two writes may leave one version.
     var hasGrain: Bool { storage.properties.changeGrain > 0 }
+
+    /// Whether it need only look into folders whose versions are others than before.
+    var followsFolders: Bool { storage.properties.foldersTellChanges && !hasGrain }
 }
 
 /// A version that a call of ours made whose answer was lost.

@@ -10,7 +10,7 @@ struct PathRow: Hashable, Sendable {
     var name: FileName
     var kind: ItemKind
     var target: [UInt8]?
-    /// The storage's version as it was told last.
+    /// The storage's version as it was told last; of a folder the one under which it was compared last with all that is known below it.
     var version: String?
     var size: Int64
     /// The content version that the engine is told: another whenever the content may be another.
@@ -41,7 +41,7 @@ struct PathRow: Hashable, Sendable {
         self.name = name
         kind = entry.kind.itemKind
         if case .symlink(let target) = entry.kind { self.target = target }
-        version = entry.version
+        version = kind == .folder ? nil : entry.version
         size = kind == .file ? entry.size : 0
         token = ""
         revision = 0

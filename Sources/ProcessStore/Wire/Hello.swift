@@ -77,7 +77,8 @@ struct WirePathProperties: Decodable {
     let properties: PathStorageProperties
 
     private enum Key: String, CodingKey {
-        case guards, keeps, changeGrain, listsAttributes, listsDeep, ranges, caseSensitive, longestName, concurrency
+        case guards, keeps, changeGrain, listsAttributes, listsDeep, ids, folderVersions, ranges, caseSensitive
+        case longestName, concurrency
     }
 
     private struct Guards: Decodable {
@@ -104,6 +105,8 @@ struct WirePathProperties: Decodable {
         properties.keepsSymlinks = keeps.contains("symlink")
         properties.listsAttributes = try container.decodeIfPresent(Bool.self, forKey: .listsAttributes) ?? true
         properties.listsDeep = try container.decodeIfPresent(Bool.self, forKey: .listsDeep) ?? false
+        properties.hasIdentities = try container.decodeIfPresent(Bool.self, forKey: .ids) ?? false
+        properties.foldersTellChanges = try container.decodeIfPresent(Bool.self, forKey: .folderVersions) ?? false
         properties.fetchesRanges = try container.decodeIfPresent(Bool.self, forKey: .ranges) ?? false
         properties.isCaseSensitive = try container.decodeIfPresent(Bool.self, forKey: .caseSensitive) ?? true
         properties.longestName = try container.number(.longestName, within: 1...255) ?? 255

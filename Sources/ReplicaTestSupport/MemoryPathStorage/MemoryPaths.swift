@@ -54,12 +54,26 @@ struct MemoryPaths {
     }
 
     func entry(_ path: StoragePath, now: Int64) -> PathEntry? {
-        if path == .root { return PathEntry(path: .root, kind: .folder) }
+        if path == .root { return PathEntry(path: .root, kind: .folder, version: folderVersion(.root)) }
         guard let actual = actual(path), let node = nodes[actual] else { return nil }
+        let version = node.kind == .folder ? folderVersion(actual) : node.version
         return PathEntry(
-            path: actual, kind: node.kind, version: node.version, size: Int64(node.content.count),
+            path: actual, kind: node.kind, version: version, size: Int64(node.content.count),
             attributes: node.attributes, identity: properties.hasIdentities ? node.identity : nil,
             isSettled: tellsSettled && now / grain > node.written / grain)
+    }
+
+    /// Another whenever anything below is another.
+    private func folderVersion(_ folder: StoragePath) -> String? {
+        guard properties.foldersTellChanges else { return nil }
+        var sum: UInt64 = 0xCBF2_9CE4_8422_2325
+        for path in children(of: folder, isDeep: true).sorted(by: { $0.description < $1.description }) {
+            guard let node = nodes[path] else { continue }
+            let place = path.names.dropFirst(folder.names.count)
+            let words = "\(place) \(node.kind) \(node.version ?? "") \(node.identity) \(node.attributes)"
+            for byte in words.utf8 { sum = (sum ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        }
+        return "f\(sum)"
     }
 
     private var grain: Int64 { max(1, properties.changeGrain) }
