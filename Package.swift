@@ -169,7 +169,7 @@ let package = Package(
             dependencies: [
                 "WebDAVStore", "HTTPClient", "HTTPStorage", "ChildProcess", "PathStore", "ReplicaModel",
                 "ReplicaTestSupport", "Threads", system,
-            ], exclude: page + ["webdav-server", "hostile-server"], swiftSettings: strict),
+            ], exclude: page + ["webdav-server", "hostile-server", "nextcloud.php"], swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             dependencies: [

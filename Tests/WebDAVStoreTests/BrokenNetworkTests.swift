@@ -22,7 +22,7 @@ import Testing
     }
 
     /// Of all requests some fail, by chance.
-    @Test(arguments: servers + [.apache, .sabre, .rclone], ScriptedSession.Act.allCases)
+    @Test(arguments: servers + [.apache, .sabre, .rclone, .nextcloud], ScriptedSession.Act.allCases)
     func nothingIsLostOrDoubledByManyFaults(_ server: WebDAVServer, _ act: ScriptedSession.Act) async throws {
         let known = try await server.abilities()
         await FaultCampaign.byChance { (name, patience, choice) in

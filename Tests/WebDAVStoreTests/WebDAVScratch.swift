@@ -12,6 +12,8 @@ import Threads
 /// A real server that all tests of this process share; each has a folder of its own there.
 enum WebDAVServer: String, CaseIterable, CustomStringConvertible {
     case lighttpd, apache, nginx, sabre, rclone
+    /// Nextcloud's dialect.
+    case nextcloud
     /// Apache that asks for Digest, and Apache with a certificate that nobody vouches for.
     case digest, tls
     /// nginx that wants a token.
@@ -19,7 +21,7 @@ enum WebDAVServer: String, CaseIterable, CustomStringConvertible {
 
     var description: String { rawValue }
 
-    static let allPlain: [WebDAVServer] = [.lighttpd, .apache, .nginx, .sabre, .rclone]
+    static let allPlain: [WebDAVServer] = [.lighttpd, .apache, .nginx, .sabre, .rclone, .nextcloud]
 
     private static let programs = Dictionary(
         uniqueKeysWithValues: allCases.map { kind in (kind, Lazy { try start(kind) }) })
@@ -34,7 +36,7 @@ enum WebDAVServer: String, CaseIterable, CustomStringConvertible {
         get throws { try Self.programs[self]!.value.get().values }
     }
 
-    /// `host:port`.
+    /// `host:port`, and the folder there that is served.
     var place: String { get throws { try values["DAV_SERVER"] ?? "" } }
 
     var port: UInt16? {

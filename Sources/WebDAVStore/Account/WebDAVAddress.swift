@@ -15,13 +15,20 @@ package struct WebDAVAddress: Hashable, Sendable, CustomStringConvertible {
     package let host: String
     package let port: UInt16?
     /// The names of the folder that is the store; none for all of the server.
-    package let path: [FileName]
+    package private(set) var path: [FileName]
     /// A file of certificates instead of the system's.
     package var authorities: String?
     /// Whether a password may go out as it is without TLS.
     package private(set) var mayShowPassword = false
 
     package var description: String { "\(isSecure ? "davs" : "dav")://\(server)/\(Self.joined(path))" }
+
+    /// All of the server.
+    var root: WebDAVAddress {
+        var address = self
+        address.path = []
+        return address
+    }
 
     /// The host, with its port where it has one.
     var server: String { host + (port.map { ":\($0)" } ?? "") }
@@ -34,9 +41,11 @@ package struct WebDAVAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The URL of what is at a path below the store's folder.
-    /// - Parameter isFolder: Whether it gets a slash at its end, as some servers want.
-    func url(_ names: [FileName], isFolder: Bool) -> String {
-        let all = path + names
+    /// - Parameters:
+    ///   - isFolder: Whether it gets a slash at its end, as some servers want.
+    ///   - isAbsolute: Whether the names are from the server's root on.
+    func url(_ names: [FileName], isFolder: Bool, isAbsolute: Bool = false) -> String {
+        let all = isAbsolute ? names : path + names
         let slash = isFolder && !all.isEmpty ? "/" : ""
         return "\(isSecure ? "https" : "http")://\(server)/\(Self.joined(all))\(slash)"
     }

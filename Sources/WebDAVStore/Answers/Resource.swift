@@ -1,6 +1,7 @@
 import HTTPClient
 import HTTPStorage
 import PathStore
+import PercentEncoding
 import ReplicaModel
 
 /// What a server tells of one thing (`response` of RFC 4918 §14.24).
@@ -15,6 +16,16 @@ struct Resource: Hashable, Sendable {
     var modified: Int64?
     /// What the store noted of it.
     var note = Note()
+    /// What Nextcloud and ownCloud tell beside that.
+    var cloud = Cloud()
+
+    /// Of the dialect of Nextcloud and ownCloud.
+    struct Cloud: Hashable, Sendable {
+        /// The number that a file or folder keeps wherever it is moved, and that none other gets.
+        var number: String?
+        /// What this person may do, as letters.
+        var permissions: String?
+    }
 
     /// An ETag.
     struct Tag: Hashable, Sendable {
@@ -53,16 +64,25 @@ struct Resource: Hashable, Sendable {
     /// - Parameter now: The server's clock.
     func entry(now: Int64?) -> PathEntry? {
         let path = StoragePath(names)
+        var attributes = PathAttributes(mode: mode)
         if isFolder {
-            return PathEntry(path: path, kind: .folder, attributes: PathAttributes(mode: note.mode))
+            return PathEntry(
+                path: path, kind: .folder, version: tag?.value, attributes: attributes, identity: cloud.number)
         }
         guard let size else { return nil }
-        var attributes = PathAttributes(mode: note.mode)
         attributes.modificationDate =
             note.dateOf == version ? note.date : modified.map { Timestamp(seconds: $0, nanoseconds: 0) }
         return PathEntry(
-            path: path, kind: .file, version: version, size: size, attributes: attributes,
+            path: path, kind: .file, version: version, size: size, attributes: attributes, identity: cloud.number,
             isSettled: isSettled(now))
+    }
+
+    /// What was noted, without what this person may not do.
+    private var mode: UInt16? {
+        guard let permissions = cloud.permissions else { return note.mode }
+        let mode = note.mode ?? (isFolder ? 0o755 : 0o644)
+        let isWritable = isFolder ? permissions.contains("C") || permissions.contains("K") : permissions.contains("W")
+        return isWritable ? mode : mode & ~0o222
     }
 
     private func isSettled(_ now: Int64?) -> Bool {
@@ -74,6 +94,8 @@ struct Resource: Hashable, Sendable {
 extension Resource {
     /// The namespace of WebDAV, and the one of the store's own properties.
     static let (dav, own) = ("DAV:", "urn:x-mount-replica:webdav")
+    /// That of ownCloud's properties, which Nextcloud has, too.
+    static let cloud = "http://owncloud.org/ns"
     /// Bytes of a property that is looked at.
     private static let longestValue = 1_024
 
@@ -102,6 +124,9 @@ extension Resource {
         case (Self.dav, "getcontentlength"): size = HTTPHead.size(text)
         case (Self.dav, "getetag"): tag = Tag(text)
         case (Self.dav, "getlastmodified"): modified = Moment.header(text)
+        case (Self.cloud, "fileid"): if HTTPHead.size(text) != nil { cloud.number = text }
+        case (Self.cloud, "permissions"):
+            if text.utf8.count <= 32, text.utf8.allSatisfy(PercentText.isAlphanumeric) { cloud.permissions = text }
         case (Self.own, "mode"):
             if let mode = FileMode.parsed(text, isFolder: false), mode <= 0o7777 { note.mode = UInt16(mode) }
         case (Self.own, "mtime"):

@@ -10,6 +10,8 @@ struct WebDAVRequest: Sendable {
     var method: String
     /// The names from the store's folder on.
     var names: [FileName]
+    /// Whether they are from the server's root on.
+    var isAbsolute = false
     /// Whether it is known to be a folder.
     var isFolder = false
     var headers: [(name: String, value: String)] = []
@@ -20,6 +22,16 @@ struct WebDAVRequest: Sendable {
     var sent: (@Sendable (Int64) -> Void)?
     /// Whether it is made again after a failure that may pass: it changes nothing.
     var mayRepeat: Bool
+
+    /// A request without a body about something outside of the store's folder.
+    /// - Parameter names: From the server's root on.
+    init(_ method: String, at names: [FileName]) {
+        self.init(method, names)
+        isAbsolute = true
+    }
+
+    /// What is the store's own need not be kept in Nextcloud's trash.
+    static let forGood = [(name: "X-NC-Skip-Trashbin", value: "true")]
 
     /// A request without a body.
     init(_ method: String, _ names: [FileName], headers: [(name: String, value: String)] = []) {
@@ -50,6 +62,8 @@ final class WebDAVConnection: Sendable {
     private let shown: Locked<HTTPLogin?>
     private let silence: Int
     private let answered = Locked<UInt64>(0)
+    /// Whether what Nextcloud and ownCloud tell is asked for; until it is known that the server is none of them.
+    let isCloud = Locked(true)
 
     /// - Parameters:
     ///   - shown: How the server wants to be shown the login, where that is known.
@@ -145,7 +159,8 @@ final class WebDAVConnection: Sendable {
 
     private func sendOnce(_ request: WebDAVRequest) async throws(WebDAVError) -> HTTPAnswer {
         var made = HTTPRequest(
-            request.method, address.url(request.names, isFolder: request.isFolder), headers: request.headers)
+            request.method, address.url(request.names, isFolder: request.isFolder, isAbsolute: request.isAbsolute),
+            headers: request.headers)
         (made.body, made.sink, made.sent) = (request.body, request.sink, request.sent)
         (made.longestAnswer, made.longestSilence) = (request.longestAnswer, min(request.longestSilence, silence))
         made.login = shown.withLock { $0 }

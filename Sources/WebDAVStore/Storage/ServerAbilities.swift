@@ -33,6 +33,10 @@ package struct ServerAbilities: Hashable, Sendable, Codable {
     var isExact = false
     /// Whether properties of the store's own are kept, under the same ETag.
     var keepsProperties = false
+    /// Whether all files and folders have numbers that they keep (``Resource/Cloud``).
+    var hasNumbers = false
+    /// Whether a folder's ETag is another when anything below it is.
+    var foldersTellChanges = false
     var fetchesRanges = false
     var isCaseSensitive = true
 
@@ -71,6 +75,8 @@ package struct ServerAbilities: Hashable, Sendable, Codable {
         // A mark would be noted after the file is there.
         properties.keepsMarks = false
         properties.keepsSymlinks = false
+        properties.hasIdentities = hasNumbers
+        properties.foldersTellChanges = foldersTellChanges
         properties.fetchesRanges = fetchesRanges
         properties.isCaseSensitive = isCaseSensitive
         properties.concurrency = 16

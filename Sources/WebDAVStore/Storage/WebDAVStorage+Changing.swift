@@ -90,7 +90,11 @@ extension WebDAVStorage {
         guard abilities.keepsProperties else { return }
         var wanted = Resource.Note()
         wanted.mode = attributes.mode
-        if !resource.isFolder, let date = attributes.modificationDate {
+        // What the server has as its own time needs no note.
+        let told = resource.modified.map { Timestamp(seconds: $0, nanoseconds: 0) }
+        if !resource.isFolder, let date = attributes.modificationDate,
+            date != told || resource.note.dateOf == resource.version
+        {
             (wanted.date, wanted.dateOf) = (date, resource.version)
         }
         let (values, isFolder) = (wanted.properties, resource.isFolder)

@@ -2,30 +2,39 @@ import HTTPClient
 import HTTPStorage
 package import PathStore
 package import ReplicaModel
+import Threads
 
 extension WebDAVConnection {
     /// The properties that are asked for.
-    private static let question = Array(
-        """
-        <?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:" xmlns:R="\(Resource.own)"><D:prop><D:resourcetype/>\
-        <D:getcontentlength/><D:getetag/><D:getlastmodified/><R:mode/><R:mtime/></D:prop></D:propfind>
-        """.utf8)
+    private static func question(_ more: String) -> [UInt8] {
+        Array(
+            """
+            <?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:" xmlns:R="\(Resource.own)" xmlns:C="\(Resource.cloud)">\
+            <D:prop><D:resourcetype/><D:getcontentlength/><D:getetag/><D:getlastmodified/><R:mode/><R:mtime/>\(more)</D:prop>\
+            </D:propfind>
+            """.utf8)
+    }
+    private static let (plainQuestion, cloudQuestion) = (question(""), question("<C:fileid/><C:permissions/>"))
 
     /// What is told of a thing, and of what is directly in it where that is asked for.
+    /// - Parameter isAbsolute: Whether the names, and those that are told, are from the server's root on.
     /// - Returns: All that is told, and the server's clock.
     func ask(
-        _ names: [FileName], isFolder: Bool, withChildren: Bool
+        _ names: [FileName], isFolder: Bool, withChildren: Bool, isAbsolute: Bool = false
     ) async throws(WebDAVError) -> ([Resource], now: Int64?) {
         try await repeating { () async throws(WebDAVError) in
             // What came of a try is not to be mixed with that of the next.
-            let intake = Multistatus(address)
+            let intake = Multistatus(isAbsolute ? address.root : address)
             var request = WebDAVRequest(
                 "PROPFIND", names,
                 headers: [
                     ("Depth", withChildren ? "1" : "0"), ("Content-Type", "application/xml; charset=utf-8"),
                 ])
-            (request.isFolder, request.body) = (isFolder, .bytes(Self.question))
+            (request.isFolder, request.body) = (
+                isFolder, .bytes(isCloud.withLock { $0 } ? Self.cloudQuestion : Self.plainQuestion)
+            )
             request.sink = { bytes, head in intake.take(bytes, head) }
+            request.isAbsolute = isAbsolute
             request.mayRepeat = false
             let answer: HTTPAnswer
             do throws(WebDAVError) { answer = try await send(request) } catch {

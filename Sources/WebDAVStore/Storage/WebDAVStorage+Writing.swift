@@ -14,24 +14,28 @@ extension WebDAVStorage {
         await sweep()
         return try await call(path, isChange: true) { () async throws(CallError) in
             switch condition {
-            case .absent: try await self.create(path, contents)
-            case .version(let version): try await self.replace(path, version, contents)
+            case .absent: try await self.create(path, contents, attributes)
+            case .version(let version): try await self.replace(path, version, contents, attributes)
             }
             return try await self.written(path, contents.size, attributes)
         }
     }
 
-    private func create(_ path: StoragePath, _ contents: ItemContents) async throws(CallError) {
+    private func create(
+        _ path: StoragePath, _ contents: ItemContents, _ attributes: PathAttributes
+    ) async throws(CallError) {
         if abilities.makesParents, try await !hasFolder(for: path) { throw .storage(.notFound) }
+        let time = timeHeader(attributes)
+        if isChunked(contents.size) { return try await putChunks(contents, at: path, time, test: nil) }
         switch abilities.creation {
-        case .conditional: try await put(contents, at: path, [("If-None-Match", "*")], isCreate: true)
+        case .conditional: try await put(contents, at: path, time + [("If-None-Match", "*")], isCreate: true)
         case .looked:
             if let there = try await present(path) { throw .storage(.taken(there)) }
-            try await put(contents, at: path, [], isCreate: true)
+            try await put(contents, at: path, time, isCreate: true)
         case .moved:
             let temporary = temporaryPath(beside: path)
             do throws(CallError) {
-                try await put(contents, at: temporary, [])
+                try await put(contents, at: temporary, time)
                 try await send(move(temporary, to: path, isFolder: false, mayReplace: false))
             } catch {
                 await forget(temporary)
@@ -40,14 +44,21 @@ extension WebDAVStorage {
         }
     }
 
-    private func replace(_ path: StoragePath, _ version: String, _ contents: ItemContents) async throws(CallError) {
+    private func replace(
+        _ path: StoragePath, _ version: String, _ contents: ItemContents, _ attributes: PathAttributes
+    ) async throws(CallError) {
         guard let before = try await look(path) else { throw .storage(.notFound) }
         guard !before.resource.isFolder, before.resource.version == version else {
             throw .storage(.changed(try entry(before, path)))
         }
+        let time = timeHeader(attributes)
         guard !abilities.writesWhole else {
             do throws(CallError) {
-                return try await put(contents, at: path, condition(before.resource, abilities.replacesConditionally))
+                if isChunked(contents.size) {
+                    return try await putChunks(contents, at: path, time, test: before.resource)
+                }
+                let test = condition(before.resource, abilities.replacesConditionally)
+                return try await put(contents, at: path, time + test)
             } catch {
                 guard case .storage(.taken(let there)) = error else { throw error }
                 if let there, there.version != version { throw .storage(.changed(there)) }
@@ -56,7 +67,7 @@ extension WebDAVStorage {
         }
         let temporary = temporaryPath(beside: path)
         do throws(CallError) {
-            try await put(contents, at: temporary, [])
+            try await put(contents, at: temporary, time)
             // It took a while.
             guard let now = try await look(path) else { throw .storage(.notFound) }
             guard now.resource.version == version else { throw .storage(.changed(try entry(now, path))) }
@@ -65,6 +76,12 @@ extension WebDAVStorage {
             await forget(temporary)
             throw error
         }
+    }
+
+    /// The header by which a file gets its time where the server takes it from clients.
+    private func timeHeader(_ attributes: PathAttributes) -> [(name: String, value: String)] {
+        guard abilities.hasNumbers, let date = attributes.modificationDate, date.seconds > 0 else { return [] }
+        return [("X-OC-Mtime", String(date.seconds))]
     }
 
     /// The header by which something is changed only while it is as it was seen.
@@ -137,7 +154,8 @@ extension WebDAVStorage {
     /// Removes what could not be removed.
     func sweep() async {
         for path in leftovers.withLock({ $0 }) {
-            do throws(WebDAVError) { _ = try await connection.send(WebDAVRequest("DELETE", path.names)) } catch {
+            let request = WebDAVRequest("DELETE", path.names, headers: WebDAVRequest.forGood)
+            do throws(WebDAVError) { _ = try await connection.send(request) } catch {
                 guard error.status == 404 else { return }
                 // What can't be looked at is tried again.
                 do throws(CallError) { guard try await look(path) == nil else { return } } catch { return }

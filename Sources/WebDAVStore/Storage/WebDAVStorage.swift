@@ -17,8 +17,15 @@ package final class WebDAVStorage: PathStorage {
 
     var address: WebDAVAddress { connection.address }
 
-    private init(_ connection: WebDAVConnection, _ abilities: ServerAbilities) {
-        (self.connection, self.abilities) = (connection, abilities)
+    let chunks: ChunkLimits
+    let chunkNotes: ChunkNotes
+    let disk = DiskQueue("replica.webdav")
+
+    private init(
+        _ connection: WebDAVConnection, _ abilities: ServerAbilities, _ chunks: ChunkLimits, folder: String?
+    ) {
+        (self.connection, self.abilities, self.chunks) = (connection, abilities, chunks)
+        chunkNotes = ChunkNotes(folder: folder)
         properties = abilities.properties
     }
 
@@ -27,10 +34,12 @@ package final class WebDAVStorage: PathStorage {
     ///   - memory: What is known of the server; nil for nothing.
     ///   - abilities: What it can do, where that is known.
     ///   - patience: How long it may be tried: the daemon waits ten seconds for a store.
+    ///   - chunks: How large files are sent where the server takes them in chunks.
     ///   - silence: Seconds without a byte that are waited for at most; as long as each request may take for nil.
     package static func open(
         _ address: WebDAVAddress, _ login: WebDAVLogin, memory: AbilityMemory<ServerAbilities>? = nil,
-        abilities: ServerAbilities? = nil, patience: Duration = .seconds(6), silence: Int? = nil
+        abilities: ServerAbilities? = nil, patience: Duration = .seconds(6), chunks: ChunkLimits = ChunkLimits(),
+        silence: Int? = nil
     ) async throws(ServerFailure) -> WebDAVStorage {
         let connection = try WebDAVConnection(address, login, silence: silence)
         do throws(WebDAVError) {
@@ -39,12 +48,13 @@ package final class WebDAVStorage: PathStorage {
                 throw .failure(.refused("there is no folder \(address) there"))
             }
             guard root.isFolder else { throw .failure(.refused("\(address) is a file")) }
+            connection.isCloud.withLock { $0 = root.cloud.number != nil }
             if let abilities = abilities ?? memory?.abilities(of: connection.server) {
-                return WebDAVStorage(connection, abilities)
+                return WebDAVStorage(connection, abilities, chunks, folder: memory?.folder)
             }
             let tried = try await ServerTrial.run(connection, patience: patience)
             if tried.isWhole { memory?.note(tried.abilities, of: connection.server) }
-            return WebDAVStorage(connection, tried.abilities)
+            return WebDAVStorage(connection, tried.abilities, chunks, folder: memory?.folder)
         } catch {
             connection.close()
             throw error.failure(address)

@@ -1,0 +1,59 @@
+import Foundation
+import HTTPClient
+import Threads
+
+/// Uploads in chunks that have not ended, noted for the next try, also of the next process: which chunks are on the server, and of
+/// which bytes. A server removes what is left of one after a day.
+final class ChunkNotes: Sendable {
+    /// One upload.
+    struct Note: Hashable, Sendable, Codable {
+        /// The name of its folder on the server.
+        var name: String
+        /// Where the file is to be, as an URL.
+        var target: String
+        var size: Int64
+        /// Bytes of each chunk but the last.
+        var chunk: Int64
+        /// The SHA-256 of each chunk that the server has, by its number from 1 on.
+        var hashes: [Int: String] = [:]
+        /// When it was begun, in seconds since 1970.
+        var begun = Moment.now
+    }
+
+    /// Seconds after which a server may have removed chunks.
+    private static let longest: Int64 = 20 * 3_600
+    private let notes: Locked<[String: Note]>
+    private let path: String?
+
+    /// - Parameter folder: Where they are noted; nil for nowhere.
+    init(folder: String?) {
+        path = folder.map { $0 + "/uploads.json" }
+        // What cannot be read is begun anew.
+        let data = path.flatMap { try? Data(contentsOf: URL(filePath: $0)) }
+        notes = Locked(data.flatMap { try? JSONDecoder().decode([String: Note].self, from: $0) } ?? [:])
+    }
+
+    /// The upload of a file of this size to this place that has begun, or a new one.
+    func note(of target: String, size: Int64, chunk: Int64) -> Note {
+        notes.withLock { notes in
+            notes = notes.filter { (0...Self.longest).contains(Moment.now - $0.value.begun) }
+            if let note = notes[target], note.size == size, note.chunk == chunk { return note }
+            return Note(name: "replica-\(UInt64.random(in: 0 ... .max))", target: target, size: size, chunk: chunk)
+        }
+    }
+
+    /// Keeps what is known of an upload.
+    func keep(_ note: Note) { change { $0[note.target] = note } }
+
+    /// It has ended.
+    func end(_ note: Note) { change { $0[note.target] = nil } }
+
+    private func change(_ body: (inout [String: Note]) -> Void) {
+        notes.withLock { notes in
+            body(&notes)
+            // A disk that cannot take it is no reason to stop.
+            guard let path, let data = try? JSONEncoder().encode(notes) else { return }
+            try? data.write(to: URL(filePath: path), options: .atomic)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import HTTPClient
+import HTTPStorage
+import PathStore
+import ReplicaModel
+import SystemPackage
+import Threads
+
+/// Uploads in chunks as Nextcloud and ownCloud have them: files of a folder that become one by a move.
+extension WebDAVStorage {
+    /// How large files are sent.
+    package struct ChunkLimits: Hashable, Sendable {
+        /// Files of more bytes are sent in chunks.
+        package var whole: Int64 = 20 << 20
+        /// Bytes of a chunk; there are 10,000 at most.
+        package var chunk: Int64 = 10 << 20
+
+        /// As Nextcloud's own clients send them.
+        package init() {}
+
+        /// Bytes of a chunk of a file of so many.
+        func chunk(of size: Int64) -> Int64 { max(chunk, size / 9_000 + 1) }
+    }
+
+    /// Whether a file is sent in chunks: by a server that takes them, when the URL says whose they are.
+    func isChunked(_ size: Int64) -> Bool {
+        abilities.hasNumbers && abilities.writesWhole && size > chunks.whole && address.uploads != nil
+    }
+
+    /// Sends a file in chunks. Those that the server has of an earlier try, and that are of these bytes, are not sent again.
+    /// - Parameter test: What the target must be; nil for nothing.
+    func putChunks(
+        _ contents: ItemContents, at path: StoragePath, _ time: [(name: String, value: String)], test: Resource?
+    ) async throws(CallError) {
+        guard let uploads = address.uploads else { throw .request(.strange) }
+        let target = address.url(path.names, isFolder: false)
+        let size = chunks.chunk(of: contents.size)
+        var note = chunkNotes.note(of: target, size: contents.size, chunk: size)
+        let folder = uploads + [FileName(note.name)]
+        let there = try await chunks(in: folder, note, target)
+        for start in stride(from: Int64(0), to: contents.size, by: Int64.Stride(size)) {
+            let number = Int(start / size) + 1
+            let range = start..<min(contents.size, start + size)
+            let file = contents.file.rawValue
+            guard let hash = await disk.run({ Hash.sha256(file, range).map(Hash.hexadecimal) }) else {
+                throw .request(.contentsEndEarly)
+            }
+            if note.hashes[number] != hash || there[String(number)] != range.upperBound - range.lowerBound {
+                // What it is of is not known while it is sent.
+                note.hashes[number] = nil
+                chunkNotes.keep(note)
+                var request = WebDAVRequest("PUT", at: folder + [FileName(String(number))])
+                request.headers = [("Destination", target), ("OC-Total-Length", String(contents.size))]
+                (request.body, request.longestSilence) = (.file(contents.file.rawValue, range), 120)
+                let progress = contents.progress
+                request.sent = { progress(range.lowerBound + $0) }
+                try await send(request)
+                note.hashes[number] = hash
+                chunkNotes.keep(note)
+            }
+            contents.progress(range.upperBound)
+        }
+        var request = WebDAVRequest("MOVE", at: folder + [FileName(".file")])
+        request.headers = [("Destination", target), ("OC-Total-Length", String(contents.size))] + time
+        if let tag = test?.tag {
+            // Of the target, for the source has none.
+            request.headers += [("If", "<\(target)> ([\(tag.header)])")]
+        } else {
+            request.headers += [("Overwrite", "F")]
+        }
+        request.longestSilence = 600
+        do throws(CallError) { try await send(request) } catch {
+            // Chunks that do not add up, or are gone, are sent anew.
+            if let status = error.request?.status, [400, 404].contains(status) { chunkNotes.end(note) }
+            throw try await refused(error, path, isCreate: test == nil)
+        }
+        chunkNotes.end(note)
+    }
+
+    /// The sizes of the chunks that the server has, by their names; makes the folder for them where it is not there.
+    private func chunks(
+        in folder: [FileName], _ note: ChunkNotes.Note, _ target: String
+    ) async throws(CallError) -> [String: Int64] {
+        if !note.hashes.isEmpty {
+            do throws(WebDAVError) {
+                let found = try await connection.ask(folder, isFolder: true, withChildren: true, isAbsolute: true).0
+                let chunks = found.filter { $0.names.count == folder.count + 1 && $0.names.starts(with: folder) }
+                return Dictionary(
+                    chunks.compactMap { chunk in
+                        chunk.names.last.flatMap { name in chunk.size.map { (name.description, $0) } }
+                    }, uniquingKeysWith: { $1 })
+            } catch {
+                guard error.status == 404 else { throw .request(error) }
+            }
+        }
+        var request = WebDAVRequest("MKCOL", at: folder)
+        (request.isFolder, request.headers) = (true, [("Destination", target)])
+        do throws(CallError) { try await send(request) } catch {
+            // It was made before, and the answer was lost.
+            guard error.request?.status == 405 else { throw error }
+        }
+        return [:]
+    }
+}
+
+extension WebDAVAddress {
+    /// The names of the folder for this person's chunks, from the server's root on: beside that of the files.
+    var uploads: [FileName]? {
+        guard let files = path.firstIndex(of: FileName("files")), files > 0, path[files - 1] == FileName("dav"),
+            path.count > files + 1
+        else { return nil }
+        return path[..<files] + [FileName("uploads"), path[files + 1]]
+    }
+}
