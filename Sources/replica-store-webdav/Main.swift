@@ -9,6 +9,10 @@ import WebDAVStore
 @main
 struct Main {
     static func main() async {
+        let words = CommandLine.arguments.dropFirst()
+        if words.count == 3, words.first == "--login" {
+            exit(await LoginCommand.run(CommandLine.arguments[2], CommandLine.arguments[3]))
+        }
         await StoreServer.main("webdav") { greeting throws(StoreFailure) in
             var given: WebDAVAddress
             do throws(WebDAVAddress.Invalid) {

@@ -1,0 +1,136 @@
+import ChildProcess
+import Foundation
+import HTTPClient
+package import HTTPStorage
+import PercentEncoding
+import ReplicaModel
+
+/// How Nextcloud gives a program a password of its own (its login flow, version 2): a person opens a page in a browser and says yes
+/// there, and the program asks until that is so. All requests go to the server that was named, whatever it answers.
+package struct LoginFlow: Sendable {
+    /// What was given.
+    package struct Granted: Hashable, Sendable {
+        package let user: String
+        package let password: String
+        /// The URL of the person's files.
+        package let store: String
+    }
+
+    private struct Begun: Decodable {
+        struct Poll: Decodable {
+            var token: String
+            var endpoint: String
+        }
+        var poll: Poll
+        var login: String
+    }
+
+    private struct Answer: Decodable {
+        var loginName: String
+        var appPassword: String
+    }
+
+    private let address: WebDAVAddress
+    private let client: HTTPClient
+
+    /// - Parameters:
+    ///   - url: `https://host[:port][/path]`; `http://` on this machine only.
+    ///   - authorities: A file of certificates instead of the system's.
+    package init(_ url: String, authorities: String? = nil) throws(ServerFailure) {
+        let isSecure = url.lowercased().hasPrefix("https://")
+        guard isSecure || url.lowercased().hasPrefix("http://"), let start = url.firstRange(of: "://")?.upperBound
+        else {
+            throw .refused("the server's address begins with https://")
+        }
+        do throws(WebDAVAddress.Invalid) {
+            address = try WebDAVAddress(String(url[start...]), isSecure: isSecure)
+        } catch {
+            throw .refused(error.description)
+        }
+        guard isSecure || address.isLocal else {
+            throw .refused("a login goes over TLS only: use https://")
+        }
+        do throws(HTTPFailure) {
+            client = try HTTPClient(authorities: authorities, connections: 2)
+        } catch {
+            throw ServerFailure(error)
+        }
+    }
+
+    /// Goes through it.
+    /// - Parameters:
+    ///   - pause: Between two questions.
+    ///   - patience: How long the person has.
+    ///   - show: Given the page that is to be opened.
+    package func run(
+        pause: Duration = .seconds(2), patience: Duration = .seconds(1_200), show: (String) -> Void
+    ) async throws(ServerFailure) -> Granted {
+        defer { client.close() }
+        guard let begun: Begun = try await ask(url(["index.php", "login", "v2"]), form: "") else {
+            throw .refused("the server has no login flow of Nextcloud's")
+        }
+        let token = begun.poll.token
+        guard (1...512).contains(token.utf8.count), token.utf8.allSatisfy(PercentText.isAlphanumeric) else {
+            throw Self.strange
+        }
+        let (page, endpoint) = (try own(begun.login), try own(begun.poll.endpoint))
+        show(page)
+        let end = ContinuousClock.now + patience
+        while ContinuousClock.now < end {
+            // Who is cancelled finds out by the next question.
+            try? await Task.sleep(for: pause)
+            guard let answer: Answer = try await ask(endpoint, form: "token=\(token)") else { continue }
+            return try granted(answer)
+        }
+        throw .notAuthenticated("nobody has said yes on the server's page")
+    }
+
+    private static var strange: ServerFailure { .unreachable("the server's answer is not one of Nextcloud's") }
+
+    private func url(_ names: [String]) -> String {
+        address.url(names.map { .init($0) }, isFolder: false)
+    }
+
+    /// The URL with the path of one that the server gave, on the server that was named: it may not know by which scheme it is reached.
+    private func own(_ text: String) throws(ServerFailure) -> String {
+        guard let url = URLComponents(string: text), url.host?.lowercased() == address.host, url.user == nil,
+            url.percentEncodedPath.hasPrefix("/"), text.utf8.count <= 2_048,
+            text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) })
+        else { throw .refused("the server sends to another place: \(PlainText.of(text, longest: 200))") }
+        let query = url.percentEncodedQuery.map { "?\($0)" } ?? ""
+        return "\(address.isSecure ? "https" : "http")://\(address.server)\(url.percentEncodedPath)\(query)"
+    }
+
+    /// - Returns: Nil for 404: nobody has said yes yet, or there is no such thing.
+    private func ask<Value: Decodable>(_ url: String, form: String) async throws(ServerFailure) -> Value? {
+        var request = HTTPRequest(
+            "POST", url,
+            headers: [
+                ("Content-Type", "application/x-www-form-urlencoded"), ("User-Agent", "replica"),
+                ("Accept", "application/json"), ("OCS-APIRequest", "true"),
+            ])
+        request.body = form.isEmpty ? .none : .bytes(Array(form.utf8))
+        let answer: HTTPAnswer
+        do throws(HTTPFailure) { answer = try await client.answer(to: request) } catch { throw ServerFailure(error) }
+        switch answer.head.status {
+        case 404: return nil
+        case 200:
+            guard let value = try? JSONDecoder().decode(Value.self, from: Data(answer.body)) else { throw Self.strange }
+            return value
+        case 429, 503: throw .busy(1)
+        default: throw .unreachable("the server answers \(answer.head.status)")
+        }
+    }
+
+    private func granted(_ answer: Answer) throws(ServerFailure) -> Granted {
+        for text in [answer.loginName, answer.appPassword] {
+            guard (1...255).contains(text.utf8.count), !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+                throw Self.strange
+            }
+        }
+        let folder = ["remote.php", "dav", "files", answer.loginName].map { PercentText.encoded($0.utf8) }
+        let path = address.path.map { PercentText.encoded($0.bytes) } + folder
+        let store = "\(address.isSecure ? "davs" : "dav")://\(address.server)/\(path.joined(separator: "/"))"
+        return Granted(user: answer.loginName, password: answer.appPassword, store: store)
+    }
+}
