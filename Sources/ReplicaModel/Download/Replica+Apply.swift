@@ -13,6 +13,8 @@ enum Applied: Hashable, Sendable {
     case needsComparison(ItemNumber)
     /// The folder has to be listed: the store may have more items in it than we know.
     case needsListing(ItemNumber)
+    /// A folder of the store has to be listed of which nothing is known here, and the folders above it before that.
+    case needsFolder(ItemIdentifier)
     /// The store's name is not valid in a local folder.
     case refused(String)
 }
@@ -49,8 +51,9 @@ extension Replica {
             try takeBack(number)
             return try apply(item, staged: staged, rewrite: rewrite, isForced: isForced)
         case .removeLocally(let number):
-            _ = try removeTree(number)
-            return .done
+            // What another client threw away is gone.
+            let isGone = item.parent == .trash
+            return try removeTree(number, isGone: isGone) || isGone ? .done : .deferred
         case .create(let parent):
             try create(item, in: parent)
             return .done

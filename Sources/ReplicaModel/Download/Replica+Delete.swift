@@ -35,7 +35,7 @@ extension Replica {
         case .meet: return .deferred
         case .delete:
             let path = events.isHeard ? withTree { tree in tree.items[number].map(tree.path(of:)) } : nil
-            if try removeTree(number, setsAside: setsAside) { post(.remoteDeletion, path: path) }
+            if try removeTree(number, isGone: true, setsAside: setsAside) { post(.remoteDeletion, path: path) }
         default: withTree { tree in tree.items[number].map(tree.makeAnew) }
         }
         return .done
@@ -43,10 +43,12 @@ extension Replica {
 
     /// Removes a node and what is below it from the tree, but for what the store does not have: that stays, and the
     /// folders it stands in.
-    /// - Parameter isBelow: Whether this is part of a folder that goes.
+    /// - Parameters:
+    ///   - isGone: Whether the store has it no more, so that what stays is new for it. Else it is where nobody has looked yet.
+    ///   - isBelow: Whether this is part of a folder that goes.
     /// - Returns: Whether all of it is gone.
     func removeTree(
-        _ number: ItemNumber, isBelow: Bool = false, setsAside: Bool = false
+        _ number: ItemNumber, isGone: Bool, isBelow: Bool = false, setsAside: Bool = false
     ) throws(ReplicaError) -> Bool {
         let (children, isKept) = try withTreeWaking { (tree) throws(ReplicaError) -> ([ItemNumber], Bool) in
             guard let node = tree.items[number] else { return ([], false) }
@@ -60,11 +62,13 @@ extension Replica {
             return (try tree.children(of: node).values.map(\.number).sorted(), node.isNew || tree.mayBeLost(node))
         }
         var isEmptied = true
-        for child in children where try !removeTree(child, isBelow: true, setsAside: setsAside) { isEmptied = false }
+        for child in children where try !removeTree(child, isGone: isGone, isBelow: true, setsAside: setsAside) {
+            isEmptied = false
+        }
         guard isEmptied, !isKept else {
             withTree { tree in
                 guard let node = tree.items[number], !isBelow || node.dirty.isDisjoint(with: .place) else { return }
-                tree.makeAnew(node)
+                tree.stay(node, isGone: isGone)
             }
             return false
         }
@@ -73,7 +77,7 @@ extension Replica {
             return true
         } catch {
             guard [.resourceBusy, .directoryNotEmpty].contains(error.errno) else { throw error }
-            withTree { tree in tree.items[number].map(tree.makeAnew) }
+            withTree { tree in tree.items[number].map { tree.stay($0, isGone: isGone) } }
             return false
         }
     }
@@ -108,6 +112,15 @@ extension Tree {
     /// Whether a power cut may have removed the local content from the store.
     fileprivate func mayBeLost(_ node: Node) -> Bool {
         !node.flags.isDisjoint(with: .inDoubt) && node.materialization == .whole
+    }
+
+    /// Keeps what could not be removed: as a new item if the store no longer has it, else a folder is listed again.
+    fileprivate func stay(_ node: Node, isGone: Bool) {
+        if isGone {
+            makeAnew(node)
+        } else if node.kind == .folder, !node.isNew, !node.isDeleted {
+            askAgain(for: node)
+        }
     }
 
     /// Makes an item that the store no longer has a new one.

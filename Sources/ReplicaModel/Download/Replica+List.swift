@@ -6,6 +6,14 @@ extension Replica {
     /// Whether a folder is listed.
     func isListed(_ number: ItemNumber) -> Bool { withTree { $0.items[number]?.materialization == .whole } }
 
+    /// The number of a known item that was not deleted here.
+    func number(of identifier: ItemIdentifier) throws(ReplicaError) -> ItemNumber? {
+        try withTreeWaking { (tree) throws(ReplicaError) in
+            guard let node = try tree.find(identifier), !node.isDeleted else { return nil }
+            return node.number
+        }
+    }
+
     /// A folder's identifier in the store, if it is not listed yet.
     func listingTarget(_ number: ItemNumber) throws(ReplicaError) -> ItemIdentifier? {
         try withTreeWaking { (tree) throws(ReplicaError) in

@@ -126,11 +126,10 @@ extension SyncEngine {
                 guard await compare(number, item) else { return .left }
                 return await apply(change, isForced: isForced, leave)
             case .needsListing(let number):
-                do throws(Errno) {
-                    try await list(number)
-                } catch {
-                    log.info("a folder cannot be listed", metadata: ["item": "\(number)", "errno": "\(error)"])
-                }
+                await listForChange(number)
+                return .left
+            case .needsFolder(let folder):
+                try await listDown(to: folder)
                 return .left
             }
         } catch {

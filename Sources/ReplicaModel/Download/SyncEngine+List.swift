@@ -22,6 +22,42 @@ extension SyncEngine {
         do throws(ListingFailure) { try await bringListing(of: folder) } catch { throw error.errno }
     }
 
+    /// Fetches the listing of a folder that a change in the store refers to. If that fails, the change waits.
+    func listForChange(_ folder: ItemNumber) async {
+        do throws(Errno) {
+            try await list(folder)
+        } catch {
+            log.info("a folder cannot be listed", metadata: ["item": "\(folder)", "errno": "\(error)"])
+        }
+    }
+
+    /// The maximum number of unknown folders above an item.
+    private static let mostUnknown = 256
+
+    /// Lists the unknown folders above a folder, from the top, and the folder itself. If one of them moved in the meantime or cannot
+    /// be listed, the next attempt continues.
+    func listDown(to folder: ItemIdentifier) async throws(ReplicaError) {
+        var (here, unknown): (ItemIdentifier, [ItemIdentifier]) = (folder, [])
+        while try replica.number(of: here) == nil {
+            guard unknown.count < Self.mostUnknown, let item = await lookAt(here), item.kind == .folder else { return }
+            unknown.append(here)
+            here = item.parent
+        }
+        for identifier in [here] + unknown.reversed() {
+            guard let number = try replica.number(of: identifier) else { return }
+            await listForChange(number)
+        }
+    }
+
+    private func lookAt(_ identifier: ItemIdentifier) async -> Item? {
+        do throws(RemoteStoreError) {
+            return try await store.item(identifier)
+        } catch {
+            log.info("a folder is not found", metadata: ["item": "\(identifier)", "error": "\(error.message)"])
+            return nil
+        }
+    }
+
     /// Fetches a folder's first listing. Concurrent callers for one folder share it.
     func bringListing(of folder: ItemNumber) async throws(ListingFailure) {
         let listing = listings.withLock { listings -> Task<ListingFailure?, Never> in

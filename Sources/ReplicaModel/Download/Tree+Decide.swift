@@ -44,10 +44,13 @@ extension Tree {
         }
         // Its unchanged folder in the store may be deleted here: items that were moved out of it stay.
         guard let parent, parent.kind == .folder, !parent.isDeleted || !remote.isMove else {
-            return .removeLocally(node.number)
+            guard item.parent != .trash, holdsChanges(node) else { return .removeLocally(node.number) }
+            guard let parent, parent.kind == .folder else { return .finished(.needsFolder(item.parent)) }
+            // The store refuses to delete a folder that something came into.
+            return parent.isPending && parent.failure == nil ? .finished(.deferred) : .removeLocally(node.number)
         }
         if remote.isMove, parent.materialization != .whole, parent !== node.parent {
-            return node.isPending ? .finished(.needsListing(parent.number)) : .removeLocally(node.number)
+            return holdsChanges(node) ? .finished(.needsListing(parent.number)) : .removeLocally(node.number)
         }
         if case .update(let fields) = plan.down, !fields.isDisjoint(with: .place) {
             if let blocker = try blocker(of: item, node, in: parent, isForced: isForced) { return blocker }
@@ -62,6 +65,13 @@ extension Tree {
             return .finished(.needsContent(node.number))
         }
         return .update(node.number, plan, parent: parent.number)
+    }
+
+    /// Whether an item or something in it has local changes, or is open for writing.
+    private func holdsChanges(_ node: Node) -> Bool {
+        if node.isPending { return true }
+        guard node.kind == .folder else { return isWritten(node) }
+        return pending.values.contains { $0.isInside(node) } || items.writing.values.contains { $0.isInside(node) }
     }
 
     private func remoteChange(_ node: Node, _ item: Item, _ parent: Node?, isRewritten: Bool) -> Change {

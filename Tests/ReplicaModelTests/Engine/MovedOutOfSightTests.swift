@@ -1,0 +1,76 @@
+import ReplicaTestSupport
+import Testing
+
+@testable import ReplicaModel
+
+/// The store moves what is changed here at the same time to a folder that was never listed here. It is followed there, and not made
+/// a second time.
+@Suite struct MovedOutOfSightTests {
+    /// A domain that knows `file` and `folder` with all that is in it, and of `far` only the name.
+    private static func bench() async throws -> Bench {
+        let store = MemoryStore()
+        store.write("text", to: "file")
+        store.write("inner text", to: "folder/inner")
+        store.write("other text", to: "folder/other")
+        store.makeFolder("far/deep")
+        let bench = try Bench(store: store)
+        try await bench.engine.list(.root)
+        try await bench.settle()
+        try await bench.engine.list(try bench.number("folder"))
+        #expect(try await bench.read("folder/inner") == "inner text")
+        #expect(try await bench.read("file") == "text")
+        try await bench.settle()
+        #expect(try Set(bench.tree().keys).isSuperset(of: ["far/", "folder/", "folder/inner", "folder/other", "file"]))
+        return bench
+    }
+
+    @Test(arguments: ["far", "far/deep"])
+    func anEditedFile(_ place: String) async throws {
+        let bench = try await Self.bench()
+        try bench.write("edited", to: "file")
+        bench.store.move("file", to: "\(place)/file")
+        try await bench.settle()
+        #expect(
+            bench.store.entries.keys.sorted()
+                == ["far", "far/deep", "\(place)/file", "folder", "folder/inner", "folder/other"].sorted())
+        #expect(bench.store.text(at: "\(place)/file") == "edited")
+        #expect(try await bench.read("\(place)/file") == "edited")
+    }
+
+    @Test(arguments: ["far", "far/deep"])
+    func aFolderWithChangesInIt(_ place: String) async throws {
+        let bench = try await Self.bench()
+        try bench.write("edited", to: "folder/inner")
+        try bench.write("new", to: "folder/new")
+        try bench.rename("folder/other", to: "folder/renamed")
+        bench.store.move("folder", to: "\(place)/moved")
+        try await bench.settle()
+        let inner = ["inner", "new", "renamed"].map { "\(place)/moved/\($0)" }
+        #expect(bench.store.entries.keys.sorted() == (["far", "far/deep", "file", "\(place)/moved"] + inner).sorted())
+        #expect(inner.map { bench.store.text(at: $0) } == ["edited", "new", "other text"])
+        #expect(try await bench.read("\(place)/moved/inner") == "edited")
+    }
+
+    /// What moved into the folder here, and is elsewhere in the store, goes with it.
+    @Test func aFolderThatSomethingMovedInto() async throws {
+        let bench = try await Self.bench()
+        try bench.rename("file", to: "folder/file")
+        bench.store.move("folder", to: "far/deep/folder")
+        try await bench.settle()
+        #expect(
+            bench.store.entries.keys.sorted() == [
+                "far", "far/deep", "far/deep/folder", "far/deep/folder/file", "far/deep/folder/inner",
+                "far/deep/folder/other",
+            ])
+    }
+
+    /// Without changes nothing of it stays here, and nobody's listing is asked for.
+    @Test func whatIsInStepGoesOutOfSight() async throws {
+        let bench = try await Self.bench()
+        bench.store.clearCalls()
+        bench.store.move("folder", to: "far/deep/folder")
+        try await bench.settle()
+        #expect(try Set(bench.tree().keys) == ["far/", "file"])
+        #expect(bench.store.calls(of: .enumerateItems).isEmpty)
+    }
+}
