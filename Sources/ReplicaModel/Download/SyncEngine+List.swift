@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Logging
 internal import SystemPackage
 internal import Threads
 

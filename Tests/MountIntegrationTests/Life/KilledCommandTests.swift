@@ -118,7 +118,8 @@ import Testing
                     calls=(setxattr:1 fsetxattr:1 fallocate:1 ftruncate:1 ftruncate:2 utimensat:1 setxattr:2 fsetxattr:2)
                     head -c 10000 /dev/urandom >"$SRC/file"; touch -d '2020-02-02 02:02:02.123456789' "$SRC/file"; cp -p "$SRC/file" want
                     begin; settle
-                    kept() { cmp "$1" want && equal "$(stat -c '%s %y' "$1")" "$(stat -c '%s %y' want)"; }
+                    looks=$(stat -c '%s %y' want)
+                    kept() { cmp "$1" want && equal "$(stat -c '%s %y' "$1")" "$looks"; }
                     made=
                     for at in "${calls[@]}"; do
                         # What fails at every try can't be killed at it.
