@@ -131,6 +131,8 @@ extension SyncEngine {
         do throws(ReplicaError) {
             sink = PlaceholderSink(engine: self, target: target, descriptor: try replica.openForFetch(target))
         } catch {
+            // Another reader brought the rest, or it was replaced: what is missing now is determined again.
+            if replica.hasOtherContent(than: target) == true { return }
             throw error.errno
         }
         defer { close(sink.descriptor) }

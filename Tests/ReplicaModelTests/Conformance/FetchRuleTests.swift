@@ -308,6 +308,28 @@ import Threads
         #expect(try FileStatus(descriptor: file).modified == before)
     }
 
+    /// The file becomes whole between the look at what is missing and the fetch of it: that is no error for the reader.
+    @Test func whatOthersBroughtMeanwhileIsHere() async throws {
+        let bench = try Bench()
+        bench.store.properties.tellsEveryContent = false
+        bench.store.write(Self.content(32), to: "x")
+        try await bench.settle()
+        let number = try bench.number("x")
+        let engine = bench.engine { $0.isSequential = false }
+        try await engine.hydrate(number, range: 0..<1)
+        let isFirst = Locked(true)
+        // The look is followed by a question to the store, as versions do not tell.
+        bench.store.setHooks(before: { (call) async throws(RemoteStoreError) in
+            guard call.method == .item, isFirst.withLock({ $0 }) else { return }
+            isFirst.withLock { $0 = false }
+            await #expect(throws: Never.self) { try await engine.hydrate(number, range: nil) }
+        })
+        try await engine.hydrate(number, range: 1_000_000..<1_000_001)
+        #expect(!isFirst.withLock { $0 })
+        #expect(try await bench.report("x").materialization == .whole)
+        #expect(try bench.bytes(of: "x", at: 1_000_000, count: 1) == [16])
+    }
+
     @Test func afterAFailureTheNextOfThoseWhoWaitAsks() async throws {
         let bench = try Bench()
         bench.store.write(Self.content(2), to: "x")
