@@ -115,11 +115,10 @@ import Testing
                         pid=$(daemon) && [ -z "$pid" ] || { kill -9 $pid; gone $pid; }
                     fi
                     wait
-                    if [ -e "$SRC" ]; then
-                        for pid in $(replicas_with "--import d $SRC"); do
-                            kill -9 "$pid" 2>/dev/null || true; gone "$pid"
-                        done
-                    fi
+                    # Also one that has not taken the lock yet, or let go of it.
+                    for pid in $(replicas_with "--import d $SRC"); do
+                        kill -9 "$pid" 2>/dev/null || true; gone "$pid"
+                    done
                     if [ -e "$SRC" ]; then
                         diff -r "$HERE/before" "$SRC"
                         continue
