@@ -115,8 +115,11 @@ package struct LoginFlow: Sendable {
         switch answer.head.status {
         case 404: return nil
         case 200:
-            guard let value = try? JSONDecoder().decode(Value.self, from: Data(answer.body)) else { throw Self.strange }
-            return value
+            do {
+                return try JSONDecoder().decode(Value.self, from: Data(answer.body))
+            } catch {
+                throw Self.strange
+            }
         case 429, 503: throw .busy(1)
         default: throw .unreachable("the server answers \(answer.head.status)")
         }
