@@ -11,15 +11,18 @@ extension Replica {
         }
     }
 
-    /// Moves an item back to the folder that the store has it in, under a free name.
+    /// Moves an item back to the folder that the store has it in, or to the root if that is not possible, under a free name.
     func takeBack(_ number: ItemNumber) throws(ReplicaError) {
         try rename(number) { (tree, node) throws(ReplicaError) in
-            guard let base = node.base, let folder = try tree.find(base.parent), folder.kind == .folder,
-                !folder.isDeleted, !folder.isInside(node)
-            else { return (tree.root, node.name) }
+            var (folder, name) = (tree.root, node.name)
+            if let base = node.base, let former = try tree.find(base.parent), former.kind == .folder,
+                !former.isDeleted, !former.isInside(node)
+            {
+                (folder, name) = (former, base.name)
+            }
             try tree.children(of: folder)
-            guard folder.children?[base.name] != nil else { return (folder, base.name) }
-            return (folder, tree.storeNames.bounced.free(besides: base.name) { tree.isTaken($0, in: folder) })
+            guard folder.children?[name] != nil else { return (folder, name) }
+            return (folder, tree.storeNames.bounced.free(besides: name) { tree.isTaken($0, in: folder) })
         }
     }
 

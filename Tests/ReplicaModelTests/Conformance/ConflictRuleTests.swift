@@ -182,6 +182,24 @@ import Threads
         #expect(bench.store.entries.keys.sorted() == ["b", "b/a", "b/a/x", "b/y", "top"])
     }
 
+    /// The folder that one of them came from is gone here, and the root has another of its name.
+    @Test func foldersMovedIntoEachOtherStayWholeWithoutAPlaceToGoBackTo() async throws {
+        let bench = try Bench()
+        try bench.makeFolder("p")
+        try bench.makeFolder("p/a")
+        try bench.makeFolder("b")
+        try bench.write("1", to: "p/a/x")
+        try bench.write("2", to: "b/y")
+        try await bench.settle()
+        bench.store.move("b", to: "p/a/b")
+        try bench.rename("p/a", to: "b/a")
+        try bench.remove("p", isFolder: true)
+        try bench.write("other", to: "a")
+        try await bench.settle()
+        #expect(texts(bench) == ["1", "2", "other"])
+        #expect(try bench.tree().count == bench.store.entries.count)
+    }
+
     @Test func aMoveIntoADeletedFolderMakesItAnew() async throws {
         let bench = try Bench()
         try bench.makeFolder("d")
