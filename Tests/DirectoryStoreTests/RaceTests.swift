@@ -79,17 +79,13 @@ import Threads
     @Test func aNameTakenByAFileWithNowOneNameNowTwoIsACollision() async throws {
         writeTheirs()
         let (path, other) = ("\(scratch.root)/file", "\(scratch.root)/other")
-        let (isOver, ended) = (Latch(), Latch())
-        _ = Thread.run {
-            while !isOver.wait(seconds: 0) {
-                link(path, other)
-                unlink(other)
-            }
-            ended.open()
+        let relink: @Sendable () -> Void = {
+            link(path, other)
+            unlink(other)
         }
-        for _ in 0..<300 { await expectFailure("filenameCollision") { try await store.make("file", "ours") } }
-        isOver.open()
-        ended.wait()
+        await whileRepeating(relink) {
+            for _ in 0..<300 { await expectFailure("filenameCollision") { try await store.make("file", "ours") } }
+        }
     }
 
     @Test func aWriteDuringTheCopyIsAConflict() async throws {
@@ -162,26 +158,35 @@ import Threads
     /// Calls a rename of others again and again for two seconds, and a body meanwhile, whose errors must be of passing trouble.
     private func whileRenaming(
         _ old: String, _ new: String, _ flags: UInt32, _ body: () async throws(RemoteStoreError) -> Void
-    ) async throws {
-        let isOver = Locked(false)
-        let hasEnded = Latch()
-        // A thread of its own: the tasks of other tests have only so many.
-        let isStarted = Thread.run {
-            var places = [old, new]
-            while !isOver.withLock({ $0 }) {
+    ) async {
+        let places = Locked([old, new])
+        let move: @Sendable () -> Void = {
+            places.withLock { places in
                 if renameat2(AT_FDCWD, places[0], AT_FDCWD, places[1], flags) == 0 { places.reverse() }
             }
+        }
+        await whileRepeating(move) {
+            let end = ContinuousClock.now + .seconds(2)
+            var codes: Set<String> = []
+            while ContinuousClock.now < end {
+                do throws(RemoteStoreError) { try await body() } catch { codes.insert(error.code) }
+            }
+            #expect(codes.isSubset(of: ["itemUnavailable", "serverUnreachable"]))
+        }
+    }
+
+    /// Has a program do something again and again while `body` runs.
+    private func whileRepeating(_ step: @escaping @Sendable () -> Void, _ body: () async -> Void) async {
+        let (isOver, hasEnded) = (Locked(false), Latch())
+        // A thread of its own: the tasks of other tests have only so many.
+        let isStarted = Thread.run {
+            while !isOver.withLock({ $0 }) { step() }
             hasEnded.open()
         }
         #expect(isStarted)
-        let end = ContinuousClock.now + .seconds(2)
-        var codes: Set<String> = []
-        while ContinuousClock.now < end {
-            do { try await body() } catch { codes.insert(error.code) }
-        }
+        await body()
         isOver.withLock { $0 = true }
-        hasEnded.wait()
-        #expect(codes.isSubset(of: ["itemUnavailable", "serverUnreachable"]))
+        if isStarted { hasEnded.wait() }
     }
 
     private func setMode(_ mode: UInt16, of item: Item) async throws(RemoteStoreError) {
@@ -199,7 +204,7 @@ import Threads
         let item = try await store.make("file", "text")
         #expect(rename("\(scratch.root)/file", "\(scratch.root)/one/file") == 0)
         let places = ["one", "two"].map { "\(scratch.root)/\($0)/file" }
-        try await whileRenaming(places[0], places[1], 0) { () async throws(RemoteStoreError) in
+        await whileRenaming(places[0], places[1], 0) { () async throws(RemoteStoreError) in
             try await setMode(0o600, of: item)
         }
     }
@@ -209,7 +214,7 @@ import Threads
         let item = try await store.make("file", "text")
         _ = try await store.make("other", "other text")
         let root = scratch.root
-        try await whileRenaming("\(root)/file", "\(root)/other", 2) { () async throws(RemoteStoreError) in
+        await whileRenaming("\(root)/file", "\(root)/other", 2) { () async throws(RemoteStoreError) in
             for mode: UInt16 in [0o600, 0o400] { try await setMode(mode, of: item) }
         }
         for name in ["file", "other"] {
