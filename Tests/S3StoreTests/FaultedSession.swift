@@ -73,15 +73,8 @@ final class FaultedSession: Sendable {
     /// Opens the store, as one process does and, after that is dead, the next one.
     func run(_ body: (PathStore) async throws -> Void) async throws {
         let storage = try await open()
-        var options = PathStoreOptions()
-        (options.openInterval, options.wholeInterval) = (0, 0)
-        let store = try PathStore(storage, folder: folder, options: options)
-        let outcome: Result<Void, any Error>
-        do { outcome = .success(try await body(store)) } catch { outcome = .failure(error) }
-        faults.disarm()
-        storage.close()
-        try store.close()
-        try outcome.get()
+        defer { storage.close() }
+        try await faults.run(storage, folder: folder, body)
     }
 
     /// Makes a call with the requests under the proxy's rule.

@@ -69,22 +69,8 @@ final class FaultedSession: Sendable {
     func run(_ body: (PathStore) async throws -> Void) async throws {
         let storage = try await WebDAVStorage.open(
             try address, WebDAVServer.login, abilities: known, silence: patience)
-        var options = PathStoreOptions()
-        (options.openInterval, options.wholeInterval) = (0, 0)
-        let store = try PathStore(storage, folder: folder, options: options)
-        let outcome: Result<Void, any Error>
-        do { outcome = .success(try await body(store)) } catch { outcome = .failure(error) }
-        faults.disarm()
-        storage.close()
-        try store.close()
-        try outcome.get()
-    }
-
-    /// Makes a call with the requests under the proxy's rule.
-    func armed<Value>(_ body: () async throws -> Value) async throws -> Value {
-        faults.arm()
-        defer { faults.disarm() }
-        return try await body()
+        defer { storage.close() }
+        try await faults.run(storage, folder: folder, body)
     }
 
     /// What is found out of the server, with all requests under the proxy's rule.
