@@ -129,7 +129,9 @@ extension SyncEngine {
                 await listForChange(number)
                 return .left
             case .needsFolder(let folder):
-                try await listDown(to: folder)
+                if let error = try await listDown(to: folder) {
+                    error.isOfOneItem ? postpone(change.identifier, error) : noteStoreFailure(error)
+                }
                 return .left
             }
         } catch {

@@ -37,26 +37,25 @@ extension SyncEngine {
 
     /// Lists the unknown folders above a folder, from the top, and the folder itself. If one of them moved in the meantime or cannot
     /// be listed, the next attempt continues.
-    func listDown(to folder: ItemIdentifier) async throws(ReplicaError) {
+    /// - Returns: Why the store did not say where the folder is.
+    func listDown(to folder: ItemIdentifier) async throws(ReplicaError) -> RemoteStoreError? {
         var (here, unknown): (ItemIdentifier, [ItemIdentifier]) = (folder, [])
         while try replica.number(of: here) == nil {
-            guard unknown.count < Self.mostUnknown, let item = await lookAt(here), item.kind == .folder else { return }
-            unknown.append(here)
-            here = item.parent
+            guard unknown.count < Self.mostUnknown else { return .malformedAnswer("its folders have no end") }
+            do throws(RemoteStoreError) {
+                let item = try await store.item(here)
+                guard item.kind == .folder else { return .malformedAnswer("it is in a file") }
+                unknown.append(here)
+                here = item.parent
+            } catch {
+                return error == .noSuchItem(here) ? .itemUnavailable("its folder is not in the store") : error
+            }
         }
         for identifier in [here] + unknown.reversed() {
-            guard let number = try replica.number(of: identifier) else { return }
+            guard let number = try replica.number(of: identifier) else { break }
             await listForChange(number)
         }
-    }
-
-    private func lookAt(_ identifier: ItemIdentifier) async -> Item? {
-        do throws(RemoteStoreError) {
-            return try await store.item(identifier)
-        } catch {
-            log.info("a folder is not found", metadata: ["item": "\(identifier)", "error": "\(error.message)"])
-            return nil
-        }
+        return nil
     }
 
     /// Fetches a folder's first listing. Concurrent callers for one folder share it.

@@ -64,6 +64,27 @@ import Testing
             ])
     }
 
+    /// A store that does not say where the folder is, is asked again after a while, not at every pass.
+    @Test func aFolderThatTheStoreDoesNotTellOf() async throws {
+        let bench = try await Self.bench()
+        let store = bench.store
+        try bench.write("edited", to: "file")
+        store.move("file", to: "far/deep/file")
+        let folder = try #require(store.item(at: "far/deep")?.identifier)
+        store.setHooks(before: { call throws(RemoteStoreError) in
+            if call.method == .item, call.identifier == folder { throw .itemUnavailable("locked") }
+        })
+        store.clearCalls()
+        bench.engine.askNow()
+        for _ in 0..<5 { await bench.engine.receive() }
+        #expect(store.calls(of: .item).filter { $0.identifier == folder }.count == 1)
+        #expect(try await bench.read("file") == "edited")
+        store.setHooks()
+        try await bench.settle()
+        #expect(store.text(at: "far/deep/file") == "edited")
+        #expect(store.calls(of: .createItem).isEmpty)
+    }
+
     /// Without changes nothing of it stays here, and nobody's listing is asked for.
     @Test func whatIsInStepGoesOutOfSight() async throws {
         let bench = try await Self.bench()
