@@ -11,14 +11,17 @@ extension DirectoryTree {
     /// - Note: Called after another directory was refused, it accepts that one.
     func currentAnchor() throws(RemoteStoreError) -> SyncAnchor {
         root.accept()
-        try tellingOthers { () throws(RemoteStoreError) in try drain() }
+        try tellingOthers { () throws(RemoteStoreError) in
+            try keepGeneration(try openRoot())
+            try drain()
+        }
         return signed(index.withLock { $0.log.anchor })
     }
 
-    /// Whether the directory is the one that the anchor is of; no other is opened from now on.
+    /// Whether the directory is the one that the anchor is of, and no older; no other is opened from now on.
     func recognize(_ anchor: SyncAnchor) throws(RemoteStoreError) {
-        guard let identity = Self.parts(of: anchor)?.identity else { return }
-        root.expect(identity)
+        guard let signature = AnchorSignature(of: anchor) else { return }
+        root.expect(signature.identity, signature.generation)
         do throws(RemoteStoreError) {
             _ = try tellingOthers { () throws(RemoteStoreError) in try openRoot() }
         } catch {
@@ -40,27 +43,32 @@ extension DirectoryTree {
 
     private var otherDirectory: RemoteStoreError {
         .cannotSynchronize(
-            "\(root.path) is a different directory than before: restore the old one, or accept it with `replica approve`"
+            root.isOlder
+                ? "\(root.path) is in an older state than before: restore the newer one, or accept it with `replica approve`"
+                : "\(root.path) is a different directory than before: restore the old one, or accept it with `replica approve`"
         )
     }
 
     /// An anchor that names the directory too: an empty disk in the place of a full one is no deletion.
     private func signed(_ anchor: SyncAnchor) -> SyncAnchor {
-        SyncAnchor(bytes: anchor.bytes + Array("@\(root.identity)".utf8))
+        AnchorSignature(identity: root.identity, generation: root.generation).sign(anchor)
     }
 
     /// The anchor without its signature.
-    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` when it is of another directory.
+    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` when it is of another directory, or of a newer state.
     private func verified(_ anchor: SyncAnchor) throws(RemoteStoreError) -> SyncAnchor {
-        guard let parts = Self.parts(of: anchor) else { throw .syncAnchorExpired }
-        guard parts.identity == root.identity else { throw otherDirectory }
-        return parts.anchor
+        guard let signature = AnchorSignature(of: anchor) else { throw .syncAnchorExpired }
+        guard signature.identity == root.identity, signature.generation <= root.generation else { throw otherDirectory }
+        return AnchorSignature.anchor(in: anchor)
     }
 
-    private static func parts(of anchor: SyncAnchor) -> (anchor: SyncAnchor, identity: String)? {
-        let parts = anchor.bytes.split(separator: UInt8(ascii: "@"), maxSplits: 1)
-        guard parts.count == 2 else { return nil }
-        return (SyncAnchor(bytes: Array(parts[0])), String(decoding: parts[1], as: UTF8.self))
+    /// Checks that the directory is in no older state than before, and has it count on if it is time.
+    private func keepGeneration(_ top: Handle) throws(RemoteStoreError) {
+        do throws(Errno) { try root.checkGeneration(of: top) } catch {
+            throw error == .staleNFSFileHandle ? .serverUnreachable : failure(error, at: root.path)
+        }
+        let anchor = index.withLock { $0.log.anchor }
+        if renewals.isDue(at: anchor) { root.renewGeneration(of: top) }
     }
 
     /// What happened after an anchor, if possible as it was at one moment: what was replaced is told with what replaced it,
@@ -88,6 +96,7 @@ extension DirectoryTree {
     ///   before it is known that it is gone.
     private func look(after signedAnchor: SyncAnchor, isLast: Bool) throws(RemoteStoreError) -> ChangeBatch? {
         let top = try openRoot()
+        try keepGeneration(top)
         let anchor = try verified(signedAnchor)
         if watches.cannotWatchAll { throw .syncAnchorExpired }
         guard let (changes, known) = try known(after: anchor, isLast: isLast) else { return nil }

@@ -16,6 +16,7 @@ final class DirectoryTree: Sendable {
     let marks = Locked(MarkIndex())
     let listings = Locked(ListingTable())
     let listeners = Listeners<Void>()
+    let renewals = GenerationRenewals()
     let abilities: FileSystemAbilities
     let type: FileSystemType
     /// Set if others can change the files without notification.

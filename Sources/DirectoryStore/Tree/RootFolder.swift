@@ -4,8 +4,8 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// The store's directory, which may disappear and come back: unmounted, renamed, replaced. Another directory in its place is
-/// never opened before it is accepted.
+/// The store's directory, which may disappear and come back: unmounted, renamed, replaced. Another directory in its place, or
+/// an older state of it, is never opened before it is accepted.
 final class RootFolder: Sendable {
     /// What an opened directory is seen to be.
     private struct Stamp: Hashable {
@@ -21,11 +21,18 @@ final class RootFolder: Sendable {
         var last: Stamp
         /// What distinguishes it from others.
         var identity: String
+        var generation: Generation
         var isLost = false
-        /// The directory that is in its place.
-        var stranger: String?
+        /// What is in its place.
+        var stranger: Stranger?
         /// One of these that the engine was told about.
-        var refused: String?
+        var refused: Stranger?
+    }
+
+    /// Another directory, or an older state of the store's.
+    private struct Stranger: Equatable {
+        var identity: String
+        var generation: Generation
     }
 
     /// The result of opening the root.
@@ -47,11 +54,11 @@ final class RootFolder: Sendable {
     init(path: String, type: FileSystemType?) throws(RemoteStoreError) {
         self.path = path
         self.type = type
-        let status = try at(path) { () throws(Errno) in
-            try Linux.status(of: try Linux.open(path: path, RootFolder.flags))
+        let (stamp, generation) = try at(path) { () throws(Errno) in
+            let handle = try Linux.open(path: path, RootFolder.flags)
+            return (Stamp(try Linux.status(of: handle)), try Generation(of: handle))
         }
-        let stamp = Stamp(status)
-        state = Locked(State(last: stamp, identity: Self.identity(of: stamp, type)))
+        state = Locked(State(last: stamp, identity: Self.identity(of: stamp, type), generation: generation))
     }
 
     /// Not kept open: a descriptor would prevent unmounting the file system.
@@ -60,9 +67,12 @@ final class RootFolder: Sendable {
     var device: UInt64 { state.withLock { $0.last.device } }
     /// Distinguishes the store's directory from another in its place, even after a reboot.
     var identity: String { state.withLock { $0.identity } }
+    var generation: Generation { state.withLock { $0.generation } }
     var isLost: Bool { state.withLock { $0.isLost } }
-    /// Whether another directory was in its place when it was last looked for.
+    /// Whether another directory, or an older state of it, was in its place when it was last looked for.
     var isOther: Bool { state.withLock { $0.stranger != nil } }
+    /// Whether it was an older state.
+    var isOlder: Bool { state.withLock { $0.stranger?.identity == $0.identity } }
 
     /// Inode number and birth time; where the first is another after each mount, the kind of file system and when it was made.
     private static func identity(of stamp: Stamp, _ type: FileSystemType?) -> String {
@@ -74,13 +84,13 @@ final class RootFolder: Sendable {
     func open() -> (handle: Handle?, finding: Finding) {
         do throws(Errno) {
             let handle = try Linux.open(path: path, Self.flags)
-            return arrive(handle, Stamp(try Linux.status(of: handle)))
+            return try arrive(handle, Stamp(try Linux.status(of: handle)))
         } catch {
             return (nil, leave(stranger: nil))
         }
     }
 
-    private func leave(stranger: String?) -> Finding {
+    private func leave(stranger: Stranger?) -> Finding {
         state.withLock {
             let wasLost = $0.isLost
             ($0.isLost, $0.stranger) = (true, stranger)
@@ -88,39 +98,62 @@ final class RootFolder: Sendable {
         }
     }
 
-    private func arrive(_ handle: Handle, _ stamp: Stamp) -> (Handle?, Finding) {
+    private func arrive(_ handle: Handle, _ stamp: Stamp) throws(Errno) -> (Handle?, Finding) {
         let (identity, last, isLost) = state.withLock { ($0.identity, $0.last, $0.isLost) }
         if stamp == last, !isLost { return (handle, .usual) }
-        let found = Self.identity(of: stamp, type)
+        let found = Stranger(identity: Self.identity(of: stamp, type), generation: try Generation(of: handle))
         // Another device with another directory is an empty mount point, or something mounted over the directory.
-        guard found == identity else {
+        guard found.identity == identity else {
             return (nil, leave(stranger: stamp.device == last.device ? found : nil))
         }
         // The same directory is on another device when its disk has another number. Without a birth time nothing tells.
         guard stamp.device == last.device || type == nil && stamp.birth != 0 else { return (nil, leave(stranger: nil)) }
+        guard found.generation >= generation else { return (nil, leave(stranger: found)) }
         return state.withLock {
-            guard $0.identity == found else { return (nil, .usual) }
-            $0 = State(last: stamp, identity: found)
+            guard $0.identity == found.identity, $0.generation <= found.generation else { return (nil, .usual) }
+            $0 = State(last: stamp, identity: found.identity, generation: found.generation)
             return (handle, .found)
         }
     }
 
-    /// The store's directory is the one of this identity, whatever stands there now.
-    func expect(_ identity: String) {
-        state.withLock {
-            guard $0.identity != identity else { return }
-            ($0.identity, $0.isLost) = (identity, true)
+    /// Compares the generation of the opened directory with what it was, and notes it.
+    /// - Throws: EIO and the like; ESTALE if the directory is in an older state than before.
+    func checkGeneration(of handle: Handle) throws(Errno) {
+        let found = try Generation(of: handle)
+        let isOlder = state.withLock {
+            $0.generation = max($0.generation, found)
+            return found < $0.generation
+        }
+        if isOlder {
+            _ = leave(stranger: Stranger(identity: identity, generation: found))
+            throw .staleNFSFileHandle
         }
     }
 
-    /// The engine was told that another directory is there.
+    /// Has the directory count on. Where that cannot be written, an older state is not detected.
+    func renewGeneration(of handle: Handle) {
+        let next = generation.next
+        do throws(Errno) { try next.write(to: handle) } catch { return }
+        state.withLock { $0.generation = max($0.generation, next) }
+    }
+
+    /// The store's directory is the one of this identity and at least of this generation, whatever stands there now.
+    func expect(_ identity: String, _ generation: Generation) {
+        state.withLock {
+            if $0.identity == identity, $0.generation >= generation { return }
+            ($0.identity, $0.generation, $0.isLost) = (identity, generation, true)
+        }
+    }
+
+    /// The engine was told that something else is there.
     func refuse() { state.withLock { $0.refused = $0.stranger } }
 
     /// Takes the directory that was refused for the store's.
     func accept() {
         state.withLock {
             guard let refused = $0.refused else { return }
-            ($0.identity, $0.isLost, $0.stranger, $0.refused) = (refused, true, nil, nil)
+            ($0.identity, $0.generation, $0.isLost) = (refused.identity, refused.generation, true)
+            ($0.stranger, $0.refused) = (nil, nil)
         }
     }
 }

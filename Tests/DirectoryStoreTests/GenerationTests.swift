@@ -1,0 +1,90 @@
+import Foundation
+import ReplicaModel
+import Testing
+
+@testable import DirectoryStore
+
+/// A store's directory that is put back to an older state of it, by a snapshot, an image or a backup.
+@Suite(.serialized) struct GenerationTests {
+    let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+    }
+
+    private var image: String { "\(scratch.path)/image" }
+    private var path: String { "\(scratch.root)/store" }
+
+    private func mount() throws { try #require(try run("mount", "-o", "loop", image, scratch.root) == 0) }
+    private func unmount() throws { try #require(try run("umount", scratch.root) == 0) }
+
+    @Test(.enabled(if: geteuid() == 0)) func anOlderImageIsReachedByNoCall() async throws {
+        try #require(try run("truncate", "-s", "16M", image) == 0)
+        try #require(try run("mkfs.ext4", "-q", "-F", "-I", "256", image) == 0)
+        defer { while (try? run("umount", scratch.root)) == 0 {} }
+        try mount()
+        try DirectoryStore.makeDirectory(path, mode: 0o700)
+        let first = try DirectoryStore(path: path)
+        try await first.make("old", "text")
+        _ = try await first.currentAnchor()
+        try unmount()
+        try #require(try run("cp", image, "\(image).older") == 0)
+        try mount()
+        let second = try DirectoryStore(path: path)
+        try await second.make("new", "text")
+        _ = try await second.all()
+        let anchor = try await second.currentAnchor()
+        try unmount()
+        try #require(try run("cp", image, "\(image).newer") == 0)
+        try #require(try run("cp", "\(image).older", image) == 0)
+        try mount()
+        // Who was there before and who comes now.
+        let third = try DirectoryStore(path: path)
+        await expectFailure("cannotSynchronize") { try await third.recognize(anchor) }
+        await expectFailure("cannotSynchronize") { _ = try await second.enumerateChanges(from: anchor) }
+        for store in [second, third] {
+            await expectFailure("serverUnreachable") { try await store.make("more", "text") }
+            await expectFailure("serverUnreachable") { _ = try await store.all() }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["old"])
+        // A person says that it is meant, and later the newer state is back all the same.
+        await expectFailure("cannotSynchronize") { try await third.recognize(anchor) }
+        _ = try await third.currentAnchor()
+        #expect(try await third.all().map(\.filename) == [FileName("old")])
+        try unmount()
+        try #require(try run("cp", "\(image).newer", image) == 0)
+        try mount()
+        try await second.recognize(anchor)
+        #expect(try await second.all().count == 2)
+    }
+
+    /// What others write there causes a question, or none, and no more.
+    @Test func aNumberThatIsNoneIsZero() async throws {
+        let store = try DirectoryStore(path: scratch.root)
+        let anchor = try await store.currentAnchor()
+        for value in ["", "x", "-1", "99999999999999999999"] {
+            try #require(try run("setfattr", "-n", "user.replica.generation", "-v", value, scratch.root) == 0)
+            let other = try DirectoryStore(path: scratch.root)
+            await expectFailure("cannotSynchronize") { try await other.recognize(anchor) }
+            _ = try await other.currentAnchor()
+        }
+        let last = String(UInt64.max)
+        try #require(try run("setfattr", "-n", "user.replica.generation", "-v", last, scratch.root) == 0)
+        let other = try DirectoryStore(path: scratch.root)
+        try await other.recognize(anchor)
+        let next = try await other.currentAnchor()
+        try await other.recognize(next)
+        try await other.make("file", "text")
+    }
+
+    @Test func itCountsOnAtOnceAndThenWithChanges() {
+        let renewals = GenerationRenewals()
+        let (one, two) = (SyncAnchor(bytes: [1]), SyncAnchor(bytes: [2]))
+        let begin = ContinuousClock.now
+        #expect(renewals.isDue(at: one, now: begin))
+        #expect(!renewals.isDue(at: two, now: begin + .seconds(599)))
+        #expect(!renewals.isDue(at: one, now: begin + .seconds(601)))
+        #expect(renewals.isDue(at: two, now: begin + .seconds(602)))
+        #expect(!renewals.isDue(at: one, now: begin + .seconds(603)))
+    }
+}
