@@ -18,7 +18,7 @@ extension Replica {
             if let base = node.base, let former = try tree.find(base.parent), former.kind == .folder,
                 !former.isDeleted, !former.isInside(node)
             {
-                (folder, name) = (former, base.name)
+                (folder, name) = (former, tree.ownName(of: node, base))
             }
             try tree.children(of: folder)
             guard folder.children?[name] != nil else { return (folder, name) }

@@ -21,12 +21,13 @@ extension Tree {
     /// Puts an item back to where the store has it, if nothing is there: nobody is known to have moved it.
     private func moveBack(_ node: Node) {
         guard let base = node.base, let from = node.parent, !node.dirty.isDisjoint(with: .place) else { return }
+        let name = ownName(of: node, base)
         do throws(ReplicaError) {
             guard let into = try find(base.parent), into.kind == .folder, !into.isDeleted, !scan.isMissing(into),
-                try child(base.name, of: into) == nil
+                try child(name, of: into) == nil
             else { return }
-            try renameBelow(node.name, from, base.name, into, RenameFlags.noReplace.rawValue)
-            move(node, to: base.name, in: into)
+            try renameBelow(node.name, from, name, into, RenameFlags.noReplace.rawValue)
+            move(node, to: name, in: into)
         } catch {
             return  // It keeps the name, and the store's item gets another.
         }

@@ -28,6 +28,11 @@ extension Tree {
         return isTaken(name) ? storeNames.bounced.free(besides: name, isTaken: isTaken) : name
     }
 
+    /// The name that the store has an item under; the local one while that is a passing name.
+    func ownName(of node: Node, _ base: Base) -> FileName {
+        storeNames.passing.isPassing(base.name) ? node.name : base.name
+    }
+
     /// Recognizes a passing name in the store's answer: it is neither a move nor final. A local item may really have such a
     /// name.
     func meetPassing(_ item: Item, as node: Node) {

@@ -124,6 +124,25 @@ import Threads
         #expect(bench.store.text(at: "d/" + name) != nil)
     }
 
+    /// Both sides have moved folders into each other meanwhile, so that one of them goes back to where the store has it.
+    @Test func whatGoesBackInTheMiddleIsCalledAsItIsHere() async throws {
+        let bench = try Bench()
+        for path in ["p", "p/a", "c", "c/x"] { try bench.makeFolder(path) }
+        try bench.write("1", to: "p/a/1")
+        try bench.write("2", to: "c/x/2")
+        try await bench.settle()
+        try bench.rename("p/a", to: "c/x", .exchange)
+        try await takeApart(bench)
+        let passing = try #require(bench.store.entries.keys.first(where: Self.isPassing)?.split(separator: "/"))
+        // The folder that the other one of the ring is in here goes into it.
+        let other = passing[0] == "p" ? "c" : "p"
+        bench.store.move(other, to: passing[0..<2].joined(separator: "/") + "/" + other)
+        try await bench.settle()
+        try expectNone(bench)
+        #expect(try bench.tree().count == bench.store.entries.count)
+        #expect(bench.store.entries.keys.filter { $0.hasSuffix("/1") || $0.hasSuffix("/2") }.count == 2)
+    }
+
     /// One that was moved elsewhere here, while the store had it under a passing name, goes there.
     @Test func whatIsMovedHereInTheMiddleGoesThere() async throws {
         let bench = try await makeRing()
