@@ -15,6 +15,8 @@ enum Applied: Hashable, Sendable {
     case needsListing(ItemNumber)
     /// A folder of the store has to be listed of which nothing is known here, and the folders above it before that.
     case needsFolder(ItemIdentifier)
+    /// The item would be in itself: the store is asked for the folders in between, one of which is elsewhere by now.
+    case needsAnswers([ItemIdentifier])
     /// The store's name is not valid in a local folder.
     case refused(String)
 }

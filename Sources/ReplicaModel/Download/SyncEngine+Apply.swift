@@ -133,6 +133,10 @@ extension SyncEngine {
                     error.isOfOneItem ? postpone(change.identifier, error) : noteStoreFailure(error)
                 }
                 return .left
+            case .needsAnswers(let folders):
+                for folder in folders { _ = await ask(folder) }
+                postpone(change.identifier, .itemUnavailable("the store has it in a folder that is in it here"))
+                return .left
             }
         } catch {
             if !putOff(change.identifier, error) {

@@ -139,11 +139,14 @@ extension Tree {
         if parent.isInside(node) {
             // Both sides moved folders into each other: the local move is taken back.
             var here = parent
+            var between: [ItemIdentifier] = []
             while here !== node, let above = here.parent {
                 if here.dirty.contains(.parent) { return .takeBack(here.number) }
+                here.base.map { between.append($0.identifier) }
                 here = above
             }
-            return .finished(.deferred)
+            // One of them is elsewhere in the store, which is still to be told.
+            return .finished(isForced ? .needsAnswers(between) : .deferred)
         }
         guard let other = try child(item.filename, of: parent), other !== node else { return nil }
         if other.isInFlight { return .finished(.deferred) }

@@ -85,6 +85,35 @@ import Testing
         #expect(store.calls(of: .createItem).isEmpty)
     }
 
+    /// That a folder went out of sight was not told, and what contained it here goes into it in the store: the store is asked.
+    @Test func aFolderOfWhichNothingWasTold() async throws {
+        let memory = MemoryStore()
+        let between = memory.makeFolder("outer/between/inner").parent
+        memory.write("text", to: "outer/between/inner/file")
+        memory.makeFolder("far/deep")
+        let bench = try Bench(store: memory, through: SilentFeed(store: memory, omits: { $0 == between }))
+        try await bench.engine.list(.root)
+        try await bench.settle()
+        try await Self.list(["outer", "outer/between", "outer/between/inner"], bench)
+        #expect(try await bench.read("outer/between/inner/file") == "text")
+        try await bench.settle()
+        memory.move("outer/between", to: "far/deep/between")
+        memory.move("outer", to: "far/deep/between/inner/outer")
+        try await bench.settle()
+        #expect(try Set(bench.tree().keys) == ["far/"])
+        let inner = "far/deep/between/inner"
+        try await Self.list(["far", "far/deep", "far/deep/between", inner], bench)
+        #expect(try await bench.read("\(inner)/file") == "text")
+        _ = try await bench.find("\(inner)/outer")
+    }
+
+    private static func list(_ paths: [String], _ bench: Bench) async throws {
+        for path in paths {
+            _ = try await bench.find(path)
+            try await bench.engine.list(try bench.number(path))
+        }
+    }
+
     /// Without changes nothing of it stays here, and nobody's listing is asked for.
     @Test func whatIsInStepGoesOutOfSight() async throws {
         let bench = try await Self.bench()
