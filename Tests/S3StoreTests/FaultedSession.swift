@@ -92,6 +92,9 @@ final class FaultedSession: Sendable {
         try await outside.write(Array(text.utf8), to: path)
     }
 
+    /// Removes as another client does.
+    func removeElsewhere(_ path: String) async throws { try await outside.delete(path) }
+
     /// Opens it through the proxy, as one that is known.
     func open() async throws -> S3Storage {
         let (account, address) = (proxied, try S3Address(place))

@@ -8,9 +8,12 @@ import Threads
 
 /// Another client writes between two requests of one call.
 @Suite struct OtherClientRaceTests {
-    /// Runs `body`, and has another write `path` before the first request that `isIt`.
+    /// Runs `body`, and has another write `path`, or do something else, before the first request that `isIt`.
     private static func run(
         at path: String, before isIt: @escaping @Sendable (HTTPMessage) -> Bool,
+        _ deed: @escaping @Sendable (FaultedSession?, String) async throws -> Void = { session, path in
+            try await session?.writeElsewhere("theirs", to: path)
+        },
         _ body: (PathStore, FaultedSession) async throws -> Void
     ) async throws {
         let server = try S3Server.shared
@@ -26,7 +29,7 @@ import Threads
             guard isNow else { return nil }
             let (session, isWritten) = (writer.withLock { $0 }, Latch())
             Task {
-                do { try await session?.writeElsewhere("theirs", to: path) } catch { Issue.record("\(error)") }
+                do { try await deed(session, path) } catch { Issue.record("\(error)") }
                 isWritten.open()
             }
             isWritten.wait()
@@ -63,6 +66,61 @@ import Threads
             } catch {
                 return error
             }
+        }
+    }
+
+    /// Not every server tests that the source of a copy is still what was looked at.
+    @Test(arguments: ["theirs", "first"]) func aMoveDoublesNoOtherWrite(_ text: String) async throws {
+        let isIt: @Sendable (HTTPMessage) -> Bool = { $0.words.first == "PUT" && $0.words[1].hasSuffix("/moved") }
+        let writes: @Sendable (FaultedSession?, String) async throws -> Void = { session, path in
+            try await session?.writeElsewhere(text + "!", to: path)
+        }
+        try await Self.run(at: "file", before: isIt, writes) { store, session in
+            let file = try await PatientStore(store).create("file", .file, in: .root, Array("first?".utf8))
+            _ = try await session.armed { try await Self.move(file, to: "moved", store) }
+            #expect(try await session.files().map(\.value) == [Array((text + "!").utf8)])
+        }
+    }
+
+    @Test func aFoldersMoveDoublesNoOtherWrite() async throws {
+        let isIt: @Sendable (HTTPMessage) -> Bool = { $0.words.first == "PUT" && $0.words[1].hasSuffix("/moved/file") }
+        try await Self.run(at: "folder/file", before: isIt) { store, session in
+            let patient = PatientStore(store)
+            let folder = try await patient.create("folder", .folder, in: .root, nil)
+            _ = try await patient.create("file", .file, in: folder.identifier, Array("first".utf8))
+            _ = try await patient.create("other", .file, in: folder.identifier, Array("other".utf8))
+            _ = try await session.armed { try await Self.move(folder, to: "moved", store) }
+            #expect(
+                try await session.files() == ["folder/file": Array("theirs".utf8), "moved/other": Array("other".utf8)])
+        }
+    }
+
+    /// Another removes it, or moves it elsewhere, while it is copied.
+    @Test func aMoveBringsNothingBack() async throws {
+        let isCopied = Locked(false)
+        let isIt: @Sendable (HTTPMessage) -> Bool = { request in
+            if request.words.first == "PUT", request.words[1].hasSuffix("/moved") { isCopied.withLock { $0 = true } }
+            return isCopied.withLock { $0 } && request.words.first == "HEAD"
+        }
+        let removes: @Sendable (FaultedSession?, String) async throws -> Void = { session, path in
+            try await session?.removeElsewhere(path)
+        }
+        try await Self.run(at: "file", before: isIt, removes) { store, session in
+            let file = try await PatientStore(store).create("file", .file, in: .root, Array("first".utf8))
+            let error = try await session.armed { try await Self.move(file, to: "moved", store) }
+            #expect(error == .noSuchItem(file.identifier))
+            #expect(try await session.files() == [:])
+        }
+    }
+
+    private static func move(_ item: Item, to name: String, _ store: PathStore) async throws -> RemoteStoreError? {
+        let template = ItemTemplate(
+            identifier: item.identifier, parent: .root, filename: FileName(name), kind: item.kind)
+        do throws(RemoteStoreError) {
+            _ = try await store.modifyItem(template, base: item.version, changedFields: .filename, contents: nil)
+            return nil
+        } catch {
+            return error
         }
     }
 

@@ -73,6 +73,22 @@ import Testing
         }
     }
 
+    @Test(arguments: WebDAVServer.allPlain) func aMoveReplacesNothing(_ server: WebDAVServer) async throws {
+        try await WebDAVScratch.run(server) { scratch in
+            for name in ["folder", "other"] { try await scratch.folder(name) }
+            for path in ["folder/in", "other/in", "file"] { try await scratch.write(path, path) }
+            for (path, target) in [("folder", "file"), ("folder", "other"), ("file", "folder")] {
+                let version = path == "file" ? try await scratch.entry(path)?.version : nil
+                let error = try await failure {
+                    _ = try await scratch.storage.move(scratch.path(path), to: scratch.path(target), version: version)
+                }
+                guard case .taken = error else { throw BrokenPromise("\(path) to \(target): \(error)") }
+            }
+            #expect(try await scratch.list().keys.sorted() == ["file", "folder", "other"])
+            for path in ["folder/in", "other/in", "file"] { #expect(try await scratch.theirs(path) == path) }
+        }
+    }
+
     @Test(arguments: WebDAVServer.allPlain) func conditionsAreLookedAt(_ server: WebDAVServer) async throws {
         try await WebDAVScratch.run(server) { scratch in
             let old = try #require(try await scratch.write("file", "ours").version)

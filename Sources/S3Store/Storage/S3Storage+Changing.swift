@@ -1,4 +1,5 @@
 import HTTPClient
+import HTTPStorage
 package import PathStore
 import PercentEncoding
 import ReplicaModel
@@ -102,13 +103,16 @@ extension S3Storage {
 
     /// Copies an object on the server.
     /// - Parameter metadata: What the copy has instead of the object's; nil for the same.
+    /// - Returns: The copy's tag, where the server says it. Not every server tests that the object is still the one that was looked at.
+    @discardableResult
     func copy(
         _ source: [UInt8], _ object: StoredObject, to target: [UInt8], metadata: [String: String]?,
         condition: [(name: String, value: String)] = []
-    ) async throws(CallError) {
+    ) async throws(CallError) -> String? {
         let from = PercentText.encoded(Array("\(connection.address.bucket)/".utf8) + source, keeping: "/")
         if object.size > limits.copied {
-            return try await copyParts(from, object, to: target, metadata ?? object.metadata)
+            try await copyParts(from, object, to: target, metadata ?? object.metadata)
+            return nil
         }
         var request = S3Request("PUT", target)
         request.headers =
@@ -119,9 +123,12 @@ extension S3Storage {
         }
         request.longestSilence = 300
         let sent = request
-        try await get { () async throws(S3Error) in
+        return try await get { () async throws(S3Error) in
             let answer = try await connection.send(sent)
-            guard XMLReader.read(answer.body)?.name == "CopyObjectResult" else { throw connection.error(in: answer) }
+            guard let result = XMLReader.read(answer.body), result.name == "CopyObjectResult" else {
+                throw connection.error(in: answer)
+            }
+            return EntityTag.value(result["ETag"]?.text ?? "")
         }
     }
 

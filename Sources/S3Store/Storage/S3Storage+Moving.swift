@@ -11,6 +11,10 @@ extension S3Storage {
         return try await call(path, isChange: true) { () async throws(CallError) in
             if let object = try await self.head(path) {
                 guard object.isSymlink == (version == nil), version == nil || object.tag == version else {
+                    // An attempt that was cut may have copied what is there now.
+                    if let version, let there = try await self.head(target), there.tag != version {
+                        try await self.takeBack(self.keys.key(target), Self.origin(self.keys.key(path), version))
+                    }
                     throw .storage(.changed(try await self.entry(path, object)))
                 }
                 return try await self.move(path, object, to: target)
@@ -26,7 +30,7 @@ extension S3Storage {
     private func move(
         _ path: StoragePath, _ object: StoredObject, to target: StoragePath
     ) async throws(CallError) -> PathEntry {
-        let origin = Self.origin(keys.key(path), object)
+        let origin = Self.origin(keys.key(path), object.tag)
         let there = try await head(target)
         if let there, there.metadata["replica-moved"] != origin || there.size != object.size {
             throw .storage(.taken(try await entry(target, there)))
@@ -36,9 +40,10 @@ extension S3Storage {
             var metadata = object.lastingMetadata
             metadata["replica-moved"] = origin
             do throws(CallError) {
-                try await copy(
+                let tag = try await copy(
                     keys.key(path), object, to: keys.key(target), metadata: metadata,
                     condition: abilities.createsExclusively ? [("If-None-Match", "*")] : [])
+                if tag != object.tag { try await expectSame(path, object, copiedTo: target, origin) }
             } catch {
                 guard case .request(let failure) = error, failure.isPreconditionFailed else { throw error }
                 if let taken = try await look(target) { throw .storage(.taken(taken)) }
@@ -47,19 +52,55 @@ extension S3Storage {
             }
         }
         guard let made = try await head(target), made.size == object.size else { throw strange(target) }
-        try await removeMoved(path, object)
+        try await removeMoved(path, object, to: target, origin)
         return try await entry(target, made)
     }
 
     /// What an object is, by where and what it was.
-    private static func origin(_ key: [UInt8], _ object: StoredObject) -> String {
-        String(Hash.hexadecimal(Hash.sha256(key + [0] + Array(object.tag.utf8))).prefix(32))
+    private static func origin(_ key: [UInt8], _ tag: String) -> String {
+        String(Hash.hexadecimal(Hash.sha256(key + [0] + Array(tag.utf8))).prefix(32))
     }
 
-    /// What was written there while it was copied stays there.
-    private func removeMoved(_ path: StoragePath, _ object: StoredObject) async throws(CallError) {
-        guard let now = try await head(path), now.tag == object.tag else { return }
+    /// What was written there while it was copied stays there. Where it is gone, another removed or moved it meanwhile: it is not at
+    /// two places then.
+    private func removeMoved(
+        _ path: StoragePath, _ object: StoredObject, to target: StoragePath, _ origin: String
+    ) async throws(CallError) {
+        guard let now = try await head(path) else {
+            try await takeBack(keys.key(target), origin)
+            throw .storage(.notFound)
+        }
+        guard now.tag == object.tag else { return }
         do throws(CallError) { try await removeObject(path, now) } catch .storage(.changed) { return }
+    }
+
+    /// The copy is of what was looked at, or of what another wrote there since: that is not to be at two places.
+    private func expectSame(
+        _ path: StoragePath, _ object: StoredObject, copiedTo target: StoragePath, _ origin: String
+    ) async throws(CallError) {
+        let now = try await head(path)
+        if now?.tag == object.tag { return }
+        try await takeBack(keys.key(target), origin)
+        guard let now else { throw .storage(.notFound) }
+        throw .storage(.changed(try await entry(path, now)))
+    }
+
+    /// Removes a copy that a move made.
+    private func takeBack(_ copy: [UInt8], _ origin: String) async throws(CallError) {
+        let made = try await get { () async throws(S3Error) in try await connection.object(copy) }
+        guard let made, made.metadata["replica-moved"] == origin else { return }
+        var request = S3Request("DELETE", copy)
+        request.mayRepeat = true
+        if abilities.removesConditionally { request.headers = [("If-Match", "\"\(made.tag)\"")] }
+        let sent = request
+        do throws(CallError) {
+            _ = try await get { () async throws(S3Error) in try await connection.send(sent) }
+        } catch {
+            // Another has replaced it by now.
+            guard case .request(let failure) = error, failure.isPreconditionFailed || failure.isNotFound else {
+                throw error
+            }
+        }
     }
 
     // MARK: Folders
@@ -115,7 +156,7 @@ extension S3Storage {
         guard let now = try await get({ () async throws(S3Error) in try await connection.object(object.key) }) else {
             return nil
         }
-        let origin = Self.origin(object.key, now)
+        let origin = Self.origin(object.key, now.tag)
         if there.contains(target),
             let other = try await get({ () async throws(S3Error) in try await connection.object(target) })
         {
@@ -123,8 +164,13 @@ extension S3Storage {
         }
         var metadata = object.key.last == UInt8(ascii: "/") ? now.metadata : now.lastingMetadata
         metadata["replica-moved"] = origin
-        try await copy(object.key, now, to: target, metadata: metadata)
-        return now.tag
+        let tag = try await copy(object.key, now, to: target, metadata: metadata)
+        guard tag != now.tag else { return now.tag }
+        let source = try await get { () async throws(S3Error) in try await connection.object(object.key) }
+        if source?.tag == now.tag { return now.tag }
+        // The copy may be of what another wrote there since: that stays where it is.
+        try await takeBack(target, origin)
+        return nil
     }
 
     /// Removes what is at its new place, too, and is as it was copied; what others put there meanwhile stays.

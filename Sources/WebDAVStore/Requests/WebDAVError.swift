@@ -25,6 +25,8 @@ enum WebDAVError: Error {
         var location: String?
         var challenge: String?
 
+        init(status: Int) { self.status = status }
+
         init(_ answer: HTTPAnswer) {
             status = answer.head.status
             pause = answer.head["retry-after"].flatMap(HTTPHead.size).map { Double(min($0, 3_600)) }
@@ -40,6 +42,20 @@ enum WebDAVError: Error {
 
         /// Whether it is a matter of waiting.
         var isBusy: Bool { status == 429 || status == 503 }
+    }
+
+    /// What an answer about several things says, of which at least one was not done: lighttpd answers so to a move of a folder to where
+    /// something is.
+    static func partial(_ answer: HTTPAnswer) -> WebDAVError {
+        let responses = XMLReader.read(answer.body).flatMap { $0.name == "multistatus" ? $0.children : nil } ?? []
+        let statuses = responses.compactMap { response -> Int? in
+            let words = (response["status"]?.text ?? "").split(separator: " ")
+            return words.count > 1 ? Int(words[1]) : nil
+        }
+        // A thing that failed because another did says nothing of its own (RFC 4918 §11.4).
+        let failures = statuses.filter { (400..<600).contains($0) }
+        guard let status = failures.first(where: { $0 != 424 }) ?? failures.first else { return .strange }
+        return .complaint(Complaint(status: status))
     }
 
     var status: Int? {

@@ -143,7 +143,7 @@ extension WebDAVStorage {
         do throws(CallError) {
             let answer = try await send(request)
             // Of some of what is in a folder it says that it stays.
-            guard answer.head.status != 207 else { throw .request(.strange) }
+            if answer.head.status == 207 { throw .request(.partial(answer)) }
         } catch {
             guard let status = error.request?.status, [404, 409, 410, 412].contains(status) else { throw error }
             guard let now = try await present(path) else { return }

@@ -31,42 +31,47 @@ extension WebDAVStorage {
                 throw .storage(.changed(try self.entry(found, path)))
             }
             if self.abilities.makesParents, try await !self.hasFolder(for: target) { throw .storage(.notFound) }
-            if !self.abilities.keepsTargets, let there = try await self.present(target) {
-                throw .storage(.taken(there))
-            }
-            // Nothing else tells later whether a folder is the one that was moved.
-            var isFree = false
-            if found.resource.isFolder {
-                isFree = try await self.get { () async throws(WebDAVError) in
-                    try await self.connection.find(target.names, isFolder: false) == nil
-                }
-            }
-            try await self.move(found.resource, path, to: target, isFree: isFree)
-            guard var moved = try await self.look(target), moved.resource.isFolder == found.resource.isFolder else {
-                throw .request(.strange)
+            // Also where the server keeps it: lighttpd moves a file into a folder that is there. And nothing else tells later whether a
+            // folder is the one that was moved.
+            if let there = try await self.present(target) { throw .storage(.taken(there)) }
+            try await self.move(found.resource, path, to: target)
+            guard var moved = try await self.look(target) else { throw .request(.strange) }
+            guard moved.resource.isFolder == found.resource.isFolder else {
+                try await self.takeOut(found.resource, path, of: target)
+                throw .storage(.taken(try self.entry(moved, target)))
             }
             try await self.keepNote(found.resource, target, &moved.resource)
             return try self.entry(moved, target)
         }
     }
 
-    /// - Parameter isFree: Whether nothing was at the target, as far as is known.
+    /// Moves back a file that the server moved into a folder, which somebody was quick to make at the target.
+    private func takeOut(
+        _ resource: Resource, _ path: StoragePath, of folder: StoragePath
+    ) async throws(CallError) {
+        guard !resource.isFolder, let name = path.name else { return }
+        let place = folder.appending(name)
+        guard let found = try await look(place), resource.isSame(as: found.resource) else { return }
+        try await move(found.resource, place, to: path)
+    }
+
+    /// Moves something to where nothing was.
     private func move(
-        _ resource: Resource, _ path: StoragePath, to target: StoragePath, isFree: Bool
+        _ resource: Resource, _ path: StoragePath, to target: StoragePath
     ) async throws(CallError) {
         var request = move(path, to: target, isFolder: resource.isFolder, mayReplace: false)
         request.headers += condition(resource, abilities.movesConditionally)
         do throws(CallError) {
             let answer = try await send(request)
-            guard answer.head.status != 207 else { throw .request(.strange) }
+            if answer.head.status == 207 { throw .request(.partial(answer)) }
         } catch {
             guard let failure = error.request, failure.status != nil else { throw error }
             guard let now = try await look(path) else {
                 // It was done, and somebody on the way had no answer for us, or sent it twice.
-                if let there = try await look(target), resource.isSame(as: there.resource, wasFree: isFree) { return }
+                if let there = try await look(target), resource.isSame(as: there.resource) { return }
                 throw .storage(.notFound)
             }
-            if failure.isPreconditionFailed, now.resource.version != resource.version {
+            if failure.isPreconditionFailed, !resource.isFolder, now.resource.version != resource.version {
                 throw .storage(.changed(try entry(now, path)))
             }
             throw try await refused(error, target, isCreate: true)
@@ -85,9 +90,9 @@ extension WebDAVStorage {
 }
 
 extension Resource {
-    /// Whether what is elsewhere now is what was here.
-    fileprivate func isSame(as other: Resource, wasFree: Bool) -> Bool {
+    /// Whether what is elsewhere now, where nothing was, is what was here.
+    fileprivate func isSame(as other: Resource) -> Bool {
         guard isFolder == other.isFolder else { return false }
-        return isFolder ? wasFree : version == other.version || size == other.size && modified == other.modified
+        return isFolder || version == other.version || size == other.size && modified == other.modified
     }
 }
