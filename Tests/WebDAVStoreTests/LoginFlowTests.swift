@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HTTPStorage
 import ReplicaTestSupport
 import Testing
@@ -28,6 +29,36 @@ import Threads
         let address = try WebDAVAddress(String(granted.store.dropFirst(6)), isSecure: false)
         let login = WebDAVLogin.password(user: granted.user, password: granted.password)
         try await WebDAVStorage.open(address, login, abilities: ServerAbilities()).close()
+    }
+
+    /// A question that finds the server busy, or no server, is asked again; an answer that never comes is none.
+    @Test(arguments: [HTTPFault.tooMany, .slowDown, .internalError, .lostRequest, .lostAnswer, .cutAnswer, .portal])
+    func itGoesOnWhateverHappensToAQuestion(_ fault: HTTPFault) async throws {
+        let port = try WebDAVServer.nextcloud.port
+        let questions = Locked(0)
+        let plan: HTTPFaultProxy.Plan = { request in
+            guard request.words.count > 1, request.words[1].hasSuffix("/poll") else { return nil }
+            let number = questions.withLock { number in
+                number += 1
+                return number
+            }
+            return number < 3 ? fault : nil
+        }
+        let proxy = try HTTPFaultProxy(to: { port }, plan: plan)
+        defer { proxy.close() }
+        let isOpen = Locked(false)
+        let granted = try await LoginFlow("http://127.0.0.1:\(proxy.port)").run(pause: .milliseconds(50)) { page in
+            // As a person who takes a moment.
+            _ = Thread.run {
+                while questions.withLock({ $0 }) < 3 { usleep(10_000) }
+                let curl = Process()
+                curl.executableURL = URL(filePath: "/usr/bin/curl")
+                curl.arguments = ["-s", "-o", "/dev/null", page]
+                do { try curl.run() } catch { Issue.record("\(error)") }
+                isOpen.withLock { $0 = true }
+            }
+        }
+        #expect(granted.user == "user" && isOpen.withLock { $0 } && questions.withLock { $0 } > 3)
     }
 
     @Test func whoSaysNothingIsNotWaitedForForEver() async throws {

@@ -58,7 +58,8 @@ extension RemoteStoreError {
     init(_ failure: CallFailure, _ identifier: ItemIdentifier) {
         switch failure {
         case .error(let error): self.init(error, identifier)
-        case .unreachable, .store(.unreachable), .store(.busy), .store(.untrustedServer): self = .serverUnreachable
+        case .unreachable, .store(.unreachable), .store(.untrustedServer): self = .serverUnreachable
+        case .store(.busy(let pause, _)): self = .busy(seconds: pause)
         case .store(.notAuthenticated): self = .notAuthenticated
         case .store(.refused(let text)): self = .cannotSynchronize(text)
         case .sink(let error): self = error

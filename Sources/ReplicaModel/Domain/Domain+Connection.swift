@@ -25,6 +25,7 @@ extension Domain {
             state.storeFailure = nil
             state.pulls.isWanted = true
         }
+        engine.pause.stop()
         engine.retryAll()
     }
 
@@ -33,6 +34,7 @@ extension Domain {
 
     /// Retries everything that waits after a failure, immediately.
     package func retry() {
+        engine.pause.stop()
         engine.state.withLock { state in
             state.storeFailure = nil
             state.pulls.isWanted = true
@@ -49,6 +51,7 @@ extension Domain {
     package func retry(_ path: [FileName]) async throws(Errno) {
         let held = try await hold(path, listing: false)
         defer { release(held) }
+        engine.pause.stop()
         engine.state.withLock { $0.storeFailure = nil }
         let numbers = replica.clearFailure { tree, node in
             guard let above = tree.items[held.number] else { return false }
@@ -61,9 +64,10 @@ extension Domain {
     /// Says that the cause of an error is gone: whatever waits because of it goes on (signalErrorResolved).
     /// - Parameter code: A ``RemoteStoreError/code``.
     /// - Throws: EINVAL for a code that no item waits for: only notAuthenticated, insufficientQuota,
-    ///   readOnly, serverUnreachable, cannotSynchronize and excludedFromSync can be resolved.
+    ///   readOnly, serverUnreachable, busy, cannotSynchronize and excludedFromSync can be resolved.
     package func resolved(_ code: String) throws(Errno) {
         guard Self.resolvable.contains(code) else { throw .invalidArgument }
+        if code == RemoteStoreError.busy(seconds: 0).code { engine.pause.stop() }
         engine.state.withLock { state in
             if state.storeFailure?.code == code { state.storeFailure = nil }
             state.pulls.isWanted = true
@@ -76,8 +80,8 @@ extension Domain {
 
     /// The codes that ``resolved(_:)`` takes.
     package static let resolvable: Set<String> = [
-        "notAuthenticated", "insufficientQuota", "readOnly", "serverUnreachable", "cannotSynchronize",
-        "excludedFromSync",
+        "notAuthenticated", "insufficientQuota", "readOnly", "serverUnreachable", "busy",
+        "cannotSynchronize", "excludedFromSync",
     ]
 }
 

@@ -33,6 +33,8 @@ extension Replica {
 extension SyncEngine {
     /// When failed items are retried.
     func nextTry(of failures: Failures) -> Timestamp? {
+        let pause = pause.left
+        if pause > 0 { return replica.clock.wallTime(of: replica.now() + pause) }
         let time: Double? = state.withLock { state in
             guard state.disconnected == nil else { return nil }
             let own = state.storeFailure?.retryAt ?? failures.retryAt

@@ -118,7 +118,7 @@ extension RemoteStoreError {
         case .directoryNotEmpty: .directoryNotEmpty
         case .insufficientQuota: Errno(rawValue: EDQUOT)
         case .readOnly: .readOnlyFileSystem
-        case .serverUnreachable, .syncAnchorExpired: .noRouteToHost
+        case .serverUnreachable, .busy, .syncAnchorExpired: .noRouteToHost
         case .notAuthenticated: .permissionDenied
         case .versionNoLongerAvailable, .versionConflict: Errno(rawValue: ESTALE)
         case .cancelled: .interrupted

@@ -7,7 +7,7 @@ extension SyncEngine {
     /// Pulls the store's changes if there is a reason to, and applies all noted changes.
     func receive() async {
         guard !replica.isScanning, state.withLock({ $0.disconnected == nil }) else { return }
-        if state.withLock({ $0.pulls.isWanted || $0.pulls.next <= replica.now() }) { await pull() }
+        if pause.left == 0, state.withLock({ $0.pulls.isWanted || $0.pulls.next <= replica.now() }) { await pull() }
         if knowsOwnCalls() { await applyIncoming() }
     }
 

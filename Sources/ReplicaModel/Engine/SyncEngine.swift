@@ -20,6 +20,7 @@ final class SyncEngine: Sendable {
     let listings = Locked<[ItemNumber: Task<ListingFailure?, Never>]>([:])
     let snapshots: SnapshotFiles
     let wakeSignal: WakeSignal
+    let pause: StorePause
     let random: @Sendable () -> Double
 
     init(
@@ -27,7 +28,10 @@ final class SyncEngine: Sendable {
         snapshots: SnapshotFiles? = nil, random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
     ) {
         self.replica = replica
-        self.store = CheckedStore(store: store, privileges: options.privileges) { [state] item in
+        let pause = StorePause(now: { replica.now() })
+        self.pause = pause
+        let paused = PausedStore(store: store, pause: pause, patience: options.isSequential ? 0 : Self.longestHeldLook)
+        self.store = CheckedStore(store: paused, privileges: options.privileges) { [state] item in
             let name = item.name.shortened
             log.warning("an item of the store is left out", metadata: ["name": "\(name)", "why": "\(item.fault)"])
             state.withLock { $0.leaveOut(item.identifier, name) }
@@ -38,6 +42,9 @@ final class SyncEngine: Sendable {
         self.log = log
         self.random = random
     }
+
+    /// Seconds that who reads waits for the end of a pause that the store asks for.
+    private static let longestHeldLook = 10.0
 
     /// Runs until the task is cancelled.
     func run() async {
@@ -79,8 +86,10 @@ final class SyncEngine: Sendable {
             BackgroundPriority.take()
             let mark = wakeSignal.mark
             await receive()
+            let left = pause.left
+            let end = left > 0 ? replica.now() + left : .infinity
             let next = state.withLock {
-                min($0.pulls.next, $0.postponed.next ?? .infinity, $0.deletions.nextLook ?? .infinity)
+                min($0.pulls.next, $0.postponed.next ?? .infinity, $0.deletions.nextLook ?? .infinity, end)
             }
             await wakeSignal.wait(since: mark, until: next, now: replica.now)
             BackgroundPriority.take()

@@ -19,7 +19,7 @@ extension RemoteStoreError {
     /// The table of all errors.
     var refusal: Refusal {
         switch self {
-        case .serverUnreachable: Refusal(reach: .store, isCertain: false)
+        case .serverUnreachable, .busy: Refusal(reach: .store, isCertain: false)
         case .notAuthenticated, .insufficientQuota, .readOnly: Refusal(reach: .store, isCertain: true)
         case .cancelled, .malformedAnswer: Refusal(reach: .item, isCertain: false)
         case .cannotSynchronize, .unsupported, .excludedFromSync, .itemUnavailable, .filenameCollision,

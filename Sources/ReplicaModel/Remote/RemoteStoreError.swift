@@ -12,6 +12,8 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
     case readOnly
     /// No answer, or a transient failure of the store. Retried.
     case serverUnreachable
+    /// The store asks for a pause of so many seconds; 0 where it does not say how long. No call is made before it is over.
+    case busy(seconds: Double)
     /// The item was definitely deleted; on a create, the parent.
     case noSuchItem(ItemIdentifier)
     /// The item must not be deleted; its current state if known.
@@ -48,6 +50,7 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
         case .insufficientQuota: "the store is full"
         case .readOnly: "the store is read-only"
         case .serverUnreachable: "the store can't be reached"
+        case .busy: "the store is busy and asks for a pause"
         case .noSuchItem: "it no longer exists in the store"
         case .deletionRejected: "the store refused to delete it"
         case .directoryNotEmpty: "the store's folder is not empty"
@@ -67,6 +70,7 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
         case .insufficientQuota: "insufficientQuota"
         case .readOnly: "readOnly"
         case .serverUnreachable: "serverUnreachable"
+        case .busy: "busy"
         case .noSuchItem: "noSuchItem"
         case .deletionRejected: "deletionRejected"
         case .directoryNotEmpty: "directoryNotEmpty"

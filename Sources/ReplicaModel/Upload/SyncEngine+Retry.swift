@@ -9,6 +9,8 @@ extension SyncEngine {
             state.disconnected == nil ? state.retrial.next(isAwaited: state.waiters > 0) : nil
         }
         guard let next, next <= now else { return next }
+        let pause = pause.left
+        guard pause == 0 else { return now + pause }
         let failed = replica.failedItems()
         let (limit, isHurried) = state.withLock { state in
             guard !failed.isEmpty || state.storeFailure != nil || !state.postponed.isEmpty else {

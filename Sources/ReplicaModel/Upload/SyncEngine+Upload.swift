@@ -142,12 +142,14 @@ extension SyncEngine {
     /// - Parameter isOfRecognition: Whether the failure says more than one that is noted because the store was not recognized.
     func noteStoreFailure(_ error: RemoteStoreError, isOfRecognition: Bool = false) {
         let jitter = random()
+        let pause = pause.left
         state.withLock { state in
             // A person is asked about that: no call that was under way takes the question back.
             guard isOfRecognition || !state.isOtherStore else { return }
             let attempts = (state.storeFailure?.attempts ?? 0) + 1
             let delay = Backoff.delay(attempts: attempts, jitter: jitter, isAwaited: state.waiters > 0)
-            let retryAt = replica.now() + delay
+            // A store that says how long it wants to be left alone is taken at its word.
+            let retryAt = replica.now() + (pause > 0 ? pause : delay)
             state.storeFailure = Failure(code: error.code, message: error.message, attempts: attempts, retryAt: retryAt)
         }
     }

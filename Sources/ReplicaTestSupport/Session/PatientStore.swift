@@ -15,7 +15,8 @@ package struct PatientStore: Sendable {
             do { return try await body() } catch let error as RemoteStoreError {
                 failures.append(error)
                 switch error {
-                case .serverUnreachable, .itemUnavailable, .malformedAnswer: try await Task.sleep(for: Self.pause)
+                case .serverUnreachable, .busy, .itemUnavailable, .malformedAnswer:
+                    try await Task.sleep(for: Self.pause)
                 default: throw BrokenPromise("\(deed): \(failures)")
                 }
             }

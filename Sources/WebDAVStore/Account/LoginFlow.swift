@@ -76,11 +76,22 @@ package struct LoginFlow: Sendable {
         let (page, endpoint) = (try own(begun.login), try own(begun.poll.endpoint))
         show(page)
         let end = ContinuousClock.now + patience
+        var longer = Duration.zero
         while ContinuousClock.now < end {
             // Who is cancelled finds out by the next question.
-            try? await Task.sleep(for: pause)
-            guard let answer: Answer = try await ask(endpoint, form: "token=\(token)") else { continue }
-            return try granted(answer)
+            try? await Task.sleep(for: min(pause + longer, end - .now))
+            longer = .zero
+            do throws(ServerFailure) {
+                guard let answer: Answer = try await ask(endpoint, form: "token=\(token)") else { continue }
+                return try granted(answer)
+            } catch {
+                switch error {
+                // The person is reading the page: one question more or less is nothing.
+                case .busy(let seconds): longer = .seconds(min(seconds, 60))
+                case .unreachable: continue
+                case .untrusted, .notAuthenticated, .refused, .cancelled: throw error
+                }
+            }
         }
         throw .notAuthenticated("nobody has said yes on the server's page")
     }
@@ -120,7 +131,7 @@ package struct LoginFlow: Sendable {
             } catch {
                 throw Self.strange
             }
-        case 429, 503: throw .busy(1)
+        case 429, 503: throw .busy(answer.head["retry-after"].flatMap(HTTPHead.size).map(Double.init) ?? 1)
         default: throw .unreachable("the server answers \(answer.head.status)")
         }
     }

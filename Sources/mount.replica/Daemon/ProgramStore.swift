@@ -61,7 +61,7 @@ enum ProgramStore {
         case .item(let store): return Opened(store: store, process: process)
         case .path(let storage):
             do throws(RemoteStoreError) {
-                return Opened(store: try PathStore(storage, folder: state.string), process: process)
+                return Opened(store: try PathStore(storage, folder: state.string, options: .ofDomain), process: process)
             } catch {
                 await process.close()
                 throw .unreachable(error.message)
@@ -120,6 +120,7 @@ extension OpeningFailure {
     init(_ failure: StoreFailure) {
         var error = RemoteStoreError.serverUnreachable
         if case .notAuthenticated = failure { error = .notAuthenticated }
+        if case .busy(let pause, _) = failure { error = .busy(seconds: pause) }
         self.init(error: error, message: failure.message)
     }
 }

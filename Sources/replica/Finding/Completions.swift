@@ -17,7 +17,7 @@ extension CompletionKind {
     /// The names of errors that a user can mark as resolved.
     static let errorCode = CompletionKind.list([
         "cannotSynchronize", "excludedFromSync", "insufficientQuota", "notAuthenticated", "readOnly",
-        "serverUnreachable",
+        "serverUnreachable", "busy",
     ])
 
     /// Whether a shell needs no quoting for it. bash(1) expands completions (compgen -W): a file whose name contains a command in

@@ -1,0 +1,74 @@
+internal import Threads
+
+/// The pause that a store has asked for.
+final class StorePause: Sendable {
+    /// Seconds that a store is left alone for at most, whatever it says.
+    static let longest = 900.0
+
+    private let end = Locked(-Double.infinity)
+    private let now: @Sendable () -> Double
+
+    init(now: @escaping @Sendable () -> Double) { self.now = now }
+
+    /// Seconds until the store may be called again; 0 for now.
+    var left: Double {
+        let now = now()
+        return max(0, end.withLock { $0 } - now)
+    }
+
+    /// The store asks for a pause. One that is under way is not made shorter.
+    func begin(_ seconds: Double) {
+        let asked = now() + Self.bounded(seconds)
+        end.withLock { $0 = max($0, asked) }
+    }
+
+    /// A person does not want to wait.
+    func stop() { end.withLock { $0 = -.infinity } }
+
+    /// A pause as it is kept: what is no time is none.
+    static func bounded(_ seconds: Double) -> Double { seconds > 0 ? min(seconds, longest) : 0 }
+}
+
+/// A store that is left alone while it asks for a pause: calls fail at once then. Looks, for which somebody may wait, are made after it
+/// where it is short.
+struct PausedStore: StoreWrapper {
+    let store: any RemoteStore
+    let pause: StorePause
+    /// Seconds that a look waits for the end of pauses.
+    let patience: Double
+
+    func recognize(_ anchor: SyncAnchor) async throws(RemoteStoreError) {
+        try await paused(0) { () async throws(RemoteStoreError) in try await store.recognize(anchor) }
+    }
+
+    func pass<Result: Sendable>(
+        _ method: StoreMethod, _ identifier: ItemIdentifier?, hasContents: Bool,
+        _ body: () async throws(RemoteStoreError) -> Result
+    ) async throws(RemoteStoreError) -> Result {
+        switch method {
+        case .item, .enumerateItems, .fetchContents: try await paused(patience, body)
+        default: try await paused(0, body)
+        }
+    }
+
+    private func paused<Result>(
+        _ patience: Double, _ body: () async throws(RemoteStoreError) -> Result
+    ) async throws(RemoteStoreError) -> Result {
+        var patience = patience
+        while true {
+            let left = pause.left
+            guard left > 0 else {
+                do throws(RemoteStoreError) { return try await body() } catch {
+                    guard case .busy(let seconds) = error, StorePause.bounded(seconds) > 0 else { throw error }
+                    pause.begin(seconds)
+                    guard StorePause.bounded(seconds) <= patience else { throw error }
+                    continue
+                }
+            }
+            guard left <= patience else { throw .busy(seconds: left) }
+            patience -= left
+            // Who is cancelled does not wait.
+            do { try await Task.sleep(for: .seconds(left)) } catch { throw .cancelled }
+        }
+    }
+}
