@@ -177,6 +177,12 @@ let package = Package(
                 "ReplicaTestSupport", log, system,
             ], exclude: page, swiftSettings: strict),
         .testTarget(
+            name: "MachineTests",
+            dependencies: [
+                "DirectoryStore", "S3Store", "SFTPStore", "WebDAVStore", "HTTPClient", "HTTPStorage", "PathStore",
+                "ReplicaModel", "ReplicaTestSupport", "Threads", log, system,
+            ], exclude: page + ["ssh-server"], swiftSettings: strict),
+        .testTarget(
             name: "MountIntegrationTests",
             dependencies: ["ReplicaControl", "ReplicaTestSupport", "CLinux", system], exclude: page,
             swiftSettings: strict),

@@ -17,8 +17,10 @@ struct Attention: Sendable {
 extension PathStore {
     private static let batchSize = 1_000
 
+    /// - Note: Called after ``recognize(_:)`` found that nothing is there any more, it accepts that.
     package func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor {
-        anchor(try table.read { try $0.newestChange() })
+        acceptRoot()
+        return anchor(try table.read { try $0.newestChange() })
     }
 
     private func anchor(_ sequence: Int64) -> SyncAnchor { SyncAnchor("\(table.epoch).\(sequence)") }
@@ -29,7 +31,10 @@ extension PathStore {
         guard parts.count == 2, parts[0] == table.epoch, let start = Int64(parts[1]), start >= 0 else {
             throw .syncAnchorExpired
         }
-        try await lookAround(everywhere: false)
+        try await tellingOfRoot { () async throws(RemoteStoreError) in
+            if self.rootMemory.withLock({ $0.isOther }) { try await self.expectRoot(isFresh: true) }
+            try await self.lookAround(everywhere: false)
+        }
         return try table.read { database in
             let newest = try database.newestChange()
             let oldest = try Int64.fetchOne(database, sql: "SELECT value FROM meta WHERE key = 'forgotten'") ?? 0

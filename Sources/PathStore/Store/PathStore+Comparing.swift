@@ -25,6 +25,8 @@ extension PathStore {
     /// its place.
     /// - Parameter look: When the listings began: what calls were about since is left alone.
     func compare(_ folders: [FolderEntries], since look: Int) async throws(RemoteStoreError) {
+        let root = folders.first { $0.folder == PathRow.root }
+        if let root { try await expectRoot(in: root.entries) }
         var arrivals: [Arrival] = []
         var missing: [(row: PathRow, path: StoragePath)] = []
         try table.write { database in
@@ -57,8 +59,10 @@ extension PathStore {
                     .map { Arrival(parent: folder.folder, entry: $0) }
             }
         }
+        if root == nil, !missing.isEmpty { try await expectRoot() }
         try await sendMissing(missing, since: look)
         try await arrive(arrivals.sorted { $0.path.description < $1.path.description }, since: look)
+        if root != nil { try noteRoot() }
     }
 
     /// A listing may lag: only a second question proves that something is gone.

@@ -7,6 +7,8 @@ extension PathStore {
     ) async throws(RemoteStoreError) -> StoreResult {
         try check(template.filename)
         if template.kind == .symlink, !storage.properties.keepsSymlinks { throw .unsupported("symlinks") }
+        // In a folder that is not there nothing can be made; at the root nothing else tells that it is another one.
+        if template.parent == .root { try await expectRoot() }
         let mark = Self.mark(of: template)
         if let made = try await recoverCreate(template, mark) {
             return try await completed(made, template, fields, contents)

@@ -150,7 +150,9 @@ extension PathStore {
             defer { locks.endLook(look) }
             let entry = try await present(place.path)
             if locks.isStale(place.path, since: look) { continue }
-            if entry == nil { try table.write { try $0.sendToLimbo(row) } }
+            guard entry == nil else { continue }
+            try await expectRoot()
+            try table.write { try $0.sendToLimbo(row) }
         }
     }
 

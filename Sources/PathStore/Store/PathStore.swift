@@ -18,6 +18,7 @@ package final class PathStore: RemoteStore {
     /// One looks around at a time.
     let looking = PathLocks()
     let attention: Locked<Attention>
+    let rootMemory = Locked(RootMemory())
     /// The intents of calls that are under way in this process.
     let underWay = Locked<Set<Int64>>([])
     /// What lost calls wrote, by items: whoever sends them again does not know yet of these versions.
@@ -152,7 +153,8 @@ extension PathStorageError {
         case .refused(let text): .cannotSynchronize(text)
         case .unsupported(let text): .unsupported(text)
         case .cancelled: .cancelled
-        case .notFound, .taken, .changed, .notEmpty, .busy, .unreachable: .serverUnreachable
+        case .busy(let seconds): .busy(seconds: seconds)
+        case .notFound, .taken, .changed, .notEmpty, .unreachable: .serverUnreachable
         }
     }
 

@@ -11,12 +11,22 @@ package struct PathStoreOptions: Sendable {
     package var mostFolders = 1_000
     /// How many entries of one folder are taken; a folder with more is an error of that folder.
     package var mostEntries = 1_000_000
+    /// Whether a person is asked when nothing of what the root had is there any more, so that a disk that is not mounted, or another
+    /// bucket, deletes nothing: as in every domain. Not where tests remove all.
+    package var asksAboutRoot = false
     /// Nanoseconds of a clock that never goes back while the store lives.
     package var now: @Sendable () -> Int64
     /// A number for an item, from 1 on: random, so that no two tables give the same.
     package var identifier: @Sendable () -> Int64 = { .random(in: 1 ... .max) }
     /// Waits so many nanoseconds of that clock, or until the task is cancelled.
     package var sleep: @Sendable (Int64) async -> Void
+
+    /// As a domain's store has them.
+    package static var ofDomain: PathStoreOptions {
+        var options = PathStoreOptions()
+        options.asksAboutRoot = true
+        return options
+    }
 
     /// The usual intervals, by the machine's clock.
     package init() {

@@ -30,7 +30,8 @@ enum ServerStore {
             let storage = try await storage(url, credentials: credentials)
             do throws(RemoteStoreError) {
                 return OpenStore(
-                    store: try PathStore(storage, folder: state.string), trouble: { storage.trouble },
+                    store: try PathStore(storage, folder: state.string, options: .ofDomain),
+                    trouble: { storage.trouble },
                     close: { await storage.close() })
             } catch {
                 await storage.close()

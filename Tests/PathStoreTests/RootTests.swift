@@ -1,0 +1,134 @@
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+import Threads
+
+/// A storage of which nothing is left of what it had is asked about, however little that was.
+@Suite struct RootTests {
+    /// A store that knows of these files, and the anchor that it gave then.
+    private static func run(
+        _ paths: [String], _ likeness: StorageLikeness = .atomic,
+        _ body: (PathScratch, PathStore, SyncAnchor, Locked<Int64>) async throws -> Void
+    ) async throws {
+        let scratch = try likeness.scratch()
+        for folder in Set(paths.compactMap { $0.split(separator: "/").dropLast().first }).sorted() {
+            scratch.storage.add(.folder, at: String(folder))
+        }
+        for path in paths { scratch.storage.put(Array(path.utf8), at: path, attributes: PathAttributes()) }
+        let clock = Locked<Int64>(1_000_000_000, rank: .innermost)
+        let store = try open(scratch, clock)
+        for item in try await store.all() where item.kind == .folder { _ = try await store.all(in: item.identifier) }
+        let anchor = try await store.currentAnchor()
+        clock.withLock { $0 += 60_000_000_000 }
+        try await body(scratch, store, anchor, clock)
+        try store.close()
+    }
+
+    private static func open(_ scratch: PathScratch, _ clock: Locked<Int64>) throws -> PathStore {
+        try scratch.open { options in
+            options.asksAboutRoot = true
+            options.now = { clock.withLock { $0 } }
+            options.sleep = { time in clock.withLock { $0 += time } }
+        }
+    }
+
+    private static func expectAsked(_ body: () async throws -> Void) async throws {
+        do { try await body() } catch RemoteStoreError.cannotSynchronize(let text) {
+            #expect(text.contains("replica approve"))
+            return
+        }
+        Issue.record("nobody is asked")
+    }
+
+    @Test(arguments: [["a", "b"], ["folder/file"], ["folder/file", "other/file", "x"]], StorageLikeness.all)
+    func anEmptiedOneIsAskedAbout(_ paths: [String], _ likeness: StorageLikeness) async throws {
+        try await Self.run(paths, likeness) { scratch, store, anchor, clock in
+            let known = try await store.all()
+            let roots = Set(paths.compactMap { $0.split(separator: "/").first }.map(String.init))
+            for root in roots { scratch.storage.take(root) }
+            try await Self.expectAsked { _ = try await store.enumerateChanges(from: anchor) }
+            try await Self.expectAsked { try await store.recognize(anchor) }
+            // No call takes anything for gone, or makes anything there.
+            for item in known {
+                await #expect(throws: RemoteStoreError.serverUnreachable) { try await store.item(item.identifier) }
+            }
+            await #expect(throws: RemoteStoreError.serverUnreachable) {
+                try await store.make(PathStore.template("new"))
+            }
+            await #expect(throws: RemoteStoreError.serverUnreachable) { try await store.all() }
+            #expect(scratch.storage.entries.isEmpty)
+            // Nor after a restart.
+            try store.close()
+            let next = try Self.open(scratch, clock)
+            try await Self.expectAsked { try await next.recognize(anchor) }
+            // A person says that it is to be so.
+            let accepted = try await next.currentAnchor()
+            #expect(try await next.all().isEmpty)
+            for item in known {
+                await #expect(throws: RemoteStoreError.noSuchItem(item.identifier)) {
+                    try await next.item(item.identifier)
+                }
+            }
+            _ = try await next.enumerateChanges(from: accepted)
+            try await next.make(PathStore.template("new"))
+            try next.close()
+        }
+    }
+
+    @Test func anotherOneIsAskedAbout() async throws {
+        try await Self.run(["a", "b"]) { scratch, store, anchor, _ in
+            for path in ["a", "b"] { scratch.storage.take(path) }
+            scratch.storage.put(Array("another".utf8), at: "c", attributes: PathAttributes())
+            try await Self.expectAsked { _ = try await store.enumerateChanges(from: anchor) }
+        }
+    }
+
+    @Test func itGoesOnWhenWhatWasThereIsBack() async throws {
+        try await Self.run(["a", "folder/b"]) { scratch, store, anchor, _ in
+            let a = try await store.child("a")
+            for path in ["a", "folder"] { scratch.storage.take(path) }
+            try await Self.expectAsked { _ = try await store.enumerateChanges(from: anchor) }
+            scratch.storage.add(.folder, at: "folder")
+            scratch.storage.put(Array("folder/b".utf8), at: "folder/b", attributes: PathAttributes())
+            scratch.storage.put(Array("a".utf8), at: "a", attributes: PathAttributes())
+            try await store.recognize(anchor)
+            let changes = try await store.enumerateChanges(from: anchor)
+            #expect(changes.deleted.isEmpty)
+            let now = try await store.item(a.identifier)
+            #expect(now.filename == FileName("a"))
+        }
+    }
+
+    /// What was made there before anybody noticed does not hide it.
+    @Test func whatWasMadeThereMeanwhileProvesNothing() async throws {
+        try await Self.run(["a", "b"]) { scratch, store, anchor, _ in
+            // Just before it is emptied it is trusted for a moment.
+            try await store.make(PathStore.template("c"))
+            for path in ["a", "b"] { scratch.storage.take(path) }
+            try await store.make(PathStore.template("d"))
+            try await Self.expectAsked { _ = try await store.enumerateChanges(from: anchor) }
+        }
+    }
+
+    @Test(arguments: StorageLikeness.all) func whatIsLikelyIsNotAskedAbout(_ likeness: StorageLikeness) async throws {
+        // The last item is removed.
+        try await Self.run(["a"], likeness) { scratch, store, anchor, _ in
+            scratch.storage.take("a")
+            let changes = try await store.enumerateChanges(from: anchor)
+            #expect(changes.deleted.count == 1)
+        }
+        // The only folder is renamed.
+        try await Self.run(["folder/b", "folder/c"], likeness) { scratch, store, anchor, _ in
+            scratch.storage.move("folder", to: "renamed")
+            let changes = try await store.enumerateChanges(from: anchor)
+            #expect(changes.updated.contains { $0.filename == FileName("renamed") })
+        }
+        // Of many one stays.
+        try await Self.run(["a", "b", "c", "d", "e", "f", "g"], likeness) { scratch, store, anchor, _ in
+            for path in ["a", "b", "c", "d", "e", "f"] { scratch.storage.take(path) }
+            let changes = try await store.enumerateChanges(from: anchor)
+            #expect(changes.deleted.count == 6)
+        }
+    }
+}
