@@ -2,14 +2,12 @@
 import PackageDescription
 
 /// Every target is built in Swift 6 language mode with warnings as errors.
-let besideCFuse: [SwiftSetting] = [
+let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
 ]
-/// A file imports the modules whose members it uses. FuseMount, ReplicaFileSystem and their tests can't have that: CFuse includes
-/// <sys/stat.h>, and in some builds the compiler takes CFuse instead of Glibc for the module that defines the members of `stat`.
-let strict = besideCFuse + [.enableUpcomingFeature("MemberImportVisibility")]
 
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
@@ -48,12 +46,12 @@ let package = Package(
             linkerSettings: [.linkedLibrary("fuse3"), .linkedLibrary("uring")]),
         .executableTarget(name: "replica-passthrough", cSettings: [.headerSearchPath("../CFuse")]),
         .target(name: "Threads", dependencies: ["CLinux"], swiftSettings: strict),
-        .target(name: "FuseMount", dependencies: ["CFuse", "Threads", system], swiftSettings: besideCFuse),
+        .target(name: "FuseMount", dependencies: ["CFuse", "Threads", system], swiftSettings: strict),
         .target(
             name: "ReplicaModel", dependencies: ["CLinux", "Threads", grdb, heap, system, log], swiftSettings: strict),
         .target(
             name: "ReplicaFileSystem", dependencies: ["FuseMount", "ReplicaModel", "CLinux", "Threads", system],
-            swiftSettings: besideCFuse),
+            swiftSettings: strict),
         .target(
             name: "DirectoryStore", dependencies: ["ReplicaModel", "CLinux", "Threads", system], swiftSettings: strict),
         .target(
@@ -125,7 +123,7 @@ let package = Package(
         .testTarget(name: "ThreadsTests", dependencies: ["CLinux", "Threads"], exclude: page, swiftSettings: strict),
         .testTarget(
             name: "FuseMountTests", dependencies: ["FuseMount", "CLinux", "Threads", system], exclude: page,
-            swiftSettings: besideCFuse),
+            swiftSettings: strict),
         .testTarget(
             name: "ReplicaModelTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", "Threads", log, system],
             exclude: page, swiftSettings: strict),
@@ -134,7 +132,7 @@ let package = Package(
             dependencies: [
                 "Threads", "ReplicaFileSystem", "FuseMount", "ReplicaModel", "ReplicaTestSupport", "CLinux", log,
                 system,
-            ], exclude: page, swiftSettings: besideCFuse),
+            ], exclude: page, swiftSettings: strict),
         .testTarget(
             name: "SimulationTests",
             dependencies: ["Threads", "PathStore", "ReplicaModel", "ReplicaTestSupport", log, system],

@@ -1,3 +1,5 @@
+internal import SystemPackage
+
 /// What a filesystem answers that doesn't implement an operation.
 extension FileSystem {
     public var features: Features { [] }

@@ -2,6 +2,11 @@
 #ifndef CFUSE_H
 #define CFUSE_H
 #define FUSE_USE_VERSION 312
+#if __has_feature(modules)
+// For Swift: the C library's types, such as `stat`, are those of its module. Otherwise the headers below would declare them here
+// once more, and in some builds the compiler would take this module for the one that defines them.
+#pragma clang module import SwiftGlibc
+#endif
 #include <fuse3/fuse_lowlevel.h>
 #include <stdbool.h>
 #include <stddef.h>

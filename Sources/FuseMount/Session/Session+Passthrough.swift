@@ -1,5 +1,6 @@
 internal import CFuse
 public import SystemPackage
+internal import Threads
 
 extension Session {
     /// Whether opens may use a backing file. Known from ``FileSystem/start(_:)`` on.

@@ -1,4 +1,5 @@
 internal import CFuse
+internal import Threads
 
 /// INIT flags of <linux/fuse.h> that libfuse 3.14 doesn't pass on.
 private enum KernelFlag {

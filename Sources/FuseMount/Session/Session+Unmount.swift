@@ -1,5 +1,6 @@
 internal import CFuse
 public import SystemPackage
+internal import Threads
 
 extension Session {
     /// Unmounts exactly this session's mount, wherever it was moved to. May be called from any thread except a worker;
