@@ -203,9 +203,7 @@ import Threads
         }
         lying.told = { _, entry in entry.map(alike) }
         lying.listed = { _, _, page in PathPage(entries: page.entries.map(alike), next: page.next) }
-        var options = PathStoreOptions()
-        (options.openInterval, options.wholeInterval) = (0, 0)
-        let store = try PathStore(lying, folder: scratch.folder, options: options)
+        let store = try PathStore(lying, folder: scratch.folder, options: .alwaysListing)
         scratch.storage.put("1111", at: "one")
         scratch.storage.put("2222", at: "two")
         let before = try await store.all().map(\.identifier)

@@ -11,8 +11,8 @@ import Threads
     ) throws -> PathStore {
         var lying = LyingStorage(storage: scratch.storage)
         change(&lying)
-        var options = PathStoreOptions()
-        (options.openInterval, options.wholeInterval, options.mostEntries) = (0, 0, 5_000)
+        var options = PathStoreOptions.alwaysListing
+        options.mostEntries = 5_000
         return try PathStore(lying, folder: scratch.folder, options: options)
     }
 

@@ -20,9 +20,7 @@ final class PathScratch: Sendable {
     }
 
     func open(_ change: (inout PathStoreOptions) -> Void = { _ in }) throws -> PathStore {
-        var options = PathStoreOptions()
-        // Each question is a look.
-        (options.openInterval, options.wholeInterval) = (0, 0)
+        var options = PathStoreOptions.alwaysListing
         change(&options)
         return try PathStore(storage, folder: folder, options: options)
     }

@@ -37,15 +37,11 @@ import Testing
         let storage = try await server.storage(
             "\(bucket)/some%20folder/\(number)", server.account(isVirtualHosted: isVirtualHosted))
         let connection = try server.connection(bucket)
-        var options = PathStoreOptions()
-        // Each question is a look.
-        (options.openInterval, options.wholeInterval) = (0, 0)
-        let chosen = options
         let outcome: Result<Void, any Error>
         do {
             let other = BucketClient(connection: connection, base: "some folder/\(number)/")
             let subject = try await StoreSubject(other: other) {
-                try PathStore(storage, folder: table, options: chosen)
+                try PathStore(storage, folder: table, options: .alwaysListing)
             }
             outcome = .success(try await promise.check(subject))
         } catch {

@@ -138,8 +138,7 @@ private final class CutGround: Sendable {
 
     /// One act of a session, each step of it looked at from both sides.
     private func session(_ storage: SFTPStorage, _ act: ScriptedSession.Act) async throws {
-        var options = PathStoreOptions()
-        (options.openInterval, options.wholeInterval) = (0, 0)
+        var options = PathStoreOptions.alwaysListing
         // Nobody else writes here: who waits for the clock's grain need not.
         options.now = { [past] in past.withLock { $0 } }
         options.sleep = { [past] passed in past.withLock { $0 += passed } }

@@ -46,14 +46,10 @@ import Testing
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         }
         let storage = try await SFTPStorage.open(try server.address(of: root), command: server.command)
-        var options = PathStoreOptions()
-        // Each question is a look.
-        (options.openInterval, options.wholeInterval) = (0, 0)
-        let chosen = options
         let outcome: Result<Void, any Error>
         do {
             let subject = try await StoreSubject(other: DirectoryClient(root: root)) {
-                try PathStore(storage, folder: table, options: chosen)
+                try PathStore(storage, folder: table, options: .alwaysListing)
             }
             outcome = .success(try await promise.check(subject))
         } catch {

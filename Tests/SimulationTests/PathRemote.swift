@@ -91,9 +91,7 @@ final class PathRemote: Remote {
     }
 
     func connect() throws -> any RemoteStore {
-        var options = PathStoreOptions()
-        // Each question is a look.
-        (options.openInterval, options.wholeInterval) = (0, 0)
+        var options = PathStoreOptions.alwaysListing
         (options.now, options.sleep) = (now, { [wait] in wait($0) })
         options.identifier = { [state] in state.withLock { Int64(bitPattern: $0.random.next() >> 1) } }
         let store = try PathStore(storage, folder: folder, options: options)

@@ -17,6 +17,7 @@ import Testing
         try await WebDAVScratch.run(server) { scratch in
             let folder = "/var/tmp/replica-test-\(getpid())-cloud-\(UInt64.random(in: 0 ... .max))"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            // The other interval keeps its length: only what the versions of folders tell is listed.
             var options = PathStoreOptions()
             options.openInterval = 0
             let store = try PathStore(scratch.storage, folder: folder, options: options)

@@ -1,13 +1,13 @@
 /// How often a ``PathStore`` looks, and by which clock.
 package struct PathStoreOptions: Sendable {
-    /// How old what is known of a folder may be in which somebody was lately, in seconds.
+    /// How old the knowledge of a recently used folder may be, in seconds.
     package var openInterval = 30.0
     /// How old what is known of any listed folder may be, in seconds.
     package var wholeInterval = 3_600.0
-    /// How long a folder counts as one in which somebody was lately, in seconds.
+    /// How long a folder counts as recently used, in seconds.
     package var openFor = 600.0
-    /// How many folders are listed in one look at most; the others come next time, those first that nobody looked at for
-    /// longest.
+    /// The maximum number of folders listed in one pass; the others follow in the next ones, those not listed for
+    /// longest first.
     package var mostFolders = 1_000
     /// How many entries of one folder are taken; a folder with more is an error of that folder.
     package var mostEntries = 1_000_000
@@ -35,7 +35,14 @@ package struct PathStoreOptions: Sendable {
             let (seconds, attoseconds) = (ContinuousClock.now - start).components
             return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
         }
-        // Who is cancelled does not wait, and finds out at the next call.
+        // A cancelled task does not wait, and finds out at its next call.
         sleep = { try? await Task.sleep(nanoseconds: UInt64(max(0, $0))) }
+    }
+
+    /// The usual clock, but nothing known is ever recent enough: each request for changes lists all listed folders.
+    package static var alwaysListing: PathStoreOptions {
+        var options = PathStoreOptions()
+        (options.openInterval, options.wholeInterval) = (0, 0)
+        return options
     }
 }

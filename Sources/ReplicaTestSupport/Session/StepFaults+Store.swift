@@ -6,10 +6,7 @@ extension StepFaults {
     package func run(
         _ storage: any PathStorage, folder: String, _ body: (PathStore) async throws -> Void
     ) async throws {
-        var options = PathStoreOptions()
-        // Each question is a look.
-        (options.openInterval, options.wholeInterval) = (0, 0)
-        let store = try PathStore(storage, folder: folder, options: options)
+        let store = try PathStore(storage, folder: folder, options: .alwaysListing)
         let outcome: Result<Void, any Error>
         do { outcome = .success(try await body(store)) } catch { outcome = .failure(error) }
         disarm()

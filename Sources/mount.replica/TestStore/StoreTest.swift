@@ -134,14 +134,10 @@ struct StoreTest {
         do {
             _ = try await first.make(own, kind: .folder, attributes: PathAttributes())
             guard mkdir(table.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
-            var options = PathStoreOptions()
-            // Each question is a look.
-            (options.openInterval, options.wholeInterval) = (0, 0)
-            let chosen = options
             let other = PathClient(storage: ScopedStorage(storage: second, folder: own))
             let subject = try await StoreSubject(other: other) {
                 try PathStore(
-                    ScopedStorage(storage: first, folder: own), folder: table.string, options: chosen)
+                    ScopedStorage(storage: first, folder: own), folder: table.string, options: .alwaysListing)
             }
             guard promise.applies(subject.store.properties) else { return .passedOver }
             return try await within(Self.longest) { try await promise.check(subject) }
