@@ -101,7 +101,7 @@ import Testing
     /// By its option and by its row.
     @Test func everyCommandIsListed() async throws {
         let script = try await run(Programs.replica, "--experimental-dump-help")
-        let dump = try JSONDecoder().decode(Dump.self, from: Data(script.output.utf8))
+        let dump = try JSONDecoder().decode(HelpDump.self, from: Data(script.output.utf8))
         let printing = (dump.command.subcommands ?? []).filter { command in
             (command.arguments ?? []).contains { $0.valueName == "json" }
         }
@@ -136,20 +136,5 @@ private struct Printed: Decodable {
         } else {
             kind = (try? decoder.unkeyedContainer()) != nil ? "list" : "object"
         }
-    }
-}
-
-/// What `--experimental-dump-help` prints, as far as it matters here.
-private struct Dump: Decodable {
-    var command: Command
-
-    struct Command: Decodable {
-        var commandName: String
-        var subcommands: [Command]?
-        var arguments: [Argument]?
-    }
-
-    struct Argument: Decodable {
-        var valueName: String?
     }
 }

@@ -23,7 +23,7 @@ import Testing
 
     @Test func everyCommandHasItsSectionWithItsOptions() async throws {
         let dump = try await run(Programs.replica, "--experimental-dump-help")
-        let program = try JSONDecoder().decode(Dump.self, from: Data(dump.output.utf8)).command
+        let program = try JSONDecoder().decode(HelpDump.self, from: Data(dump.output.utf8)).command
         let everywhere: Set = ["--help", "-h", "--version", "--json"]
         var (pages, current): ([String: Set<String>], String?) = ([:], nil)
         for line in try Self.page("replica.1") {
@@ -81,27 +81,5 @@ import Testing
         let said = (result.output + result.errors).split(separator: "\n")
             .filter { !$0.contains("outdated mandoc.db") && !$0.contains("referenced manual not found") }
         #expect(result.code == 0 && said.isEmpty, "\(result)")
-    }
-}
-
-/// What `--experimental-dump-help` prints, as far as it matters here.
-private struct Dump: Decodable {
-    var command: Command
-
-    struct Command: Decodable {
-        var commandName: String
-        var subcommands: [Command]?
-        var arguments: [Argument]?
-    }
-
-    struct Argument: Decodable {
-        var names: [Name]?
-    }
-
-    struct Name: Decodable {
-        var kind: String
-        var name: String
-
-        var typed: String { kind == "long" ? "--\(name)" : "-\(name)" }
     }
 }

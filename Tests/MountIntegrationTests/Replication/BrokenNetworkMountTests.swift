@@ -120,7 +120,7 @@ import Testing
                 objects=$(rclone lsf -R --files-only r:bucket)
                 prints "" printf %s "$(grep -F .replica/ <<<"$objects" || true)"
                 """
-            try await trial.shell(BucketStoreTests.words + Self.work + words + "\nwith_bucket <<'END'\n\(script)\nEND")
+            try await trial.shell(BucketStoreTests.words + Self.work + words + "\nin_namespace <<'END'\n\(script)\nEND")
         }
     }
 
@@ -154,7 +154,7 @@ import Testing
                 prints "" find storage -name '.replica-tmp-*'
                 """
             try await trial.shell(
-                ServerStoreTests.words + Self.work + "with_server <<'END'\nmake_server\n\(script)\nEND")
+                ServerStoreTests.words + Self.work + "in_namespace <<'END'\nmake_server\n\(script)\nEND")
         }
     }
 }

@@ -8,42 +8,33 @@ import Testing
 
     /// Runs the script from standard input where `$url` is a bucket, `$home` the home of who runs it, and `rclone … r:bucket` another
     /// client of it.
-    static let words = """
-        with_bucket() {
-            { declare -f; cat; } >script
-            unshare --mount --propagation private --pid --fork --kill-child --mount-proc bash -Eeuo pipefail -c '
-                trap "echo \\"failed at \\$LINENO: \\$BASH_COMMAND\\" >&2; tail -n 20 \\"\\$STATE/daemon.log\\" >&2" ERR
-                home=$(getent passwd "$(id -u)" | cut -d: -f6)
-                mount -t tmpfs -o mode=700 none "$home"
-                mount -t tmpfs -o mode=755 none /usr/local/lib
-                mkdir -p /usr/local/lib/replica/stores "$home/.aws"
-                install -m 755 "$BIN/replica-store-s3" /usr/local/lib/replica/stores/
-                export HOME=$home
-                unset ${!AWS_@}
-                . "$HERE/script"'
-        }
-        make_bucket() {
-            mkfifo server-input
-            "\(server)" "$HERE/server" <server-input >server-output &
-            exec 9>server-input
-            in_time grep -q READY server-output
-            endpoint=$(sed -n 's/^S3_ENDPOINT=//p' server-output)
-            url="s3://bucket/some/folder?endpoint=$endpoint"
-            key=testaccesskey0000001
-            secret=testsecretkeytestsecretkeytestsecretkey1
-            printf '[default]\\naws_access_key_id = %s\\naws_secret_access_key = %s\\n' "$key" "$secret" >"$home/.aws/credentials"
-            export RCLONE_CONFIG_R_TYPE=s3 RCLONE_CONFIG_R_PROVIDER=Ceph RCLONE_CONFIG_R_ENDPOINT=$endpoint
-            export RCLONE_CONFIG_R_ACCESS_KEY_ID=$key RCLONE_CONFIG_R_SECRET_ACCESS_KEY=$secret RCLONE_CONFIG=/dev/null
-            rclone mkdir r:bucket
-        }
-        theirs() { rclone cat "r:bucket/some/folder/$1"; }
-        says() { replica status d | grep -qF -- "$1"; }
+    static let words =
+        PrivateNamespace.words(
+            hidesHome: true,
+            preparation: PrivateNamespace.installing("replica-store-s3")
+                + "\nmkdir \"$home/.aws\"; export HOME=$home; unset ${!AWS_@}")
+            + """
+            make_bucket() {
+                mkfifo server-input
+                "\(server)" "$HERE/server" <server-input >server-output &
+                exec 9>server-input
+                in_time grep -q READY server-output
+                endpoint=$(sed -n 's/^S3_ENDPOINT=//p' server-output)
+                url="s3://bucket/some/folder?endpoint=$endpoint"
+                key=testaccesskey0000001
+                secret=testsecretkeytestsecretkeytestsecretkey1
+                printf '[default]\\naws_access_key_id = %s\\naws_secret_access_key = %s\\n' "$key" "$secret" >"$home/.aws/credentials"
+                export RCLONE_CONFIG_R_TYPE=s3 RCLONE_CONFIG_R_PROVIDER=Ceph RCLONE_CONFIG_R_ENDPOINT=$endpoint
+                export RCLONE_CONFIG_R_ACCESS_KEY_ID=$key RCLONE_CONFIG_R_SECRET_ACCESS_KEY=$secret RCLONE_CONFIG=/dev/null
+                rclone mkdir r:bucket
+            }
+            theirs() { rclone cat "r:bucket/some/folder/$1"; }
 
-        """
+            """
 
     private static func run(_ script: String, location: SourceLocation = #_sourceLocation) async throws {
         try await Trial.run { trial in
-            try await trial.shell(words + "with_bucket <<'END'\nmake_bucket\n\(script)\nEND", location: location)
+            try await trial.shell(words + "in_namespace <<'END'\nmake_bucket\n\(script)\nEND", location: location)
         }
     }
 
@@ -110,7 +101,7 @@ import Testing
     @Test func whatStandsInTheWayIsSaid() async throws {
         try await Self.run(
             """
-            refused 15 "there is no bucket nosuch there" replica add x --store "s3://nosuch?endpoint=$endpoint"
+            refused 15 "the bucket nosuch does not exist there" replica add x --store "s3://nosuch?endpoint=$endpoint"
             refused 15 "the URL names no bucket" replica add x --store "s3:///folder"
             refused 15 "unknown option" replica add x --store "s3://bucket?endpont=$endpoint"
             refused 15 "Failed to connect to 127.0.0.1" replica add x --store "s3://bucket?endpoint=http://127.0.0.1:1"
@@ -120,7 +111,7 @@ import Testing
             printf 'access_key=%s\\nsecret_key=%s\\n' "$key" wrong >wrong
             printf 'access_key=%s\\nsecret_key=%s\\n' "$key" "$secret" >right
             chmod 600 wrong right
-            refused 15 "the server does not take this secret key" \
+            refused 15 "the server rejects this secret key" \
                 replica add x --store "$url" --credentials wrong
             refused 15 "the server does not know this access key" \
                 env AWS_ACCESS_KEY_ID=none AWS_SECRET_ACCESS_KEY=none "$BIN/replica" add x --store "$url"
@@ -140,7 +131,7 @@ import Testing
             sed -i 's/_secret_access_key.*/_secret_access_key = wrong/' "$home/.aws/credentials"
             mount_it
             echo text >"$MNT/file"
-            in_time says 'the server does not take this secret key'
+            in_time says 'the server rejects this secret key'
             cp keys "$home/.aws/credentials"
             in_time settle
             equal "$(theirs file)" text

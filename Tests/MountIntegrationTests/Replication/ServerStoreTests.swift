@@ -4,47 +4,38 @@ import Testing
 /// namespaces of the test's own, where its sshd ends with it.
 @Suite struct ServerStoreTests {
     /// Runs the script from standard input where `ssh server` leads to a server whose disk is `storage`.
-    static let words = """
-        with_server() {
-            { declare -f; cat; } >script
-            mkdir -p storage ssh
-            unshare --mount --propagation private --pid --fork --kill-child --mount-proc bash -Eeuo pipefail -c '
-                trap "echo \\"failed at \\$LINENO: \\$BASH_COMMAND\\" >&2; tail -n 20 \\"\\$STATE/daemon.log\\" >&2" ERR
-                home=$(getent passwd "$(id -u)" | cut -d: -f6)
-                mount -t tmpfs -o mode=700 none "$home"
-                mkdir -p -m 700 "$home/.ssh" /run/sshd
-                . "$HERE/script"'
-        }
-        port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
-        make_server() {
-            port=$(port)
-            for key in host id; do ssh-keygen -q -t ed25519 -N '' -f "ssh/$key"; done
-            cp ssh/id.pub ssh/authorized
-            {
-                printf '%s\\n' "ListenAddress 127.0.0.1:$port" "HostKey $HERE/ssh/host" 'StrictModes no' 'UsePAM no' \\
-                    "AuthorizedKeysFile $HERE/ssh/authorized" 'PasswordAuthentication no' 'PidFile none' \\
-                    'KbdInteractiveAuthentication no' 'Subsystem sftp internal-sftp'
-            } >ssh/sshd_config
-            printf '[127.0.0.1]:%s %s\\n' "$port" "$(cat ssh/host.pub)" >"$home/.ssh/known_hosts"
-            {
-                printf '%s\\n' 'Host server' 'HostName 127.0.0.1' "Port $port" "IdentityFile $HERE/ssh/id"
-            } >"$home/.ssh/config"
-            start_server
-        }
-        answers() { ssh -o BatchMode=yes server true 2>/dev/null; }
-        start_server() { /usr/sbin/sshd -D -f "$HERE/ssh/sshd_config" -E "$HERE/ssh/log" & eventually answers; }
-        # All of them are this test's: no others are seen here.
-        stop_server() {
-            for process in $(pgrep -x sshd); do kill -9 "$process" 2>/dev/null || true; done
-            eventually not answers
-        }
-        says() { replica status d | grep -qF -- "$1"; }
+    static let words =
+        PrivateNamespace.words(
+            hidesHome: true, preparation: "mkdir -p storage ssh; mkdir -p -m 700 \"$home/.ssh\" /run/sshd") + """
+            port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+            make_server() {
+                port=$(port)
+                for key in host id; do ssh-keygen -q -t ed25519 -N '' -f "ssh/$key"; done
+                cp ssh/id.pub ssh/authorized
+                {
+                    printf '%s\\n' "ListenAddress 127.0.0.1:$port" "HostKey $HERE/ssh/host" 'StrictModes no' 'UsePAM no' \\
+                        "AuthorizedKeysFile $HERE/ssh/authorized" 'PasswordAuthentication no' 'PidFile none' \\
+                        'KbdInteractiveAuthentication no' 'Subsystem sftp internal-sftp'
+                } >ssh/sshd_config
+                printf '[127.0.0.1]:%s %s\\n' "$port" "$(cat ssh/host.pub)" >"$home/.ssh/known_hosts"
+                {
+                    printf '%s\\n' 'Host server' 'HostName 127.0.0.1' "Port $port" "IdentityFile $HERE/ssh/id"
+                } >"$home/.ssh/config"
+                start_server
+            }
+            answers() { ssh -o BatchMode=yes server true 2>/dev/null; }
+            start_server() { /usr/sbin/sshd -D -f "$HERE/ssh/sshd_config" -E "$HERE/ssh/log" & eventually answers; }
+            # All of them are this test's: no others are seen here.
+            stop_server() {
+                for process in $(pgrep -x sshd); do kill -9 "$process" 2>/dev/null || true; done
+                eventually not answers
+            }
 
-        """
+            """
 
     private static func run(_ script: String, location: SourceLocation = #_sourceLocation) async throws {
         try await Trial.run { trial in
-            try await trial.shell(words + "with_server <<'END'\nmake_server\n\(script)\nEND", location: location)
+            try await trial.shell(words + "in_namespace <<'END'\nmake_server\n\(script)\nEND", location: location)
         }
     }
 
@@ -146,7 +137,7 @@ import Testing
             mount_it
             content_is "$MNT/file" text
             echo more >"$MNT/more"
-            in_time says 'lets nobody in without a password'
+            in_time says 'requires a password'
             cp ssh/id.pub ssh/authorized
             in_time content_is storage/more more
             """)

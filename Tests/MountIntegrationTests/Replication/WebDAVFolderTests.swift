@@ -7,37 +7,29 @@ import Testing
         .deletingLastPathComponent().appending(path: "WebDAVStoreTests/webdav-server").path
 
     /// Runs the script from standard input where `$url` is a folder of a server, `$login` a file that lets in, and `theirs …` is curl.
-    private static let words = """
-        with_server() {
-            { declare -f; cat; } >script
-            unshare --mount --propagation private --pid --fork --kill-child --mount-proc bash -Eeuo pipefail -c '
-                trap "echo \\"failed at \\$LINENO: \\$BASH_COMMAND\\" >&2; tail -n 20 \\"\\$STATE/daemon.log\\" >&2" ERR
-                mount -t tmpfs -o mode=755 none /usr/local/lib
-                mkdir -p /usr/local/lib/replica/stores
-                install -m 755 "$BIN/replica-store-webdav" /usr/local/lib/replica/stores/
-                . "$HERE/script"'
-        }
-        start_server() {
-            mkfifo "input-$1"
-            "\(server)" "$1" "$HERE/server-$1" <"input-$1" >"output-$1" &
-            exec {held}>"input-$1"
-            in_time grep -q READY "output-$1"
-            place=$(sed -n 's/^DAV_SERVER=//p' "output-$1")
-            login=$HERE/login
-            secret=pass
-            printf 'user=user\\npassword=pass\\n' >login
-            chmod 600 login
-        }
-        theirs() { curl -fsS -u user:pass "$@"; }
-        is_theirs() { [ "$(theirs "http://$place/some%20folder/$1")" = "$2" ]; }
-        names() { theirs -X PROPFIND -H 'Depth: 1' "http://$place/some%20folder/$1" | grep -o 'href>/[^<]*' | sed 's/^href>//' | sort | tr '\\n' ' '; }
-        says() { replica status d | grep -qF -- "$1"; }
+    private static let words =
+        PrivateNamespace.words(
+            hidesHome: false, preparation: PrivateNamespace.installing("replica-store-webdav")) + """
+            start_server() {
+                mkfifo "input-$1"
+                "\(server)" "$1" "$HERE/server-$1" <"input-$1" >"output-$1" &
+                exec {held}>"input-$1"
+                in_time grep -q READY "output-$1"
+                place=$(sed -n 's/^DAV_SERVER=//p' "output-$1")
+                login=$HERE/login
+                secret=pass
+                printf 'user=user\\npassword=pass\\n' >login
+                chmod 600 login
+            }
+            theirs() { curl -fsS -u user:pass "$@"; }
+            is_theirs() { [ "$(theirs "http://$place/some%20folder/$1")" = "$2" ]; }
+            names() { theirs -X PROPFIND -H 'Depth: 1' "http://$place/some%20folder/$1" | grep -o 'href>/[^<]*' | sed 's/^href>//' | sort | tr '\\n' ' '; }
 
-        """
+            """
 
     private static func run(_ script: String, location: SourceLocation = #_sourceLocation) async throws {
         try await Trial.run { trial in
-            try await trial.shell(words + "with_server <<'END'\n\(script)\nEND", location: location)
+            try await trial.shell(words + "in_namespace <<'END'\n\(script)\nEND", location: location)
         }
     }
 
@@ -107,8 +99,8 @@ import Testing
             start_server lighttpd
             printf 'user=user\\npassword=wrong\\n' >wrong
             chmod 600 wrong
-            refused 15 "the server does not take this login" replica add x --store "dav://$place/" --credentials wrong
-            refused 15 "the server wants a login" replica add x --store "dav://$place/"
+            refused 15 "the server rejects this login" replica add x --store "dav://$place/" --credentials wrong
+            refused 15 "the server requires a login" replica add x --store "dav://$place/"
             refused 15 "there is no folder dav://$place/none there" replica add x --store "dav://$place/none" --credentials login
             refused 15 "the URL's host can have" replica add x --store "davs:///folder"
             refused 15 "unknown option" replica add x --store "dav://$place/?frob=1" --credentials login
@@ -133,7 +125,7 @@ import Testing
             cp wrong login
             mount_it
             echo text >"$MNT/file"
-            in_time says 'the server does not take this login'
+            in_time says 'the server rejects this login'
             umount "$MNT"
             end_daemon
             printf 'user=user\\npassword=pass\\n' >login

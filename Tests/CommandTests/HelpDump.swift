@@ -1,0 +1,22 @@
+/// What `--experimental-dump-help` prints, as far as it matters here.
+struct HelpDump: Decodable {
+    var command: Command
+
+    struct Command: Decodable {
+        var commandName: String
+        var subcommands: [Command]?
+        var arguments: [Argument]?
+    }
+
+    struct Argument: Decodable {
+        var names: [Name]?
+        var valueName: String?
+    }
+
+    struct Name: Decodable {
+        var kind: String
+        var name: String
+
+        var typed: String { kind == "long" ? "--\(name)" : "-\(name)" }
+    }
+}
