@@ -17,14 +17,22 @@ import Testing
         var root: String { folder + "/root" }
         let storage: ProcessStorage
 
-        init() async throws {
+        static let repository = FilePath(#filePath).removingLastComponent().removingLastComponent()
+            .removingLastComponent()
+
+        /// - Parameter text: The program; nil for the example.
+        init(_ text: String? = nil) async throws {
             folder = "/var/tmp/replica-test-\(getpid())-example-\(UInt64.random(in: 0 ... .max))"
             try FileManager.default.createDirectory(atPath: folder + "/root", withIntermediateDirectories: true)
-            let program = StoreProgram(
-                path: FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
-                    .appending("examples/replica-store-example"))
+            var program = Self.repository.appending("examples/replica-store-example")
+            if let text {
+                program = FilePath(folder).appending("replica-store-other")
+                try Data(text.utf8).write(to: URL(filePath: program.string))
+                guard chmod(program.string, 0o755) == 0 else { throw Errno(rawValue: errno) }
+            }
             let opened = try await OpenedStore.open(
-                program, url: "example://\(folder)/root", folder: FilePath(folder), log: Logger(label: "example"))
+                StoreProgram(path: program), url: "example://\(folder)/root", folder: FilePath(folder),
+                log: Logger(label: "example"))
             guard case .path(let storage) = opened else { throw BrokenPromise("another level") }
             self.storage = storage
         }
@@ -55,8 +63,24 @@ import Testing
         }
     }
 
-    private func run(_ body: (Ground) async throws -> Void) async throws {
-        let ground = try await Ground()
+    /// The program that docs/WRITING_A_STORE.md begins with.
+    @Test func theProgramOfTheGuideWorks() async throws {
+        let guide = try String(
+            contentsOfFile: Ground.repository.appending("docs/WRITING_A_STORE.md").string, encoding: .utf8)
+        let program = try #require(guide.firstMatch(of: #/(?s)```python\n(.*?)```/#)).1
+        try await run(String(program)) { ground in
+            #expect(try await Set(ground.names(.root)) == [FileName("hello.txt"), FileName("notes")])
+            #expect(try await ground.names(path("notes")) == [FileName("today.txt")])
+            let sink = ContentBuffer()
+            let read = try await ground.storage.read(path("hello.txt"), version: "1", range: nil, into: sink)
+            #expect(read.size == 6 && sink.bytes == Array("hello\n".utf8))
+            #expect(try await ground.storage.entry(at: path("other")) == nil)
+            await #expect(throws: PathStorageError.self) { _ = try await ground.write(path("hello.txt"), "text") }
+        }
+    }
+
+    private func run(_ program: String? = nil, _ body: (Ground) async throws -> Void) async throws {
+        let ground = try await Ground(program)
         try await body(ground)
         await ground.storage.close()
         try FileManager.default.removeItem(atPath: ground.folder)

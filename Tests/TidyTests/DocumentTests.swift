@@ -57,21 +57,36 @@ import Testing
         #expect(found > 60)
     }
 
-    /// Each first cell of TROUBLESHOOTING.md is said by us, word for word, or by the C library.
-    @Test func messagesOfTroubleshootingAreOurs() throws {
-        let text = try #require(SourceTree.document("docs/TROUBLESHOOTING.md"))
+    /// Each message in the first cell of a row is in the source, word for word, or is the C library's.
+    @Test(arguments: [("docs/TROUBLESHOOTING.md", 50)] + storePages.map { ($0, 7) })
+    func messagesInTablesAreOurs(path: String, atLeast least: Int) throws {
+        let text = try #require(SourceTree.document(path))
         let system: Set = [
             "Transport endpoint is not connected", "No route to host", "Network is down", "Stale file handle",
         ]
-        let said = SourceTree.swift.filter(\.isInSources).flatMap(\.lines).joined(separator: "\n")
+        let source = SourceTree.swift.filter(\.isInSources).flatMap(\.lines).joined(separator: "\n")
+        // A store's page has other tables before its messages.
+        let (from, isPage) = (text.range(of: "\n## Messages\n"), Self.storePages.contains(path))
+        #expect(isPage == (from != nil), "\(path)")
         var found = 0
-        for line in text.components(separatedBy: "\n") {
-            guard let match = line.firstMatch(of: #/^\| `([^`]+)` \|/#) else { continue }
-            let message = String(match.1)
-            found += 1
-            #expect(system.contains(message) || said.contains(message), "nobody says: \(message)")
+        for line in text[(from?.upperBound ?? text.startIndex)...].components(separatedBy: "\n") {
+            guard let cell = line.firstMatch(of: #/^\| (`[^|]+`) \|/#)?.1 else { continue }
+            for match in cell.matches(of: #/`([^`]+)`/#) {
+                let message = String(match.1)
+                found += 1
+                #expect(system.contains(message) || source.contains(message), "\(path): not in the source: \(message)")
+            }
         }
-        #expect(found > 25)
+        #expect(found >= least)
+    }
+
+    private static let storePages = SourceTree.files(below: "docs/stores", suffix: ".md").map(\.path)
+
+    /// Every kind of store that comes along has a page.
+    @Test func everyStoreHasAPage() {
+        for name in ["directory", "sftp", "s3", "webdav", "programs"] {
+            #expect(Self.storePages.contains("docs/stores/\(name).md"))
+        }
     }
 
     @Test func everySectionOfSemanticsNamesATest() {
