@@ -1,7 +1,7 @@
 internal import Glibc
 package import SystemPackage
 
-/// A descriptor that is closed when nobody has it any more.
+/// A descriptor that is closed by its last owner.
 package final class OwnedDescriptor: Sendable {
     package let raw: Int32
 
@@ -10,7 +10,7 @@ package final class OwnedDescriptor: Sendable {
     }
 
     /// - Parameter raw: The result of a call: -1 with errno set when it failed.
-    /// - Throws: What errno says.
+    /// - Throws: The errno.
     package convenience init(checking raw: Int32) throws(Errno) {
         guard raw >= 0 else { throw Errno(rawValue: errno) }
         self.init(raw)

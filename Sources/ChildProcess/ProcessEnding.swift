@@ -34,7 +34,7 @@ package struct ProcessEnding {
         }
     }
 
-    /// Whether it has had its time since its input ended, and is to be terminated.
+    /// Whether the time after the end of its input is over, so that it has to be terminated.
     package func isOverdue(_ now: Instant) -> Bool {
         if case .leaving(let since) = stage { now - since >= farewell } else { false }
     }

@@ -37,7 +37,7 @@ package struct SpawnedProcess: Sendable {
     /// Its standard error.
     package let errors: OwnedDescriptor
 
-    /// Starts a program in a process group of its own, in `/`, with no descriptor but 0, 1, 2 and that of the call.
+    /// Starts a program in a process group of its own, in `/`, with no descriptors except 0, 1, 2 and the call's.
     /// - Throws: Why that can't be done, as an errno.
     package init(_ call: ProgramCall) throws(Errno) {
         let (ours, its) = try Self.sockets()

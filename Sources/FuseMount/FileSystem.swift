@@ -114,7 +114,7 @@ public protocol FileSystem: AnyObject, Sendable {
     func flush(
         _ context: RequestContext, node: NodeID, handle: FileHandle, lockOwner: UInt64, reply: consuming EmptyReply)
 
-    /// The last descriptor and mapping of an open file are gone. Nobody waits for the answer. `flags` are
+    /// The last descriptor and mapping of an open file are gone. The kernel does not wait for the answer. `flags` are
     /// those of open(2).
     func release(
         _ context: RequestContext, node: NodeID, handle: FileHandle, flags: Int32, reply: consuming EmptyReply)

@@ -32,7 +32,7 @@ package struct AbilityMemory<Abilities: Codable & Sendable>: Sendable {
         return note.abilities
     }
 
-    /// Notes what was seen; a disk that cannot take it is no reason to stop.
+    /// Saves what was observed; a failure to write is ignored.
     package func note(_ abilities: Abilities, of server: String) {
         let note = Note(server: server, abilities: abilities, moment: Moment.now)
         guard let data = try? JSONEncoder().encode(note) else { return }

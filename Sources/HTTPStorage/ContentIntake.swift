@@ -31,12 +31,12 @@ package final class ContentIntake: Sendable {
     /// - Returns: False when the bytes are not those that were asked for, or have no place.
     package func take(_ bytes: UnsafeRawBufferPointer, _ head: HTTPHead) -> Bool {
         guard let place = Place(head, range), isExpected(head, place.size) else {
-            return refuse(.unreachable("the server gives other bytes than were asked for"))
+            return refuse(.unreachable("the server sent other bytes than requested"))
         }
         let position = state.withLock { $0.position ?? place.range.lowerBound }
         let (end, isTooFar) = position.addingReportingOverflow(Int64(bytes.count))
         guard !isTooFar, end <= place.range.upperBound else {
-            return refuse(.unreachable("the server gives more bytes than it says"))
+            return refuse(.unreachable("the server sent more bytes than it declared"))
         }
         do throws(RemoteStoreError) { try sink.write(bytes, at: position) } catch {
             return refuse(error == .cancelled ? .cancelled : .unavailable(error.message))
@@ -57,7 +57,7 @@ package final class ContentIntake: Sendable {
         return position == place.range.upperBound ? place.size : nil
     }
 
-    /// Which part of which size an answer has.
+    /// The part of the content that an answer has, and the content's size.
     private struct Place {
         let range: Range<Int64>
         let size: Int64

@@ -45,7 +45,7 @@ package final class OpenListings: Sendable {
         return PathPage(entries: Array(place.rest.prefix(count)), next: isLast ? nil : keep(left))
     }
 
-    /// Keeps a place; those that nobody asked for since are forgotten.
+    /// Keeps a place; places that were not requested for a while are dropped.
     private func keep(_ place: Place) -> EnumerationPage {
         let number = state.withLock { state in
             state.count += 1

@@ -7,11 +7,11 @@ package import ProcessStore
 package enum ServerFailure: Error, Hashable, Sendable {
     /// No answer, or none that can be understood: it may be better later.
     case unreachable(String)
-    /// Whoever answers is not known to be the server.
+    /// The peer is not known to be the server.
     case untrusted(String)
     /// The login is wrong, or not allowed to do this.
     case notAuthenticated(String)
-    /// This will not work until something changes: there is no such bucket or folder, say.
+    /// This will not work until something changes, for example because the bucket or folder does not exist.
     case refused(String)
     /// The server asks for a pause of so many seconds.
     case busy(Double)

@@ -65,7 +65,7 @@ extension DomainFileSystem {
         change.modified = changes.mtime.map(AttributeChange.TimeChange.init)
         change.size = changes.size
         if let size = changes.size, let file, file.isWriter, file.descriptor >= 0 {
-            // Whoever may write the open file may truncate it, whatever its mode became.
+            // A caller that has the file open for writing may truncate it, even if its mode has changed since.
             guard ftruncate(file.descriptor, Int(size)) == 0 else { throw .errno(.last) }
             change.size = nil
         }

@@ -12,7 +12,7 @@ enum BackingChoice {
     ///   - byProgram: Whether to register the file is a round trip to another program, not one ioctl(2).
     static func registers(size: Int64, isWriter: Bool, isWhole: Bool, hasSetID: Bool, byProgram: Bool) -> Bool {
         guard isWhole, !hasSetID else { return false }
-        // Nobody knows how much a writer will write, and what is decided stays until the last close.
+        // It is unknown how much a writer will write, and the decision stands until the last close.
         return !byProgram || isWriter || size >= leastForReading
     }
 }

@@ -29,8 +29,8 @@ final class OpenInodes: Sendable {
 
     private let shards = (0..<64).map { _ in Locked<[NodeID: Inode]>([:], rank: .openInodes) }
 
-    /// Who has the inode. The first open tells the kernel of its file meanwhile: others wait for that only if they are of
-    /// the same inode, or of one of a few others.
+    /// The users of an inode. The first open registers its file with the kernel under the lock: only opens of the same
+    /// inode, or of the few that share the lock, wait for that.
     private func shard(of node: NodeID) -> Locked<[NodeID: Inode]> { shards[Int(node % NodeID(shards.count))] }
 
     func isOpen(_ node: NodeID) -> Bool {

@@ -23,7 +23,7 @@ final class OwnCalls: Sendable {
         threads.withLock { _ = $0.removeValue(forKey: thread) }
     }
 
-    /// The change that a request of the thread is for; nil when it is none of ours.
+    /// The change that a request of the thread is for; nil if the thread is not one of ours.
     func ticket(of thread: Int32) -> PresentationTicket? {
         threads.withLock { $0[thread]?.ticket }
     }

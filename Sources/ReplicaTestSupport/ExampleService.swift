@@ -77,7 +77,7 @@ public actor ExampleService {
         guard objects[item.parent] != nil else { throw .noSuchItem(item.parent) }
         var ancestor = item.parent
         while ancestor != .root {
-            if ancestor == item.identifier { throw .cannotSynchronize("a folder cannot move into itself") }
+            if ancestor == item.identifier { throw .cannotSynchronize("a folder can't be moved into itself") }
             ancestor = objects[ancestor]?.item.parent ?? .root
         }
         let other = objects(in: item.parent).first { $0.item.filename == item.filename }

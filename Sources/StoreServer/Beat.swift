@@ -1,7 +1,7 @@
 import Dispatch
 import Threads
 
-/// Says yes now and then only.
+/// Returns true at most once per interval.
 final class Beat: Sendable {
     private let every: UInt64
     private let last = Locked(DispatchTime.now().uptimeNanoseconds)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the daemon says first: what the store is to be.
+/// The daemon's greeting: which store to open.
 package struct Greeting: Decodable, Sendable {
     /// As the person gave it.
     package let url: String

@@ -2,7 +2,7 @@ import Glibc
 import ProcessStore
 import Threads
 
-/// The lines that come in at a descriptor, read by a thread of its own.
+/// Reads lines from a descriptor, on a thread of its own.
 final class LineSource: Sendable {
     private let stream: AsyncStream<[UInt8]>
 

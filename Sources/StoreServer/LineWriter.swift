@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Glibc
 
-/// Writes lines, one after the other, and never on the thread of who has them written.
+/// Writes lines in order, never on the caller's thread.
 final class LineWriter: Sendable {
     private let queue = DispatchQueue(label: "replica.lines")
     private let file: Int32
@@ -13,7 +13,7 @@ final class LineWriter: Sendable {
 
     func write(_ line: some Encodable & Sendable) {
         queue.async { [file] in
-            // What is written here has a form in JSON, and who does not read it is gone.
+            // Every line can be encoded as JSON. If writing fails, the daemon is gone.
             guard var bytes = try? JSONEncoder().encode(line) else { return }
             bytes.append(UInt8(ascii: "\n"))
             bytes.withUnsafeBytes { buffer in

@@ -3,7 +3,7 @@ import PathStore
 import ProcessStore
 import ReplicaModel
 
-/// A line of the daemon's: a call, or that nobody waits for one any more.
+/// A line from the daemon: a call, or the cancellation of one.
 struct ServedLine: Decodable, Sendable {
     var id: Int64?
     var call: String?

@@ -5,19 +5,19 @@ import Threads
 
 /// A file of the spool that takes a content, or a range of one.
 final class SpoolFile: ContentSink {
-    /// Bytes after which it is told that they are there.
+    /// The number of bytes after which progress is reported.
     private static let step: Int64 = 64 << 10
 
     private let file: Int32
     /// The part of the content that is wanted; nil for all of it.
     private let range: Range<Int64>?
     private let told: @Sendable (Range<Int64>) -> Void
-    /// Of a slow one it is told each second, however little came.
+    /// For a slow transfer, progress is reported each second, however little has arrived.
     private let beat = Beat(every: 1_000_000_000)
-    /// What came since something was told.
+    /// The range received since the last report.
     private let fresh = Locked<Range<Int64>>(0..<0)
 
-    /// - Parameter told: Called with places of the file that have their bytes for good.
+    /// - Parameter told: Called with ranges of the file whose bytes are final.
     init(_ path: String, range: Range<Int64>?, told: @escaping @Sendable (Range<Int64>) -> Void)
         throws(RemoteStoreError)
     {
@@ -37,7 +37,7 @@ final class SpoolFile: ContentSink {
             rebasing: bytes[Int(wanted.lowerBound - offset)..<Int(wanted.upperBound - offset)])
         let start = wanted.lowerBound - (range?.lowerBound ?? 0)
         do throws(Errno) { try part.writeAll(to: file, at: start) } catch {
-            throw .itemUnavailable("no room in the spool: \(error)")
+            throw .itemUnavailable("no space in the spool folder: \(error)")
         }
         note(start..<start + Int64(part.count))
     }

@@ -52,7 +52,7 @@ package final class StoreServer: Sendable {
         let writer = LineWriter(1)
         let lines = LineSource(0, limit: longestLine)
         guard let first = await lines.next(),
-            // Who speaks another protocol is told by the end of this one.
+            // A peer with another protocol notices that this process ends.
             let greeting = try? JSONDecoder().decode(Greeting.self, from: Data(first))
         else { exit(2) }
         do throws(Failure) {
@@ -72,7 +72,7 @@ package final class StoreServer: Sendable {
         guard let line = try? JSONDecoder().decode(ServedLine.self, from: Data(bytes)) else {
             // A call that can't be understood is answered where its number can.
             if let id = (try? JSONDecoder().decode(NumberOnly.self, from: Data(bytes)))?.id {
-                writer.write(ServedAnswer(id: id, error: .init(code: "unsupported", message: "a strange call")))
+                writer.write(ServedAnswer(id: id, error: .init(code: "unsupported", message: "an unknown call")))
             }
             return
         }
@@ -85,7 +85,7 @@ package final class StoreServer: Sendable {
         calls.withLock { calls in
             calls[id] = Task {
                 let answer = await self.answer(id, name, call)
-                // In one step: nothing may be told of a call after its answer.
+                // In one step, so that nothing about a call is reported after its answer.
                 self.calls.withLock { calls in
                     calls[id] = nil
                     self.writer.write(answer)
@@ -121,12 +121,12 @@ package final class StoreServer: Sendable {
         }
     }
 
-    /// Tells now and then that a call is at work, as long as its storage makes steps: those of all calls, each of which ends when
-    /// its own network is silent for long.
+    /// Reports at intervals that a call is being worked on, as long as its storage makes progress. The progress of all
+    /// calls counts together; each call ends by itself if its network is silent for too long.
     private func tell(_ id: Int64) async {
         var (last, count): (UInt64, Int64) = (opened.steps(), 0)
         while true {
-            // Who is cancelled has been answered.
+            // A cancelled call has been answered.
             do { try await Task.sleep(nanoseconds: Self.beat) } catch { return }
             let now = opened.steps()
             guard now != last else { continue }
@@ -159,7 +159,7 @@ package final class StoreServer: Sendable {
                 entry: .init(entry: try await storage.make(call.path, kind: kind, attributes: call.attributes)))
         case "set": return .init(entry: .init(entry: try await storage.set(call.attributes, of: call.path)))
         case "move":
-            guard let target = call.destination else { throw .unsupported("a move to nowhere") }
+            guard let target = call.destination else { throw .unsupported("a move without a destination") }
             return .init(
                 entry: .init(entry: try await storage.move(call.path, to: target, version: call.version)))
         case "delete":

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Threads for what blocks on the local disk: never Swift's own, of which a small machine has two.
+/// Threads for work that blocks on the local disk. Swift's own must not block: a small machine has two.
 package struct DiskQueue: Sendable {
     private let queue: DispatchQueue
 

@@ -34,13 +34,13 @@ package final class Gate<Value>: @unchecked Sendable {
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        // Before the lock is left: whoever waited may free all this right after.
+        // Before the lock is released: a waiting thread may free all of this immediately afterwards.
         defer { pthread_cond_broadcast(condition) }
         return try body(&value)
     }
 
-    /// Works on the value, then has one of the threads that wait look again: for what only one of them can take. All of them would
-    /// find nothing but one, and fight for the lock meanwhile.
+    /// Works on the value, then wakes one waiting thread, for values that only one of them can take. If all were woken,
+    /// all but one would find nothing and contend for the lock.
     @inlinable
     package func withLockWakingOne<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         pthread_mutex_lock(mutex)
@@ -49,7 +49,7 @@ package final class Gate<Value>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// Waits until `isReady` says so, then works on the value under the same lock. Wakes nobody.
+    /// Waits until `isReady` returns true, then works on the value under the same lock. Wakes no other thread.
     @inlinable
     @discardableResult
     package func wait<Result>(until isReady: (Value) -> Bool, _ body: (inout Value) -> Result) -> Result {
@@ -59,13 +59,14 @@ package final class Gate<Value>: @unchecked Sendable {
         return body(&value)
     }
 
-    /// Waits until `isReady` says so.
+    /// Waits until `isReady` returns true.
     @inlinable
     package func wait(until isReady: (Value) -> Bool) {
         wait(until: isReady) { _ in }
     }
 
-    /// Waits until `isReady` says so, for this long at the most, then works on the value under the same lock. Wakes nobody.
+    /// Waits until `isReady` returns true, but at most for this long, then works on the value under the same lock.
+    /// Wakes no other thread.
     /// - Parameter body: Gets the value, and whether it is ready.
     @discardableResult
     package func wait<Result>(

@@ -1,10 +1,10 @@
-/// Opens once; whoever waits goes on then. For threads, never for tasks.
+/// Opens once and releases all waiting threads. For threads, never for tasks.
 package final class Latch: Sendable {
     private let isOpen = Gate(false)
 
     package init() {}
 
-    /// Has all who wait go on, now and later.
+    /// Releases all waiting threads, now and in future.
     package func open() { isOpen.withLock { $0 = true } }
 
     /// Blocks the thread until ``open()`` was called.

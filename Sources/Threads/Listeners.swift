@@ -1,4 +1,5 @@
-/// Those who listen to something, each by a stream of its own. Costs nearly nothing while nobody does. Safe from any thread.
+/// Broadcasts elements to listeners, each with a stream of its own. Costs almost nothing without listeners. Safe from
+/// any thread.
 package final class Listeners<Element: Sendable>: Sendable {
     package typealias Policy = AsyncStream<Element>.Continuation.BufferingPolicy
 
@@ -11,7 +12,7 @@ package final class Listeners<Element: Sendable>: Sendable {
     private let policy: Policy
     private let state = Locked(State())
 
-    /// - Parameter policy: What is kept for who reads slower than it comes.
+    /// - Parameter policy: What is kept for a slow listener.
     package init(keeping policy: Policy) {
         self.policy = policy
     }
@@ -19,7 +20,7 @@ package final class Listeners<Element: Sendable>: Sendable {
     /// Whether anybody listens.
     package var isHeard: Bool { state.withLock { !$0.streams.isEmpty } }
 
-    /// Tells all.
+    /// Sends an element to all listeners.
     package func yield(_ element: Element) {
         for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(element) }
     }
@@ -33,7 +34,7 @@ package final class Listeners<Element: Sendable>: Sendable {
         for stream in streams { stream.finish() }
     }
 
-    /// A stream for one listener; it is told no more when nobody has it any more.
+    /// A stream for one listener, which ends its subscription when it is released.
     package func stream() -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream<Element>.makeStream(bufferingPolicy: policy)
         let number = state.withLock { state -> UInt64? in
@@ -54,9 +55,9 @@ package final class Listeners<Element: Sendable>: Sendable {
 }
 
 extension Listeners<Void> {
-    /// For signals: that there were some is kept for who has not read them, and not how many.
+    /// For signals: a listener learns that there were some, not how many.
     package convenience init() { self.init(keeping: .bufferingNewest(1)) }
 
-    /// Tells all.
+    /// Signals all listeners.
     package func signal() { yield(()) }
 }

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// A place in the order in which a thread takes locks: only one of a higher rank than all that it holds, so that no two threads
-/// can wait for each other. Debug builds, which the tests run, end at once where that is not so.
+/// A lock's place in the order in which a thread takes locks: only one of a higher rank than all that it holds, so that
+/// no deadlock is possible. Debug builds, which the tests use, terminate on a violation.
 ///
 /// A module with several ranks names them in an extension.
 package struct LockRank: RawRepresentable, Hashable, Sendable {

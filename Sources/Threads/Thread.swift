@@ -28,13 +28,13 @@ package struct Thread: @unchecked Sendable {
         pthread_join(handle, nil)
     }
 
-    /// Nobody will wait for it.
+    /// Nobody will join it.
     package func detach() {
         pthread_detach(handle)
     }
 
-    /// Runs `body` on a new thread that nobody waits for.
-    /// - Returns: False when there is none to be had; `body` is not run then.
+    /// Runs `body` on a new, detached thread.
+    /// - Returns: False if no thread could be created; `body` is then not run.
     package static func run(_ body: @escaping @Sendable () -> Void) -> Bool {
         guard let thread = Thread(body) else { return false }
         thread.detach()

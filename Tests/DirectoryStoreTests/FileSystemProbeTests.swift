@@ -86,7 +86,7 @@ import Testing
         #expect(abilities.fault(of: FileName(name)) == nil)
         abilities.takesAnyName = false
         #expect(abilities.fault(of: FileName(name)) == fault)
-        #expect(abilities.fault(of: FileName(bytes: [0x61, 0xFF])) == "it is no UTF-8")
+        #expect(abilities.fault(of: FileName(bytes: [0x61, 0xFF])) == "it is not UTF-8")
     }
 
     @Test func aNameItCannotHoldIsSaidInWords() async throws {

@@ -68,7 +68,7 @@ import Testing
             #expect(symlink(inner.string, way.string) == 0)
             #expect(refusal(way.appending("replica-store-x")) == "\(way) is a symbolic link or not a directory")
             #expect(mkdir(inner.appending("replica-store-dir").string, 0o755) == 0)
-            #expect(refusal(inner.appending("replica-store-dir")) == "\(inner)/replica-store-dir is no file")
+            #expect(refusal(inner.appending("replica-store-dir")) == "\(inner)/replica-store-dir is not a file")
             #expect(refusal(program) == nil)
         }
     }

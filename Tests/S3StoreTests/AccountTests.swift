@@ -72,7 +72,8 @@ import Testing
         let given = ["access_key": " file ", "Secret_Key": "secret"]
         #expect(try find("bucket", given, home.merging(keys) { $1 }).credentials.accessKey == "file")
         #expect(
-            throws: ServerFailure.notAuthenticated("the profile sso logs in by sso_session, which is not supported yet")
+            throws: ServerFailure.notAuthenticated(
+                "the profile sso uses sso_session to log in, which is not supported yet")
         ) {
             try find("bucket?profile=sso", [:], home)
         }

@@ -23,7 +23,7 @@ import Testing
         let wrong = S3Credentials(accessKey: S3Server.credentials.accessKey, secretKey: "wrong")
         #expect(
             try await failure(server.account(wrong), bucket)
-                == .notAuthenticated("the server does not take this secret key"))
+                == .notAuthenticated("the server rejects this secret key"))
         let none = S3Credentials(accessKey: "none", secretKey: "none")
         #expect(
             try await failure(server.account(none), bucket)
@@ -33,7 +33,7 @@ import Testing
     @Test func noBucketAndNoServer() async throws {
         let server = try S3Server.shared
         #expect(
-            try await failure(server.account(), "nosuch") == .refused("there is no bucket nosuch there"))
+            try await failure(server.account(), "nosuch") == .refused("the bucket nosuch does not exist there"))
         let nobody = S3Account(
             credentials: S3Server.credentials, region: "us-east-1", endpoint: "http://127.0.0.1:1",
             isVirtualHosted: false)

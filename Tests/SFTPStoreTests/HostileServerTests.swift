@@ -65,7 +65,7 @@ import Testing
     @Test(arguments: [
         ("dies", "Connection closed by remote host"), ("mute", "no answer within"),
         ("version", "version 6 instead of 3"),
-        ("banner", "no sftp server answers, but 'Welcome"),
+        ("banner", "instead of an SFTP server, this answered: 'Welcome"),
     ])
     func aServerThatIsNoneIsUnreachable(_ fault: String, _ text: String) async throws {
         do throws(SFTPFailure) {

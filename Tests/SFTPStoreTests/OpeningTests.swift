@@ -54,7 +54,7 @@ import Testing
             expect(try await failure(server), SFTPFailure.untrusted, "is not known here: run `ssh server` once")
             // Another key under its name.
             try server.write("[127.0.0.1]:\(server.port) \(key)", to: "known_hosts")
-            expect(try await failure(server), SFTPFailure.untrusted, "is another than it was")
+            expect(try await failure(server), SFTPFailure.untrusted, "has changed: find out why")
         }
     }
 
@@ -73,20 +73,22 @@ import Testing
                 "there is no directory \(server.root)/none there")
             expect(
                 try await failure(server, try server.address(of: server.folder + "/id")), SFTPFailure.refused,
-                "is no directory there")
+                "is not a directory there")
         }
     }
 
     @Test func thereIsNoSFTP() async throws {
         try await SSHServer.run(.openSSH(nil)) { server in
-            expect(try await failure(server), SFTPFailure.refused, "has no sftp")
+            expect(try await failure(server), SFTPFailure.refused, "has no SFTP")
         }
     }
 
     @Test func aProfileThatPrintsIsSaid() async throws {
         let command = "/bin/sh -c 'echo Hello there; exec /usr/lib/openssh/sftp-server'"
         try await SSHServer.run(.openSSH("\"\(command)\"")) { server in
-            expect(try await failure(server), SFTPFailure.unreachable, "no sftp server answers, but 'Hello there")
+            expect(
+                try await failure(server), SFTPFailure.unreachable,
+                "instead of an SFTP server, this answered: 'Hello there")
         }
     }
 
@@ -108,7 +110,7 @@ import Testing
             let found = try await failure(server) { command in
                 (command.program, command.arguments) = (script, ["folds", "1000000", server.folder + "/mark"])
             }
-            expect(found, SFTPFailure.refused, "names that differ in case are one there")
+            expect(found, SFTPFailure.refused, "names are case-insensitive there")
             #expect(try FileManager.default.contentsOfDirectory(atPath: server.root).isEmpty)
         }
     }

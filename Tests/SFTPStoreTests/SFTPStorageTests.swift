@@ -313,7 +313,7 @@ import Threads
                         _ = try await scratch.storage.entry(at: scratch.path(path))
                     })
                 else { throw BrokenPromise("it should be unreachable") }
-                #expect(text.contains("there is no directory"))
+                #expect(text.contains("no longer exists there"))
             }
             guard case .unreachable = try await failure({ _ = try await scratch.names() }) else {
                 throw BrokenPromise("it should be unreachable")
@@ -377,7 +377,7 @@ import Threads
                 guard case .insufficientQuota(let text) = try await failure({ _ = try await attempt() }) else {
                     throw BrokenPromise("it should be full")
                 }
-                #expect(text.contains("no room"))
+                #expect(text.contains("no space is left"))
             }
             #expect(try await eventually { try scratch.leftovers().isEmpty })
             #expect(try scratch.content("file") == "text")

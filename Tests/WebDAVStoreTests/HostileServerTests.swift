@@ -55,7 +55,7 @@ import Testing
     func aListingThatCannotBeIsAnError(_ folder: String) async throws {
         try await run(folder) { scratch in
             let error = try await failure { _ = try await scratch.list() }
-            #expect(error == .unreachable("the server's answer is not one of WebDAV's"))
+            #expect(error == .unreachable("the server's answer is not a valid WebDAV answer"))
         }
     }
 
@@ -104,7 +104,7 @@ import Testing
     @Test func anAnswerOfNobodysProvesNothing() async throws {
         try await run("lost") { scratch in
             let error = try await failure { _ = try await scratch.entry("file") }
-            #expect(error == .unreachable("the store's folder is not there"))
+            #expect(error == .unreachable("the store's folder is missing"))
         }
     }
 
@@ -120,8 +120,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("html", "the server's answer is not one of WebDAV's"),
-        ("elsewhere", "the server's answer is not one of WebDAV's"), ("stale", "headers without end"),
+        ("html", "the server's answer is not a valid WebDAV answer"),
+        ("elsewhere", "the server's answer is not a valid WebDAV answer"), ("stale", "has too many headers"),
     ])
     func whatIsNoServerOfWebDAVIsUnreachable(_ folder: String, _ words: String) async throws {
         let login = WebDAVLogin.password(user: "u", password: "p")
@@ -136,7 +136,7 @@ import Testing
     @Test func nothingIsFollowed() async throws {
         let login = WebDAVLogin.password(user: "u", password: "p")
         let error = try await openingFailure(try address("redirect"), login)
-        #expect(error == .refused("the server says that the folder is at http://evil.example/x and more"))
+        #expect(error == .refused("the server redirects the folder to http://evil.example/x and more"))
         #expect(try seen().filter { $0.contains("/redirect") } == ["PROPFIND /redirect/ -"])
     }
 

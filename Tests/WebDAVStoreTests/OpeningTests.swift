@@ -19,17 +19,17 @@ import Testing
     func aWrongLoginAndNone(_ server: WebDAVServer) async throws {
         let wrong = WebDAVLogin.password(user: "user", password: "wrong")
         #expect(
-            try await failure(server, "", wrong) == .notAuthenticated("the server does not take this login"))
+            try await failure(server, "", wrong) == .notAuthenticated("the server rejects this login"))
         guard case .notAuthenticated(let text) = try await failure(server, "", .nothing) else {
             Issue.record("it was another failure")
             return
         }
-        #expect(text.hasPrefix("the server wants a login"))
+        #expect(text.hasPrefix("the server requires a login"))
     }
 
     /// A token instead of a password: a wrong one, none, a password where a token is wanted, and the right one.
     @Test func aTokenLetsIn() async throws {
-        let refused = ServerFailure.notAuthenticated("the server does not take this login")
+        let refused = ServerFailure.notAuthenticated("the server rejects this login")
         #expect(try await failure(.bearer, "", .token("wrong")) == refused)
         guard case .notAuthenticated = try await failure(.bearer, "", .nothing),
             case .notAuthenticated(let text) = try await failure(.bearer)
@@ -37,7 +37,7 @@ import Testing
             Issue.record("it was another failure")
             return
         }
-        #expect(text == "the server takes no passwords: it asks for bearer")
+        #expect(text == "the server does not accept passwords: it asks for bearer")
         let folder = try await WebDAVServer.bearer.folder()
         defer { folder.connection.close() }
         let storage = try await WebDAVStorage.open(folder.connection.address, WebDAVServer.token)
@@ -88,6 +88,6 @@ import Testing
             Issue.record("it was another failure")
             return
         }
-        #expect(text == "this login may not look into the folder, or it is none (the server answers 403)")
+        #expect(text == "this login may not read the folder, or it is not a folder (the server answers 403)")
     }
 }

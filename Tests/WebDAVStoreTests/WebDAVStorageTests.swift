@@ -212,7 +212,7 @@ import Testing
                     return .failure(error)
                 }
             }
-            #expect(outcome == .failure(.refused("the contents end before their size")))
+            #expect(outcome == .failure(.refused("the content is shorter than declared")))
             #expect(try await scratch.other.children() == [])
         }
     }

@@ -18,7 +18,7 @@ extension DirectoryTree {
         return signed(index.withLock { $0.log.anchor })
     }
 
-    /// Whether the directory is the one that the anchor is of, and no older; no other is opened from now on.
+    /// Checks that the directory is that of the anchor, in no older state. From now on, no other directory is opened.
     func recognize(_ anchor: SyncAnchor) throws(RemoteStoreError) {
         guard let signature = AnchorSignature(of: anchor) else { return }
         root.expect(signature.identity, signature.generation)
@@ -30,7 +30,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Says where another directory is in the place of the store's.
+    /// Reports if another directory is in the store's place.
     private func tellingOthers<Result>(
         _ body: () throws(RemoteStoreError) -> Result
     ) throws(RemoteStoreError) -> Result {
@@ -49,7 +49,7 @@ extension DirectoryTree {
         )
     }
 
-    /// An anchor that names the directory too: an empty disk in the place of a full one is no deletion.
+    /// An anchor that also identifies the directory: an empty disk mounted in its place is not a deletion.
     private func signed(_ anchor: SyncAnchor) -> SyncAnchor {
         AnchorSignature(identity: root.identity, generation: root.generation).sign(anchor)
     }
@@ -71,9 +71,9 @@ extension DirectoryTree {
         if renewals.isDue(at: anchor) { root.renewGeneration(of: top) }
     }
 
-    /// What happened after an anchor, if possible as it was at one moment: what was replaced is told with what replaced it,
-    /// so that both are known for one item. Whoever has this is in step with what happened before: what just left its place
-    /// is waited for.
+    /// The changes since an anchor, if possible as a consistent snapshot: a replaced item is reported together with its
+    /// replacement. Waits for items that have just left their places, so that the caller is up to date with everything
+    /// that happened before the call.
     func changes(from anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
         try tellingOthers { () throws(RemoteStoreError) in try lookUntilSteady(after: anchor) }
     }
@@ -88,12 +88,12 @@ extension DirectoryTree {
         }
     }
 
-    /// How often changes are looked at anew because something changed meanwhile.
+    /// How often the changes are collected again because something changed in the meantime.
     private static let mostLooks = 10
 
     /// - Parameter isLast: Whether items that are no longer at their places, or between two of them, are left to the next batch.
-    /// - Returns: Nil when there are such: events about them are on their way. What took the place of one would be told
-    ///   before it is known that it is gone.
+    /// - Returns: Nil if items are between two places: events about them are on their way, and a replacement would be
+    ///   reported before the item it replaced is known to be gone.
     private func look(after signedAnchor: SyncAnchor, isLast: Bool) throws(RemoteStoreError) -> ChangeBatch? {
         let top = try openRoot()
         try keepGeneration(top)
@@ -107,13 +107,13 @@ extension DirectoryTree {
                 batch.deleted.append(key.identifier)
                 continue
             }
-            // What is between two places is told when it has arrived, or is gone.
+            // An item between two places is reported when it has arrived or is gone.
             guard !known.isOrphan else { continue }
             let found = try known.names.flatMap { (names) throws(RemoteStoreError) in
                 try describe(place, names, from: top)
             }
-            // What replaced it by now is told in its stead the last time: else a deletion that is told would leave the name
-            // without a file.
+            // In the last round, report the current occupant instead; otherwise a reported deletion would leave the
+            // name without a file.
             if let found, found.identifier == key.identifier || isLast && takeIn(found, at: place, from: top) {
                 batch.updated.append(found)
                 if known.isWritten, found.identifier == key.identifier { batch.rewritten.insert(key.identifier) }
@@ -121,7 +121,7 @@ extension DirectoryTree {
             }
             if index.withLock({ $0.lose(key) }) { watches.wake() }
             if !isLast { return nil }
-            // A folder above it moved just now, and only that will be told: the item is news still.
+            // A folder above it has just moved, and only that move will be reported: keep the item in the log.
             index.withLock { $0.log.add(key) }
         }
         return batch
@@ -135,8 +135,8 @@ extension DirectoryTree {
         var isWritten: Bool
     }
 
-    /// The items that changed, and where they are. Not while events are taken in: what replaced an item would be told
-    /// before the end of that.
+    /// The changed items and their places. Not called while events are being processed, because an item's replacement
+    /// would be reported too early.
     /// - Returns: Nil while any item is between two places, unless `isLast`.
     private func known(
         after anchor: SyncAnchor, isLast: Bool

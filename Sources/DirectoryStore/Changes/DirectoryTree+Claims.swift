@@ -5,7 +5,7 @@ import SystemPackage
 /// Anyone who can write to the store can make a file claim to be any item. The claim is only accepted if no existing file is
 /// that item; of two, the one that only claims it becomes a separate item.
 extension DirectoryTree {
-    /// What stands at a place, once it is no second one of an item that stands elsewhere.
+    /// The occupant of a place, after making sure that it is not a second file of an item that is elsewhere.
     /// - Parameter status: What was found there. Its attribute, or that of the other, is taken away when both are one item.
     func settleClaim(
         _ status: FileStatus, at place: Place, in folder: Handle, _ index: inout FolderIndex, from top: Handle
@@ -18,7 +18,7 @@ extension DirectoryTree {
             guard ItemKey(found, at: other) == key, found.inode != status.inode else { return status }
             if status.inherited != nil { return disown(status, place.name, in: folder) }
             index.settle(other, disown(found, other.name, in: above), [])
-            // Who was told of the other by this identifier is to learn where the item is.
+            // Clients that were told of the other file under this identifier have to learn where the item is.
             index.log.add(key)
             return status
         } catch {
@@ -27,7 +27,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Takes away what a file says that it is, and has it be what it is by itself also where that can't be taken away.
+    /// Removes a file's claim. The file gets its own identifier even if the claim can't be removed.
     private func disown(_ status: FileStatus, _ name: FileName, in folder: Handle) -> FileStatus {
         var own = status
         own.inherited = nil

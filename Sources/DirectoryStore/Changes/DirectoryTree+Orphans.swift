@@ -5,7 +5,7 @@ import Threads
 /// What left its place and was not seen at another one yet. That it is seen nowhere is no proof that it is gone: the folder that
 /// it went to may have moved as well.
 extension DirectoryTree {
-    /// Sleeps until it can be said of all that left its place where it went, or that it is gone.
+    /// Sleeps until it is known of all items that left their places where they went, or that they are gone.
     /// - Returns: False when there is nothing to wait for.
     func awaitOrphans() -> Bool {
         let due = index.withLock { index in index.orphans.values.lazy.filter(\.mayBeElsewhere).map(\.due).max() }
@@ -31,7 +31,7 @@ extension DirectoryTree {
         let lost = due.filter(\.value.mayBeElsewhere)
         let seen = try lost.isEmpty ? Sightings() : search(for: lost.values)
         let isOverdue = seen.visits[.root] != nil
-        // An item that moved to a listed folder meanwhile is there, and its event is in the queue.
+        // An item that moved to a listed folder in the meantime is there, and its event is in the queue.
         if !lost.isEmpty { settle(takeEvents(), from: top) }
         let gone = index.withLock { index -> [ItemKey] in
             index.addHints(seen.places.filter { due[$0.key] == nil })

@@ -3,7 +3,7 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// How events are taken into the index: an event only says where to look. What is seen there may be ahead of the events.
+/// Processes events. An event only says where to look; what is found there may be newer than the event.
 extension DirectoryTree {
     /// Processes all queued events. One thread at a time.
     /// - Throws: ``RemoteStoreError/serverUnreachable`` while the root is away.
@@ -17,7 +17,7 @@ extension DirectoryTree {
         }
     }
 
-    /// The places that there are events about, and those that are to be asked again.
+    /// The places with events, and those that have to be checked again.
     func takeEvents() -> [Place: ChangeCause] {
         let batch = watches.take()
         return index.withLock { index in
@@ -31,8 +31,8 @@ extension DirectoryTree {
     /// How often unsettled places are retried immediately.
     private static let mostPasses = 5
 
-    /// Settles places. Those whose folder is not where it was thought are tried again after the others, which may tell where it
-    /// is now; those where something is missing, when the event is there that tells whether it went elsewhere.
+    /// Processes places. Those whose folder has moved are tried again after the others, which may reveal where it is
+    /// now; those whose item is missing are tried again when the event arrives that says where it went.
     func settle(_ places: [Place: ChangeCause], from top: Handle) {
         var left = places
         var behindEvents: Set<Place> = []
@@ -50,7 +50,8 @@ extension DirectoryTree {
     }
 
     /// Checks a place as if there had been an event.
-    /// - Returns: Whether the item is known there then: nobody would tell the end of one that the index never had.
+    /// - Returns: Whether the item is now known to be there: nobody would report the end of an item that the index
+    ///   never had.
     func takeIn(_ item: Item, at place: Place, from top: Handle) -> Bool {
         var pass = Pass()
         settle([(place, .movedAway)], in: place.parent, [], from: top, &pass)

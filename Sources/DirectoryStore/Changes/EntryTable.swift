@@ -3,7 +3,8 @@ import ReplicaModel
 /// Entries by item and by place, packed: about 60 bytes for an entry with a name of ten bytes. A store may have millions,
 /// most of them unused.
 ///
-/// An item has a slot from when it is first named, be it as the folder of another, until the table is packed anew.
+/// An item has a slot from the first time it is mentioned, even if only as a folder of another item, until the table is
+/// compacted.
 struct EntryTable {
     /// What is known of an item.
     struct Marks: OptionSet {
@@ -93,7 +94,7 @@ struct EntryTable {
         if let slot = slot(of: key) { detach(slot) }
     }
 
-    /// Has a known item be at a place whose folder is not listed, or no longer among the entries of the one that is.
+    /// Moves a known item to a place whose folder is not listed, or is not an entry of a listed one.
     mutating func place(_ key: ItemKey, stamp: Int? = nil, at place: Place) {
         let slot = intern(key)
         detach(slot)

@@ -10,7 +10,7 @@ struct FolderIndex {
         /// Whether it may be in a folder that is not listed. False if it was unlinked or replaced.
         var mayBeElsewhere: Bool
 
-        /// When it can be settled. inotify(7) tells both halves of a rename together, or almost so.
+        /// When it can be decided. inotify(7) reports both halves of a rename together, or almost together.
         var due: ContinuousClock.Instant { mayBeElsewhere ? since + .milliseconds(100) : since }
     }
 
@@ -57,8 +57,8 @@ struct FolderIndex {
         attach(key, status, at: place)
     }
 
-    /// Takes over what a listing found at a place. What was known at another one is told: its events find it known here, and
-    /// whoever listed it takes it for the item that it knows there.
+    /// Records what a listing found at a place. A change of place is logged: its events will find the item known here
+    /// already, and the caller of the listing takes it for the item that it knows here.
     mutating func find(_ status: FileStatus, at place: Place) {
         let key = ItemKey(status, at: place)
         let hasMoved = knownPlace(of: key).map { $0 != place } ?? false
@@ -66,9 +66,9 @@ struct FolderIndex {
         if hasMoved { log.add(key) }
     }
 
-    /// Has an item looked for that is not where it was last seen, and all that it is in: as far as they are in folders that
-    /// are not listed, no event told where they went.
-    /// - Returns: Whether anything is to be looked for.
+    /// Starts a search for an item that is not where it was last seen, and for its folders, unless they are in listed
+    /// folders: no event said where they went.
+    /// - Returns: Whether there is anything to search for.
     @discardableResult
     mutating func lose(_ key: ItemKey) -> Bool {
         var isLost = false
@@ -149,7 +149,7 @@ struct FolderIndex {
         if isWritten { writes.add(key, sequence: log.sequence, changed: status.changed) }
     }
 
-    /// A folder's times move with its children, so that they count only when its own attributes are said to change.
+    /// A folder's times change with its entries, so they matter only if its own attributes are reported as changed.
     private func isNews(_ status: FileStatus, _ stamp: Int, _ cause: ChangeCause) -> Bool {
         if status.kind == .folder, !cause.contains(.attributes) { return false }
         return status.stamp != stamp
@@ -230,7 +230,7 @@ struct FolderIndex {
         return taken
     }
 
-    /// Keeps events for another time, but those of folders that nobody is told about any more.
+    /// Keeps events for later, except those of folders that nobody watches any more.
     mutating func addUnsettled(_ places: [Place: ChangeCause]) {
         for (place, cause) in places where isListed(place.parent) {
             unsettled[place, default: []].formUnion(cause)
@@ -242,7 +242,7 @@ struct FolderIndex {
         for place in places { busy[place, default: 0] += 1 }
     }
 
-    /// Releases events at these places, starting with those that came meanwhile.
+    /// Releases the events at these places, starting with those that arrived in the meantime.
     /// - Returns: Whether there are any.
     mutating func end(_ places: [Place]) -> Bool {
         var hasEvents = false

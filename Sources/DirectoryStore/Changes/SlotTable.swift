@@ -8,7 +8,7 @@ struct SlotTable {
     /// All numbers, in no order.
     var slots: some Sequence<UInt32> { cells.lazy.filter { $0 != 0 }.map { $0 - 1 } }
 
-    /// The number of this hash that `isWanted` says yes to.
+    /// The first number with this hash for which `isWanted` returns true.
     func first(_ hash: Int, where isWanted: (UInt32) -> Bool) -> UInt32? {
         guard !cells.isEmpty else { return nil }
         var index = home(of: hash)

@@ -86,7 +86,7 @@ final class Watches: Sendable {
         while read(wakeReader.raw, &bytes, bytes.count) > 0 {}
     }
 
-    /// Takes the events out of the queue that are in it now: those that come meanwhile might never end.
+    /// Takes only the events that are in the queue now; otherwise this might never end.
     func take() -> Batch {
         var batch = Batch()
         guard let queue else { return batch }

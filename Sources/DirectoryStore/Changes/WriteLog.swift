@@ -11,7 +11,7 @@ struct WriteLog {
     }
     private var writes: [ItemKey: Write] = [:]
 
-    /// What is older than so many others has long been told.
+    /// Entries older than this many others were reported long ago.
     private static let longest = 200_000
 
     mutating func add(_ key: ItemKey, sequence: Int, changed: Int64) {

@@ -10,7 +10,7 @@ enum Copying {
     private static let blockSize = 1 << 20
 
     /// Copies `contents` to the empty file `target`: shared where the file system can, else by copy.
-    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` when there are fewer bytes than said.
+    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` if there are fewer bytes than declared.
     static func copy(
         _ contents: ItemContents, to target: Handle, _ path: String, _ flag: CancellationFlag
     ) throws(RemoteStoreError) {
@@ -59,7 +59,7 @@ enum Copying {
         }
     }
 
-    /// How many bytes an open file has; -1 when it cannot be told.
+    /// The size of an open file; -1 if it is unknown.
     private static func size(of file: Int32) -> Int64 {
         var status = stat()
         return fstat(file, &status) == 0 ? Int64(status.st_size) : -1

@@ -35,7 +35,7 @@ extension Linux {
         }
     }
 
-    /// The value of an attribute; nil when there is none of this name.
+    /// The value of an attribute; nil if it does not exist.
     static func attribute(_ name: String, of file: Handle) throws(Errno) -> [UInt8]? {
         var size = 256
         while true {
@@ -69,8 +69,8 @@ extension Linux {
         }
     }
 
-    /// Sets the mode. Its group bits are for the file's group also where there is an ACL, in which fchmod(2) would set the mask:
-    /// who is named in it keeps what the file's owner gave.
+    /// Sets the mode. Its group bits apply to the file's group even if there is an ACL, where fchmod(2) would set the
+    /// mask instead; named users and groups keep the rights that the file's owner gave them.
     static func setMode(_ mode: UInt16, of file: Handle) throws(Errno) {
         guard let value = try attribute(AccessList.attribute, of: file), let list = AccessList(value) else {
             try check { fchmod(file.raw, mode_t(mode)) }

@@ -2,13 +2,13 @@ import ReplicaModel
 
 /// What the file system of a store can keep and do, as far as file systems differ.
 struct FileSystemAbilities: Hashable, Sendable {
-    /// `user.*` attributes can be set and read. Where they can't, nothing in the store can say which item a file is: what
-    /// stands at an item's place is the item (``PlaceKeys``), and a file system without attributes mostly makes its inode
-    /// numbers up anew at each mount (FAT, and FUSE for what has none).
+    /// Whether `user.*` attributes can be set and read. If not, nothing in the store can identify a file, so an item is
+    /// whatever is at its place (``PlaceKeys``): a filesystem without attributes often assigns new inode numbers at
+    /// each mount (FAT, and FUSE on top of such filesystems).
     var keepsAttributes = true
     /// A mode can be set and is then read.
     var keepsModes = true
-    /// A modification time comes back to the nanosecond.
+    /// Whether a modification time is kept with nanoseconds.
     var keepsTimes = true
     var keepsSymlinks = true
     var isCaseSensitive = true
@@ -43,7 +43,7 @@ struct FileSystemAbilities: Hashable, Sendable {
     /// Why a name is invalid there, as words that follow it; nil if it is valid.
     func fault(of name: FileName) -> String? {
         guard !takesAnyName else { return nil }
-        guard String(validating: name.bytes, as: UTF8.self) != nil else { return "it is no UTF-8" }
+        guard String(validating: name.bytes, as: UTF8.self) != nil else { return "it is not UTF-8" }
         if name.bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return "it has a control character" }
         let refused = name.bytes.first { Self.refused.contains($0) }
         if let refused { return "it has \"\(Character(UnicodeScalar(refused)))\"" }

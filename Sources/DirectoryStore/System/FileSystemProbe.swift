@@ -15,8 +15,8 @@ struct FileSystemProbe {
         try isPlain(folder) ? FileSystemAbilities() : tryOut(in: folder)
     }
 
-    /// Whether it is one of Linux's own, of which all is known: nothing in the store is touched for that. What tells no birth time
-    /// keeps no parts of seconds either.
+    /// Whether it is one of Linux's own filesystems, whose features are known, so that the store need not be touched. A
+    /// filesystem that reports no birth time does not keep fractions of seconds either.
     private static func isPlain(_ folder: Handle) throws(Errno) -> Bool {
         guard try FileSystemType(of: folder).isOfLinux, try Linux.status(of: folder).birth != 0 else { return false }
         return try Linux.mayHaveAttributes(folder) && !foldsCase(folder)
@@ -25,7 +25,7 @@ struct FileSystemProbe {
     /// Whether names in a folder of one of Linux's own file systems are found in any case (chattr +F).
     private static func foldsCase(_ folder: Handle) -> Bool {
         var flags: CLong = 0
-        // Where there are no flags there is none of this.
+        // A filesystem without flags has no such feature.
         return ioctl(folder.raw, UInt(CL_FS_IOC_GETFLAGS), &flags) == 0 && flags & CLong(CL_FS_CASEFOLD_FL) != 0
     }
 
@@ -65,7 +65,7 @@ struct FileSystemProbe {
         return found
     }
 
-    /// An empty list of attributes says nothing: many file systems that keep none have one.
+    /// An empty list of attributes proves nothing: many filesystems without attributes return one.
     private func keepsAttribute(_ file: Handle) -> Bool {
         let (attribute, value) = (Attributes.template, Array("kept".utf8))
         return succeeds { () throws(Errno) in

@@ -1,7 +1,7 @@
 import CLinux
 import SystemPackage
 
-/// The kind of a file system, as statfs(2) tells it.
+/// The type of a filesystem, from statfs(2).
 struct FileSystemType: RawRepresentable, Hashable, Sendable {
     let rawValue: UInt32
 
@@ -16,7 +16,7 @@ struct FileSystemType: RawRepresentable, Hashable, Sendable {
     /// Whatever is behind a FUSE daemon or virtiofs: sshfs, rclone, a file system of the host, another replica.
     static let fuse = FileSystemType(rawValue: 0x6573_5546)
 
-    /// Those whose files another machine can change: inotify(7) tells of this machine's changes only.
+    /// Filesystems whose files another machine can change: inotify(7) reports only changes made on this machine.
     private static let shared: Set<UInt32> = [
         0x6969,  // nfs
         0x517B, 0xFF53_4D42, 0xFE53_4D42,  // smb, cifs, smb3
@@ -35,7 +35,7 @@ struct FileSystemType: RawRepresentable, Hashable, Sendable {
     /// Whether it is one of Linux's own, which keep all but what a mount option or an old format takes away.
     var isOfLinux: Bool { Self.ofLinux.contains(rawValue) }
 
-    /// Whether somebody can change the file system's files without this machine's kernel knowing.
+    /// Whether the filesystem's files can be changed without this machine's kernel knowing.
     /// - Parameter isOnDevice: Whether it is on a block device of this machine, as the FUSE drivers of exfat and ntfs are.
     func isShared(isOnDevice: Bool) -> Bool {
         self == .fuse ? !isOnDevice : Self.shared.contains(rawValue)

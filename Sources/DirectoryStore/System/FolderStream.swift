@@ -39,8 +39,9 @@ extension Linux {
                     isFolder: type == Int(DT_UNKNOWN) ? nil : type == Int(DT_DIR)))
         }
     }
-    /// Returns when inotify(7) has queued the events of every rename and removal that could be seen in a folder. Who makes them
-    /// holds the folder's lock until it has (`vfs_rename`, `vfs_unlink` and `vfs_rmdir` in Linux), and so does who lists it.
+    /// Returns when inotify(7) has queued the events of every rename and removal that was visible in a folder. The
+    /// kernel holds the folder's lock until an event is queued (`vfs_rename`, `vfs_unlink` and `vfs_rmdir` in Linux),
+    /// and takes the same lock to list it.
     /// - Returns: False where it can't be listed.
     static func awaitEvents(of folder: Handle) -> Bool {
         guard let raw = try? check({ openat(folder.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }) else {

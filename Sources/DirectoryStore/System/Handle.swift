@@ -1,6 +1,6 @@
 import Glibc
 
-/// An open descriptor that is closed when nobody holds it any more.
+/// An open descriptor, closed by its last owner.
 final class Handle: Sendable {
     let raw: Int32
 

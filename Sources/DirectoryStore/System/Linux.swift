@@ -61,7 +61,7 @@ enum Linux {
         return status
     }
 
-    /// Renames an entry; never replaces another unless `flags` says exchange.
+    /// Renames an entry; never replaces another one unless `flags` requests an exchange.
     static func rename(
         _ name: FileName, in folder: Handle, to newName: FileName, in newFolder: Handle,
         flags: Int32 = CL_RENAME_NOREPLACE
@@ -108,7 +108,7 @@ enum Linux {
 
     /// Sets an open file's modification time; the access time stays.
     ///
-    /// Both times are given: of a modification time that is set alone inotify says that the file was written (IN_MODIFY).
+    /// Sets both times: if only the modification time is set, inotify reports that the file was written (IN_MODIFY).
     static func setModificationDate(_ date: Timestamp, of file: Handle) throws(Errno) {
         var status = stat()
         try check { fstat(file.raw, &status) }

@@ -20,8 +20,8 @@ final class WorkerPool: TaskExecutor {
         queue.add { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 
-    /// Runs `body` on one of the threads: at once on the one that it is called on, if that is one of them. `body` may ask
-    /// the flag whether the caller still waits.
+    /// Runs `body` on one of the threads, or directly if the caller already is one of them. `body` may ask the flag
+    /// whether the caller still waits.
     /// - Throws: What `body` throws; ``RemoteStoreError/cancelled`` when the task is cancelled before it begins.
     func run<Result: Sendable>(
         _ body: @escaping @Sendable (CancellationFlag) throws(RemoteStoreError) -> Result
@@ -47,13 +47,13 @@ final class WorkerPool: TaskExecutor {
     }
 }
 
-/// Says whether the caller of a blocking call still waits.
+/// Tells whether the caller of a blocking call still waits.
 final class CancellationFlag: Sendable {
     private let isCancelled = Locked(false)
 
     func cancel() { isCancelled.withLock { $0 = true } }
 
-    /// - Throws: ``RemoteStoreError/cancelled`` when nobody waits any more.
+    /// - Throws: ``RemoteStoreError/cancelled`` if the caller no longer waits.
     func check() throws(RemoteStoreError) {
         if isCancelled.withLock({ $0 }) { throw .cancelled }
     }

@@ -11,7 +11,7 @@ extension DirectoryTree {
         } catch .noSuchFileOrDirectory {
             throw .cannotSynchronize("\(path): the directory above it does not exist")
         } catch {
-            throw .cannotSynchronize("\(path) cannot be made: \(error)")
+            throw .cannotSynchronize("\(path) can't be created: \(error)")
         }
     }
 
@@ -35,7 +35,7 @@ extension DirectoryTree {
             try Linux.check { syncfs(folder.raw) }
         }
         do throws(Errno) { try memory?.sync() } catch {
-            throw .cannotSynchronize("what was renamed in \(root.path) cannot be noted: \(error)")
+            throw .cannotSynchronize("renames in \(root.path) can't be recorded: \(error)")
         }
     }
 }

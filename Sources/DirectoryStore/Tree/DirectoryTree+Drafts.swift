@@ -28,7 +28,7 @@ extension DirectoryTree {
         do {
             if let contents {
                 try Copying.copy(contents, to: file, path, flag)
-                // Starts to write out at once, without waiting: ext4 then never commits a name before its bytes.
+                // Starts writeback without waiting for it: ext4 then never commits a name before its bytes.
                 _ = sync_file_range(file.raw, 0, 0, CL_SYNC_FILE_RANGE_WRITE)
             }
             draft.refused = try at(path) { () throws(Errno) in try dress(file) }

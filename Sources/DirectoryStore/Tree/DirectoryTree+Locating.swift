@@ -75,8 +75,8 @@ extension DirectoryTree {
     /// How often an item is searched for while others move entries in the tree.
     private static let mostSearches = 8
 
-    /// Looks where the index says; then, when that was wrong, where a search of the whole tree saw the item. The index may be
-    /// behind the tree, be it by a rename of ours that another thread has made and not noted yet.
+    /// Looks where the index says, and if that is wrong, where a search of the whole tree saw the item. The index may
+    /// be behind the tree, for example after a rename of ours that another thread has not noted yet.
     /// - Throws: ``RemoteStoreError/noSuchItem(_:)`` when a search missed it that nothing changed under, or all others did;
     ///   ``RemoteStoreError/itemUnavailable(_:)`` when it is there and never where it was just seen.
     private func search<Found>(
@@ -92,7 +92,7 @@ extension DirectoryTree {
             if seen.isSteady, seen.places[key] == nil { throw .noSuchItem(key.identifier) }
         }
         guard wasSeen else { throw .noSuchItem(key.identifier) }
-        throw .itemUnavailable("it changes its place at every look")
+        throw .itemUnavailable("it keeps moving")
     }
 
     private func lookAtKnownPlace<Found>(

@@ -142,7 +142,7 @@ extension DirectoryTree {
             guard let other = try occupant(change.place, change.folder) else { throw .serverUnreachable }
             throw .filenameCollision(other.status.kind == nil ? nil : try describeOccupant(other))
         } catch .invalidArgument {
-            throw .cannotSynchronize("\(path(change.old.names)): a folder cannot move into itself")
+            throw .cannotSynchronize("\(path(change.old.names)): a folder can't be moved into itself")
         } catch {
             throw failure(error, at: path(change.old.names))
         }

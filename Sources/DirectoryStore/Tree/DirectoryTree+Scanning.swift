@@ -18,15 +18,16 @@ struct Sightings {
         var names: [FileName]
         /// Its change time before it was read, in nanoseconds.
         var changed: Int64
-        /// Whether a change since then shows in the change time: it is no time that the clock may still give to another.
+        /// Whether a later change would be visible in the change time, because the clock can't return the same time
+        /// again.
         var isTelling: Bool
     }
 
     var places: [ItemKey: Place] = [:]
     /// The folders that were read. Folders that this user can't read are not part of the store.
     var visits: [ItemKey: Visit] = [:]
-    /// Whether all was as it was seen when the search ended: what moves from a folder not yet read to one already read is
-    /// missed by one pass.
+    /// Whether everything was still as seen when the search ended: an item that moves from a folder not yet read to one
+    /// already read is missed by a single pass.
     var isSteady = false
 }
 
@@ -41,7 +42,7 @@ extension DirectoryTree {
         }
     }
 
-    /// How often folders that changed meanwhile are read again.
+    /// How often folders that changed in the meantime are read again.
     private static let mostRounds = 3
 
     /// Searches folders for as long as they change, within bounds.
@@ -76,7 +77,7 @@ extension DirectoryTree {
                 }
                 seen.visits[start.key] = visit
             } catch  where error.provesAbsence {
-                // Removed or moved meanwhile.
+                // Removed or moved in the meantime.
                 seen.visits[start.key] = nil
             } catch  where error == .permissionDenied || error == .notPermitted {
                 seen.visits[start.key] = Sightings.Visit(names: start.names, changed: 0, isTelling: true)
@@ -84,7 +85,7 @@ extension DirectoryTree {
                 throw failure(error, at: path(start.names))
             }
         }
-        // If the root was replaced meanwhile, the result proves nothing.
+        // If the root was replaced in the meantime, the result proves nothing.
         _ = try openRoot()
     }
 
@@ -105,8 +106,8 @@ extension DirectoryTree {
             names: names, changed: changed, isTelling: age.overflow || age.partialValue > clockGrain)
     }
 
-    /// The folders of which that was seen need not be what they hold now, and those that are no longer there: these count as
-    /// not read, and where they went, that folder has changed.
+    /// The folders whose recorded entries may be outdated, and those that no longer exist: these count as not read, and
+    /// the folder they moved to has changed.
     private func changed(since seen: Sightings) throws(RemoteStoreError) -> (changed: [SearchStart], gone: [ItemKey]) {
         let top = try openRoot()
         var changed: [SearchStart] = []

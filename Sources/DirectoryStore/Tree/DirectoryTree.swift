@@ -4,7 +4,7 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// The blocking work of a ``DirectoryStore``. Every method may run on several threads at once.
+/// The blocking work of a ``DirectoryStore``. Every method may be called concurrently.
 ///
 /// Lock order: `draining`, `scanning`, `searching`, then `index` or `marks`. System calls of microseconds are made under `index`, so that
 /// what is recorded cannot be older than what is known.
@@ -25,12 +25,12 @@ final class DirectoryTree: Sendable {
     let listingTime = Locked(Duration.zero)
     /// The identifiers of items that are identified by places; nil if they are identified by inodes.
     let memory: PlaceMemory?
-    /// Held while an entry gets a name that was checked before, if the file system can't do both at once.
+    /// Held while an entry gets a name that was checked before, if the filesystem can't do both in one step.
     let renaming = Locked(0)
     /// The age at which a temporary file counts as abandoned.
     let temporaryLife: Duration
-    /// How often events were processed, the tree was searched, and a folder was searched for marks. Each is held meanwhile,
-    /// so that only one thread does it.
+    /// How often events were processed, the tree was searched, and a folder was searched for marks. The lock is held
+    /// during the work, so that only one thread does it.
     let draining = Locked(0, rank: .storeEvents)
     let scanning = Locked(0, rank: .storeScan)
     let searching = Locked(0, rank: .storeScan)

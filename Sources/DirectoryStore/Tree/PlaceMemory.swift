@@ -3,8 +3,8 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// ``PlaceKeys`` with a file in which the exceptions outlive the process: a line for each change, and made anew with the
-/// first of a process. Of a line that a crash cut, or that is none, nothing is believed.
+/// ``PlaceKeys`` with a file that keeps the exceptions across restarts: one line for each change, rewritten with the
+/// first change of a process. Truncated and invalid lines are ignored.
 final class PlaceMemory: Sendable {
     private struct State {
         var keys = PlaceKeys()
@@ -67,7 +67,7 @@ final class PlaceMemory: Sendable {
             guard let log = state.log else { return try rewrite(&state) }
             try Self.write(Self.line(place, key), to: log)
         } catch {
-            state.isBehind = true  // ``sync()`` says it, and so nothing counts as durable.
+            state.isBehind = true  // ``sync()`` reports it, so nothing counts as durable.
         }
     }
 
@@ -145,7 +145,7 @@ extension DirectoryTree {
         known(try Linux.status(of: place.name, in: folder), at: place)
     }
 
-    /// What is open, of which this is the place.
+    /// The status of an open file at this place.
     func status(of file: Handle, at place: Place) throws(Errno) -> FileStatus {
         known(try Linux.status(of: file), at: place)
     }

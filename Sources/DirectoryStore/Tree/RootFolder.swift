@@ -23,9 +23,9 @@ final class RootFolder: Sendable {
         var identity: String
         var generation: Generation
         var isLost = false
-        /// What is in its place.
+        /// The directory that is in its place.
         var stranger: Stranger?
-        /// One of these that the engine was told about.
+        /// The one of these that the engine was told about.
         var refused: Stranger?
     }
 
@@ -106,7 +106,8 @@ final class RootFolder: Sendable {
         guard found.identity == identity else {
             return (nil, leave(stranger: stamp.device == last.device ? found : nil))
         }
-        // The same directory is on another device when its disk has another number. Without a birth time nothing tells.
+        // The same directory has another device number if its disk got another number. Without a birth time they can't
+        // be told apart.
         guard stamp.device == last.device || type == nil && stamp.birth != 0 else { return (nil, leave(stranger: nil)) }
         guard found.generation >= generation else { return (nil, leave(stranger: found)) }
         return state.withLock {

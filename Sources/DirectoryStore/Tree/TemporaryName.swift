@@ -22,10 +22,10 @@ enum TemporaryName {
 
     static func matches(_ name: FileName) -> Bool { name.bytes.starts(with: prefix) }
 
-    /// Whether it is such a name of another process.
+    /// Whether it is a temporary name of another process.
     static func isOfAnother(_ name: FileName) -> Bool { matches(name) && !name.bytes.starts(with: own) }
 
-    /// Whether it is such a name of a process that has exited, so that the file will never be completed.
+    /// Whether it is a temporary name of a process that has exited, so that the file will never be completed.
     static func isOfDead(_ name: FileName) -> Bool {
         guard matches(name), !name.bytes.starts(with: own) else { return false }
         return Maker(String(decoding: name.bytes.dropFirst(prefix.count), as: UTF8.self))?.isDead ?? false
@@ -74,7 +74,7 @@ private struct Maker {
         return String(decoding: text.prefix(max(0, length)), as: UTF8.self).filter { $0.isNumber }
     }
 
-    /// What proc_pid_stat(5) says: when it was started, and whether it only waits for its parent to reap it.
+    /// From proc_pid_stat(5): when the process was started, and whether it is a zombie.
     private static func state(of process: Int32) -> (start: String, hasEnded: Bool)? {
         // The second field may hold anything but ends with the last parenthesis. The third is the first after it.
         guard let line = read("/proc/\(process)/stat"), let end = line.lastIndex(of: ")") else { return nil }

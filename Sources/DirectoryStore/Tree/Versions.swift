@@ -4,8 +4,8 @@ extension FileStatus {
     /// Size, modification time and inode: a rewrite changes one of them, unless it sets the time back. Empty for folders and
     /// symlinks, whose content is their children and their target.
     ///
-    /// Since Linux 6.13 the first write after a look at the time gets a time of its own, so that even a rewrite of
-    /// the same size in the same tick shows; older kernels tell times to some milliseconds.
+    /// Since Linux 6.13 the first write after the time was read gets a new time, so that even a rewrite of the same
+    /// size within a clock tick is visible; older kernels have a resolution of some milliseconds.
     var contentVersion: String {
         guard kind == .file else { return "" }
         // Where items are identified by places, inode numbers change with each mount.
@@ -18,7 +18,7 @@ extension FileStatus {
     func metadataVersion(at place: Place, _ metadata: ItemMetadata) -> String {
         var state = UInt64(bitPattern: changed)
         if placeKey != nil, kind == .file {
-            // The clocks of such file systems are too coarse to reveal a second change.
+            // The clocks of these filesystems are too coarse to show a second change.
             var hash = StableHash()
             hash.add(state)
             hash.add(UInt64(mode))

@@ -13,14 +13,14 @@ func makeOperations(_ features: Features) -> fuse_lowlevel_ops {
     addFileOperations(&table)
     addDataOperations(&table)
     addFolderOperations(&table)
-    // libfuse tells the kernel to ask for what is in the table, so these only go in when there is somebody to ask.
+    // The kernel sends only requests that are in this table, so these are added only if the filesystem supports them.
     if features.contains(.readDirectoryPlus) { addReadDirectoryPlus(&table) }
     if features.contains(.posixLocks) { addPosixLocks(&table) }
     if features.contains(.flock) { addFlock(&table) }
     return table
 }
 
-/// One request: who asks and how to answer.
+/// One request: its caller and how to answer.
 struct Request {
     let pointer: OpaquePointer
     let lot: Unmanaged<ParkingLot>

@@ -9,7 +9,7 @@ public final class ParkedReply<Answer>: Sendable {
     }
 
     deinit {
-        // Nobody else can take it now; the reply answers EIO by being dropped.
+        // Nobody else can take it now; the dropped reply answers EIO.
         _ = take()
     }
 

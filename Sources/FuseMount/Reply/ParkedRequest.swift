@@ -2,10 +2,10 @@ internal import CFuse
 internal import Glibc
 internal import Threads
 
-/// What all kinds of parked replies share: who has the request, and whether its caller was interrupted.
+/// The common part of all parked replies: the request, and whether its caller was interrupted.
 final class ParkedRequest: Sendable {
     private struct State: @unchecked Sendable {
-        // libfuse's request; only who takes it out of here uses it.
+        // libfuse's request. Whoever takes it out of here owns it.
         var request: OpaquePointer?
         var key: UInt = 0
         var isInterrupted = false
@@ -24,7 +24,7 @@ final class ParkedRequest: Sendable {
             fuse_reply_err(request, ENOTCONN)
             return
         }
-        // The key, not a pointer: the request may be answered and gone when the interrupt is told.
+        // The key instead of a pointer: the request may have been answered and freed when the interrupt arrives.
         fuse_req_interrupt_func(request, Self.interrupted, UnsafeMutableRawPointer(bitPattern: key))
         state.withLock { state in
             state.request = request
@@ -34,7 +34,7 @@ final class ParkedRequest: Sendable {
         if lot._withUnsafeGuaranteedRef({ $0.isClosed }) { refuse() }
     }
 
-    /// libfuse tells that the caller of `request` got a signal. It holds the request's lock meanwhile.
+    /// Called by libfuse when the caller of `request` got a signal. libfuse holds the request's lock during the call.
     private static let interrupted: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Void = {
         request, key in
         let user = fuse_req_userdata(request)!

@@ -12,7 +12,7 @@ final class ParkingLot: Sendable {
 
     private let contents = Gate(Contents())
 
-    /// Counts and keeps a request. Nil when the session ends: it must be answered at once.
+    /// Counts and keeps a request. Nil if the session is ending: the request must be answered immediately.
     func enter(_ request: ParkedRequest) -> UInt? {
         contents.withLock { contents in
             guard !contents.isClosed else { return nil }

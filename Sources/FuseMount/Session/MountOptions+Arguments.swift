@@ -63,7 +63,7 @@ extension MountOptions {
     }
 }
 
-/// What libfuse said about a failure, or `fallback` when it said nothing.
+/// libfuse's message about a failure, or `fallback` if there is none.
 func libraryMessage(_ fallback: String) -> String {
     let text = String(cString: cfuse_log_text())
     return text.isEmpty ? fallback : text

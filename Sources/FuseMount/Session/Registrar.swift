@@ -7,14 +7,14 @@ struct Registrar {
         /// Nothing needed it so far.
         case new
         case running(cfuse_registrar)
-        /// There is none, or it is gone.
+        /// The program does not exist, or has ended.
         case ended
     }
 
     private var phase = Phase.new
 
     /// Starts the program at the first call.
-    /// - Returns: The ID or a negated errno; that of ENOTCONN if there is no such program, now and later.
+    /// - Returns: The ID or a negated errno; -ENOTCONN if there is no such program, now and later.
     mutating func register(_ descriptor: Int32, _ session: OpaquePointer, _ program: String?) -> Int32 {
         if case .new = phase { phase = Self.start(program, session) }
         guard case .running(var registrar) = phase else { return -Errno.socketNotConnected.rawValue }

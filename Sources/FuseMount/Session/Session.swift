@@ -14,7 +14,7 @@ public final class Session: Sendable {
 
     struct State {
         var phase = Phase.new
-        /// Which mount is ours: at its path others may be by now.
+        /// Identifies our mount, because another one may be at its path by now.
         var identity: cfuse_mount_identity?
         var supportsPassthrough = false
         /// Whether this process may register backing files itself, as far as is known.
@@ -30,7 +30,7 @@ public final class Session: Sendable {
     public let notifier = Notifier()
     let features: Features
     let lot = ParkingLot()
-    /// Asked by a filesystem under locks of its own.
+    /// A filesystem may take it while holding its own locks.
     let state = Locked(State(), rank: .innermost)
     /// Asked the same way, one file at a time.
     let registrar = Locked(Registrar(), rank: .innermost)

@@ -6,7 +6,7 @@ public struct OpenOptions: Sendable {
     public let killPrivileges: Bool
 }
 
-/// How bytes are to be written.
+/// How to write the bytes.
 public struct WriteOptions: Sendable {
     /// The flags of the open file (O_APPEND, O_DIRECT, O_SYNC, ...).
     public let flags: Int32

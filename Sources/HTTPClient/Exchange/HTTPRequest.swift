@@ -9,7 +9,7 @@ package enum HTTPLogin: Hashable, Sendable {
     case bearer(String)
 }
 
-/// A request. What is in it goes out as it is: who makes it has signed and encoded it.
+/// A request. It is sent as it is: the caller has signed and encoded it.
 package struct HTTPRequest: Sendable {
     /// What is sent after the headers.
     package enum Body: Sendable {
@@ -66,10 +66,10 @@ package struct HTTPHead: Hashable, Sendable {
     /// The value of a header, whose name is given in lower case.
     package subscript(name: String) -> String? { headers[name] }
 
-    /// Whether it says that what was asked is done.
+    /// Whether the status means success.
     package var isSuccess: Bool { (200..<300).contains(status) }
 
-    /// What `Content-Length` says, where that is a size.
+    /// The value of `Content-Length`, if it is a valid size.
     package var contentLength: Int64? { headers["content-length"].flatMap(Self.size) }
 
     /// A whole number of 0 and more, of digits only.
@@ -88,17 +88,17 @@ package struct HTTPAnswer: Sendable {
     package var body: [UInt8]
 }
 
-/// Why there is no answer, as the text says in one line without secrets.
+/// Why there is no answer, in one line without secrets.
 package enum HTTPFailure: Error, Hashable, Sendable {
     /// No connection, or none any more.
     case unreachable(String)
     /// There was one, and nothing came for as long as was waited.
     case silent(String)
-    /// Whoever answered could not prove to be the server.
+    /// The peer could not prove to be the server.
     case untrusted(String)
     /// The answer is longer than it may be, or no HTTP.
     case malformed(String)
-    /// The file that is sent has fewer bytes than was said.
+    /// The file to send has fewer bytes than declared.
     case contentsEndEarly
     /// The sink wants no more.
     case unwanted

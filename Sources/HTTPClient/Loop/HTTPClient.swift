@@ -7,7 +7,7 @@ package final class HTTPClient: Sendable {
     private let loop: TransferLoop
 
     /// - Parameters:
-    ///   - authorities: A file of certificates (PEM) of those whose word is taken for who a server is; the system's for nil.
+    ///   - authorities: A file of trusted certificates (PEM); nil for the system's.
     ///   - connections: How many there are to one server at most.
     /// - Throws: ``HTTPFailure/unreachable(_:)`` where no thread or no memory is left.
     package init(authorities: String? = nil, connections: Int = 32) throws(HTTPFailure) {

@@ -39,7 +39,7 @@ final class Transfer {
         setCallbacks()
     }
 
-    /// After it is no longer the loop's.
+    /// Called after the loop has released it.
     func free() {
         curl_easy_cleanup(handle)
         curl_slist_free_all(list)
@@ -64,8 +64,8 @@ final class Transfer {
         _ = ccurl_set_number(handle, CURLOPT_BUFFERSIZE, 128 << 10)
         _ = ccurl_set_number(handle, CURLOPT_UPLOAD_BUFFERSIZE, 128 << 10)
         _ = ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, words)
-        // One that is kept may be closed by the server as this goes out, and then nobody knows whether it was done. Servers close after
-        // five seconds and more.
+        // A reused connection may be closed by the server while the request is sent, and then its outcome is unknown.
+        // Servers close idle connections after five seconds or more.
         if request.isSentOnce { _ = ccurl_set_number(handle, CURLOPT_MAXAGE_CONN, 3) }
         if let authorities { _ = ccurl_set_text(handle, CURLOPT_CAINFO, authorities) }
         if let login = request.login { setLogin(login) }
@@ -97,7 +97,7 @@ final class Transfer {
             _ = ccurl_set_text(handle, CURLOPT_CUSTOMREQUEST, request.method)
         }
         for header in request.headers {
-            // A semicolon is libcurl's word for a header without a value.
+            // libcurl's syntax for a header without a value is a semicolon.
             let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
             list = curl_slist_append(list, line) ?? list
         }
@@ -164,7 +164,7 @@ final class Transfer {
         headSize += bytes.count
         headerCount += 1
         guard headSize <= Self.longestHead, headerCount <= Self.mostHeaders else {
-            return fail(.malformed("the server's answer has headers without end"))
+            return fail(.malformed("the server's answer has too many headers"))
         }
         let line = String(decoding: bytes, as: UTF8.self)
         if line == "\r\n" || line == "\n" {

@@ -21,8 +21,7 @@ package final class XMLElement {
     package subscript(name: String) -> XMLElement? { children.first { $0.name == name } }
 }
 
-/// Reads XML that nobody vouches for (expat): a document type is refused, and with it every entity; depth, elements and text are
-/// limited.
+/// Reads untrusted XML (expat): document types, and thus entities, are rejected; depth, elements and text are limited.
 package final class XMLReader {
     /// How much of it is taken.
     package struct Limits: Sendable {
@@ -39,7 +38,7 @@ package final class XMLReader {
     private var (elements, bytes) = (0, 0)
     private var isRefused = false
     private let parser: XML_Parser
-    /// Takes the children of the document's element, of which none is kept then.
+    /// Takes the children of the root element, which are then not kept.
     private let child: ((XMLElement) -> Bool)?
     /// Bytes since the last child.
     private var pending = 0
@@ -72,7 +71,7 @@ package final class XMLReader {
     }
 
     /// Takes what comes next of a document.
-    /// - Returns: False when it is none, or none within the limits: nothing of it can be believed.
+    /// - Returns: False if it is not well-formed XML within the limits: none of it can be trusted.
     package func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         pending += bytes.count
         guard !isRefused, pending <= limits.bytes + bytes.count, let count = Int32(exactly: bytes.count) else {

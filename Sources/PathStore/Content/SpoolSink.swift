@@ -23,10 +23,10 @@ final class SpoolSink: ContentSink {
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
         guard offset >= 0, offset.saturatingAdd(Int64(bytes.count)) <= limit else {
-            throw .malformedAnswer("bytes came for no place")
+            throw .malformedAnswer("the content has bytes at an impossible offset")
         }
         do throws(Errno) { try bytes.writeAll(to: file, at: offset) } catch {
-            throw .itemUnavailable("no room for a temporary file: \(error)")
+            throw .itemUnavailable("no space for a temporary file: \(error)")
         }
     }
 

@@ -9,10 +9,10 @@ package struct PathEntry: Hashable, Sendable {
     package var version: String?
     /// The content's size in bytes; 0 for folders and symlinks.
     package var size: Int64
-    /// What a listing does not tell is nil; ``PathStorage/entry(at:)`` tells all that is kept.
+    /// Nil for what a listing does not report; ``PathStorage/entry(at:)`` reports everything that is kept.
     package var attributes: PathAttributes
-    /// A storage's own lasting name of the file, such as Nextcloud's file number, which a rename keeps; nil where there is
-    /// none.
+    /// The storage's own permanent identifier of the file, such as Nextcloud's file number, which survives a rename;
+    /// nil if it has none.
     package var identity: String?
     /// Whether no later write can leave this version, as the storage knows by its own clock. Where it isn't, and
     /// ``PathStorageProperties/changeGrain`` is not 0, the version is looked at again when the grain has passed.

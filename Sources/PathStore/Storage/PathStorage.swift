@@ -3,14 +3,14 @@ package import ReplicaModel
 /// A storage that knows only paths, such as S3, WebDAV, SFTP and rclone: without identifiers, a durable feed, or a way to
 /// look up a lost create. ``PathStore`` makes a `RemoteStore` of it.
 ///
-/// All methods may be called at once from any number of tasks, also for one folder; never twice at once for one path.
-/// Each may be repeated after a failure. What cannot be told is ``PathStorageError/unreachable(_:)``, so that it never
-/// deletes.
+/// All methods may be called concurrently, also for the same folder, but never twice at once for the same path. Each
+/// may be repeated after a failure. If the result is unknown, they throw ``PathStorageError/unreachable(_:)``, which
+/// never leads to a deletion.
 package protocol PathStorage: Sendable {
     /// What it can keep and do. Constant.
     var properties: PathStorageProperties { get }
 
-    /// The entry at `path`; nil is positive proof that there is none.
+    /// The entry at `path`. Nil is proof that there is none.
     func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry?
 
     /// The entries of a folder, page by page; nil starts. A listing that fails throws; it never ends early.
@@ -46,14 +46,14 @@ package protocol PathStorage: Sendable {
     func set(_ attributes: PathAttributes, of path: StoragePath) async throws(PathStorageError) -> PathEntry
 
     /// Moves a file, a symlink or a folder with its contents; never over another.
-    /// - Parameter version: That of a file as it was last seen; nil for all other kinds.
+    /// - Parameter version: The last known version of a file; nil for all other kinds.
     /// - Throws: ``PathStorageError/taken(_:)``, ``PathStorageError/changed(_:)``, ``PathStorageError/notFound``.
     func move(
         _ path: StoragePath, to target: StoragePath, version: String?
     ) async throws(PathStorageError) -> PathEntry
 
     /// Removes a file, a symlink or an empty folder. Succeeds if it is already gone.
-    /// - Parameter version: That of a file as it was last seen; nil for all other kinds.
+    /// - Parameter version: The last known version of a file; nil for all other kinds.
     /// - Throws: ``PathStorageError/changed(_:)``, ``PathStorageError/notEmpty``.
     func remove(_ path: StoragePath, version: String?) async throws(PathStorageError)
 

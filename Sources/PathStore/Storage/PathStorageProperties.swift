@@ -23,12 +23,12 @@ package struct PathStorageProperties: Hashable, Sendable, Codable {
     package var keepsModificationDates = true
     package var keepsMarks = true
     package var keepsSymlinks = true
-    /// Whether ``PathEntry/identity`` is told of every entry, and is never used again for another.
+    /// Whether every entry has a ``PathEntry/identity`` that is never reused for another.
     package var hasIdentities = false
-    /// Whether ``PathEntry/version`` is told of every folder, the root too, and is another whenever anything in the folder, or anywhere
-    /// below it, is another. Only where versions are exact.
+    /// Whether every folder, including the root, has a ``PathEntry/version`` that changes whenever anything in the
+    /// folder or below it changes. Only if versions are exact.
     package var foldersTellChanges = false
-    /// Whether a listing tells the attributes that are kept. Else only ``PathStorage/entry(at:)`` does.
+    /// Whether a listing reports the attributes that are kept. Otherwise only ``PathStorage/entry(at:)`` does.
     package var listsAttributes = true
     /// Whether ``PathStorage/list(_:isDeep:from:)`` can list all that is below.
     package var listsDeep = false

@@ -18,13 +18,13 @@ final class PathLocks: Sendable {
         var held: [Int: [Claim]] = [:]
         var waiting: [(ticket: Int, claims: [Claim], task: CheckedContinuation<Void, Never>)] = []
         var tickets = 0
-        /// What was released, and when, as long as somebody looks.
+        /// The released claims and when they were released, as long as a comparison needs them.
         var past: [(moment: Int, claims: [Claim])] = []
         var lookers: [Int: Int] = [:]
     }
     private let state = Locked(State())
 
-    /// Runs `body` while nobody else has any of the paths.
+    /// Runs `body` with exclusive use of all of the paths.
     func hold<Result>(
         _ claims: [Claim], _ body: () async throws(RemoteStoreError) -> Result
     ) async throws(RemoteStoreError) -> Result {
@@ -64,7 +64,7 @@ final class PathLocks: Sendable {
 
     // MARK: What is told
 
-    /// A moment from which on what happens is remembered; whoever takes one owes an ``endLook(_:)``.
+    /// Marks a moment; all later activity is remembered until the caller ends it with ``endLook(_:)``.
     func beginLook() -> Int {
         state.withLock { state in
             state.tickets += 1
@@ -96,12 +96,12 @@ extension PathLocks.State {
         !held.values.contains { $0.contains { other in claims.contains { $0.conflicts(with: other) } } }
     }
 
-    /// Lets in whoever can go now, in order.
+    /// Admits those whose paths are free, in order.
     fileprivate mutating func admit() -> [CheckedContinuation<Void, Never>] {
         var tasks: [CheckedContinuation<Void, Never>] = []
         var left: [(ticket: Int, claims: [PathLocks.Claim], task: CheckedContinuation<Void, Never>)] = []
         for waiter in waiting {
-            // Whoever came first goes first, also when it needs more.
+            // First come, first served, even if the first one needs more paths.
             let isBehind = left.contains { other in
                 other.claims.contains { one in waiter.claims.contains { $0.conflicts(with: one) } }
             }

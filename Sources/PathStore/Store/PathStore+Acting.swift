@@ -31,7 +31,7 @@ extension PathStore {
             }
             try await look(id)
         }
-        throw .itemUnavailable("it changes its place at every look")
+        throw .itemUnavailable("it keeps moving")
     }
 
     /// Writes down what is about to be done, does it, and strikes it out when it is known to be done, or not.
@@ -74,7 +74,7 @@ extension PathStore {
 
     func check(_ name: FileName) throws(RemoteStoreError) {
         guard name.isValid, name.bytes.count <= properties.longestName else {
-            throw .cannotSynchronize("the storage cannot keep a name of this form")
+            throw .cannotSynchronize("the storage can't keep this name")
         }
     }
 
@@ -85,7 +85,8 @@ extension PathStore {
         if entry == nil {
             do throws(PathStorageError) { entry = try await storage.entry(at: path) } catch { throw error.general }
         }
-        // Gone by now: the call is made again. Of another name it is another's, but for the case.
+        // If it is gone, the call is repeated. An entry under another name belongs to another file, unless only the
+        // case differs.
         guard let entry, let name = entry.path.name, name.isValid, entry.path.parent == path.parent,
             name == path.name || !storage.properties.isCaseSensitive
         else { throw .serverUnreachable }

@@ -2,12 +2,12 @@ internal import GRDB
 package import ReplicaModel
 internal import Threads
 
-/// Where somebody was lately, and what may have changed.
+/// Where programs were recently active, and what may have changed.
 struct Attention: Sendable {
     /// When a folder was listed last, in nanoseconds of the store's clock.
     var lookedAt: [Int64: Int64] = [:]
     var usedAt: [Int64: Int64] = [:]
-    /// Folders in which the storage says that something may have changed.
+    /// Folders that the storage reported as possibly changed.
     var signalled: Set<StoragePath> = []
     /// Whether it may have changed anywhere.
     var isSignalledEverywhere = false
@@ -50,7 +50,7 @@ extension PathStore {
                     batch.deleted.append(ItemIdentifier(row: id))
                     continue
                 }
-                // What is nowhere now is told of when it is known what became of it.
+                // An item that is nowhere now is reported when its fate is known.
                 if row.parent != PathRow.limbo { batch.updated.append(item(of: row)) }
             }
             let end: Int64 = isMore ? changes[Self.batchSize - 1]["sequence"] : newest
@@ -71,7 +71,7 @@ extension PathStore {
 
     // MARK: Attention
 
-    /// Notes that somebody is in a folder, and when it was listed.
+    /// Notes activity in a folder, and when it was listed.
     func use(_ folder: Int64, lookedAt moment: Int64? = nil) {
         let now = options.now()
         attention.withLock { attention in

@@ -7,7 +7,7 @@ private struct Arrival: Sendable {
     var entry: PathEntry
     var path: StoragePath { entry.path }
 
-    /// Equal for files that may be one: nil for what nothing is told by.
+    /// What files that may be the same have in common; nil for entries that can't be matched by it.
     var likeness: Likeness? {
         guard entry.kind == .file, entry.size > 0, let version = entry.version else { return nil }
         return Likeness(version: version, size: entry.size)
@@ -20,9 +20,9 @@ private struct Likeness: Hashable {
 }
 
 extension PathStore {
-    /// Compares folders as they were listed with what is known. What is new gets an identifier, or is known by its identity,
-    /// its mark, or as the only one of its version and size; what is missing goes to limbo once nothing is proven to be at
-    /// its place.
+    /// Compares listed folders with the table. A new entry is matched by its identity, its mark, or if it is the only
+    /// one with its version and size; otherwise it gets a new identifier. A missing item goes to limbo once its absence
+    /// is proven.
     /// - Parameter look: When the listings began: what calls were about since is left alone.
     func compare(_ folders: [FolderEntries], since look: Int) async throws(RemoteStoreError) {
         let root = folders.first { $0.folder == PathRow.root }
@@ -100,7 +100,7 @@ extension PathStore {
                     return
                 }
                 (row.parent, row.name) = (arrival.parent, name)
-                // Another version of an item that was found by its version alone says nothing of the content.
+                // If an item was matched by its version alone, a different version says nothing about the content.
                 let isOther = row.kind == .file && (known.isByLikeness || row.version != arrival.entry.version)
                 if row.kind == .file { (row.version, row.size) = (arrival.entry.version, max(0, arrival.entry.size)) }
                 row.take(arrival.entry.attributes)
@@ -193,7 +193,7 @@ extension Database {
         return true
     }
 
-    /// Sends whatever is known at a place to limbo, but for one item.
+    /// Sends the items known at a place to limbo, except one.
     func vacate(_ parent: Int64, _ name: FileName, for id: Int64?) throws {
         if let other = try row(in: parent, name), other.id != id { try sendToLimbo(other) }
     }

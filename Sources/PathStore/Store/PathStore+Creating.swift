@@ -15,7 +15,7 @@ extension PathStore {
         }
         for _ in 0..<8 {
             let parent = try known(template.parent)
-            guard parent.kind == .folder else { throw .cannotSynchronize("only folders have something in them") }
+            guard parent.kind == .folder else { throw .cannotSynchronize("only folders can contain items") }
             guard let folder = try path(of: parent.id) else {
                 try await look(parent.id)
                 continue
@@ -35,7 +35,7 @@ extension PathStore {
             // Nothing can be made there: the folder is gone, or elsewhere.
             try await look(parent.id)
         }
-        throw .itemUnavailable("the folder changes its place at every look")
+        throw .itemUnavailable("the folder keeps moving")
     }
 
     /// The text by which what a template made is known.
@@ -77,7 +77,7 @@ extension PathStore {
                 id: try database.freshIdentifier(self.options.identifier), parent: parent, name: template.filename,
                 entry: entry)
             (row.kind, row.mark, row.told) = (template.kind, mark, PathAttributes())
-            // Whoever made a folder knows what is in it: what others put there is told.
+            // The creator of a folder knows its content: anything that others put there is a change.
             row.isListed = template.kind == .folder
             if template.kind == .symlink { row.target = template.target ?? [] }
             return try self.confirm(entry, row, sent: sent, written: hash, database)
@@ -89,7 +89,7 @@ extension PathStore {
                 other.kind.itemKind == template.kind,
                 try table.read({ try $0.row(in: parent, template.filename) }) == nil
             {
-                // Nobody was told of it: it went out twice, as something on the way does with what gets no answer.
+                // It was never reported: the request was sent twice, as a proxy does with an unanswered request.
                 return .made(try await adopt(other, in: parent, mark, nil))
             }
             if let other = try await equal(other, to: contents, hash, at: path, in: parent) {
@@ -101,8 +101,8 @@ extension PathStore {
         }
     }
 
-    /// What took the place of a file, where it has the bytes that were to be there and nobody was told of it: where marks are not kept
-    /// nothing else tells that a create went out twice. Another's of the same bytes may be taken for ours.
+    /// The occupant of the place, if it has the expected bytes and was never reported. Without marks, nothing else
+    /// shows that a create was sent twice. A file of the same content by someone else may be taken for ours.
     private func equal(
         _ other: PathEntry?, to contents: ItemContents?, _ hash: [UInt8]?, at path: StoragePath, in parent: Int64
     ) async throws(RemoteStoreError) -> PathEntry? {
@@ -141,13 +141,13 @@ extension PathStore {
         case .file:
             guard let contents, contents.size == row.size else { return false }
             guard let hash = ContentHash.of(contents.file, size: contents.size) else {
-                throw .cannotSynchronize("the contents end before their size")
+                throw .cannotSynchronize("the content is shorter than declared")
             }
             return try await self.hash(of: path, row) == hash
         }
     }
 
-    /// What a create whose answer was lost made, with what is to be in it now.
+    /// The item made by a create whose answer was lost, updated to the current content.
     private func completed(
         _ row: PathRow, _ template: ItemTemplate, _ fields: ItemFields, _ contents: ItemContents?
     ) async throws(RemoteStoreError) -> StoreResult {

@@ -6,14 +6,14 @@ extension PathStore {
     private struct Changed: Sendable {
         var folder: Int64
         var path: StoragePath
-        /// As it was told before the folder was listed.
+        /// The folder's version as reported before it was listed.
         var version: String
     }
 
-    /// Descends from the root into the folders of which something is known and whose versions are others than before. A folder's new version is
-    /// noted when all below it was compared, so that what was left out is met again.
+    /// Descends from the root into the known folders whose versions have changed. A folder's new version is recorded
+    /// only after everything below it was compared, so that skipped folders are visited again.
     /// - Parameter most: How many folders are listed, as long as one is done with.
-    /// - Returns: Whether nothing was left out; false also where the root tells no version.
+    /// - Returns: Whether nothing was skipped; false also if the root has no version.
     func compareChangedFolders(most: Int) async throws(RemoteStoreError) -> Bool {
         guard let version = try await present(.root)?.version else { return false }
         let isSame = try table.read { database in
@@ -51,7 +51,7 @@ extension PathStore {
         return left.isEmpty
     }
 
-    /// The folders in these that are to be looked into.
+    /// The folders among these that have to be visited.
     private func changedFolders(in folders: [FolderEntries]) throws(RemoteStoreError) -> [Changed] {
         try table.read { database in
             try folders.flatMap { folder in

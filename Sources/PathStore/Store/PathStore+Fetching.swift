@@ -32,7 +32,7 @@ extension PathStore {
                 }
             }
         }
-        throw version == nil ? .itemUnavailable("it is another at every look") : .versionNoLongerAvailable
+        throw version == nil ? .itemUnavailable("it keeps changing") : .versionNoLongerAvailable
     }
 
     private func read(

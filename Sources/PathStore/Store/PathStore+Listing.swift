@@ -18,7 +18,7 @@ extension PathStore {
         in folder: ItemIdentifier, from page: EnumerationPage?
     ) async throws(RemoteStoreError) -> ItemPage {
         let row = try known(folder)
-        guard row.kind == .folder else { throw .cannotSynchronize("only folders are listed") }
+        guard row.kind == .folder else { throw .cannotSynchronize("only folders can be listed") }
         if page == nil { try await list(row.id) }
         let rows = try table.read { try $0.rows(in: row.id, after: page?.bytes, limit: Self.pageSize + 1) }
         let next = rows.count > Self.pageSize ? EnumerationPage(bytes: rows[Self.pageSize - 1].name.bytes) : nil
@@ -46,7 +46,7 @@ extension PathStore {
             case .failure(let error): throw error.general
             }
         }
-        throw .itemUnavailable("the folder changes its place at every look")
+        throw .itemUnavailable("the folder keeps moving")
     }
 
     func listing(of path: StoragePath) async -> Result<[FileName: PathEntry], PathStorageError> {
@@ -85,7 +85,7 @@ extension PathStore {
             empty = fresh == 0 ? empty + 1 : 0
             page = answer.next
             let isNew = page.map { $0.bytes.count <= 4_096 && pages.insert($0).inserted } ?? true
-            guard isNew, empty <= Self.mostEmptyPages else { throw .unreachable("the listing has no end") }
+            guard isNew, empty <= Self.mostEmptyPages else { throw .unreachable("the listing does not end") }
             guard count <= options.mostEntries else {
                 throw .unavailable("a folder has more than \(options.mostEntries) entries")
             }

@@ -9,7 +9,7 @@ extension PathStore {
         return item(of: try await look(row.id).row)
     }
 
-    /// What an item is now, and where. Not for who holds a path.
+    /// The current state and place of an item. Must not be called while holding a path.
     /// - Throws: ``RemoteStoreError/noSuchItem(_:)`` when nothing is at its place, and it is found nowhere else.
     @discardableResult
     func look(_ id: Int64) async throws(RemoteStoreError) -> (row: PathRow, path: StoragePath) {
@@ -42,7 +42,7 @@ extension PathStore {
                 }
             }
         }
-        throw .itemUnavailable("it changes its place at every look")
+        throw .itemUnavailable("it keeps moving")
     }
 
     /// What an item is now; nil when it is not at the path that is held.
@@ -51,7 +51,7 @@ extension PathStore {
         return try await calm(try table.write { try observe(entry, as: row, $0) }, at: path)
     }
 
-    /// What another wrote is not told of before its version is settled: it would have to be told of again.
+    /// A change by others is not reported before its version is settled; otherwise it would have to be reported again.
     func calm(_ row: PathRow, at path: StoragePath) async throws(RemoteStoreError) -> PathRow {
         row.seenAt != nil && row.hash == nil ? try await settled(row, at: path) : row
     }
@@ -69,7 +69,7 @@ extension PathStore {
         throw .serverUnreachable
     }
 
-    /// Takes over what the storage tells of an item.
+    /// Records the storage's state of an item.
     func observe(_ entry: PathEntry, as row: PathRow, _ database: Database) throws -> PathRow {
         var new = row
         new.take(entry.attributes)
@@ -81,7 +81,7 @@ extension PathStore {
                 isOther = true
                 (new.version, new.size, new.hash, new.seenAt) = (entry.version, max(0, entry.size), nil, seen(entry))
             } else if row.hash == nil, row.seenAt != nil, isFinal(row, entry) {
-                // Others may have written since it was told first: what was told then is not what is there now.
+                // Others may have written since it was first reported, so the reported content may be outdated.
                 isOther = true
                 new.seenAt = nil
             }
@@ -106,8 +106,8 @@ extension PathStore {
         return entry.isSettled || options.now() - seenAt >= storage.properties.changeGrain
     }
 
-    /// Waits until the version of an item can't be left by another's write any more, and looks whether its content is still
-    /// the one that is known: only then a version is a condition for anything.
+    /// Waits until another write can no longer leave an item's version unchanged, and checks that the content is still
+    /// the known one: only then a version can serve as a precondition.
     func settled(_ row: PathRow, at path: StoragePath) async throws(RemoteStoreError) -> PathRow {
         guard let seenAt = row.seenAt else { return row }
         let left = seenAt + storage.properties.changeGrain - options.now()
@@ -135,7 +135,7 @@ extension PathStore {
         }
     }
 
-    /// The hash of what is in a file now; nil when it is of another version by now.
+    /// The hash of a file's current content; nil if its version has changed.
     func hash(of path: StoragePath, _ row: PathRow) async throws(RemoteStoreError) -> [UInt8]? {
         let spool = try SpoolSink(in: folder, limit: row.size)
         do throws(PathStorageError) {

@@ -10,14 +10,14 @@ extension PathStore {
         if changedFields.contains(.filename) { try check(template.filename) }
         if row.id == PathRow.root {
             guard changedFields.isDisjoint(with: [.contents, .place]) else {
-                throw .cannotSynchronize("the root stays")
+                throw .cannotSynchronize("the root can't be changed")
             }
             return StoreResult(item: item(of: row), stillPending: changedFields)
         }
         if changedFields.contains(.contents), row.kind != .file { throw .cannotSynchronize("only files have contents") }
         let written = try await writtenBefore(row, base.content, contents)
         let base = written.base
-        // First where it is to be: a write whose answer says that the name is taken would have been made.
+        // The move comes first: if the name is taken, nothing must have been written.
         let place = changedFields.intersection(.place)
         if !place.isEmpty { try await move(template, changedFields, contents: contents, base) }
         if contents != nil, !written.isSame {
@@ -33,7 +33,8 @@ extension PathStore {
     }
 
     /// What a lost call wrote may be what is sent again.
-    /// - Returns: The version that a write is based on, and whether what is there is what is to be written.
+    /// - Returns: The version that a write is based on, and whether the current content already is the one to be
+    ///   written.
     private func writtenBefore(
         _ row: PathRow, _ base: String, _ contents: ItemContents?
     ) async throws(RemoteStoreError) -> (base: String, isSame: Bool) {
@@ -70,10 +71,10 @@ extension PathStore {
         parent = fields.contains(.parent) ? try known(template.parent).id : row.parent
         if !fields.contains(.filename) { name = row.name }
         if try known(ItemIdentifier(row: parent)).kind != .folder {
-            throw .cannotSynchronize("only folders have something in them")
+            throw .cannotSynchronize("only folders can contain items")
         }
         if try table.read({ try $0.isWithin(parent, id) }) {
-            throw .cannotSynchronize("a folder cannot move into itself")
+            throw .cannotSynchronize("a folder can't be moved into itself")
         }
         for _ in 0..<8 {
             guard try path(of: parent) != nil else {
@@ -90,10 +91,10 @@ extension PathStore {
             // The folder that it was to move to is not where it was, or is gone.
             try await look(parent)
         }
-        throw .itemUnavailable("the folder changes its place at every look")
+        throw .itemUnavailable("the folder keeps moving")
     }
 
-    /// - Parameter base: The content that is to be replaced afterwards; nil when none is.
+    /// - Parameter base: The content that will be replaced afterwards; nil if none will be.
     /// - Returns: Nil when the item is not at its path, false when the folder is not at the target's.
     private func move(
         _ known: PathRow, _ path: StoragePath, to target: StoragePath, _ parent: Int64, _ base: String?
@@ -125,7 +126,7 @@ extension PathStore {
             case .failure(let error): throw error.general
             }
         }
-        throw .itemUnavailable("it is another at every look")
+        throw .itemUnavailable("it keeps changing")
     }
 
     // MARK: Content and attributes
@@ -136,7 +137,7 @@ extension PathStore {
         guard let id = template.identifier.row, let contents else { throw .noSuchItem(template.identifier) }
         let sent = attributes(template, fields)
         guard let hash = neededHash(of: contents, isCreate: false) else {
-            throw .cannotSynchronize("the contents end before their size")
+            throw .cannotSynchronize("the content is shorter than declared")
         }
         let row = try await acting(on: id) { (known, path) async throws(RemoteStoreError) -> PathRow? in
             var row = known
@@ -164,7 +165,7 @@ extension PathStore {
             case .success(let row): return row
             case .failure(.changed), .failure(.taken):
                 guard let now = try await self.peek(row, at: path) else { return nil }
-                // It went out twice, or another wrote the same: what is there is what is to be there.
+                // The request was sent twice, or someone else wrote the same content: nothing is left to do.
                 if now.size == contents.size, try await self.hash(of: path, now) == hash { return now }
                 throw .versionConflict(self.item(of: now))
             case .failure(.notFound): return nil
@@ -178,7 +179,7 @@ extension PathStore {
         guard let id = template.identifier.row else { throw .noSuchItem(template.identifier) }
         let sent = attributes(template, fields)
         return try await acting(on: id) { (known, path) async throws(RemoteStoreError) -> PathRow? in
-            // What another wrote is told from what this changes only before.
+            // Changes by others can be distinguished from this one only before it is made.
             guard let row = try await self.peek(known, at: path) else { return nil }
             let outcome = try await self.doing(Intent(deed: .set, item: id)) { () async throws(PathStorageError) in
                 try await self.storage.set(sent, of: path)

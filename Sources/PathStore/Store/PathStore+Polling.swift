@@ -3,7 +3,7 @@ internal import ReplicaModel
 internal import Threads
 
 extension PathStore {
-    /// Compares folders that were listed and that it is time to look at, and lets go what was found nowhere.
+    /// Compares listed folders that are due, and drops items that were not found anywhere.
     /// - Parameters:
     ///   - everywhere: Whether all listed folders are looked at, as when something is searched.
     ///   - folder: One that is looked at whether it was listed or not.
@@ -46,7 +46,7 @@ extension PathStore {
         }
     }
 
-    /// The folders that it is time for, those first that nobody looked at for longest.
+    /// The folders that are due, those not compared for longest first.
     private func due(_ listed: [Int64], everywhere: Bool) -> [Int64] {
         let now = options.now()
         let (open, whole, life) = (
@@ -65,7 +65,7 @@ extension PathStore {
             }
             let isOpen = attention.usedAt[id].map { now - $0 < life } ?? false
             if now - lookedAt >= (isOpen ? open : whole) { return true }
-            // A table that can't be read here can't be read below, where it is said.
+            // If the table can't be read, the code below fails and reports it.
             return !signalled.isEmpty && (try? path(of: id)).flatMap { $0 }.map(signalled.contains) ?? false
         }
         let sorted = due.sorted { (attention.lookedAt[$0] ?? .min) < (attention.lookedAt[$1] ?? .min) }
@@ -74,7 +74,7 @@ extension PathStore {
 
     private func nanoseconds(_ seconds: Double) -> Int64 { Int64(seconds * 1_000_000_000) }
 
-    /// - Returns: Folders of which all is known that was in them when they were listed.
+    /// - Returns: The folders whose entries at the time of the listing are all known.
     @discardableResult
     func compareFolders(_ ids: [Int64]) async throws(RemoteStoreError) -> [FolderEntries] {
         guard !ids.isEmpty else { return [] }
@@ -94,7 +94,7 @@ extension PathStore {
                 case .success(let entries):
                     let folder = FolderEntries(folder: place.id, path: place.path, entries: entries)
                     found.withLock { $0.append(folder) }
-                // The folder above says what became of it; one that cannot be listed alone is listed next time.
+                // The parent folder shows what happened to it. A folder that could not be listed is listed next time.
                 case .failure(.notFound), .failure(.unavailable), .failure(.refused): return
                 case .failure(let error): throw error.general
                 }
@@ -110,11 +110,11 @@ extension PathStore {
             for id in compared { attention.lookedAt[id] = moment }
         }
         try await searchFoldersThatAreGone(places, except: Set(compared))
-        // What calls were about meanwhile was left alone.
+        // Entries that calls were changing in the meantime were skipped.
         return folders.filter { folder in folder.entries.values.allSatisfy { !locks.isStale($0.path, since: look) } }
     }
 
-    /// Has what others wrote in folders settle before anything of it is told.
+    /// Lets changes by others settle before they are reported.
     func calm(_ folders: [Int64]) async throws(RemoteStoreError) {
         guard hasGrain else { return }
         let rows = try table.read { database in
@@ -138,7 +138,7 @@ extension PathStore {
         }
     }
 
-    /// A folder whose own listing failed and that no listing above it told of is looked at by itself.
+    /// Checks folders whose listing failed and which no listing of a parent has explained.
     private func searchFoldersThatAreGone(
         _ places: [(id: Int64, path: StoragePath)], except compared: Set<Int64>
     ) async throws(RemoteStoreError) {

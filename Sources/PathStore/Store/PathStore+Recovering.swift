@@ -10,7 +10,7 @@ extension PathStore {
     }
 
     /// What an earlier create from this template made.
-    /// - Parameter isAsked: Whether the storage is asked also where nothing here says that there was such a call.
+    /// - Parameter isAsked: Whether to ask the storage even if no such call is recorded here.
     func recoverCreate(
         _ template: ItemTemplate, _ mark: String, isAsked: Bool = false
     ) async throws(RemoteStoreError) -> PathRow? {
@@ -71,7 +71,7 @@ extension PathStore {
         }
     }
 
-    /// Whether an entry is what a create made: it says so, or it is equal to what was sent.
+    /// Whether an entry was made by this create: it has its mark, or equals what was sent.
     private func isMade(_ entry: PathEntry, _ mark: String, _ intent: Intent?) async throws(RemoteStoreError) -> Bool {
         if storage.properties.keepsMarks { return entry.attributes.mark == mark }
         guard let intent else { return false }
@@ -107,7 +107,7 @@ extension PathStore {
 
     // MARK: Items that are known
 
-    /// Finds out what became of all calls without an answer: what they did would be taken for somebody else's.
+    /// Determines the outcome of all unanswered calls; otherwise their effects would be taken for changes by others.
     func recoverAll() async throws(RemoteStoreError) {
         for id in try table.read({ try $0.itemsInDoubt() }) { try await recover(id) }
     }
@@ -139,8 +139,8 @@ extension PathStore {
             var former = try await self.present(path)
             var there = try await self.present(target)
             if let half = former, there != nil, row.isSame(as: half) {
-                // A move that is no single step may have been cut in the middle, and left the item at both places. By now it may be meant
-                // to be at a third.
+                // A move in several steps may have been interrupted and have left the item at both places. By now it
+                // may have to go to a third one.
                 do throws(PathStorageError) {
                     there = try await self.storage.move(
                         path, to: target, version: row.kind == .file ? row.version : nil)
@@ -172,7 +172,7 @@ extension PathStore {
         try await locks.hold([PathLocks.Claim(path: path)]) { () async throws(RemoteStoreError) in
             guard let entry = try await self.present(path), row.isSame(as: entry) else { return try self.end([intent]) }
             let now = PathRow(id: row.id, parent: row.parent, name: row.name, entry: entry)
-            // Where versions can be left by another write, an equal one says nothing.
+            // If a write can leave the version unchanged, an equal version proves nothing.
             let mayBeOurs = entry.size == intent.size && (self.hasGrain || entry.version != row.version)
             let isOurs = mayBeOurs ? try await self.hash(of: path, now) == intent.hash : false
             try self.table.write { database in

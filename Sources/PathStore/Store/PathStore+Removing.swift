@@ -18,7 +18,7 @@ extension PathStore {
 
     /// - Returns: Nil when the item is not at its path.
     private func remove(_ known: PathRow, _ path: StoragePath, base: String) async throws(RemoteStoreError) -> Void? {
-        // Also where the condition is tested with the act: what is told of a refusal is what is there.
+        // Also if the condition is checked atomically: a refusal has to report the current state.
         guard var row = try await peek(known, at: path) else { return nil }
         if row.kind == .file {
             row = try await settled(row, at: path)

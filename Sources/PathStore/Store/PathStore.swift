@@ -5,8 +5,9 @@ internal import Threads
 /// A store over any storage that knows only paths: it gives items lasting identifiers and versions, finds out what changed
 /// by comparing, and what became of calls whose answers were lost (docs/decisions/path-store.md).
 ///
-/// What it knows is a table in a file of its own, written by one `PathStore` at a time. Without it nothing is lost: what is
-/// there is listed anew, under new identifiers.
+/// Its knowledge is a table in a file of its own, written by one `PathStore` at a time. If that is lost, no data is:
+/// everything is listed again under new identifiers.
+///
 /// Large: every call of a store, a file for each group of them.
 package final class PathStore: RemoteStore {
     let storage: any PathStorage
@@ -21,7 +22,7 @@ package final class PathStore: RemoteStore {
     let rootMemory = Locked(RootMemory())
     /// The intents of calls that are under way in this process.
     let underWay = Locked<Set<Int64>>([])
-    /// What lost calls wrote, by items: whoever sends them again does not know yet of these versions.
+    /// Versions written by unanswered calls, by item: the caller that repeats them does not know these versions.
     let passed = Locked<[Int64: PassedVersion]>([:])
     let listeners = Listeners<Void>()
     /// What hears the storage and asks it, as long as this is there.
@@ -37,7 +38,7 @@ package final class PathStore: RemoteStore {
         self.folder = folder
         table = try PathTable(path: folder + "/store.db")
         attention = Locked(Attention())
-        // How long ago a version was seen that a later write may have left, nobody knows: it is seen now.
+        // It is unknown how long ago a version was seen that a later write may have left unchanged: count from now.
         let now = options.now()
         try table.write { database in
             try database.execute(sql: "UPDATE item SET seenAt = ? WHERE seenAt IS NOT NULL", arguments: [now])
@@ -88,7 +89,7 @@ package final class PathStore: RemoteStore {
 struct PassedVersion: Hashable, Sendable {
     /// The version that the call was based on.
     var base: String
-    /// The one that it made.
+    /// The token of the content it made.
     var token: String
     /// Of what it wrote.
     var hash: [UInt8]?
@@ -112,7 +113,7 @@ extension ItemIdentifier {
 }
 
 extension PathStore {
-    /// A row as the engine is told of it.
+    /// A row as it is reported to the engine.
     func item(of row: PathRow) -> Item {
         let isRoot = row.id == PathRow.root
         var item = Item(

@@ -1,6 +1,6 @@
 internal import ReplicaModel
 
-/// What a call is about to do, as it is written down before: after a crash or a lost answer it says what may have been done.
+/// A call, recorded before it is made: after a crash or a lost answer it tells what may have been done.
 struct Intent: Hashable, Sendable {
     enum Deed: Int64, Hashable, Sendable {
         case create = 0
@@ -22,7 +22,7 @@ struct Intent: Hashable, Sendable {
     var target: [UInt8]?
     /// Of the content that is written.
     var size: Int64 = 0
-    /// Of the content that is written; nil where nobody will need it.
+    /// The hash of the content; nil if it will not be needed.
     var hash: [UInt8]?
     /// Of the template that something is made from.
     var mark: String?

@@ -10,16 +10,17 @@ struct PathRow: Hashable, Sendable {
     var name: FileName
     var kind: ItemKind
     var target: [UInt8]?
-    /// The storage's version as it was told last; of a folder the one under which it was compared last with all that is known below it.
+    /// The storage's version as last reported; for a folder, the version when everything known below it was last
+    /// compared.
     var version: String?
     var size: Int64
-    /// The content version that the engine is told: another whenever the content may be another.
+    /// The content version reported to the engine: changes whenever the content may have changed.
     var token: String
     /// The metadata version: the number of the change that made it so.
     var revision: Int64
-    /// What the storage told of the attributes, which may be coarser than what was sent.
+    /// The attributes as the storage reports them, which may be coarser than what was sent.
     var told = PathAttributes()
-    /// What was sent, as long as the storage tells what it made of it.
+    /// The attributes that were sent, as long as the storage reports their rounded form.
     var meant = PathAttributes()
     var mark: String?
     var identity: String?
@@ -56,7 +57,7 @@ struct PathRow: Hashable, Sendable {
         (self.size, self.token, self.revision) = (size, token, revision)
     }
 
-    /// Whether an entry at the row's place is of this item, as far as can be told.
+    /// Whether an entry at the row's place is this item, as far as can be determined.
     func isSame(as entry: PathEntry) -> Bool {
         guard kind == entry.kind.itemKind else { return false }
         if case .symlink(let target) = entry.kind, target != self.target { return false }
@@ -64,7 +65,7 @@ struct PathRow: Hashable, Sendable {
         return identity == other
     }
 
-    /// Takes over what the storage tells of the attributes; nil tells nothing.
+    /// Records the attributes that the storage reports; nil means not reported.
     mutating func take(_ attributes: PathAttributes) {
         if let mode = attributes.mode, mode != told.mode { (told.mode, meant.mode) = (mode, nil) }
         if let date = attributes.modificationDate, date != told.modificationDate {

@@ -51,7 +51,7 @@ extension Database {
     }
 
     /// Writes a row that changed, under a new metadata version.
-    /// - Parameter isOther: Whether the content may be another than the row's token says.
+    /// - Parameter isOther: Whether the content may have changed since the row's token was assigned.
     func change(_ row: inout PathRow, isOther: Bool = false, isExact: Bool = true, epoch: String) throws {
         row.revision = try noteChange(of: row.id)
         if row.kind != .file {

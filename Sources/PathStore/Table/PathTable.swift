@@ -6,10 +6,10 @@ internal import SystemPackage
 /// What is known of a storage's items, in SQLite. Safe from any thread.
 final class PathTable: Sendable {
     private let queue: DatabaseQueue
-    /// Tells this table from one that was lost: anchors and metadata versions of that are unknown here.
+    /// Distinguishes this table from a lost one, whose anchors and metadata versions are unknown here.
     let epoch: String
 
-    /// How many changes are kept for those who ask from an old anchor.
+    /// The number of changes kept for callers with an old anchor.
     static let mostChanges: Int64 = 200_000
 
     /// Opens or makes the table at `path`. One that cannot be read is put away beside it, and a new one made: nothing is in
@@ -56,7 +56,7 @@ final class PathTable: Sendable {
         for part in ["", "-wal", "-shm"] {
             guard rename(path + part, path + ".unreadable" + part) == 0 || errno == ENOENT else {
                 throw .itemUnavailable(
-                    "the store's table is unreadable and cannot be put away: \(Errno(rawValue: errno))")
+                    "the store's table is unreadable and can't be moved away: \(Errno(rawValue: errno))")
             }
         }
     }

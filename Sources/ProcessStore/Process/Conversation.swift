@@ -7,7 +7,7 @@ struct Conversation {
     enum Due {
         case nothing
         case idle
-        /// It is to be ended, as the text says.
+        /// The process has to be ended, for the given reason.
         case silent(String)
     }
 
@@ -19,7 +19,7 @@ struct Conversation {
     private var cancelled: [Int64: ContinuousClock.Instant] = [:]
     private var busy: ContinuousClock.Instant?
     private var signals: (begin: ContinuousClock.Instant, count: Int)?
-    /// The store's own word for why it can't be opened.
+    /// The store's own reason why it can't be opened.
     private(set) var refusal: StoreFailure?
 
     init(_ process: StoreProcess, signal: @escaping @Sendable (IncomingLine.Signal) -> Void) {
@@ -97,7 +97,7 @@ struct Conversation {
         process.state.withLock { _ = $0.calls.removeValue(forKey: id) }
     }
 
-    /// Tells the store which calls nobody waits for.
+    /// Tells the store which calls are no longer wanted.
     mutating func sendCancellations(now: ContinuousClock.Instant) {
         let fresh = process.state.withLock { state in
             defer { state.cancelled = [] }
@@ -125,7 +125,7 @@ struct Conversation {
         }.min() ?? .now
     }
 
-    /// What is due by now; calls that were silent for too long are cancelled here.
+    /// What is due; calls that were silent for too long are cancelled here.
     mutating func due(_ limits: ProcessLimits, begin: ContinuousClock.Instant, now: ContinuousClock.Instant) -> Due {
         guard let hello else {
             return now - begin >= limits.hello ? .silent("the store did not say hello in time") : .nothing

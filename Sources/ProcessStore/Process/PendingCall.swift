@@ -1,7 +1,7 @@
 import ReplicaModel
 import Threads
 
-/// A call that a store's process is at, and what it has said of it.
+/// A call that a store's process is working on, and its progress.
 final class PendingCall: Sendable {
     /// How a call ended.
     enum Outcome: Sendable {
@@ -26,7 +26,7 @@ final class PendingCall: Sendable {
     private let kept: [any Sendable]
     private let state = Locked(State())
     private let wakes = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    /// Told of progress in bytes, by the process's thread.
+    /// Called with the progress in bytes, on the process's thread.
     private let progress: @Sendable (Int64) -> Void
 
     /// Pieces that are apart from each other, at most.
@@ -47,7 +47,7 @@ final class PendingCall: Sendable {
 
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
-    /// What the file holds by now.
+    /// The ranges written to the file so far.
     var wrote: RangeSet<Int64> { state.withLock { $0.wrote } }
 
     /// The first outcome counts.

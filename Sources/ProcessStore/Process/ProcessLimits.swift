@@ -25,7 +25,7 @@ package struct ProcessLimits: Sendable {
     package var signalsPerSecond = 1_000
     /// Lines of its standard error that are logged in ten seconds.
     package var errorLines = 100
-    /// Bytes of such a line that are logged.
+    /// The number of bytes of such a line that are logged.
     package var errorLineLength = 500
 
     /// Whether this program becomes the store (``StoreLaunch``), as `mount.replica` can.

@@ -50,9 +50,9 @@ struct ProcessLoop {
             return ended(.unreachable("\(program.path) can't be started: \(error)"))
         }
         serve(child)
-        // The leader has ended and nobody has waited for it: its number is still its group's and no other's.
+        // The leader has ended but was not reaped, so its number still identifies this group.
         kill(-child.identifier, SIGKILL)
-        // What it said before it ended counts. Who left the group may say more and more.
+        // Output before its end still counts. Processes that left the group could write forever.
         for _ in 0..<Self.lastReads where isTalking { if !read(child.conversation, of: child) { break } }
         for _ in 0..<Self.lastReads where isComplaining { if !readErrors(child.errors) { break } }
         errors.finish(now: now)
@@ -92,7 +92,7 @@ struct ProcessLoop {
 
     // MARK: Reading and writing
 
-    /// - Returns: Whether there may be more at once.
+    /// - Returns: Whether there may be more to read immediately.
     @discardableResult
     private mutating func read(_ file: OwnedDescriptor, of child: SpawnedProcess) -> Bool {
         var fresh: [[UInt8]?] = []
@@ -103,7 +103,7 @@ struct ProcessLoop {
         }
         let error = errno
         var wrong: String?
-        // What a process says that is being ended is of no use any more.
+        // Output of a process that is being ended is ignored.
         for line in fresh where !ending.hasBegun && wrong == nil {
             wrong = line.map { conversation.take($0, now: now) } ?? "a line that is too long"
         }
@@ -153,7 +153,7 @@ struct ProcessLoop {
 
     // MARK: Clocks
 
-    /// When something is to be done at the latest.
+    /// The time of the next thing to do.
     private var deadline: ContinuousClock.Instant {
         let never = ContinuousClock.now + .seconds(3_600)
         if ending.hasBegun { return ending.deadline ?? never }

@@ -15,7 +15,7 @@ final class ProcessRunner: Sendable {
         var lastFailure: StoreFailure?
         /// Whether the last run ended with that.
         var isFailing = false
-        /// What it said of itself at first, which holds for as long as this lives.
+        /// The first greeting of the store; later ones must promise at least as much.
         var hello: Hello?
         var isClosed = false
     }
@@ -40,14 +40,14 @@ final class ProcessRunner: Sendable {
         state.withLock { $0.process }?.leave()
     }
 
-    /// Sets who is told of signals; nil stands for anything.
+    /// Sets the receiver of signals; nil stands for any path.
     func onSignal(_ target: @escaping @Sendable (IncomingLine.Signal?) -> Void) {
         signalTarget.withLock { $0 = target }
     }
 
-    /// A process that has said what it is and takes calls.
+    /// A process that has introduced itself and takes calls.
     func running() async throws(StoreFailure) -> (StoreProcess, Hello) {
-        // One that is let go at this moment is waited for; one that fails is not waited for again.
+        // A process that is being released is waited for; a failed one is not waited for again.
         while true {
             let (process, isFresh) = try current()
             guard process.isOpen else {
@@ -61,7 +61,7 @@ final class ProcessRunner: Sendable {
         }
     }
 
-    /// The same program may have been replaced by one that keeps less, which nobody here reckons with.
+    /// The program may have been replaced by one that keeps less, which the daemon can't handle while running.
     private func check(_ hello: Hello) throws(StoreFailure) {
         let first = state.withLock { state in
             state.hello = state.hello ?? hello
@@ -116,7 +116,7 @@ final class ProcessRunner: Sendable {
         }
     }
 
-    /// Why it does not run now; nil where it does, or was let go.
+    /// Why it is not running; nil if it is, or was released.
     var trouble: String? {
         state.withLock { state in
             guard let process = state.process else { return state.isFailing ? state.lastFailure?.message : nil }

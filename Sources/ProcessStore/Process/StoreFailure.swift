@@ -4,14 +4,14 @@ package enum StoreFailure: Error, Hashable, Sendable {
     case unreachable(String)
     /// A person must log in.
     case notAuthenticated(String)
-    /// This URL will not work until somebody changes something.
+    /// This URL will not work until something is changed.
     case refused(String)
-    /// The server is not who it should be.
+    /// The server's identity could not be verified.
     case untrustedServer(String)
     /// The server asks for a pause of so many seconds.
     case busy(Double, String)
 
-    /// What a person is told.
+    /// The message for users.
     package var message: String {
         switch self {
         case .unreachable(let text), .notAuthenticated(let text), .refused(let text), .untrustedServer(let text): text

@@ -1,8 +1,9 @@
 import CLinux
 import Glibc
 
-/// What a store's process does before it becomes the store: it runs this program anew first, for what follows can't be asked
-/// of posix_spawn(3), and a copy made by fork(2) would have the Swift runtime's locks as they were.
+/// What a store's process does before it executes the store: it first executes this program again, because
+/// posix_spawn(3) can't do what follows, and a copy made by fork(2) would have the Swift runtime's locks in a locked
+/// state.
 package enum StoreLaunch {
     /// The first argument of this program when it is to become a store; the parent's number and the store's path follow.
     package static let mark = "--become-store"
@@ -16,7 +17,7 @@ package enum StoreLaunch {
     package static func become(_ arguments: [String]) -> Never {
         guard arguments.count == 2, let parent = pid_t(arguments[0]) else { fail("wrong arguments", EINVAL) }
         guard cl_prctl(CL_PR_SET_PDEATHSIG, UInt(SIGKILL), 0, 0, 0) == 0 else { fail("prctl", errno) }
-        // Who died before that call told nobody.
+        // If the parent had died before that call, no signal would arrive.
         guard getppid() == parent else { exit(1) }
         guard cl_prctl(CL_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 else { fail("prctl", errno) }
         var none = rlimit()

@@ -7,16 +7,16 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// One run of a store's program: what others hand to it. A thread of its own does the rest (``ProcessLoop``).
+/// One run of a store's program, as seen by its callers. A thread of its own does the work (``ProcessLoop``).
 final class StoreProcess: Sendable {
     /// How a run ended.
     struct End: Sendable {
-        /// Nil when it was let go, and had nothing to do any more.
+        /// Nil if it was released while idle.
         var failure: StoreFailure?
         var length: Duration
     }
 
-    /// Who waits for the end.
+    /// A task that waits for the end.
     struct EndWaiter {
         let task: CheckedContinuation<Void, Never>
         /// Whether it is enough that the process is being ended against its will, which may take for ever.
@@ -27,7 +27,7 @@ final class StoreProcess: Sendable {
         /// Bytes to write.
         var outgoing: [UInt8] = []
         var calls: [Int64: PendingCall] = [:]
-        /// Calls that nobody waits for any more and the store does not know of yet.
+        /// Cancelled calls that the store has not been told about yet.
         var cancelled: [Int64] = []
         var count: Int64 = 0
         var hello: Result<Hello, StoreFailure>?
@@ -36,7 +36,7 @@ final class StoreProcess: Sendable {
         var closed: StoreFailure?
         /// Why it is being ended against its will.
         var failed: StoreFailure?
-        /// Whether it is to be let go.
+        /// Whether it will be released.
         var isToLeave = false
         var end: End?
         var endWaiters: [EndWaiter] = []
@@ -48,8 +48,8 @@ final class StoreProcess: Sendable {
 
     /// Starts the program in a while, by a thread that lives as long as it. What it is comes by ``hello()``.
     /// - Parameters:
-    ///   - signal: Told of each signal, by the thread.
-    ///   - ended: Told once, when nothing of the process is left.
+    ///   - signal: Called for each signal, on the thread.
+    ///   - ended: Called once, when nothing of the process is left.
     /// - Throws: An errno, when this process has no descriptor left.
     init(
         _ program: StoreProgram, greeting: HelloLine, environment: [String], limits: ProcessLimits, log: Logger,
@@ -66,7 +66,7 @@ final class StoreProcess: Sendable {
         }
     }
 
-    /// What the store is, once it has said so.
+    /// The store's greeting, when it has arrived.
     func hello() async -> Result<Hello, StoreFailure> {
         await withCheckedContinuation { continuation in
             let known = state.withLock { state in
@@ -112,7 +112,7 @@ final class StoreProcess: Sendable {
         return isTaken ? call : nil
     }
 
-    /// Nobody waits for the call any more.
+    /// Called when the caller no longer waits.
     func cancel(_ call: PendingCall) {
         call.finish(.error(WireError(code: "cancelled")))
         let isKnown = state.withLock { state in
@@ -137,7 +137,7 @@ final class StoreProcess: Sendable {
         state.withLock { $0.outgoing += bytes }
     }
 
-    /// Says what the store is, once.
+    /// Delivers the store's greeting, once.
     func answer(_ hello: Result<Hello, StoreFailure>) {
         let waiters = state.withLock { state in
             guard state.hello == nil else { return [CheckedContinuation<Result<Hello, StoreFailure>, Never>]() }

@@ -39,7 +39,7 @@ extension StoreProgram {
     }
 
     /// Opens a program to run it, following no link, where only its owner can change it and what is above it.
-    /// - Parameter owner: Who may own it, beside root.
+    /// - Parameter owner: A user who may own it, besides root.
     /// - Returns: Nil when it is not there.
     static func opened(_ path: FilePath, owner: uid_t) throws(UntrustedProgram) -> OwnedDescriptor? {
         var here: FilePath = "/"
@@ -54,7 +54,7 @@ extension StoreProgram {
         }
         var status = stat()
         guard fstat(folder.raw, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw UntrustedProgram(path: path, reason: "is no file")
+            throw UntrustedProgram(path: path, reason: "is not a file")
         }
         guard status.st_mode & 0o111 != 0 else { throw UntrustedProgram(path: path, reason: "is not executable") }
         return folder

@@ -13,7 +13,7 @@ final class SpoolFolder: Sendable {
     private let folder: OwnedDescriptor
     private let count = Atomic(0)
 
-    /// Makes the folder, for its owner only, or takes the one that is there.
+    /// Creates the folder with access for its owner only, or uses an existing one.
     /// - Throws: An `Errno`.
     init(_ path: FilePath) throws(Errno) {
         self.path = path
@@ -28,17 +28,17 @@ final class SpoolFolder: Sendable {
     /// Removes all that is in it, which the last run left. No process may be using it.
     func empty() {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path.string) else { return }
-        // What can't be removed is in nobody's way: names are not used again.
+        // A file that can't be removed does no harm: names are not reused.
         for name in names { try? FileManager.default.removeItem(atPath: "\(path.string)/\(name)") }
     }
 
-    /// A name for a file of a call, gone with the last who has it.
+    /// A file for a call, removed by its last owner.
     func file(_ prefix: String) -> SpoolFile {
         SpoolFile(name: "\(prefix)\(count.add(1, ordering: .relaxed).newValue)", folder: folder)
     }
 }
 
-/// A file of the spool folder; it is removed when nobody has this any more.
+/// A file of the spool folder, removed by its last owner.
 final class SpoolFile: Sendable {
     /// What is wrong with a file that the store made, in one line.
     struct Wrong: Error {
@@ -68,7 +68,7 @@ final class SpoolFile: Sendable {
                 try Self.copy(range, from: contents.file.rawValue, to: target.raw)
             }
         }
-        // The snapshot may be longer than what is to be sent.
+        // The snapshot may be longer than the content to send.
         guard ftruncate(target.raw, off_t(contents.size)) == 0 else { throw Errno(rawValue: errno) }
     }
 

@@ -3,17 +3,17 @@ import ReplicaModel
 
 /// Why a call of a store's process has no result.
 enum CallFailure: Error {
-    /// What the store said.
+    /// The error that the store returned.
     case error(WireError)
-    /// There is no answer, or none that can be used, as the text says.
+    /// There is no answer, or no usable one, for the given reason.
     case unreachable(String)
     /// The store can't be used at all now.
     case store(StoreFailure)
     /// The sink did not take the bytes.
     case sink(RemoteStoreError)
-    /// The local disk can't hold what goes to the store, as the text says.
+    /// The local disk can't hold the content to be sent, for the given reason.
     case spool(String)
-    /// What is to be sent is not what it was said to be, as the text says.
+    /// The content to be sent is not as declared, for the given reason.
     case contents(String)
     case cancelled
 }

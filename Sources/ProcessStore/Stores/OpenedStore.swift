@@ -14,7 +14,7 @@ package enum OpenedStore: Sendable {
     /// - Parameters:
     ///   - url: The store's URL.
     ///   - folder: A folder of ours, which is there: `spool` and `store` in it are made for the store.
-    ///   - secrets: What it is told for its login.
+    ///   - secrets: The secrets that it gets for its login.
     package static func open(
         _ program: StoreProgram, url: String, folder: FilePath, options: [String: String] = [:],
         secrets: [String: String] = [:], limits: ProcessLimits = ProcessLimits(), log: Logger
@@ -25,7 +25,7 @@ package enum OpenedStore: Sendable {
             if mkdir(own.string, 0o700) != 0, errno != EEXIST { throw Errno(rawValue: errno) }
             spool = try SpoolFolder(folder.appending("spool"))
         } catch {
-            throw .unreachable("the store's folders in \(folder) can't be made: \(error)")
+            throw .unreachable("the store's folders in \(folder) can't be created: \(error)")
         }
         let greeting = HelloLine(
             url: url, spool: spool.path.string, state: own.string, options: options, secrets: secrets)

@@ -107,7 +107,7 @@ package final class ProcessStorage: PathStorage {
         arguments.attributes = kept(attributes)
         let name: String
         switch kind {
-        case .file: throw .unsupported("files are written")
+        case .file: throw .unsupported("files are created by writing them")
         case .folder: name = "folder"
         case .symlink(let target):
             guard properties.keepsSymlinks else { throw .unsupported("the store does not support symbolic links") }

@@ -2,7 +2,8 @@ import PathStore
 import ReplicaModel
 import Threads
 
-/// Those who wait for signals. What nobody took yet is kept for each, but no more than some folders: then it is anywhere.
+/// The receivers of signals. Signals not yet taken are kept for each, up to a number of folders; beyond that they stand
+/// for any folder.
 final class SignalListeners: Sendable {
     /// What one of them has not taken yet.
     fileprivate struct Box {

@@ -12,14 +12,14 @@ final class StoreCaller: Sendable {
         /// What was asked for; nil for all.
         let range: Range<Int64>?
 
-        /// How many bytes there are to be of a content of this size.
+        /// The expected number of bytes of a content of this size.
         func count(of size: Int64) -> Int64 {
             guard let range else { return size }
             return max(0, min(range.upperBound, size) - range.lowerBound)
         }
     }
 
-    /// What the store said of itself first.
+    /// The store's first greeting.
     let hello: Hello
     let runner: ProcessRunner
     private let listeners = SignalListeners()
@@ -41,7 +41,7 @@ final class StoreCaller: Sendable {
     /// Why the process does not run now, in one line; nil where it does, or could.
     var trouble: String? { runner.trouble }
 
-    /// The folders in which the store says that something may have changed; nil for anywhere.
+    /// The folders that the store reports as possibly changed; nil for anywhere.
     func signals() -> AsyncStream<StoragePath?> { listeners.stream() }
 
     /// Lets the process go; every later call fails, and all streams of signals end.
@@ -55,7 +55,7 @@ final class StoreCaller: Sendable {
     ///   - arguments: What it has in `with`, given the name of its spool file.
     ///   - contents: What is sent.
     ///   - fetch: What is fetched, if it is a fetch.
-    ///   - size: The size of the fetched content, as the result says it.
+    ///   - size: The size of the fetched content, according to the result.
     func call<Answer: Decodable & Sendable, Arguments: Encodable>(
         _ name: String, contents: ItemContents? = nil, fetch: Fetch? = nil,
         size: @escaping @Sendable (Answer) -> Int64? = { _ in nil }, _ arguments: (String?) -> Arguments
@@ -88,8 +88,8 @@ final class StoreCaller: Sendable {
         }
     }
 
-    /// Hands a call to a process: to the next one where this one was let go in that moment, with a file anew, for what is in
-    /// the folder goes when a process is started.
+    /// Sends a call to a process. If the process is being released at that moment, the call goes to the next one with a
+    /// new file, because the spool folder is emptied when a process starts.
     private func send(
         _ contents: ItemContents?, isFetch: Bool, _ place: Place,
         _ call: (StoreProcess, SpoolFile?, [any Sendable]) -> PendingCall?
@@ -192,7 +192,7 @@ final class StoreCaller: Sendable {
     }
 }
 
-/// A place among the calls that a store serves at a time; given back when nobody has it any more.
+/// A place among the concurrent calls of a store, freed by its last owner.
 private final class Place: Sendable {
     private let gate: CallGate
 

@@ -29,7 +29,7 @@ struct Hello: Decodable, Sendable, Hashable {
     let name: String
     /// Whether names may be any bytes.
     let takesAnyNames: Bool
-    /// Whether it tells of changes.
+    /// Whether it signals changes.
     let signals: Bool
 
     private enum Key: String, CodingKey {
@@ -121,7 +121,7 @@ struct WirePathProperties: Decodable {
 }
 
 extension KeyedDecodingContainer {
-    /// A number within a range, or nil where there is none.
+    /// A number within a range, or nil if there is none.
     func number(_ key: Key, within range: ClosedRange<Int>) throws -> Int? {
         guard let number = try decodeIfPresent(Int.self, forKey: key) else { return nil }
         guard range.contains(number) else {

@@ -1,7 +1,7 @@
 import ChildProcess
 import Foundation
 
-/// A line of a store, as far as it must be known to find out whom it is for.
+/// The part of a store's line that tells which call it belongs to.
 struct IncomingLine: Decodable {
     /// What is wrong with a line, for the log.
     struct Malformed: Error {
@@ -84,7 +84,7 @@ struct ResultLine<Result: Decodable>: Decodable {
     let result: Result
 }
 
-/// A result of which nothing is wanted.
+/// A result that is ignored.
 struct NoResult: Decodable {
     init(from decoder: any Decoder) throws {}
 }

@@ -57,7 +57,7 @@ struct CallLine<Arguments: Encodable>: Encodable {
     let with: Arguments
 }
 
-/// Says that nobody waits for a call any more.
+/// Tells the store that a call is no longer wanted.
 struct CancelLine: Encodable {
     let cancel: Int64
 }

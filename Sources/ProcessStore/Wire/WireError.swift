@@ -27,7 +27,7 @@ struct WireError: Decodable, Sendable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         func value<Value: Decodable>(_ type: Value.Type, _ key: Key) -> Value? {
-            // A part that is of another form says nothing, and the rest does.
+            // A part of the wrong type is ignored; the rest is used.
             try? container.decodeIfPresent(type, forKey: key)
         }
         code = value(String.self, .code) ?? ""

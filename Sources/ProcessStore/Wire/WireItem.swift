@@ -36,7 +36,7 @@ struct WireItem: Decodable, Sendable {
     ]
 }
 
-/// A kind by its word.
+/// An item's kind by its name on the wire.
 struct WireKind: Codable {
     let kind: ItemKind
 

@@ -28,7 +28,7 @@ extension Timestamp {
     /// The time as the protocol has it.
     package var wire: [Int64] { [seconds, subsecond] }
 
-    /// - Returns: Nil where it is none.
+    /// - Returns: Nil if it is not valid.
     package init?(wire: [Int64]) {
         guard wire.count == 2, (0...999_999_999).contains(wire[1]) else { return nil }
         self.init(seconds: wire[0], nanoseconds: wire[1])

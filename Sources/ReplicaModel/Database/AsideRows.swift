@@ -1,7 +1,7 @@
 internal import GRDB
 
-/// The items that the store deleted lately, each as it was in the tree; its file is in ``StateFolders/deleted``. Written
-/// in the order in which they went: a folder after what was in it.
+/// The items that the store deleted recently, as they were in the tree; their files are in ``StateFolders/deleted``.
+/// Written in the order of their deletion: a folder after its entries.
 enum AsideRows {
     /// The table, and what finds the deletions in whose place the store has another file.
     static let schema = """
@@ -32,8 +32,8 @@ enum AsideRows {
 }
 
 extension DeletionCounts {
-    /// A deletion that is none: of what was known beside a file that took another's place, and of a file whose name
-    /// the store says another has now.
+    /// A deletion that isn't one: of an item whose file took another item's place, or of a file whose name belongs to
+    /// another item in the store now.
     private static let isReplaced = """
         (incoming.identifier LIKE 'replica:stale-%' OR item.kind != 1 AND EXISTS (
             SELECT 1 FROM item AS folder JOIN incoming AS other
@@ -90,7 +90,7 @@ extension DeletionCounts {
         return counts
     }
 
-    /// The deletions that are none.
+    /// The noted deletions that aren't deletions.
     static func replaced(in rows: Rows) throws -> Set<ItemIdentifier> {
         let found = try String.fetchAll(
             rows, sql: "SELECT incoming.identifier FROM \(named) AND \(isReplaced)")

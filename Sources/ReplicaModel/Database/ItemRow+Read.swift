@@ -38,11 +38,6 @@ extension ItemRow {
             "dirty != 0 OR flags & 1057 != 0 OR placeName IS NOT NULL OR sentName IS NOT NULL", [], database)
     }
 
-    /// The entries of `folder` when it was last in step.
-    static func withBase(in folder: ItemNumber, database: Database) throws -> [ItemRow] {
-        try all("baseParent = ?", [folder.argument], database)
-    }
-
     private static func all(
         _ condition: String, _ arguments: StatementArguments, _ database: Database
     ) throws -> [ItemRow] {
@@ -87,8 +82,6 @@ enum Meta: String {
     case reimports
     /// Why the domain is disconnected.
     case disconnected
-    /// The codes of errors that hold back everything.
-    case throttled
     /// The ``DeletionWindow``, while one is open.
     case deletionWindow
 

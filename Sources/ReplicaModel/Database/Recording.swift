@@ -3,7 +3,7 @@ internal import Threads
 
 /// Writes the tree's changes to the database, one writer at a time.
 struct Recording {
-    /// Whether the last attempt failed, and why; said in the domain's status.
+    /// Why the last attempt failed; nil if it did not. Shown in the domain's status.
     var failure: String?
 }
 

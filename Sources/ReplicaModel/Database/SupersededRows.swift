@@ -1,7 +1,7 @@
 internal import GRDB
 
-/// What the store had of items before a change that may not be on its disk yet: after a power cut there it may have that again.
-/// Each row is as the item was before, but for its `dirty`, which names what was changed.
+/// The store's former states of items whose changes may not be on its disk yet: after a power cut there, it may have
+/// these states again. Each row is the item before the change, except for `dirty`, which names the changed fields.
 enum SupersededRows {
     static let schema = """
         CREATE TABLE superseded AS SELECT * FROM item WHERE 0;
@@ -19,8 +19,8 @@ enum SupersededRows {
         return try Row.fetchAll(statement, arguments: [identifier.rawValue, round]).map { ItemRow($0) }
     }
 
-    /// Forgets what the store cannot have again, for its disk has what came after; but for items of which nobody has looked
-    /// yet what a power cut left of them there.
+    /// Forgets states that the store can't return to because later ones are on its disk, except for items that have not
+    /// been compared since a power cut.
     /// - Parameter round: The last that has ended in the store.
     static func remove(through round: Int64, from rows: Rows) throws {
         try rows.execute(

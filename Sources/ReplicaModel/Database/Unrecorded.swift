@@ -1,8 +1,8 @@
 /// What the tree has and the database does not: ``Replica/record(together:)`` takes and writes it.
 struct Unrecorded {
-    /// Nodes whose present state is to be written.
+    /// Nodes whose current state has to be written.
     private(set) var nodes: [ItemNumber: Node] = [:]
-    /// Items whose rows are to be deleted.
+    /// Items whose rows have to be deleted.
     private(set) var removed: Set<ItemNumber> = []
     /// Items that were set aside, as they were in the tree.
     private var aside: [ItemRow] = []

@@ -3,16 +3,17 @@ internal import Foundation
 internal import Glibc
 package import SystemPackage
 
-/// How far a removal of a domain is: `STATE/removal`, on the disk before the first file is moved. What is missing in the tree
-/// from then on was removed by nobody, so no daemon may compare it with the database: only another removal opens the domain.
+/// The progress of a domain's removal: `STATE/removal`, on the disk before the first file is moved. From then on, files
+/// missing from the tree were not removed by the user, so no daemon may compare the tree with the database: only
+/// another removal can open the domain.
 struct BegunRemoval: Codable, Equatable {
-    /// The folder beside the domain's into which files are moved; nil as long as there is none.
+    /// The folder next to the domain's into which files are moved; nil before it was made.
     var preserved: String?
-    /// Whether all that is to be kept was moved, so that the rest may go.
+    /// Whether everything that is kept was moved, so that the rest can be removed.
     var isPreserved = false
 }
 
-/// A removal of the domain was begun and has not come to its end. Another removal goes on with it.
+/// A removal of the domain was begun and not finished. Another removal continues it.
 package struct RemovalNotFinished: Error, Sendable {
     /// What stood in the way; nil when it was broken off.
     package var cause: (any Error)?
@@ -29,7 +30,7 @@ extension StateFolders {
         throw RemovalNotFinished(preserved: try preservedFolder(of: begunRemoval()))
     }
 
-    /// The removal that was begun; a new one when there is none.
+    /// The removal that was begun, or a new one.
     func begunRemoval() throws -> BegunRemoval {
         guard let bytes = try privateFile(removalRecord) else { return BegunRemoval() }
         return try JSONDecoder().decode(BegunRemoval.self, from: Data(bytes))
@@ -40,7 +41,7 @@ extension StateFolders {
         try writePrivateFile(removalRecord, Array(try JSONEncoder().encode(begun)))
     }
 
-    /// The folder of what was kept, if it is still there and nobody else's.
+    /// The folder of the kept files, if it still exists and belongs to this user.
     func preservedFolder(of begun: BegunRemoval) throws(Errno) -> FilePath? {
         guard let name = begun.preserved.flatMap({ FilePath.Component($0) }) else { return nil }
         let path = root.removingLastComponent().appending(name)

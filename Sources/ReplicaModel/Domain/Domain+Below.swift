@@ -7,9 +7,9 @@ struct FileBelow: Sendable {
 }
 
 extension Domain {
-    /// The item itself where it is no folder, else what is no folder below it, of listed folders, in the order of
-    /// their paths.
-    /// - Parameter work: Told of each.
+    /// The item itself if it is not a folder; otherwise everything below it that is not a folder, in listed folders,
+    /// ordered by path.
+    /// - Parameter work: Receives the progress.
     func files(at number: ItemNumber, _ path: [FileName], _ work: Work) throws(Errno) -> [FileBelow] {
         defer { work.endCounting() }
         guard replica.withTree({ $0.items[number]?.kind }) == .folder else {

@@ -1,6 +1,6 @@
 internal import SystemPackage
 
-/// What is to be fetched, in the order of the paths.
+/// An item to be fetched, ordered by path.
 private struct Absent {
     var path: [FileName]
     var kind: ItemKind
@@ -10,7 +10,7 @@ private struct Absent {
 
 extension Domain {
     /// Lists all at a path and below it, so that it is known how much there is; then brings the contents.
-    /// - Parameter isPinnedOnly: Whether what somebody unpinned below is left out.
+    /// - Parameter isPinnedOnly: Whether unpinned items below are left out.
     func bringAll(at path: [FileName], isPinnedOnly: Bool, _ work: Work) async throws(Errno) -> Download {
         let top = try await absent(at: path)
         var waiting = [top]
@@ -56,7 +56,7 @@ extension Domain {
         } catch {
             try engine.checkConnected()
             if Task.isCancelled { throw .interrupted }
-            // An item that was removed meanwhile need not be fetched.
+            // An item that was removed in the meantime need not be fetched.
             if error != .noSuchFileOrDirectory || item.path == top {
                 result.failed.append(Download.Failure(path: item.path, errno: error))
             }

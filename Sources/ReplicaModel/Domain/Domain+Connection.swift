@@ -3,11 +3,11 @@ package import SystemPackage
 internal import Threads
 
 extension Domain {
-    /// Stops all calls to the store until ``connect()``; what is here goes on working (statement 25). Kept over restarts and
-    /// power cuts, unless it is temporary. Of two calls the last one counts.
+    /// Stops all calls to the store until ``connect()``; local content remains usable (statement 25). Survives restarts
+    /// and power cuts, unless it is temporary. The last call wins.
     /// - Parameters:
     ///   - reason: One line for people.
-    ///   - isTemporary: Whether the next start ends it: for a while in which the store, or this program, is made anew.
+    ///   - isTemporary: Whether the next start ends it: for the time in which the store, or this program, is replaced.
     /// - Throws: The database's error; what is in force stays then.
     package func disconnect(reason: String, isTemporary: Bool = false) throws {
         try replica.database.write { try Meta.disconnected.write(isTemporary ? nil : reason, to: $0) }
@@ -61,7 +61,7 @@ extension Domain {
         wakeSignal.signal()
     }
 
-    /// Says that the cause of an error is gone: whatever waits because of it goes on (signalErrorResolved).
+    /// Reports that the cause of an error is gone: everything that waits because of it continues (signalErrorResolved).
     /// - Parameter code: A ``RemoteStoreError/code``.
     /// - Throws: EINVAL for a code that no item waits for: only notAuthenticated, insufficientQuota,
     ///   readOnly, serverUnreachable, busy, cannotSynchronize and excludedFromSync can be resolved.

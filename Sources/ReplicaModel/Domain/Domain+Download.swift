@@ -11,7 +11,7 @@ package struct Download: Sendable {
     }
     /// Files and folders that are materialized.
     package var items = 0
-    /// What could not be brought: folders that could not be listed, then the others, each in the order of their paths.
+    /// The items that could not be fetched: folders that could not be listed, then the others, each ordered by path.
     package var failed: [Failure] = []
 }
 
@@ -21,7 +21,7 @@ extension Domain {
     /// - Parameters:
     ///   - range: In bytes, cut to the file's size; nil for all. Ignored for a folder.
     ///   - waits: Whether to return when it is here; else as soon as it is under way.
-    ///   - work: Told how far it has come.
+    ///   - work: Receives the progress.
     /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` and ``hydrate(_:range:)`` throw.
     package func download(
         _ path: [FileName], range: Range<Int64>? = nil, waits: Bool, work: Work = Work()
@@ -41,7 +41,7 @@ extension Domain {
     /// Brings everything below a folder, listings and contents. One item that can't be had doesn't stop the others.
     /// - Parameters:
     ///   - waits: Whether to return when all is here; else as soon as it is under way, and what fails is an event.
-    ///   - work: Told how far it has come; all is listed and counted before the first content is fetched.
+    ///   - work: Receives the progress; everything is listed and counted before the first content is fetched.
     /// - Throws: ENOENT; ENOTDIR; ENETDOWN when the domain is disconnected; EINTR when cancelled.
     package func downloadAll(
         below path: [FileName], waits: Bool, work: Work = Work()
@@ -58,7 +58,7 @@ extension Domain {
         return try await bringAll(at: path, isPinnedOnly: false, work)
     }
 
-    /// Does the work in a task of its own that holds the item.
+    /// Does the work in a task that keeps the item loaded.
     private func begin(_ held: HeldItem, _ work: @escaping @Sendable (Domain) async throws(Errno) -> Void) throws(Errno)
     {
         do throws(Errno) {

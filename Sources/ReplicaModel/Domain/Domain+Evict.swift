@@ -20,7 +20,7 @@ extension Domain {
     /// - Parameters:
     ///   - isStrict: Whether nothing is evicted when something refuses: the first refusal is the result, like
     ///     nonEvictableChildren. Else as much as possible is evicted.
-    ///   - work: Told how far it has come.
+    ///   - work: Receives the progress.
     /// - Throws: ENOENT; ENOTDIR; EIO when the database can't be written.
     package func evict(_ path: [FileName], isStrict: Bool, work: Work = Work()) async throws(Errno) -> Eviction {
         let held = try await hold(path, listing: false)
@@ -32,7 +32,7 @@ extension Domain {
     /// Evicts what is below a folder as far as it goes, and then forgets the listings of folders in which all is
     /// evicted: they are dataless themselves and asked for again when they are next read. A folder that is in use
     /// keeps its listing, and so does one whose entries have what the store can't keep (MODEL.md#eviction).
-    /// - Throws: What ``evict(_:isStrict:work:)`` does; EINVAL when it is no folder.
+    /// - Throws: The errors of ``evict(_:isStrict:work:)``; EINVAL if it is not a folder.
     package func forget(_ path: [FileName], work: Work = Work()) async throws(Errno) -> Eviction {
         let held = try await hold(path, listing: false)
         await engine.makeDurableIfPossible()

@@ -43,7 +43,7 @@ extension Replica {
         }
     }
 
-    /// The item of this number, kept loaded; nil when there is none in the tree.
+    /// The item with this number, kept loaded; nil if it is not in the tree.
     func hold(_ number: ItemNumber) throws(ReplicaError) -> HeldItem? {
         try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = try tree.find(number), !node.isDeleted else { return nil }

@@ -13,7 +13,7 @@ package struct Restoration: Sendable, Hashable {
 extension Domain {
     /// Lets a held mass deletion go on (MODEL.md#deletion), or takes what the store has now for its content where it is
     /// another than before.
-    /// - Returns: How many items are deleted; nil when nothing waits for this word.
+    /// - Returns: The number of deleted items; nil if nothing waits for approval.
     @discardableResult
     package func approve() -> Int? {
         let count = engine.state.withLock { state -> Int? in
@@ -43,7 +43,7 @@ extension Domain {
 }
 
 extension Replica {
-    /// Makes new items of what the noted deletions would take, but for what is not here.
+    /// Turns the items that the noted deletions would remove into new items, except those that are not local.
     fileprivate func restoreDeleted() throws -> Restoration {
         try record()
         let numbers = try database.read { try DeletionCounts.numbers(in: $0) }

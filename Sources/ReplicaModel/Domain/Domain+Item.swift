@@ -12,8 +12,8 @@ extension Domain {
         return report
     }
 
-    /// What is known of the item that the store calls so, with its place here (getUserVisibleURL); nil when there is none
-    /// here, as of one in a folder that was never listed.
+    /// The item with this identifier in the store, with its local place (getUserVisibleURL); nil if it is not known
+    /// here, for example because its folder was never listed.
     /// - Throws: A ``StateFailure``.
     package func item(identifiedBy identifier: ItemIdentifier) throws -> ItemReport? {
         try replica.record()
@@ -29,7 +29,7 @@ extension Domain {
         return found.map(withTransfer)
     }
 
-    /// What is known of an item that programs have in use; nil when there is none of this number.
+    /// The item with this number, if programs have it in use; nil otherwise.
     package func item(_ number: ItemNumber) -> ItemReport? {
         let own = replica.withTree { tree in tree.items[inode: number]?.number }
         return own.flatMap(report(of:))
@@ -44,7 +44,7 @@ extension Domain {
         return found.map(withTransfer)
     }
 
-    /// Adds what is under way, and tells by the wall clock when it is tried again.
+    /// Adds the running transfer, and converts the time of the next retry to the wall clock.
     func withTransfer(_ report: ItemReport) -> ItemReport {
         var report = report
         let retryAt = report.error?.retryAt.map(replica.wallTime)

@@ -1,13 +1,14 @@
 package import SystemPackage
 
 extension Domain {
-    /// Keeps an item's content here, and that of everything below it, now and later: what is made, moved or changed
-    /// there is fetched too. In force when this returns (MODEL.md#eviction); the fetching goes on behind it.
+    /// Keeps an item's content and that of everything below it local, now and in future: items that are created, moved
+    /// or changed there are fetched too. In force when this returns (MODEL.md#eviction); fetching continues in the
+    /// background.
     /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` throws; EIO when the database can't be written.
     package func pin(_ path: [FileName]) async throws(Errno) { try await setPin(true, path) }
 
     /// The same, and returns when all that is pinned by it is here. One item that can't be had doesn't stop the others.
-    /// - Parameter work: Told how far it has come.
+    /// - Parameter work: Receives the progress.
     /// - Throws: As ``pin(_:)``; ENETDOWN when the domain is disconnected; EINTR when cancelled: it is in force then too.
     package func pinAndBring(_ path: [FileName], work: Work = Work()) async throws(Errno) -> Download {
         try await pin(path)
@@ -24,7 +25,7 @@ extension Domain {
     }
 
     /// Pins or unpins an item that programs have in use.
-    /// - Throws: ESTALE when there is none of this number.
+    /// - Throws: ESTALE if there is no item with this number.
     package func setPin(_ isPinned: Bool, of number: ItemNumber) throws(Errno) {
         guard let own = replica.withTree({ $0.items[inode: number]?.number }) else { throw .staleNFSFileHandle }
         try setPin(isPinned, ofItem: own)

@@ -53,7 +53,7 @@ extension SyncEngine {
         return (isSyncing ? .syncing : .idle, nil)
     }
 
-    /// - Parameter unsentBytes: As it was recorded: of many items nobody counts it anew.
+    /// - Parameter unsentBytes: The recorded number, so that many items need not be counted again.
     func uploads(unsentBytes: Int64) -> TransferReport? {
         let now = replica.now()
         // Both at one moment: what becomes sent ceases to be pending, and is to count once.

@@ -1,9 +1,9 @@
 package import SystemPackage
 
 extension Domain {
-    /// Has an item sent to the store once more though nothing changed: at least these of its fields, as far as it has
-    /// them (statement 41). So a store is asked again that has changed its mind, which may also answer
-    /// ``RemoteStoreError/excludedFromSync``. Returns when the request would outlive a crash; when it is sent is not said.
+    /// Uploads an item again although nothing has changed: at least these of its fields, if it has them (statement 41).
+    /// This asks a store again that may decide differently now, and may also answer
+    /// ``RemoteStoreError/excludedFromSync``. Returns when the request would survive a crash, not when it is sent.
     /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` throws where a folder on the way was never listed; ENODATA for
     ///   `contents` that are not all here, or of no file; EINVAL for the root, a special file or no field at all; EIO
     ///   when the database can't be written.

@@ -4,12 +4,11 @@ internal import Threads
 
 extension Domain {
     /// Waits until everything written before is in the store, everything the store had is applied (statement 26), and a
-    /// power cut would lose none of it.
-    /// What is written meanwhile is not waited for, but for an item that was already waiting to be sent. As long as the
-    /// store is away, or an item waits for a person, it waits on, and what failed is tried again every ten seconds or sooner.
-    /// - Parameter work: Told how far it has come; what the store turns out to have had adds to it.
-    /// - Throws: `CancellationError` when the waiting task is cancelled; what the database,
-    ///   the disk or the store says.
+    /// power cut would lose none of it. Later writes are not waited for, except to items that were already pending.
+    /// While the store is unreachable, or an item waits for the user, it keeps waiting, and failed items are retried
+    /// every ten seconds or sooner.
+    /// - Parameter work: Receives the progress; changes found in the store are added to it.
+    /// - Throws: `CancellationError` if the waiting task is cancelled; errors of the database, the disk or the store.
     package func waitForStabilization(work: Work = Work()) async throws {
         try await engine.awaited { try await becomeStable(work) }
     }
@@ -33,7 +32,8 @@ extension Domain {
         try await engine.makeDurable()
     }
 
-    /// Waits until the store has all that was changed at an item or below it before, but for what was moved there.
+    /// Waits until the store has all earlier changes of an item and of everything below it, except of items that were
+    /// moved there.
     /// - Parameter work: Told how far it has come.
     /// - Throws: ENOENT; ENOTDIR; ``ItemError`` when the store will not have one of the items; `CancellationError`.
     package func waitForChanges(below path: [FileName], work: Work = Work()) async throws {

@@ -19,7 +19,7 @@ package struct DomainEvent: Sendable, Hashable {
         case error
         /// Both sides changed a file: the local side is a copy now, at the path.
         case conflict
-        /// The domain's state changed; the detail says to what.
+        /// The domain's state changed; the detail is the new state.
         case state
         /// All items of an import or a reimport were handed to the store (statement 16).
         case importDidFinish

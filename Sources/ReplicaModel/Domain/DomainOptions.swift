@@ -8,11 +8,11 @@ package struct DomainOptions: Sendable, Hashable {
     package var minimumFree: Int64?
     /// Seconds after which a fetch without progress is given up.
     package var stallTimeout = 60.0
-    /// Whether programs may do only what the store's capabilities allow: EACCES or EPERM then. Else capabilities guide
-    /// those who ask for them, and the store answers for what it refuses (MODEL.md#items, "gating").
+    /// Whether programs may do only what the store's capabilities allow, and get EACCES or EPERM otherwise. If not,
+    /// capabilities are only shown, and the store rejects what it does not allow (MODEL.md#items, "gating").
     package var enforcesCapabilities = false
-    /// Whether set-user-ID and set-group-ID bits come from the store and go there, as the other bits of a mode do. Whoever
-    /// may write the store then gets the rights of the owner here, which is root where root's directory was imported.
+    /// Whether set-user-ID and set-group-ID bits are replicated like the other bits of a mode. Everybody who can write
+    /// to the store then gets the rights of the local owner, which is root if root imported the directory.
     package var trustsSetID = false
     var privileges: Privileges { Privileges(trustsSetID: trustsSetID) }
 

@@ -18,7 +18,7 @@ package struct DomainReport: Sendable, Hashable {
     package var state: State
     /// The reason, in one line, if there is one.
     package var reason: String?
-    /// When failed items are retried; nil if there are none, or all wait for a person or an edit.
+    /// When failed items are retried; nil if there are none, or all wait for the user or an edit.
     package var nextTry: Timestamp?
     /// Items with something not yet in the store.
     package var pending: Int

@@ -32,13 +32,13 @@ package struct ItemSetChanges: Sendable {
     package var left: [Departure]
     /// The anchor after these changes.
     package var anchor: SyncAnchor
-    /// Whether there is more to ask for from ``anchor`` at once.
+    /// Whether more changes can be requested immediately from ``anchor``.
     package var moreComing: Bool
 }
 
 extension Domain {
-    /// Hands over the items of a set, a batch at a time. It is read from the database batch by batch: what changes
-    /// meanwhile may or may not be in it, and is in the ``changes(of:since:)`` of an anchor taken before.
+    /// Calls `body` with the items of a set, in batches. They are read from the database batch by batch: changes made
+    /// in the meantime may or may not be included, and are in the ``changes(of:since:)`` of an anchor taken before.
     package func forEach(in set: ItemSet, _ body: ([ItemReport]) async throws -> Void) async throws {
         try await forEach(set.condition, body)
     }
@@ -55,8 +55,8 @@ extension Domain {
         return anchor
     }
 
-    /// What came into a set and what left it after `anchor`, each item once, as it is now. An item that came and went
-    /// may be said to have left.
+    /// The items that entered or left a set after `anchor`, each once, in its current state. An item that entered and
+    /// left may be reported as having left.
     /// - Throws: ``RemoteStoreError/syncAnchorExpired`` for an anchor that is too old or another's: the set is to be
     ///   read anew; the database's error; what the disk says.
     package func changes(of set: ItemSet, since anchor: SyncAnchor) throws -> ItemSetChanges {

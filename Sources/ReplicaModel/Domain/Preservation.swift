@@ -8,7 +8,7 @@ struct Preservation {
     let replica: Replica
     let keep: RemovalKeep
 
-    /// Moves what is to be kept of a folder's entries into another.
+    /// Moves the files to be kept from a folder into another one.
     func move(_ folder: ItemNumber, into target: Int32) throws {
         let entries = try replica.withTreeWaking { (tree) throws(ReplicaError) -> [Entry] in
             guard let node = try tree.find(folder), node.materialization == .whole else { return [] }
@@ -70,7 +70,7 @@ struct Preservation {
         try kept.setTimes(accessed: status.accessed.timespec, modified: status.modified.timespec)
     }
 
-    /// A folder of this name, or the one that an earlier attempt made.
+    /// A folder with this name, or the one that an earlier attempt created.
     private func makeFolder(_ name: FileName, in target: Int32) throws(Errno) -> Int32 {
         try name.withCString { (text) throws(Errno) -> Int32 in
             let isThere = mkdirat(target, text, 0o700) != 0

@@ -72,7 +72,7 @@ struct SetHistory {
         return next
     }
 
-    /// A batch of the changes after a point. Looks anew when all that was noted before has been handed over.
+    /// A batch of the changes after a point. Compares again once all changes noted before have been returned.
     func changes(after start: Point, in rows: Rows) throws -> ItemSetChanges {
         guard let (last, forgotten) = try look(in: rows), start.sequence >= forgotten, start.sequence <= last else {
             throw RemoteStoreError.syncAnchorExpired
@@ -126,13 +126,13 @@ struct SetHistory {
         ).map { Line($0) }
     }
 
-    /// The number of the last look, and up to which what left is forgotten; nil when nobody ever looked.
+    /// The number of the last comparison, and up to which number departures were forgotten; nil if there was none.
     private func look(in rows: Rows) throws -> (last: Int64, forgotten: Int64)? {
         try Row.fetchOne(rows, sql: "SELECT * FROM setLook WHERE kind = ?", arguments: [set.rawValue])
             .map { ($0["sequence"], $0["forgotten"]) }
     }
 
-    /// Begins to count: at another number than other histories, so that their anchors are none of this one's.
+    /// Starts the numbering at a number that other histories don't use, so that their anchors are not valid here.
     private func begin(in rows: Rows) throws -> Int64 {
         let number = Int64.random(in: 0..<1 << 60)
         try rows.execute(sql: "INSERT INTO setLook VALUES (?, ?, ?)", arguments: [set.rawValue, number, number])

@@ -51,7 +51,7 @@ package struct StateFailure: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     private static func cause(_ code: ResultCode) -> Cause {
-        // The file that readers and writers share can't grow: SQLite has no other word for it.
+        // SQLite reports this if the file shared by readers and writers can't grow.
         if code == .SQLITE_IOERR_SHMSIZE { return .noSpace }
         switch code.primaryResultCode {
         case .SQLITE_FULL: return .noSpace
@@ -74,7 +74,7 @@ extension StateFailure {
 }
 
 extension Errno {
-    /// What a program is told when the database or the tree fails.
+    /// The errno for a program when the database or the tree fails.
     init(state error: any Error) {
         switch error {
         case let errno as Errno: self = errno

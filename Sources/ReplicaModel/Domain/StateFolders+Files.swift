@@ -6,7 +6,7 @@ internal import SystemPackage
 extension StateFolders {
     private static let longest = 4096
 
-    /// The bytes of one of them; nil when there is none.
+    /// The bytes of such a file; nil if it does not exist.
     func privateFile(_ path: FilePath) throws(Errno) -> [UInt8]? {
         let file = path.withPlatformString { open($0, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) }
         guard file >= 0 else {

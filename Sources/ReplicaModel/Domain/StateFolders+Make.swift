@@ -3,7 +3,8 @@ internal import Glibc
 package import SystemPackage
 
 extension StateFolders {
-    /// Makes the tree of a domain of which nothing is here: the root's listing, as any folder's, comes with the first look at it.
+    /// Creates the tree of a domain without local content: the root is listed when it is first used, like any other
+    /// folder.
     /// - Throws: EEXIST when there is one.
     package func makeDomain() throws(Errno) {
         try make()

@@ -29,9 +29,9 @@ extension Domain {
 }
 
 extension StateFolders {
-    /// Takes a domain away that no process serves: its tree, its database, everything. What is to be kept is moved to
-    /// `NAME preserved DATE` beside the domain's folder first, without placeholders. Killed or failed at any moment it is
-    /// untouched, or a domain that can only be removed, and another removal goes on where this one was.
+    /// Removes a domain that no process serves: its tree, its database, everything. The files to be kept are moved to
+    /// `NAME preserved DATE` next to the domain's folder first, without placeholders. If it is killed or fails at any
+    /// moment, the domain is untouched, or can only be removed, and another removal continues.
     /// - Parameters:
     ///   - name: The domain's name.
     ///   - unlist: Takes the domain from the list of domains, if it is there by a link. Called when nothing is left in it.
@@ -83,7 +83,7 @@ extension StateFolders {
 
 /// What is kept.
 extension StateFolders {
-    /// Brings the database up to the tree and moves what is to be kept.
+    /// Updates the database from the tree and moves the files to be kept.
     private func preserve(_ keep: RemovalKeep, _ name: String, _ begun: inout BegunRemoval) throws {
         let replica = try Replica.open(self, wake: {})
         try replica.scan()
@@ -171,7 +171,7 @@ extension StateFolders {
         try Self.removeEntries(of: tree)
     }
 
-    /// Removes what is left of a domain without a tree. A daemon's last words may come in between.
+    /// Removes the rest of a domain without a tree, even if a daemon still writes to its log.
     private func removeRest() throws(Errno) {
         for _ in 1...3 {
             try Self.removeAll(root)
@@ -196,7 +196,7 @@ extension StateFolders {
 
     private static func removeEntries(of folder: Int32, where isMeant: (FileName) -> Bool = { _ in true }) throws(Errno)
     {
-        // A folder that its user made unreadable is still to go. What can't be removed even so is said below.
+        // A folder that its user made unreadable is removed too. If that fails, the error is reported below.
         try? HeldFile(descriptor: folder).setMode(0o700)
         var obstacle: Errno?
         for line in try FolderListing(of: folder, mark: nil).lines where isMeant(line.name) {

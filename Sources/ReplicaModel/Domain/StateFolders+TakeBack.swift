@@ -5,7 +5,7 @@ package import SystemPackage
 extension StateFolders {
     /// Makes the folders of a new domain. What an attempt left that was broken off before there was a tree, or a removal after
     /// it, is taken away first; anything else that is there is not ours to use.
-    /// - Returns: A descriptor of the state's folder. Nobody else makes a domain there until it is closed.
+    /// - Returns: A descriptor of the state's folder. No other process creates a domain there until it is closed.
     /// - Throws: EEXIST when something is there, EBUSY while another process makes a domain there.
     package func makeNew() throws(Errno) -> Int32 {
         let (held, isNew) = try holdNew()
@@ -39,20 +39,20 @@ extension StateFolders {
         try Errno.check(root.withPlatformString { unlink($0) })
     }
 
-    /// Makes the state's folder, or takes the one that is there, and holds it.
+    /// Creates the state's folder, or uses an existing one, and locks it.
     private func holdNew() throws(Errno) -> (Int32, isNew: Bool) {
         for _ in 1...1000 {
             let isNew = root.withPlatformString { mkdir($0, 0o700) } == 0
             guard isNew || Errno.last == .fileExists else { throw .last }
             do throws(Errno) { return (try hold(), isNew) } catch {
-                // It was removed meanwhile.
+                // It was removed in the meantime.
                 guard error == .noSuchFileOrDirectory else { throw error }
             }
         }
         throw .resourceBusy
     }
 
-    /// - Throws: EEXIST when it is no folder, EBUSY when another process holds it, ENOENT when it is gone.
+    /// - Throws: EEXIST if it is not a folder, EBUSY if another process has locked it, ENOENT if it is gone.
     private func hold() throws(Errno) -> Int32 {
         let folder = root.withPlatformString { open($0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
         guard folder >= 0 else { throw Errno.last == .noSuchFileOrDirectory ? .last : .fileExists }
@@ -90,13 +90,13 @@ extension StateFolders {
         }
     }
 
-    /// Takes the tree of a new domain away, of which nothing was ever here.
+    /// Removes the tree of a new domain that never had local content.
     package func takeBackTree() throws(Errno) {
         try Errno.check(tree.withPlatformString { rmdir($0) })
     }
 
     /// Moves the tree back to where it was imported from, without the replica's marks. The domain is not open.
-    /// - Throws: EEXIST when something else is there by now. The tree stays where it is then.
+    /// - Throws: EEXIST if there is something else by now. The tree then stays where it is.
     package func giveBack(to directory: FilePath) throws(Errno) {
         for mark in [OwnXattr.epoch, OwnXattr.dataless] {
             let isGone = tree.withPlatformString { lremovexattr($0, mark) } == 0

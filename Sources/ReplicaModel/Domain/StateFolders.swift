@@ -20,7 +20,6 @@ package struct StateFolders: Sendable, Hashable {
     package var kept: FilePath { root.appending("kept") }
     /// Items that the store deleted recently, by number: restored if too many are deleted.
     package var deleted: FilePath { root.appending("deleted") }
-    package var controlSocket: FilePath { root.appending("control.sock") }
     package var settings: FilePath { root.appending("domain.json") }
     /// Locked by the process that serves the domain.
     package var lock: FilePath { root.appending("lock") }

@@ -30,7 +30,7 @@ extension SyncEngine {
             let answer = try await store.fetchContents(
                 of: item.identifier, version: item.version.content, range: nil, into: sink)
             guard answer.size == item.size, !sink.hasTooMuch else {
-                throw .malformedAnswer("the content has another size than the item")
+                throw .malformedAnswer("the content's size differs from the item's")
             }
             guard ftruncate(descriptor, Int(item.size)) == 0, fdatasync(descriptor) == 0 else {
                 throw .cannotSynchronize("staging cannot be written: \(Errno.last)")

@@ -116,7 +116,7 @@ extension SyncEngine {
             case .refused(let name):
                 let name = FileName(name).shortened
                 state.withLock { _ = $0.rejected.refused.insert(name) }
-                log.warning("a name of the store cannot stand here", metadata: ["name": "\(name)"])
+                log.warning("a name in the store is not valid here", metadata: ["name": "\(name)"])
                 return .applied
             case .needsContent:
                 guard let item = change.item, await !applyContent(of: item, rewrite) else { return .applied }

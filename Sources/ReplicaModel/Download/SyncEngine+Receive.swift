@@ -61,7 +61,7 @@ extension SyncEngine {
 
     private func noteFeedFailure(_ error: RemoteStoreError) {
         if case .malformedAnswer = error {
-            log.warning("an answer cannot be used", metadata: ["error": "\(error.message)"])
+            log.warning("an answer was rejected", metadata: ["error": "\(error.message)"])
             let jitter = random()
             state.withLock { state in
                 let attempts = (state.feedTrouble?.attempts ?? 0) + 1
@@ -238,7 +238,7 @@ extension SyncEngine {
             empty = fresh.isEmpty ? empty + 1 : 0
             page = next.next
             let isNew = page.map { pages.insert($0).inserted } ?? true
-            guard isNew, empty <= Self.mostEmptyPages else { throw .malformedAnswer("the listing has no end") }
+            guard isNew, empty <= Self.mostEmptyPages else { throw .malformedAnswer("the listing does not end") }
         } while page != nil
         return items
     }

@@ -1,6 +1,6 @@
 internal import Threads
 
-/// Work that blocks gets a thread of its own, not one of the few that tasks share.
+/// Runs blocking work on a thread of its own instead of one of the few that tasks share.
 package enum BlockingWork {
     /// Runs `body` on a new thread; the task ends when it does.
     static func run(_ body: @escaping @Sendable () -> Void) -> Task<Void, Never> {

@@ -12,7 +12,7 @@ struct EngineState {
     var disconnected: Disconnection?
     /// An error that concerns the whole domain, and when the store is tried again.
     var storeFailure: Failure?
-    /// Whether the store said that it is another one, which a person is asked about.
+    /// Whether the store reported that it is a different one, so that the user is asked.
     var isOtherStore: Bool {
         !pulls.isStoreRecognized && storeFailure?.code == RemoteStoreError.cannotSynchronize("").code
     }
@@ -25,11 +25,11 @@ struct EngineState {
     /// Reimports whose items are still being gathered.
     var reimports = 0
 
-    /// The store's item can't be what the store says it is: it is asked for again.
+    /// The item in the store is invalid: it is requested again.
     /// - Parameter name: As it is shown.
     mutating func leaveOut(_ identifier: ItemIdentifier, _ name: String) { rejected.leaveOut(identifier, name) }
 
-    /// The store told of the item in another way.
+    /// The store reported the item in a valid state.
     mutating func takeIn(_ identifier: ItemIdentifier) {
         rejected.takeIn(identifier)
         postponed.remove(identifier)
@@ -50,7 +50,7 @@ struct Disconnection {
 /// How far the store was asked for its changes.
 struct PullState {
     var isWanted = true
-    /// Whether the store is the one that it was in the last run.
+    /// Whether the store is known to be the one of the last run.
     var isStoreRecognized = false
     /// When the store is asked again without a signal, in seconds since 1970.
     var next = 0.0
@@ -62,7 +62,7 @@ struct PullState {
     var suspects: [ItemIdentifier: Int] = [:]
     /// Whether no call of the last run is without an answer.
     var knowsOwnCalls = false
-    /// Whether a person said that the store's present content is to be accepted as this domain's.
+    /// Whether the user accepted the store's current content as this domain's.
     var takesOtherStore = false
 
     /// - Returns: The number of the pull that begins.
@@ -73,7 +73,7 @@ struct PullState {
     }
 
     /// A call did not find the item.
-    /// - Returns: Whether a pull since then confirms that it is gone; else the next one is to.
+    /// - Returns: Whether a pull since then confirms that it is gone; otherwise the next one will have to.
     mutating func suspect(_ identifier: ItemIdentifier) -> Bool {
         if let pull = suspects[identifier], done >= pull {
             suspects[identifier] = nil
@@ -116,7 +116,7 @@ struct ArrivalState {
 
 /// Items of the store that aren't here because they can't be.
 struct RejectedItems {
-    /// Items that can't be what the store says they are, by the names it gave: each is asked for again.
+    /// Items whose state in the store is invalid, with the names given there: each is requested again.
     private(set) var leftOut: [ItemIdentifier: String] = [:]
     /// Names that can't be used here, and other changes that could not be applied.
     var refused: Set<String> = []

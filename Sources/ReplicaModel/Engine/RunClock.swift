@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The time of one run, in seconds since 1970: the wall clock's when the run began, and from then on what a clock counts
-/// that nobody sets. So what is waited for comes, however the wall clock is set meanwhile. May be asked from any thread.
+/// The time of one run, in seconds since 1970: the wall clock's when the run began, and from then on that of a clock
+/// that can't be set. So waits end as planned, even if the wall clock is set. May be called from any thread.
 struct RunClock: Sendable {
     /// The wall clock.
     let wall: @Sendable () -> Double
@@ -21,7 +21,7 @@ struct RunClock: Sendable {
 
     func now() -> Double { begin + counted() }
 
-    /// A time of this run as the wall clock tells it, for people.
+    /// A time of this run converted to the wall clock, for users.
     func wallTime(of time: Double) -> Timestamp { Timestamp(secondsSince1970: wall() + (time - now())) }
 
     private static func seconds(of clock: clockid_t) -> Double {

@@ -1,6 +1,6 @@
 internal import Threads
 
-/// The state that listeners were told last.
+/// The last state that listeners were told.
 struct ToldState: Hashable {
     var state: DomainReport.State
     var reason: String?

@@ -47,7 +47,7 @@ struct TransferStatistics {
         sending.add(items: 1, bytes: max(0, bytes - before), now: now)
     }
 
-    /// - Parameter isTakenIn: Whether the replica has the answer; else the call is to be made again.
+    /// - Parameter isTakenIn: Whether the replica recorded the answer; otherwise the call is made again.
     mutating func endCall(_ item: ItemNumber, isTakenIn: Bool) {
         guard let bytes = answered.removeValue(forKey: item) else {
             uploads[item] = nil

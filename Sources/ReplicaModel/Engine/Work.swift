@@ -6,7 +6,7 @@ package final class Work: Sendable {
     /// Counts so far.
     package struct Counts: Sendable, Hashable {
         package var items = 0
-        /// What is to be done in all, as far as it was found.
+        /// The total number of items, as far as they were found.
         package var itemsTotal = 0
         package var bytes: Int64 = 0
         package var bytesTotal: Int64 = 0
@@ -46,7 +46,7 @@ package final class Work: Sendable {
         }
     }
 
-    /// More is to be done.
+    /// More work was found.
     func find(items: Int, bytes: Int64 = 0) {
         state.withLock { state in
             state.counts.itemsTotal += items
@@ -54,18 +54,18 @@ package final class Work: Sendable {
         }
     }
 
-    /// So much is to be done in all, as far as it was found.
+    /// The total that was found so far.
     func setFound(items: Int, bytes: Int64) {
         state.withLock { ($0.counts.itemsTotal, $0.counts.bytesTotal) = (items, bytes) }
     }
 
-    /// All that is to be done was found.
+    /// All work was found.
     func endCounting() { state.withLock { $0.counts.isCounting = false } }
 
     /// Begins with an item.
     /// - Parameters:
     ///   - most: Its bytes.
-    ///   - bytes: Tells how many of them are done.
+    ///   - bytes: Returns how many of them are done.
     func begin(bytes most: Int64, _ bytes: @escaping @Sendable () -> Int64) {
         state.withLock { $0.underway = (bytes, most) }
     }

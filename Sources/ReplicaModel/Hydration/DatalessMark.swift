@@ -2,27 +2,27 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// The attribute that a placeholder bears. Its value is a secret of the domain, kept in `STATE/mark`: what a directory
-/// brings from outside, by tar, rsync -X or out of another domain's tree, is no mark of ours, whatever it says.
+/// The extended attribute that marks a placeholder. Its value is a secret of the domain, stored in `STATE/mark`: an
+/// attribute that came from elsewhere, by tar, rsync -X or from another domain's tree, is never taken for ours.
 struct DatalessMark: Equatable {
-    /// What it says; empty in domains that were made before there were secrets.
+    /// The attribute's value; empty in domains created before there were secrets.
     var value: [UInt8] = []
-    /// Whether a mark that says nothing is believed: the domain may have made it.
+    /// Whether an empty value is accepted, because this domain may have written it.
     var believesEmpty = true
 
-    /// What it says while the file is evicted: its size and times are not those that it keeps.
+    /// The value during an eviction, while the size and times of the file are not yet the final ones.
     var whileEvicting: [UInt8] { value + Array("+".utf8) }
 
-    /// Whether a mark that says this is ours.
+    /// Whether a mark with this value is ours.
     func believes(_ other: [UInt8]) -> Bool {
         other == value || other == whileEvicting || believesEmpty && other.isEmpty
     }
 
-    /// Whether the file bears our mark.
+    /// Whether the file has our mark.
     func isOn(_ place: BackingPath) -> Bool { said(on: place) != nil }
 
-    /// What our mark says on the file; nil if it does not bear it. Asked of every file of a scan, so by a path: this form of the
-    /// call leaves symlinks alone.
+    /// The value of our mark on the file; nil if it has none. Takes a path because it is called for every file of a
+    /// scan: this form of the call does not follow symlinks.
     func said(on place: BackingPath) -> [UInt8]? {
         let path = place.isOrphan ? place.name.bytes : Array("/proc/self/fd/\(place.folder)/".utf8) + place.name.bytes
         var said = [UInt8](repeating: 0, count: 64)
@@ -40,13 +40,13 @@ struct DatalessMark: Equatable {
 extension StateFolders {
     private static let length = 32
 
-    /// Chooses the secret of a new domain, before there is a tree. It is on the disk when this returns.
+    /// Generates the secret of a new domain, before its tree exists. It is on the disk when this returns.
     func makeMark() throws(Errno) {
         guard try privateFile(mark) == nil else { return }
         try writePrivateFile(mark, (0..<Self.length).map { _ in UInt8.random(in: 0x61...0x7A) })
     }
 
-    /// The domain's mark. One that was made before there were secrets gets an empty one.
+    /// The domain's mark. A domain created before there were secrets has an empty one.
     func loadMark() throws(Errno) -> DatalessMark {
         if try privateFile(mark) == nil { try writePrivateFile(mark, []) }
         guard let value = try privateFile(mark) else { throw .ioError }

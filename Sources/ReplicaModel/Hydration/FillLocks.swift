@@ -1,14 +1,14 @@
 import Threads
 
-/// Keeps what writes fetched bytes into a file apart from what cuts it, or says that it is whole: bytes of the store
-/// must never go over what a program wrote after that.
+/// Serializes the writes of fetched bytes into a file with its truncation and its completion: the store's bytes must
+/// never overwrite what a program wrote afterwards.
 ///
-/// The tree's lock is too short for it: the disk may have a write wait. A file's lock is taken before the tree's.
+/// The tree's lock is not suitable, because a write may wait for the disk. A file's lock is taken before the tree's.
 struct FillLocks: Sendable {
-    /// Files share them; a file that waits for another's only waits for the disk.
+    /// Files share these locks; a file that waits for another one waits only for the disk.
     private let locks = (0..<64).map { _ in Locked((), rank: .fill) }
 
-    /// Runs `body` while nobody else has the lock of the file that programs see under this number.
+    /// Runs `body` with the lock of the file that programs see under this number.
     func withLock<Result>(_ inodeNumber: ItemNumber, _ body: () throws(ReplicaError) -> Result) throws(ReplicaError)
         -> Result
     {

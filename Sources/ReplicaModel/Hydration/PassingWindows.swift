@@ -1,34 +1,34 @@
-/// Bytes of a file that are read and not kept.
+/// Bytes of a file that are read without being kept on the disk.
 package struct PassingBytes: Sendable {
     package var bytes: [UInt8]
-    /// The content version that they are of.
+    /// The version of the content they belong to.
     package var version: String
 }
 
-/// What was last fetched of files that are not kept: a bounded number of windows, each of a bounded size.
+/// The parts most recently fetched of files that are not kept on the disk: a bounded number of windows of bounded size.
 struct PassingWindows {
     struct Window {
         var number: ItemNumber
         var version: String
         var start: Int64
         var bytes: [UInt8]
-        /// In seconds since 1970.
+        /// Seconds since 1970.
         var usedAt: Double
 
         var range: Range<Int64> { start..<start + Int64(bytes.count) }
     }
     private(set) var windows: [Window] = []
-    /// The windows that are on their way, one for a file.
+    /// The windows being fetched, at most one for each file.
     var running: [ItemNumber: Task<PassingFailure?, Never>] = [:]
 
-    /// How many windows there are at the most.
+    /// The maximum number of windows.
     static let most = 8
-    /// Bytes of a window, unless more is read at once.
+    /// The size of a window in bytes, unless a larger range is read at once.
     static let size: Int64 = 2 << 20
-    /// Seconds that a window stays that nobody reads.
+    /// The number of seconds after which an unused window is dropped.
     static let idleSeconds = 10.0
 
-    /// The bytes of a range, if a window has them all.
+    /// The bytes of a range, if one window contains all of them.
     mutating func bytes(_ range: Range<Int64>, of number: ItemNumber, version: String, now: Double) -> [UInt8]? {
         let found = windows.firstIndex { window in
             window.number == number && window.version == version && window.start <= range.lowerBound
@@ -40,7 +40,7 @@ struct PassingWindows {
         return Array(windows[found].bytes[start..<start + range.count])
     }
 
-    /// Takes a window in, in the place of the one that was used longest ago if there are too many.
+    /// Adds a window. If there are too many, it replaces the least recently used one.
     mutating func take(_ window: Window) {
         windows.append(window)
         guard windows.count > Self.most else { return }
@@ -48,13 +48,13 @@ struct PassingWindows {
         if let oldest { windows.remove(at: oldest) }
     }
 
-    /// Lets go of what nobody reads any more.
+    /// Drops windows that are no longer read.
     mutating func dropIdle(now: Double) {
         windows.removeAll { abs(now - $0.usedAt) > Self.idleSeconds }
     }
 }
 
-/// Why a window did not come.
+/// Why a window could not be fetched.
 struct PassingFailure: Error {
     var error: RemoteStoreError
     var target: FetchTarget

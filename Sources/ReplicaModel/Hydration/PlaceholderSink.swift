@@ -1,13 +1,13 @@
 internal import SystemPackage
 internal import Threads
 
-/// A sink that says how much came.
+/// A sink that counts the bytes it received.
 protocol CountingSink: ContentSink {
-    /// Bytes taken so far.
+    /// The number of bytes received so far.
     var received: Int64 { get }
 }
 
-/// Fetched bytes go into the placeholder; each range is known as soon as it is there.
+/// Writes fetched bytes into the placeholder, and records each range once it is written.
 final class PlaceholderSink: CountingSink {
     private struct State {
         var isComplete = false
@@ -26,17 +26,17 @@ final class PlaceholderSink: CountingSink {
         self.descriptor = descriptor
     }
 
-    /// Whether all content of the file is here.
+    /// Whether all content of the file is local.
     var isComplete: Bool { state.withLock { $0.isComplete } }
-    /// Why bytes could not be put where they belong.
+    /// Why bytes could not be written.
     var failure: Errno? { state.withLock { $0.failure } }
-    /// What came, as ranges of the file.
+    /// The ranges of the file that were received.
     var ranges: [Range<Int64>] { state.withLock { $0.ranges.ranges } }
-    /// Bytes taken so far.
+    /// The number of bytes received so far.
     var received: Int64 { state.withLock { $0.received } }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
-        // A store that sends more than the file has must not make it grow.
+        // A store that sends more than the file's size must not extend the file.
         guard offset >= 0, offset < target.size else { return }
         let count = min(Int64(bytes.count), target.size - offset)
         guard count > 0 else { return }
@@ -75,7 +75,7 @@ extension Result {
 }
 
 extension SyncEngine {
-    /// Gives a fetch up that brings nothing for the domain's stall timeout.
+    /// Aborts a fetch that makes no progress for the domain's stall timeout.
     func withWatchdog<Value: Sendable>(
         _ sink: any CountingSink, _ fetch: @escaping @Sendable () async throws(RemoteStoreError) -> Value
     ) async throws(RemoteStoreError) -> Value {
@@ -105,7 +105,7 @@ extension SyncEngine {
         } onCancel: {
             work.cancel()
         }
-        // Nobody interrupted the reader: the store does not answer.
+        // The watchdog cancelled it, not the reader: the store does not answer.
         if outcome.failure == .cancelled, isStalled.withLock({ $0 }) { throw .serverUnreachable }
         return try outcome.get()
     }

@@ -1,4 +1,4 @@
-/// Byte ranges of a file, sorted, apart from each other, none empty.
+/// A set of byte ranges of a file: sorted, disjoint, not adjacent, none empty.
 struct RangeSet64: Hashable {
     private(set) var ranges: [Range<Int64>] = []
 
@@ -48,7 +48,7 @@ struct RangeSet64: Hashable {
         return gaps
     }
 
-    /// Drops everything from `size` on.
+    /// Removes everything from `size` on.
     mutating func truncate(to size: Int64) {
         ranges = ranges.compactMap { range in
             let kept = range.clamped(to: 0..<max(0, size))

@@ -7,14 +7,14 @@ struct ListedChild {
     var number: ItemNumber
     var name: FileName
     var kind: ItemKind
-    /// Bytes of its content that are not here.
+    /// The number of bytes of its content that are not local.
     var missing: Int64
-    /// Whether it is not to be kept here though its folder is.
+    /// Whether it is excluded from its folder's pin.
     var isUnpinned: Bool
 }
 
 extension Replica {
-    /// The entries of a listed folder in the order of their names; nil for what is not listed here.
+    /// The entries of a listed folder, ordered by name; nil if it is not listed.
     func listedChildren(of number: ItemNumber) throws(ReplicaError) -> [ListedChild]? {
         try withTreeWaking { (tree) throws(ReplicaError) in
             guard let folder = try tree.find(number), folder.kind == .folder, folder.materialization == .whole else {
@@ -28,9 +28,9 @@ extension Replica {
         }
     }
 
-    /// Makes a folder dataless whose entries are all dataless and in step: the next listing asks the store again
-    /// (MODEL.md#eviction). Nothing happens while something in it is in use.
-    /// - Returns: Whether the listing is gone.
+    /// Makes a folder dataless if all of its entries are dataless and in sync: the next access lists it in the store
+    /// again (MODEL.md#eviction). Does nothing while one of its entries is in use.
+    /// - Returns: Whether the listing was dropped.
     func dropListing(of number: ItemNumber) throws -> Bool {
         let marked = try withTreeWaking { (tree) throws(ReplicaError) -> (UInt32, [ItemIdentifier: ItemNumber])? in
             guard let folder = try tree.find(number), try tree.canForget(folder) else { return nil }
@@ -41,7 +41,7 @@ extension Replica {
             return (folder.evictions, tree.numbers(in: folder))
         }
         guard let (mark, numbers) = marked else { return false }
-        // Recorded before anything goes: a crash must not make it look as if a person had deleted the entries.
+        // Recorded before anything is removed: after a crash it must not look as if the user had deleted the entries.
         do {
             try record { try FormerNumbers.write(numbers, to: $0) }
         } catch {
@@ -53,7 +53,7 @@ extension Replica {
             throw error
         }
         try withTreeWaking { (tree) throws(ReplicaError) in
-            // A listing that began meanwhile has cleared the folder itself.
+            // A listing that began in the meantime has already cleared the folder.
             guard let folder = try tree.find(number), folder.materialization == .dataless, folder.evictions == mark
             else { return }
             try tree.clearLeftovers(in: folder)
@@ -65,7 +65,7 @@ extension Replica {
         return true
     }
 
-    /// Asks the kernel to forget the entries of a folder that it does not use.
+    /// Asks the kernel to forget those entries of a folder that it does not use.
     func releaseEntries(of number: ItemNumber) {
         guard let presenter = presenter.withLock({ $0 }) else { return }
         let names = withTree { tree in
@@ -74,7 +74,7 @@ extension Replica {
         for name in names { presenter.invalidate(name, in: number) }
     }
 
-    /// Whether the kernel knows an entry of the folder.
+    /// Whether the kernel knows any entry of the folder.
     func hasKnownEntries(_ number: ItemNumber) -> Bool {
         withTree { tree in (tree.items[number]?.children ?? [:]).values.contains { $0.lookups > 0 } }
     }
@@ -87,7 +87,7 @@ extension Tree {
         }
     }
 
-    /// Whether the store can give back all that is known of the folder's entries.
+    /// Whether the store can return everything that is known about the folder's entries.
     fileprivate func canForget(_ folder: Node) throws(ReplicaError) -> Bool {
         guard folder !== root, folder.kind == .folder, folder.materialization == .whole, !scan.isRunning else {
             return false

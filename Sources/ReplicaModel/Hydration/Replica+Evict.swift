@@ -3,31 +3,33 @@ internal import Glibc
 package import SystemPackage
 internal import Threads
 
-/// Why something is not evicted (MODEL.md#eviction).
+/// Why an item can't be evicted (MODEL.md#eviction).
 package enum EvictionRefusal: Error, Hashable, Sendable {
-    /// It is not in the store as it is here.
+    /// The store does not have its local state.
     case unsyncedEdits
-    /// It is to be kept here.
+    /// It is pinned.
     case pinned
-    /// Somebody has it open.
+    /// It is open.
     case open
     /// It has several names.
     case hardLinked
-    /// There is no such item, or it cannot be evicted at all.
+    /// It does not exist, or is of a kind that can't be evicted.
     case notEvictable
-    /// It has set-user-ID or set-group-ID bits, which fetched bytes could not have.
+    /// It has set-user-ID or set-group-ID bits, which would be lost when it is fetched again.
     case setID
-    /// It has capabilities(7), which the kernel takes away with the bytes, and fetched ones could not have.
+    /// It has capabilities(7), which the kernel removes with the content, and which would be lost when it is fetched
+    /// again.
     case capabilities
     case failed(Errno)
 }
 
 extension Replica {
-    /// Gives back the space of a file's content; size, times and attributes stay. Dataless already is a success.
-    /// - Returns: Bytes given back; nil when nothing of it was here.
+    /// Frees the space of a file's content and keeps its size, times and attributes. Succeeds if the file is already
+    /// dataless.
+    /// - Returns: The number of bytes freed; nil if no content was local.
     @discardableResult
     func evictFile(_ number: ItemNumber) throws(EvictionRefusal) -> Int64? {
-        // A placeholder that the database does not know as the store's would be nothing after a crash.
+        // The placeholder of an item that the database does not know would be lost in a crash.
         if withTree({ $0.unrecorded.nodes[number] != nil }) {
             do { try record() } catch { throw .failed(Errno(state: error)) }
         }
@@ -50,7 +52,7 @@ extension Replica {
         return bytes
     }
 
-    /// Why a file's content has to stay, or nil.
+    /// Why a file can't be evicted; nil if it can.
     func evictionRefusal(of number: ItemNumber) -> EvictionRefusal? {
         withTree { tree in
             do throws(ReplicaError) {
@@ -64,11 +66,11 @@ extension Replica {
 }
 
 extension Tree {
-    /// Why the node's content has to stay, or nil.
+    /// Why the node can't be evicted; nil if it can.
     fileprivate func evictionRefusal(of node: Node) throws(ReplicaError) -> EvictionRefusal? {
         if node.flags.contains(.special) { return .notEvictable }
         guard node.materialization != .dataless else { return nil }
-        // Whoever wrote below our sight is noticed before anything is given back.
+        // Edits made directly in the backing tree are detected before anything is freed.
         settle(node)
         _ = try entry(of: node)
         guard node.base?.size != 0 || !node.dirty.isEmpty else { return nil }
@@ -89,7 +91,7 @@ extension Tree {
         return try errnos { () throws(Errno) in try place.xattrNames().contains("security.capability") }
     }
 
-    /// Whether the nearest word of a person on the node or above it is to keep it here.
+    /// Whether the node is pinned by itself or by the nearest folder above that is pinned or unpinned.
     func isPinned(_ node: Node) -> Bool {
         var here: Node? = node
         while let node = here {
@@ -99,7 +101,7 @@ extension Tree {
         return false
     }
 
-    /// Marks the file first, then lets go of its bytes: what a crash between leaves is brought to its end by the next scan.
+    /// Marks the file before freeing its blocks, so that the next scan completes an eviction that a crash interrupted.
     fileprivate func punch(_ node: Node) throws(ReplicaError) {
         guard let base = node.base else { return }
         let place = try place(of: node)
@@ -107,7 +109,7 @@ extension Tree {
             try place.hold { (held) throws(Errno) in
                 let status = try held.status()
                 guard status.links == 1 else { throw Errno(rawValue: EMLINK) }
-                // Somebody's who writes below the mount, since it was looked at.
+                // Somebody may have written to the backing tree since the checks.
                 let now = FileFingerprint(status)
                 let isOther = node.materialization == .whole && now.hasOtherBytes(than: node.fingerprint)
                 guard now.isSameFile(as: node.fingerprint), !isOther else { throw .resourceBusy }
@@ -121,16 +123,16 @@ extension Tree {
         }
         node.materialization = .dataless
         node.ranges = RangeSet64()
-        // Bytes that a fetch has written, and not yet reported, are gone with the others.
+        // This also invalidates bytes that a fetch has written but not yet reported.
         node.evictions += 1
         refreshFingerprint(node)
         note(node)
     }
 
-    /// Gives back the space of a file.
+    /// Frees the blocks of a file.
     private static func letGo(of file: Int32, size: Int64) throws(Errno) {
         let hole = CL_FALLOC_FL_PUNCH_HOLE | CL_FALLOC_FL_KEEP_SIZE
-        // Beyond the end, or the last block would be filled with zeros instead.
+        // Beyond the end of the file; otherwise the kernel would zero the last block instead of freeing it.
         let beyond: Int64 = 1 << 20
         let length = size > .max - beyond ? size : size + beyond
         if fallocate(file, hole, 0, length) == 0 || fallocate(file, hole, 0, max(size, 1)) == 0 { return }

@@ -3,35 +3,36 @@ internal import Glibc
 internal import SystemPackage
 internal import Threads
 
-/// What a fetch into a placeholder needs to know.
+/// What a fetch into a placeholder needs to know about the file.
 struct FetchTarget: Sendable {
     var number: ItemNumber
-    /// What programs see the file as.
+    /// The number that programs see.
     var inodeNumber: ItemNumber
     var identifier: ItemIdentifier
     var version: String
-    /// The metadata version that goes with it.
+    /// The metadata version that belongs to this content version.
     var metadataVersion: String
     var size: Int64
-    /// The size that the store has, from which a cut here differs.
+    /// The size in the store; it differs from `size` if the file was truncated here.
     var sizeInStore: Int64
     var generation: UInt32
-    /// ``Node/evictions`` when it began.
+    /// The value of ``Node/evictions`` when the fetch began.
     var evictions: UInt32
-    /// Whether nothing of the content is here yet.
+    /// Whether none of the content is local.
     var isUntouched: Bool
-    /// What of the range asked for is not here, in order.
+    /// The parts of the requested range that are not local, in order.
     var missing: [Range<Int64>]
 }
 
 extension Replica {
-    /// What to fetch so that `range` of a file is here, or all of it for nil; nil when it is.
+    /// What to fetch so that `range` of a file becomes local, or all of it if `range` is nil. Returns nil if it is
+    /// already local.
     func fetchTarget(_ number: ItemNumber, range: Range<Int64>?) throws(ReplicaError) -> FetchTarget? {
         try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = tree.items[inode: number] else { throw .errno(Errno(rawValue: ESTALE)) }
             guard node.kind == .file, node.materialization != .whole else { return nil }
             guard let base = node.base else { throw .errno(Errno(rawValue: ESTALE)) }
-            // Shorter than in the store when it was cut here: the rest is never fetched.
+            // A file that was truncated here is shorter than in the store: the rest is never fetched.
             let size = node.fingerprint.size
             let wanted = (range ?? 0..<size).clamped(to: 0..<size)
             let missing = node.ranges.missing(in: wanted)
@@ -44,7 +45,7 @@ extension Replica {
         }
     }
 
-    /// Whether a file has another content by now than what was to be fetched for it; nil when it is gone.
+    /// Whether the file's content has changed since the target was determined; nil if the file is gone.
     func hasOtherContent(than target: FetchTarget) -> Bool? {
         withTree { tree in
             guard let node = tree.items[target.number], !node.isDeleted, let base = node.base else { return nil }
@@ -52,7 +53,7 @@ extension Replica {
         }
     }
 
-    /// Whether the file is known as it was when this was to be fetched for it.
+    /// Whether the item's metadata version is still that of the target, and the file still a placeholder.
     func isAsKnown(by target: FetchTarget) -> Bool {
         withTree { tree in
             guard let node = tree.items[target.number], !node.isDeleted else { return false }
@@ -60,7 +61,7 @@ extension Replica {
         }
     }
 
-    /// A descriptor of the placeholder that fetched bytes go to; the caller's to close.
+    /// A descriptor of the placeholder to write to. The caller closes it.
     func openForFetch(_ target: FetchTarget) throws(ReplicaError) -> Int32 {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.fetched(target)
@@ -71,7 +72,7 @@ extension Replica {
                     try node.demandKnown(status)
                     let own = status.permissions
                     let mode = tree.policy.privileges.replicated(own)
-                    // As a write by anybody but the owner does.
+                    // Clears the set-ID bits, as any write by another user does.
                     if mode != own {
                         try file.setMode(UInt32(mode))
                         node.fingerprint = FileFingerprint(try file.status())
@@ -83,12 +84,12 @@ extension Replica {
         }
     }
 
-    /// Puts fetched bytes into the placeholder, if it still is one of what is fetched. Its times stay.
+    /// Writes fetched bytes into the placeholder if it is still the target of this fetch. Preserves the times.
     /// - Parameters:
-    ///   - descriptor: Of the placeholder.
+    ///   - descriptor: The placeholder's.
     ///   - write: Writes the bytes of `range`.
-    /// - Returns: Whether the whole content is here now.
-    /// - Throws: ESTALE when they are not wanted any more, EAGAIN when the file was cut; or what `write` throws.
+    /// - Returns: Whether the whole content is local now.
+    /// - Throws: ESTALE if the bytes are no longer wanted, EAGAIN if the file was truncated, or the error of `write`.
     func fill(
         _ range: Range<Int64>, of target: FetchTarget, to descriptor: Int32, _ write: () throws(Errno) -> Void
     ) throws(ReplicaError) -> Bool {
@@ -105,7 +106,8 @@ extension Replica {
         }
     }
 
-    /// Makes a file whose bytes are all here a whole one. They are on the disk before the mark goes.
+    /// Turns a placeholder with all of its bytes into a complete file. The bytes are on the disk before the mark is
+    /// removed.
     func completeFetch(_ target: FetchTarget, descriptor: Int32) throws(ReplicaError) {
         guard fdatasync(descriptor) == 0 else { throw .errno(.last) }
         try fillLocks.withLock(target.inodeNumber) { () throws(ReplicaError) in
@@ -115,7 +117,7 @@ extension Replica {
         presenter?.invalidate(target.number)
     }
 
-    /// Takes back what a fetch brought whose answer shows that it may be anything.
+    /// Discards the ranges of a fetch whose answer turned out to be invalid.
     func dropFetched(_ ranges: [Range<Int64>], of target: FetchTarget, descriptor: Int32) {
         do throws(ReplicaError) {
             try fillLocks.withLock(target.inodeNumber) { () throws(ReplicaError) in
@@ -125,20 +127,20 @@ extension Replica {
                     if node.ranges.isEmpty { node.materialization = .dataless }
                     tree.note(node)
                     let hole = CL_FALLOC_FL_PUNCH_HOLE | CL_FALLOC_FL_KEEP_SIZE
-                    // What stays on the disk is no longer said to be here.
+                    // Even if the hole can't be punched, the range is no longer considered local.
                     for range in ranges { _ = fallocate(descriptor, hole, range.lowerBound, Int64(range.count)) }
                     try errnos { () throws(Errno) in try node.keepTime(of: descriptor) }
                 }
             }
         } catch {
-            return  // It is another file by now, or gone.
+            return  // The file was replaced or deleted in the meantime.
         }
         presenter.withLock { $0 }?.invalidate(target.number)
     }
 
-    /// Shows an error of the store at an item.
-    /// - Parameter retryAt: In seconds since 1970; nil when it waits for a person.
-    /// - Returns: Whether the item is here.
+    /// Records an error of the store at an item.
+    /// - Parameter retryAt: Seconds since 1970; nil if it waits for the user.
+    /// - Returns: Whether the item is known here.
     @discardableResult
     func noteFailure(of identifier: ItemIdentifier, _ error: RemoteStoreError, retryAt: Double?) -> Bool {
         withTree { tree in
@@ -148,7 +150,7 @@ extension Replica {
         }
     }
 
-    /// Notes the ranges fetched so far, once they are on the disk.
+    /// Records the ranges fetched so far, after syncing them to the disk.
     func pauseFetch(_ target: FetchTarget, descriptor: Int32) {
         _ = fdatasync(descriptor)
         withTree { tree in tree.items[target.number].map(tree.note) }
@@ -156,7 +158,7 @@ extension Replica {
 }
 
 extension Node {
-    /// Takes back what a write of ours did to the modification time.
+    /// Restores the modification time after one of our own writes.
     func keepTime(of descriptor: Int32) throws(Errno) {
         let kept = timespec(tv_sec: 0, tv_nsec: CL_UTIME_OMIT)
         try Errno.check(futimens(descriptor, [kept, Timestamp(nanoseconds: fingerprint.modified).timespec]))
@@ -167,7 +169,7 @@ extension Tree {
     fileprivate func complete(_ target: FetchTarget, _ descriptor: Int32) throws(ReplicaError) {
         let node = try fetched(target)
         try errnos { () throws(Errno) in
-            // Not by its name: the mark of another placeholder, which somebody gave that name, would go.
+            // By its descriptor, because another placeholder may have taken over the name, and would lose its mark.
             try HeldFile(descriptor: descriptor).setXattr(OwnXattr.dataless, nil)
             try node.keepTime(of: descriptor)
         }
@@ -179,7 +181,7 @@ extension Tree {
         note(node)
     }
 
-    /// The node that a fetch is for, still at the version that is fetched.
+    /// The node of a fetch, if it still has the version that is being fetched.
     fileprivate func fetched(_ target: FetchTarget) throws(ReplicaError) -> Node {
         guard let node = items[target.number], !node.isDeleted, node.generation == target.generation,
             node.evictions == target.evictions, node.base?.version.content == target.version,

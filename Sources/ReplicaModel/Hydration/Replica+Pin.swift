@@ -2,7 +2,7 @@ internal import GRDB
 internal import SystemPackage
 
 extension Replica {
-    /// Pins an item, or undoes that; in force, and recorded durably, when this returns.
+    /// Pins or unpins an item. Takes effect immediately, and is recorded durably when this returns.
     func setPin(_ isPinned: Bool, of number: ItemNumber) throws {
         try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = try tree.find(number), !node.isDeleted else { throw .errno(.noSuchFileOrDirectory) }
@@ -20,9 +20,9 @@ extension Replica {
         try database.makeDurable()
     }
 
-    /// Looks for what was pinned and evicted in earlier runs.
+    /// Finds the pinned items and dropped listings of earlier runs.
     func recallPins() {
-        // A database that cannot be read names none.
+        // If the database can't be read, none are found.
         let numbers = try? database.read { rows in
             try Int64.fetchAll(rows, sql: "SELECT number FROM item WHERE pin = 1")
         }
@@ -35,18 +35,18 @@ extension Replica {
         }
     }
 
-    /// Something that is to be kept here and is not all here; nil when there is none.
+    /// A pinned item that is not completely local; nil if there is none.
     func takeWanted() throws -> ItemNumber? {
         for root in withTree({ $0.wanted.takeTrees() }) { try gatherWanted(below: root) }
         return withTree { $0.wanted.take() }
     }
 
-    /// Puts back what could not be brought.
+    /// Puts back items that could not be fetched.
     func putBackWanted(_ numbers: some Sequence<ItemNumber>) {
         withTree { $0.wanted.insert(numbers) }
     }
 
-    /// Whether an item is still to be brought, and what it is.
+    /// The kind of an item that still has to be fetched because it is pinned; nil if it does not have to be.
     func wantedKind(of number: ItemNumber) -> ItemKind? {
         withTree { tree in
             guard let node = tree.items[number], node.materialization != .whole, tree.isPinned(node) else { return nil }
@@ -54,7 +54,7 @@ extension Replica {
         }
     }
 
-    /// Finds what is not here below a pinned folder, from the database.
+    /// Finds what is not local below a pinned folder, in the database.
     private func gatherWanted(below root: ItemNumber) throws {
         try record()
         var open = [root]
@@ -78,14 +78,14 @@ extension Replica {
 }
 
 extension Tree {
-    /// Has a node's content brought if it is to be kept here.
+    /// Queues a node's content for download if it is pinned.
     func want(_ node: Node) {
         guard wanted.hasPins, node.materialization != .whole, !node.isDeleted, isPinned(node) else { return }
         wanted.insert(node.number)
         pending.wake()
     }
 
-    /// The same for a node and all that is below it.
+    /// Queues a node and everything below it for download if it is pinned.
     func wantBelow(_ node: Node) {
         guard wanted.hasPins, isPinned(node) else { return }
         guard node.kind == .folder else { return want(node) }

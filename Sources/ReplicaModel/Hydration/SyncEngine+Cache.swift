@@ -4,8 +4,8 @@ internal import Logging
 internal import SystemPackage
 
 extension SyncEngine {
-    /// Evicts what was used longest ago until the cache is within its limits; never what is dirty, open, pinned or has
-    /// several names.
+    /// Evicts the least recently used files until the cache is within its limits. Skips files that are dirty, open or
+    /// pinned, or have several names.
     func trimCache() async {
         guard options.cacheLimit != nil || options.minimumFree != nil, !replica.isScanning else { return }
         do {
@@ -20,19 +20,19 @@ extension SyncEngine {
                     do throws(EvictionRefusal) {
                         excess -= try evict(ItemNumber(UInt64(bitPattern: candidate.number))) ?? 0
                     } catch {
-                        // It is in use; another one then.
+                        // It is in use: try the next one.
                     }
                 }
             }
         } catch {
-            log.error("the cache cannot be trimmed", metadata: ["error": "\(error)"])
+            log.error("the cache can't be trimmed", metadata: ["error": "\(error)"])
         }
     }
 
-    /// More than any disk has, and little enough to calculate with.
+    /// More than the size of any disk, and small enough not to overflow in sums.
     private static let mostFree: Int64 = 1 << 60
 
-    /// Bytes to give back, with some more so that not every new file evicts another.
+    /// The number of bytes to free, with some slack so that not every new file causes an eviction.
     private func excess() throws -> Int64 {
         if replica.hasChanges { try replica.record() }
         var excess: Int64 = 0
@@ -49,25 +49,25 @@ extension SyncEngine {
 }
 
 extension StateFolders {
-    /// Bytes that this user may still write.
+    /// The number of bytes that this user may still write.
     func freeBytes() throws(Errno) -> Int64 {
         var status = Glibc.statvfs()
         try Errno.check(root.withPlatformString { statvfs($0, &status) })
-        // Some file systems say that there is no end of room.
+        // Some filesystems report unlimited space.
         let (bytes, isTooMuch) = UInt(status.f_bavail).multipliedReportingOverflow(by: UInt(status.f_frsize))
         return isTooMuch ? .max : Int64(clamping: bytes)
     }
 }
 
-/// A file that may be evicted.
+/// A file that can be evicted.
 struct EvictionCandidate {
     var number: Int64
     var usedAt: Double
 }
 
 extension Replica {
-    /// Files with content that the store has too, least recently used first. What was used later than now was used before
-    /// this run, by a clock that was set back since: nothing tells when.
+    /// Files whose content the store has, least recently used first. A time of use in the future means that the clock
+    /// was set back since, so the order is unknown: such files count as the oldest.
     func evictionCandidates(
         after last: (usedAt: Double, number: Int64)
     ) throws -> [EvictionCandidate] {

@@ -3,7 +3,7 @@ internal import Logging
 internal import SystemPackage
 internal import Threads
 
-/// The fetches under way, and who waits for which bytes.
+/// The running fetches, and the readers that wait for their bytes.
 struct FetchTable {
     struct Waiter {
         var range: Range<Int64>
@@ -15,7 +15,7 @@ struct FetchTable {
 }
 
 extension SyncEngine {
-    /// Brings bytes of a file. Readers of bytes that are on their way wait for those.
+    /// Makes a range of a file local. Readers of bytes that are already being fetched wait for that fetch.
     func hydrate(_ number: ItemNumber, range: Range<Int64>?) async throws(Errno) {
         try await endDoubt(of: number)
         let end = replica.now() + Self.replacementSeconds
@@ -28,15 +28,15 @@ extension SyncEngine {
             try checkConnected()
             if Task.isCancelled { throw .interrupted }
             guard let first = target.missing.first else {
-                return try await complete(target)  // All is here already, only the mark is to go.
+                return try await complete(target)  // Only the mark has to be removed.
             }
             if try await waitForRewrite(of: target, until: end) { continue }
             let wanted = widened(first, of: target)
-            let isShared = fetches.withLock { uploadQueue in
-                if uploadQueue.running[target.number, default: []].contains(where: { $0.overlaps(first) }) {
+            let isShared = fetches.withLock { table in
+                if table.running[target.number, default: []].contains(where: { $0.overlaps(first) }) {
                     return true
                 }
-                uploadQueue.running[target.number, default: []].append(wanted)
+                table.running[target.number, default: []].append(wanted)
                 return false
             }
             if isShared {
@@ -47,15 +47,16 @@ extension SyncEngine {
         }
     }
 
-    /// Makes sure that the bytes to be fetched go with those that are here, where versions do not tell.
-    /// - Returns: Whether something happened to the item, which is applied now.
-    /// - Throws: ESTALE when it is not applied in time.
+    /// Where content versions are ambiguous, checks that the bytes to be fetched belong to the same content as those
+    /// already local.
+    /// - Returns: Whether the item has changed in the store and the change was applied.
+    /// - Throws: ESTALE if the change is not applied in time.
     private func waitForRewrite(of target: FetchTarget, until end: Double) async throws(Errno) -> Bool {
         guard !store.properties.tellsEveryContent, !target.isUntouched, !options.isSequential else { return false }
         let item: Item
         let asked = replica.answers
         do throws(RemoteStoreError) { item = try await store.item(target.identifier) } catch {
-            return false  // The fetch meets the same, and says so.
+            return false  // The fetch will fail with the same error and report it.
         }
         guard item.version.content == target.version, item.version.metadata != target.metadataVersion else {
             return false
@@ -64,19 +65,19 @@ extension SyncEngine {
         while replica.isAsKnown(by: target) {
             if Task.isCancelled { throw .interrupted }
             guard replica.now() < end else { throw Errno(rawValue: ESTALE) }
-            try? await Task.sleep(for: .milliseconds(5))  // Cancelled when the reader is interrupted.
+            try? await Task.sleep(for: .milliseconds(5))  // Throws only when the reader is interrupted.
         }
         return true
     }
 
-    /// Waits until a file that was in doubt after a power cut is compared with what the store has.
+    /// Waits until a file in doubt after a power cut has been compared with the store.
     private func endDoubt(of number: ItemNumber) async throws(Errno) {
         let end = replica.now() + Self.longestDoubt
         while let doubt = replica.doubt(of: number) {
             if Task.isCancelled { throw .interrupted }
             let isAway = state.withLock { !($0.storeFailure?.isOfChanges ?? true) || $0.disconnected != nil }
             if isAway || replica.now() > end {
-                // What was made just before the power was cut may be nowhere else.
+                // A file created just before the power cut may exist nowhere else.
                 guard doubt.mayBeInStore else { return replica.trust(number) }
                 try checkConnected()
                 throw .noRouteToHost
@@ -86,31 +87,31 @@ extension SyncEngine {
                 await receive()
                 guard replica.doubt(of: number) == nil else { throw .noRouteToHost }
             }
-            try? await Task.sleep(for: .milliseconds(20))  // Cancelled when the reader is interrupted.
+            try? await Task.sleep(for: .milliseconds(20))  // Throws only when the reader is interrupted.
         }
     }
 
-    /// Seconds that a program waits for that.
+    /// The number of seconds that a program waits for this comparison.
     private static let longestDoubt = 60.0
 
-    /// Seconds that a first read waits for what the store has instead of what was asked for.
+    /// The number of seconds that a first read waits for newer content if the requested version is gone.
     static let replacementSeconds = 10.0
 
-    /// Waits for what the store has instead of a content that it no longer has. Nobody has seen anything of a file of
-    /// which nothing was here: its reader gets the newer content (MODEL.md#content, strictVersioning).
-    /// - Returns: False when the file is gone, was seen, or what it is now is not known in time.
+    /// Waits for the newer content of a file whose requested version is no longer in the store. If none of the file was
+    /// local, nobody has read any of it, and the reader gets the newer content (MODEL.md#content, strictVersioning).
+    /// - Returns: False if the file is gone, was already read, or its new state is not known in time.
     func awaitOther(than target: FetchTarget, until end: Double) async -> Bool {
         await ask(target.identifier)
         guard target.isUntouched, !options.isSequential else { return false }
         while let isOther = replica.hasOtherContent(than: target), !Task.isCancelled {
             if isOther { return true }
             guard replica.now() < end else { return false }
-            try? await Task.sleep(for: .milliseconds(5))  // Cancelled when the reader is interrupted.
+            try? await Task.sleep(for: .milliseconds(5))  // Throws only when the reader is interrupted.
         }
         return false
     }
 
-    /// Fetches begin and end at blocks, and small ones bring what is likely to be read next.
+    /// Aligns the range to blocks, so that small reads also fetch what is probably read next.
     private func widened(_ range: Range<Int64>, of target: FetchTarget) -> Range<Int64> {
         guard store.properties.fetchesRanges else { return 0..<target.size }
         let start = range.lowerBound & ~(Self.block - 1)
@@ -120,7 +121,7 @@ extension SyncEngine {
 
     private static let block: Int64 = 128 * 1024
 
-    /// - Parameter end: Until when a newer content is waited for, in seconds since 1970.
+    /// - Parameter end: How long to wait for newer content, in seconds since 1970.
     private func fetch(_ range: Range<Int64>, _ target: FetchTarget, until end: Double) async throws(Errno) {
         statistics.withLock { $0.beginFetch(target.identifier, size: Int64(range.count)) }
         defer {
@@ -131,7 +132,7 @@ extension SyncEngine {
         do throws(ReplicaError) {
             sink = PlaceholderSink(engine: self, target: target, descriptor: try replica.openForFetch(target))
         } catch {
-            // Another reader brought the rest, or it was replaced: what is missing now is determined again.
+            // Another reader completed the file, or it was replaced: the caller determines again what is missing.
             if replica.hasOtherContent(than: target) == true { return }
             throw error.errno
         }
@@ -143,23 +144,23 @@ extension SyncEngine {
                     of: target.identifier, version: version, range: range, into: sink)
             }
             if version != nil, answer.size != target.sizeInStore {
-                throw .malformedAnswer("the content has another size than the item")
+                throw .malformedAnswer("the content's size differs from the item's")
             }
         } catch {
             if case .malformedAnswer = error {
                 replica.dropFetched(sink.ranges, of: target, descriptor: sink.descriptor)
                 noteFailedFetch(of: target, error)
             }
-            // A full disk gets back what was just put there: it is read without being kept.
+            // On a full disk the space is freed again: the bytes are then read without being kept.
             if sink.failure == .noSpace { replica.dropFetched(sink.ranges, of: target, descriptor: sink.descriptor) }
             replica.pauseFetch(target, descriptor: sink.descriptor)
-            // Cut or replaced meanwhile: other bytes are needed now, or none.
+            // The file was truncated or replaced: the caller determines again what is missing.
             if sink.failure == .resourceTemporarilyUnavailable || sink.failure?.rawValue == ESTALE { return }
             if let errno = sink.failure { throw errno }
             switch error {
             case .noSuchItem, .versionNoLongerAvailable:
                 if await awaitOther(than: target, until: end) { return }
-                // Whether its name is gone too is for who opens it again.
+                // Whether the name is gone as well is found out by the next open.
                 if !target.isUntouched { throw Errno(rawValue: ESTALE) }
             default: break
             }
@@ -168,15 +169,15 @@ extension SyncEngine {
         if sink.isComplete { return try await complete(target) }
         replica.pauseFetch(target, descriptor: sink.descriptor)
         guard sink.received >= Int64(range.count) else {
-            // The content is shorter than the placeholder says: its item is not as it was known.
+            // The content is shorter than the placeholder, so what is known about the item is outdated.
             await ask(target.identifier)
             throw .ioError
         }
     }
 
-    /// Shows at the item why its content did not come.
+    /// Records at the item why its content could not be fetched.
     func noteFailedFetch(of target: FetchTarget, _ error: RemoteStoreError) {
-        log.warning("an answer cannot be used", metadata: ["item": "\(target.number)", "error": "\(error.message)"])
+        log.warning("an answer was rejected", metadata: ["item": "\(target.number)", "error": "\(error.message)"])
         replica.noteFailure(of: target.identifier, error, retryAt: replica.now())
         replica.post(.error, target.number, detail: error.message)
     }
@@ -188,31 +189,31 @@ extension SyncEngine {
             try replica.completeFetch(target, descriptor: descriptor)
             replica.post(.downloaded, target.number)
         } catch {
-            // Whoever else completed it did the same.
+            // Another reader may have completed it already.
             if error.errno != Errno(rawValue: ESTALE) { throw error.errno }
         }
     }
 
     private func endFetch(_ range: Range<Int64>, _ number: ItemNumber) {
-        let waiters = fetches.withLock { uploadQueue in
-            uploadQueue.running[number]?.removeAll { $0 == range }
-            if uploadQueue.running[number]?.isEmpty == true { uploadQueue.running[number] = nil }
-            return uploadQueue.waiters.removeValue(forKey: number) ?? [:]
+        let waiters = fetches.withLock { table in
+            table.running[number]?.removeAll { $0 == range }
+            if table.running[number]?.isEmpty == true { table.running[number] = nil }
+            return table.waiters.removeValue(forKey: number) ?? [:]
         }
-        // Each looks again whether its bytes are here; if not, it fetches them itself.
+        // Each waiter checks whether its bytes are local, and fetches them itself if not.
         for waiter in waiters.values { waiter.continuation.resume(returning: nil) }
     }
 
     private func waitForFetch(of target: FetchTarget, _ range: Range<Int64>) async throws(Errno) {
-        let key = fetches.withLock { uploadQueue in
-            uploadQueue.nextWaiter += 1
-            return uploadQueue.nextWaiter
+        let key = fetches.withLock { table in
+            table.nextWaiter += 1
+            return table.nextWaiter
         }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let isRunning = fetches.withLock { uploadQueue in
-                    guard uploadQueue.running[target.number] != nil, !Task.isCancelled else { return false }
-                    uploadQueue.waiters[target.number, default: [:]][key] = FetchTable.Waiter(
+                let isRunning = fetches.withLock { table in
+                    guard table.running[target.number] != nil, !Task.isCancelled else { return false }
+                    table.waiters[target.number, default: [:]][key] = FetchTable.Waiter(
                         range: range, continuation: continuation)
                     return true
                 }
@@ -225,13 +226,13 @@ extension SyncEngine {
         if let outcome { throw outcome }
     }
 
-    /// Wakes those whose bytes have come while their fetch goes on.
+    /// Wakes the readers whose bytes have arrived while the fetch continues.
     func arrived(_ range: Range<Int64>, of target: FetchTarget) {
         statistics.withLock { $0.fetched(Int64(range.count), of: target.identifier, now: replica.now()) }
-        let served = fetches.withLock { uploadQueue -> [FetchTable.Waiter] in
-            guard let waiters = uploadQueue.waiters[target.number] else { return [] }
+        let served = fetches.withLock { table -> [FetchTable.Waiter] in
+            guard let waiters = table.waiters[target.number] else { return [] }
             let ready = waiters.filter { $0.value.range.overlaps(range) || $0.value.range.isEmpty }
-            for key in ready.keys { uploadQueue.waiters[target.number]?[key] = nil }
+            for key in ready.keys { table.waiters[target.number]?[key] = nil }
             return Array(ready.values)
         }
         for waiter in served { waiter.continuation.resume(returning: nil) }

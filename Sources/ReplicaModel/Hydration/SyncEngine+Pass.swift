@@ -4,12 +4,13 @@ internal import SystemPackage
 internal import Threads
 
 extension SyncEngine {
-    /// Brings content for a program that reads.
+    /// Provides content for a program that reads.
     /// - Parameters:
-    ///   - wanted: What is read.
-    ///   - ahead: What to bring, as far as it is kept.
-    /// - Returns: The bytes of `wanted`, as far as the file has them, where the content can't be kept; nil when it is here.
-    /// - Throws: As ``hydrate(_:range:)``, but for ENOSPC.
+    ///   - wanted: The range to be read.
+    ///   - ahead: The range to fetch, if the content is kept on the disk.
+    /// - Returns: The bytes of `wanted` up to the end of the file if the content can't be kept on the disk; nil if it
+    ///   is local now.
+    /// - Throws: The errors of ``hydrate(_:range:)`` except ENOSPC.
     func read(
         _ number: ItemNumber, _ wanted: Range<Int64>, ahead: Range<Int64>
     ) async throws(Errno) -> PassingBytes? {
@@ -37,7 +38,7 @@ extension SyncEngine {
         }
     }
 
-    /// Has bytes come into memory and go again.
+    /// Reads through memory, without keeping the bytes on the disk.
     private func pass(_ number: ItemNumber, _ wanted: Range<Int64>) async throws(Errno) -> PassingBytes? {
         let end = replica.now() + Self.replacementSeconds
         while true {
@@ -62,7 +63,7 @@ extension SyncEngine {
         }
     }
 
-    /// The window that is on its way for a file, or a new one that begins with `range`.
+    /// The window that is being fetched for the file, or else a new one that begins with `range`.
     private func window(at range: Range<Int64>, of target: FetchTarget) -> Task<PassingFailure?, Never> {
         passing.withLock { passing in
             if let running = passing.running[target.number] { return running }
@@ -92,7 +93,7 @@ extension SyncEngine {
                     of: target.identifier, version: version, range: asked, into: sink)
             }
             guard let bytes = sink.bytes, version == nil || answer.size == target.sizeInStore else {
-                throw .malformedAnswer("the content has another size than the item")
+                throw .malformedAnswer("the content's size differs from the item's")
             }
             let window = PassingWindows.Window(
                 number: target.number, version: target.version, start: whole.lowerBound, bytes: bytes,

@@ -3,23 +3,23 @@ internal import SystemPackage
 internal import Threads
 
 extension SyncEngine {
-    /// Brings what is pinned and not here, also what comes to a pinned folder later.
+    /// Fetches what is pinned and not local, including items that are added to a pinned folder later.
     func runPinning() async {
         while !Task.isCancelled {
             let mark = wakeSignal.mark
             let isDone = await fetchPinned()
             let next = isDone ? nil : replica.now() + Self.retryInterval
             await wakeSignal.wait(since: mark, until: next, now: replica.now)
-            try? await Task.sleep(for: .milliseconds(20))  // Cancelled at the end.
+            try? await Task.sleep(for: .milliseconds(20))  // Throws only when cancelled, at the end.
         }
     }
 
-    /// Seconds after which what could not be brought is tried again.
+    /// The number of seconds until failed items are retried.
     private static let retryInterval = 5.0
-    /// Files fetched at a time: programs that wait for theirs go first.
+    /// The number of concurrent fetches; it is low because programs that wait for files take precedence.
     private static let mostAtOnce = 4
 
-    /// - Returns: Whether nothing is left to bring, as far as can be told now.
+    /// - Returns: Whether nothing is left to fetch, as far as is known.
     func fetchPinned() async -> Bool {
         let isPossible = state.withLock { $0.disconnected == nil && $0.storeFailure?.isOfChanges ?? true }
         guard isPossible, !replica.isScanning else { return replica.withTree { $0.wanted.isEmpty } }
@@ -45,12 +45,12 @@ extension SyncEngine {
         do {
             return try replica.takeWanted()
         } catch {
-            log.error("the database cannot be read", metadata: ["error": "\(error)"])
+            log.error("the database can't be read", metadata: ["error": "\(error)"])
             return nil
         }
     }
 
-    /// - Returns: False when it is to be tried again.
+    /// - Returns: False if it has to be retried.
     private func fetch(_ number: ItemNumber) async -> Bool {
         do throws(Errno) {
             let held: HeldItem?
@@ -65,7 +65,7 @@ extension SyncEngine {
             return true
         } catch {
             if error == .noSpace { noteFullDisk() }
-            log.info("a pinned item cannot be brought", metadata: ["item": "\(number)", "errno": "\(error)"])
+            log.info("a pinned item can't be downloaded", metadata: ["item": "\(number)", "errno": "\(error)"])
             return error == .noSuchFileOrDirectory
         }
     }

@@ -1,12 +1,12 @@
-/// What is pinned and not all here.
+/// The pinned items that are not completely local.
 struct WantedItems {
     /// Whether anything is pinned.
     private(set) var hasPins = false
     private var items: Set<ItemNumber> = []
-    /// Pinned folders below which wanted items may be.
+    /// Pinned folders that may contain wanted items.
     private var trees: Set<ItemNumber> = []
 
-    /// Whether no item is known to be wanted.
+    /// Whether no wanted item is known.
     var isEmpty: Bool { items.isEmpty }
 
     mutating func notePin() { hasPins = true }

@@ -1,6 +1,6 @@
 import Threads
 
-/// Takes fetched bytes into memory, those of one range only.
+/// Receives the bytes of one range in memory.
 final class WindowSink: CountingSink {
     private struct State {
         var bytes: [UInt8]
@@ -9,7 +9,7 @@ final class WindowSink: CountingSink {
     }
     private let range: Range<Int64>
     private let state: Locked<State>
-    /// Told how many bytes came.
+    /// Called with the number of bytes received.
     private let arrived: @Sendable (Int64) -> Void
 
     init(_ range: Range<Int64>, arrived: @escaping @Sendable (Int64) -> Void) {
@@ -20,7 +20,7 @@ final class WindowSink: CountingSink {
 
     var received: Int64 { state.withLock { $0.received } }
 
-    /// The bytes of the range; nil where not all have come.
+    /// The bytes of the range; nil if not all were received.
     var bytes: [UInt8]? { state.withLock { $0.ranges.missing(in: range).isEmpty ? $0.bytes : nil } }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {

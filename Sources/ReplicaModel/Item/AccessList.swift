@@ -1,7 +1,8 @@
-/// A file's access control list as `system.posix_acl_access` has it (acl(5)). With one, the group bits that `stat` shows are
-/// its mask: the most that anybody but the owner and others may have, and not what the file's group has.
+/// The access control list of a file, in the format of `system.posix_acl_access` (acl(5)). If a file has one, the group
+/// bits in the mode that `stat` returns are its mask: the maximum rights of everybody except the owner and others, not
+/// the rights of the file's group.
 package struct AccessList: Hashable, Sendable {
-    /// The attribute.
+    /// The attribute's name.
     package static let attribute = "system.posix_acl_access"
 
     private enum Tag: UInt16 {
@@ -12,13 +13,13 @@ package struct AccessList: Hashable, Sendable {
     }
 
     private static let version: [UInt8] = [2, 0, 0, 0]
-    /// Bytes of an entry: tag and rights in two bytes each, a number in four, the lowest byte first.
+    /// The size of an entry in bytes: tag and rights have two bytes each, the ID four, in little-endian order.
     private static let entrySize = 8
 
     /// The attribute's value.
     package private(set) var bytes: [UInt8]
 
-    /// - Parameter bytes: Anything; nil where it is no list, as a filesystem or a broken one may give.
+    /// - Parameter bytes: Untrusted; the result is nil if they are not a valid list.
     package init?(_ bytes: [UInt8]) {
         guard bytes.starts(with: Self.version), (bytes.count - Self.version.count) % Self.entrySize == 0 else {
             return nil
@@ -27,15 +28,15 @@ package struct AccessList: Hashable, Sendable {
         guard rights(of: .owner) != nil, rights(of: .group) != nil, rights(of: .others) != nil else { return nil }
     }
 
-    /// A mode whose group bits are what the file's group has.
-    /// - Parameter status: The mode that `stat` shows.
+    /// The mode in which the group bits are the rights of the file's group.
+    /// - Parameter status: The mode that `stat` returns.
     package func mode(_ status: UInt16) -> UInt16 {
         let group = (rights(of: .group) ?? 0) & (rights(of: .mask) ?? 7)
         return status & ~0o070 | group << 3
     }
 
-    /// The list after a mode came in whose group bits are meant for the file's group. Others who are named in it keep what they
-    /// have, and the mask grows by no more than what the group gets.
+    /// The list after a replicated mode is applied, whose group bits are the rights of the file's group. Other named
+    /// users and groups keep their rights, and the mask grows only by what the group gains.
     package func with(mode: UInt16) -> AccessList {
         var list = self
         let group = mode >> 3 & 7

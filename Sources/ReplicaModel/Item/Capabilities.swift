@@ -1,5 +1,5 @@
-/// What a user may do with an item, as the store says (MODEL.md#items). They are shown, and enforced for programs if the domain's
-/// options say so.
+/// What a user may do with an item according to the store (MODEL.md#items). Shown to users; enforced for programs only
+/// if the domain's options say so.
 public struct Capabilities: OptionSet, Hashable, Sendable, Codable {
     public let rawValue: UInt32
 

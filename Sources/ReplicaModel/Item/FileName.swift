@@ -1,4 +1,4 @@
-/// One component of a path: bytes, never repaired, compared byte by byte (path_resolution(7)).
+/// A component of a path: bytes, never repaired, compared byte by byte (path_resolution(7)).
 public struct FileName: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// 1 to 255 bytes, with no `/` and no NUL, when ``isValid``.
     public let bytes: [UInt8]
@@ -31,12 +31,12 @@ public struct FileName: Hashable, Sendable, Comparable, CustomStringConvertible 
     /// The name for people, with invalid UTF-8 replaced by U+FFFD.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The name for logs: not more of it than a name can have.
+    /// The name for logs, cut at the maximum length of a name.
     var shortened: String {
         bytes.count > 255 ? String(decoding: bytes.prefix(255), as: UTF8.self) + "…" : description
     }
 
-    /// Calls `body` with the name as a C string that ends with `body`.
+    /// Calls `body` with the name as a C string, which is valid only during the call.
     @discardableResult
     public func withCString<Result, Failure>(
         _ body: (UnsafePointer<CChar>) throws(Failure) -> Result

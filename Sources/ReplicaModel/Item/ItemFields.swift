@@ -1,5 +1,5 @@
-/// The parts of an item that a change names; the bits are those of `NSFileProviderItemFields` (MODEL.md#items)
-/// that mean something here: no program can set a creation date on Linux.
+/// The parts of an item that a change names. The bits are those of `NSFileProviderItemFields` (MODEL.md#items) that
+/// have a meaning on Linux, where no program can set a creation date.
 public struct ItemFields: OptionSet, Hashable, Codable, Sendable {
     public let rawValue: UInt32
 

@@ -1,23 +1,24 @@
-/// An item's metadata. Nil means that the store does not keep a field: the local value then remains. "None" is a value of its
-/// own, see ``cleared``.
+/// An item's metadata. Nil means that the store does not keep the field, so the local value remains. An empty value is
+/// different from nil, see ``cleared``.
 public struct ItemMetadata: Hashable, Sendable, Codable {
     /// The twelve permission bits.
     public var mode: UInt16?
     public var modificationDate: Timestamp?
-    /// When the user last used the item; neither access nor modification time (MODEL.md#items). The epoch for
-    /// never.
+    /// When the user last used the item; neither the access time nor the modification time (MODEL.md#items). The epoch
+    /// means never.
     public var lastUsedDate: Timestamp?
-    /// The text of `user.xdg.tags`: tags separated by commas; empty for none.
+    /// The text of `user.xdg.tags`: tags separated by commas; empty if there are none.
     public var tags: String?
-    /// The rank among the user's favourites, in any ordering; 0 if it is not a favourite.
+    /// The rank among the user's favourites; 0 if it is not a favourite.
     public var favoriteRank: UInt64?
-    /// The other `user.*` attributes that are replicated.
+    /// The other replicated `user.*` attributes.
     public var extendedAttributes: [String: [UInt8]]?
 
-    /// Metadata without known fields.
+    /// Metadata in which all fields are nil.
     public init() {}
 
-    /// No tags, never used, not a favourite, no attributes: nil clears each of them in Apple's actions (MODEL.md#items).
+    /// No tags, never used, not a favourite, no attributes: the values that nil means in Apple's actions
+    /// (MODEL.md#items).
     public static let cleared: ItemMetadata = {
         var metadata = ItemMetadata()
         metadata.lastUsedDate = Timestamp(nanoseconds: 0)
@@ -27,7 +28,7 @@ public struct ItemMetadata: Hashable, Sendable, Codable {
         return metadata
     }()
 
-    /// The fields in attributes that are not nil.
+    /// The extended fields that are not nil.
     var keptFields: ItemFields {
         var fields: ItemFields = []
         if tags != nil { fields.insert(.tags) }
@@ -37,7 +38,7 @@ public struct ItemMetadata: Hashable, Sendable, Codable {
         return fields
     }
 
-    /// The fields that have the value of ``cleared``.
+    /// The fields whose value is that of ``cleared``.
     var clearedFields: ItemFields {
         var fields: ItemFields = []
         if tags == Self.cleared.tags { fields.insert(.tags) }
@@ -47,7 +48,7 @@ public struct ItemMetadata: Hashable, Sendable, Codable {
         return fields
     }
 
-    /// The fields, but for dates of the content, in which a store that keeps them has other values.
+    /// The fields that the store keeps and whose values differ there, except the dates of the content.
     func fields(differingFrom stored: ItemMetadata) -> ItemFields {
         var fields: ItemFields = []
         if let mode, let other = stored.mode, mode != other { fields.insert(.mode) }

@@ -1,4 +1,4 @@
-/// The replica's own name of an item: its inode number in the mount and its key in the database, never used twice.
+/// The replica's own number of an item: its inode number in the mount and its key in the database. Never reused.
 package struct ItemNumber: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// 1 for the root, larger for all others.
     package let rawValue: UInt64

@@ -1,7 +1,7 @@
 /// The desired state of an item that the engine asks a store to create or change.
 public struct ItemTemplate: Hashable, Sendable {
-    /// For a create, the template identifier: unique, the same at every attempt and after a crash (statements 71 to
-    /// 73). For a change, the item's own identifier.
+    /// For a create, the template identifier: unique, and the same in every attempt, even after a crash (statements 71
+    /// to 73). For a change, the item's own identifier.
     public var identifier: ItemIdentifier
     public var parent: ItemIdentifier
     public var filename: FileName

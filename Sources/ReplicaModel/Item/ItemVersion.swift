@@ -11,6 +11,6 @@ public struct ItemVersion: Hashable, Sendable, Codable {
         self.metadata = metadata
     }
 
-    /// The base of an item that was never synced (`beforeFirstSyncComponent`).
+    /// The base of an item that was never synchronized (`beforeFirstSyncComponent`).
     public static let beforeFirstSync = ItemVersion(content: "", metadata: "")
 }

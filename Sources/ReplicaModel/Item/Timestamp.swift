@@ -1,5 +1,5 @@
-/// A point in time as the kernel counts it, between the years 1677 and 2262: a time outside of these, which a file system
-/// may have, is taken for the first or last of them, as file systems do with times that they cannot hold.
+/// A point in time in the kernel's resolution, between the years 1677 and 2262. A time outside of this range is
+/// clamped, as filesystems do with times that they can't store.
 public struct Timestamp: Hashable, Sendable, Codable, Comparable {
     /// Nanoseconds since 1970-01-01 00:00 UTC; negative before it.
     public var nanoseconds: Int64
@@ -9,22 +9,22 @@ public struct Timestamp: Hashable, Sendable, Codable, Comparable {
         self.nanoseconds = nanoseconds
     }
 
-    /// The time in the two parts of a `timespec`; the nearest one when it cannot be had.
+    /// The time of a `timespec`, clamped to the range.
     public init(seconds: Int64, nanoseconds: Int64) {
         let (whole, isTooFar) = (seconds < 0 ? seconds + 1 : seconds).multipliedReportingOverflow(by: Self.second)
         let nearest: Int64 = seconds < 0 ? .min : .max
-        // The second before 1970 that was left out comes with the parts of it: their sum is within reach sooner.
+        // Before 1970, the second that was rounded away belongs to the fraction: the sum then overflows later.
         let rest = seconds < 0 ? nanoseconds - Self.second : nanoseconds
         self.nanoseconds = isTooFar ? nearest : whole.saturatingAdd(rest)
     }
 
-    /// The time of a clock that counts seconds since 1970; the nearest one when it cannot be had.
+    /// The time of a clock that counts seconds since 1970, clamped to the range.
     public init(secondsSince1970 seconds: Double) {
         let scaled = seconds * Double(Self.second)
         nanoseconds = Int64(exactly: scaled.rounded(.towardZero)) ?? (scaled < 0 ? .min : .max)
     }
 
-    /// As a clock counts that has no better parts than some hundred nanoseconds.
+    /// Precise to some hundred nanoseconds.
     var secondsSince1970: Double { Double(nanoseconds) / Double(Self.second) }
 
     private static let second: Int64 = 1_000_000_000

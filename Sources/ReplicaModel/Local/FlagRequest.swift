@@ -60,8 +60,8 @@ struct FileFlags: Hashable {
         }
     }
 
-    /// Whether an owner who isn't root may set them where these are set now. What else is root's the kernel refuses before
-    /// it asks; the filesystem below would see but our own rights.
+    /// Whether an owner who is not root may make this change. The kernel rejects flags reserved to root before it sends
+    /// the request; the backing filesystem would see only the daemon's rights.
     func mayBecome(_ new: FileFlags) -> Bool {
         request != .flags || (bits ^ new.bits) & CL_FS_JOURNAL_DATA_FL == 0
     }

@@ -16,11 +16,11 @@ struct FolderMoment {
         folderChanged = try FileStatus(descriptor: folder).changed.nanoseconds
     }
 
-    /// Makes sure that an entry can be the one that was created since.
+    /// Throws if an entry can't have been created since.
     /// - Throws: ESTALE where it is older, or has other names besides: another's file that was linked there.
     func demandNew(_ status: FileStatus) throws(Errno) {
         let born = status.born.nanoseconds
-        // The filesystem's clock may be another one, such as a server's.
+        // The filesystem may use another clock, such as a server's.
         let isOld = born != 0 && born < now && born <= folderChanged
         guard !isOld, status.kind == .folder || status.links == 1 else { throw Errno(rawValue: Glibc.ESTALE) }
     }

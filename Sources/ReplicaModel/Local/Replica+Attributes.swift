@@ -12,8 +12,8 @@ package struct AttributeChange: Sendable {
     package var size: Int64?
     package var accessed: TimeChange?
     package var modified: TimeChange?
-    /// Set when set-user-ID and set-group-ID of a file go, if there are any, as after a write by somebody else: says
-    /// whether that somebody may leave set-group-ID where the group may not execute (is in the group).
+    /// Set if a file's set-user-ID and set-group-ID bits have to be cleared, as after a write by another user; returns
+    /// whether the caller may keep a set-group-ID bit of a file that its group may not execute (is in the group).
     package var clearsSetID: (@Sendable (_ group: UInt32) -> Bool)?
 
     package init() {}
@@ -33,8 +33,8 @@ package struct AttributeChange: Sendable {
 }
 
 extension Replica {
-    /// chmod, chown, truncate and utimensat(2). None fetches content, but for making a file longer whose content is not
-    /// all here.
+    /// chmod, chown, truncate and utimensat(2). None fetches content, except extending a file whose content is not
+    /// completely local.
     package func setAttributes(_ change: AttributeChange, of number: ItemNumber) throws(ReplicaError) -> Entry {
         try withTreeWaking(number, cuts: change.size != nil) { (tree) throws(ReplicaError) in
             let node = try tree.node(number)

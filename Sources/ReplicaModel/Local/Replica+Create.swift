@@ -125,8 +125,8 @@ extension Tree {
 
 /// The owner of a new file.
 enum Ownership {
-    /// Calls `make` to create an entry, and gives that to the caller. If somebody has given its name to another file
-    /// meanwhile, that file is left alone.
+    /// Calls `make` to create an entry, and makes the caller its owner. If somebody has given its name to another file
+    /// in the meantime, that file is left alone.
     /// - Throws: ESTALE for another file, and what `make` throws.
     static func make(
         _ name: FileName, in folder: Int32, for caller: Caller,

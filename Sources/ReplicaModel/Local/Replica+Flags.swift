@@ -3,8 +3,8 @@ internal import Glibc
 internal import SystemPackage
 
 extension Replica {
-    /// ioctl(2) with a ``FlagRequest``. Flags stay local. What is to be immutable or append-only has to be here in whole: it
-    /// can't be filled later.
+    /// ioctl(2) with a ``FlagRequest``. Flags stay local. A file must be completely local before it becomes immutable
+    /// or append-only, because it can't be filled later.
     /// - Parameters:
     ///   - given: The value to set, in the kernel's form.
     ///   - isRoot: Whether root asks.
@@ -36,7 +36,7 @@ extension Tree {
     fileprivate func demandFlags(_ flags: FileFlags, of node: Node) throws(ReplicaError) {
         try demand(.writing, of: node, else: .notPermitted)
         guard flags.freezes else { return }
-        // The root bears the number of each run.
+        // The root has the number of each run as an attribute.
         guard node !== root else { throw .errno(.notSupported) }
         try demandCertainty(of: node)
         guard node.materialization != .whole else { return }

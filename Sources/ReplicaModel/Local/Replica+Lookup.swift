@@ -33,7 +33,7 @@ extension Replica {
 
     /// An item that the kernel knew once, by its file handle. Counts as one reference like ``lookup(_:in:)``.
     /// - Parameter generation: The lower 20 bits of its generation then. A forgotten item gets that generation again.
-    /// - Throws: ESTALE when there is no such item, or the kernel has it in another generation: with other content.
+    /// - Throws: ESTALE if there is no such item, or the kernel knows it in another generation, with other content.
     package func lookup(_ number: ItemNumber, generation: UInt32) throws(ReplicaError) -> Entry {
         try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = try tree.findShown(number), !node.isDeleted else { throw .errno(Errno(rawValue: ESTALE)) }
@@ -68,14 +68,9 @@ extension Replica {
         }
     }
 
-    /// What stat(2) says of an item.
+    /// The attributes of an item, as stat(2) returns them.
     package func attributes(of number: ItemNumber) throws(ReplicaError) -> Entry {
         try withTreeWaking { (tree) throws(ReplicaError) in try tree.entry(of: try tree.node(number)) }
-    }
-
-    /// The root, as the mount starts with it.
-    package func rootEntry() throws(ReplicaError) -> Entry {
-        try attributes(of: .root)
     }
 
     /// The entries of a folder at this moment, in no order.

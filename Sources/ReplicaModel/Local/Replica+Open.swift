@@ -11,10 +11,11 @@ package struct OpenFile: Sendable {
     package let generation: UInt32
     /// The inode number of the file below when not all content is here: another may take its place then.
     package let placeholder: UInt64?
-    /// Whether it had set-user-ID or set-group-ID then. The kernel writes by itself with the daemon's rights as they are
-    /// without CAP_FSETID, and takes the bits also where root writes, who would keep them.
+    /// Whether it had set-user-ID or set-group-ID when it was opened. The kernel writes with the daemon's rights,
+    /// without CAP_FSETID, and clears the bits even if root writes, who would keep them.
     package let hasSetID: Bool
-    /// Its size then, in bytes. Only a hint: whoever maps or writes a file below tells nobody.
+    /// Its size when it was opened, in bytes. Only a hint: writes through a mapping or to the backing tree are not
+    /// reported.
     package let size: Int64
     /// Whether all content is local: the kernel may read and write the file itself, unless it has set-ID bits.
     package var isWhole: Bool { placeholder == nil }
@@ -78,7 +79,7 @@ extension Replica {
     }
 
     /// Whether `range` of a file can be read from a descriptor that was opened in `generation`.
-    /// - Parameter placeholder: ``OpenFile/placeholder`` of the descriptor; nil when none is to be read from.
+    /// - Parameter placeholder: ``OpenFile/placeholder`` of the descriptor; nil if nothing is read from it.
     package func presence(
         of number: ItemNumber, range: Range<Int64>, since generation: UInt32, placeholder: UInt64? = nil
     ) -> Presence {
@@ -121,8 +122,8 @@ extension Replica {
         }
     }
 
-    /// A descriptor of the file that is in the place of one opened for reading in `generation`, and its inode number.
-    /// - Throws: ESTALE when something of the content was here meanwhile.
+    /// A descriptor of the current file in the place of one opened for reading in `generation`, and its inode number.
+    /// - Throws: ESTALE if part of the content was local in the meantime.
     package func reopen(
         _ number: ItemNumber, since generation: UInt32
     ) throws(ReplicaError) -> (descriptor: Int32, placeholder: UInt64) {
@@ -190,7 +191,7 @@ extension Tree {
                 edit(name, [.contents, .modificationDate])
             }
         } catch {
-            // The file is gone below; a scan tells what that means.
+            // The backing file is gone; a scan decides what that means.
         }
     }
 

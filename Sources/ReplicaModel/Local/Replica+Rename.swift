@@ -95,7 +95,7 @@ extension Tree {
         let other = into.children?[newName]
         if let other { try keepReachable(other) }
         do throws(ReplicaError) {
-            // A file that somebody put there below the mount stays.
+            // A file that was put there directly in the backing tree stays.
             let flags = other == nil ? RenameFlags.noReplace : []
             try renameBelow(node.name, from, newName, into, flags.rawValue)
         } catch {
@@ -152,7 +152,7 @@ extension Tree {
         return tombstone
     }
 
-    /// Updates a node's fingerprint after a change that is not one of its content, unless somebody put another file in its
+    /// Updates a node's fingerprint after a change that does not affect its content, unless another file is in its
     /// place.
     func refreshFingerprint(_ node: Node) {
         do throws(ReplicaError) {

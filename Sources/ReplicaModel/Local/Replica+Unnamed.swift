@@ -7,7 +7,7 @@ internal import SystemPackage
 extension Replica {
     /// open(2) with `O_TMPFILE`: a file that belongs to no folder yet.
     /// - Returns: A descriptor that the caller owns; it has to call ``closed(_:isWriter:)``.
-    /// - Throws: EOPNOTSUPP where the disk has no such files.
+    /// - Throws: EOPNOTSUPP if the filesystem does not support unnamed files.
     package func createUnnamed(
         in parent: ItemNumber, mode: UInt16, flags: Int32, caller: Caller
     ) throws(ReplicaError) -> (Entry, OpenFile) {

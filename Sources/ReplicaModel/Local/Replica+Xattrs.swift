@@ -76,8 +76,8 @@ extension Replica {
     }
 
     /// setxattr(2); nil removes. Never fetches content.
-    /// - Parameter killsSetGroupID: Whether an ACL takes set-group-ID with it, as it does when it is set by an owner who is not
-    ///   in the group.
+    /// - Parameter killsSetGroupID: Whether setting an ACL clears set-group-ID, as it does if the owner is not in the
+    ///   group.
     package func setXattr(
         _ name: String, _ value: UnsafeRawBufferPointer?, flags: Int32, of number: ItemNumber,
         killsSetGroupID: Bool = false
@@ -104,8 +104,8 @@ extension Replica {
             if name == OwnXattr.accessList { tree.edit(node, .mode) }
             return node.kind
         }
-        // A new entry changes both times of a folder, by which a scan would find the attribute after a crash. A record that
-        // fails is tried again soon, and said in the status.
+        // A new entry changes both times of a folder, which would otherwise reveal the attribute to a scan after a
+        // crash. A record that fails is retried soon, and shown in the status.
         if kind == .folder, field != nil { try? record() }
     }
 }

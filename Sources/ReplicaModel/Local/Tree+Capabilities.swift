@@ -1,8 +1,8 @@
 internal import Glibc
 internal import SystemPackage
 
-/// Capabilities held against programs, where the domain's options say so (statements 55 and 56). What the store says of
-/// a folder counts for the folder alone: capabilities are not inherited (MODEL.md#items).
+/// Enforces capabilities for programs, if the domain's options say so (statements 55 and 56). A folder's capabilities
+/// apply to the folder alone: they are not inherited (MODEL.md#items).
 ///
 /// What is missing at a file or at the folder to add to is EACCES, as if its mode forbade it; what an item itself may not
 /// suffer is EPERM, as for an immutable file (ioctl_iflags(2)).

@@ -1,8 +1,8 @@
 internal import SystemPackage
 
-/// The trash of the freedesktop.org specification at the domain's root, in a store that keeps a trash of its own
-/// (docs/decisions/trash.md): `.Trash-UID/files` stands for ``ItemIdentifier/trash``, and what else is in `.Trash-UID`
-/// stays on this machine. In any other store these are folders like all others.
+/// The trash of the freedesktop.org specification at the domain's root, for a store that has a trash
+/// (docs/decisions/trash.md): `.Trash-UID/files` stands for ``ItemIdentifier/trash``, and everything else in
+/// `.Trash-UID` stays local. For any other store these are ordinary folders.
 extension Tree {
     /// Whether what is directly in the folder is in the store's trash.
     func isTrash(_ folder: Node) -> Bool {
@@ -18,13 +18,14 @@ extension Tree {
         return isTrashName(folder.name, in: parent)
     }
 
-    /// What the store calls a folder as a parent: the trash has a name of its own; nil while it has none.
+    /// The store's identifier of a folder as a parent: the trash has a special one; nil if it has none yet.
     func identifier(ofFolder folder: Node) -> ItemIdentifier? {
         isTrash(folder) ? .trash : folder.base?.identifier
     }
 
-    /// The folder here that is the store's parent of an item. Of what is in the store's trash, the trash that a person
-    /// here put it in; nil for what somebody else trashed, which is not shown (docs/decisions/trash.md).
+    /// The local folder that corresponds to the store's parent of an item. For an item in the store's trash, the trash
+    /// folder of the local user who trashed it; nil for items that others trashed, which are not shown
+    /// (docs/decisions/trash.md).
     func folder(of item: Item, as node: Node?) throws(ReplicaError) -> Node? {
         guard item.parent == .trash else { return try find(item.parent) }
         for number in [node?.base?.parent, node?.sent?.parent, node?.parent?.number] {
@@ -41,7 +42,7 @@ extension Tree {
         throw .errno(.improperLink)
     }
 
-    /// The file that says where a trashed item was; nil when there is none.
+    /// The file that records where a trashed item was; nil if there is none.
     func trashInfo(of name: FileName, in folder: Node) throws(ReplicaError) -> Node? {
         guard isTrash(folder), let home = folder.parent, let infos = try child(TrashName.info, of: home),
             infos.kind == .folder
@@ -149,7 +150,7 @@ enum TrashName {
         !bytes.isEmpty && bytes.allSatisfy { (0x30...0x39).contains($0) }
     }
 
-    /// The name of the file that says where a trashed file was.
+    /// The name of the file that records where a trashed file was.
     static func info(of name: FileName) -> FileName { FileName(bytes: name.bytes + Array(".trashinfo".utf8)) }
 
     private static let personal = Array(".Trash-".utf8)

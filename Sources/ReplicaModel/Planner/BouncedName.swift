@@ -1,21 +1,21 @@
-/// Names for what has to give way (MODEL.md#decisions), none longer than the store takes.
+/// Names for items that have to give way (MODEL.md#decisions), within the store's limit of length.
 struct BouncedName {
     private let longest: Int
 
-    /// - Parameter longest: The store's ``StoreProperties/longestName``, of which no nonsense is believed.
+    /// - Parameter longest: The store's ``StoreProperties/longestName``; values out of range are clamped.
     init(longest: Int = 255) {
         self.longest = min(max(longest, Self.least), 255)
     }
 
-    /// Room for what is put into a name, in bytes.
+    /// The minimum limit in bytes, which leaves space for the suffix.
     private static let least = 80
 
-    /// `stem 2.ext`, `stem 3.ext`, ...: the first that is free.
+    /// `stem 2.ext`, `stem 3.ext`, ...: the first one that is free.
     func free(besides name: FileName, isTaken: (FileName) -> Bool) -> FileName {
         free(name, isTaken: isTaken) { " \($0 + 1)" }
     }
 
-    /// `stem (conflict HOST YYYY-MM-DD).ext`, with a number where that is taken.
+    /// `stem (conflict HOST YYYY-MM-DD).ext`, with a number if that is taken.
     func conflict(of name: FileName, host: String, day: String, isTaken: (FileName) -> Bool) -> FileName {
         free(name, isTaken: isTaken) { $0 == 1 ? " (conflict \(host) \(day))" : " (conflict \(host) \(day) \($0))" }
     }
@@ -31,19 +31,19 @@ struct BouncedName {
         }
     }
 
-    /// Puts `suffix` before the extension; the stem is cut, at a character's end, where the name grows too long.
+    /// Inserts `suffix` before the extension. If the name gets too long, the stem is shortened at a character boundary.
     private func insert(_ suffix: String, into name: FileName) -> FileName {
         let (stem, end) = cut(name, by: suffix.utf8.count)
         return FileName(bytes: stem + Array(suffix.utf8) + end)
     }
 
-    /// Puts `beginning` before a name, whose stem is cut where that grows too long.
+    /// Inserts `beginning` before a name. If it gets too long, the stem is shortened.
     func after(_ beginning: [UInt8], _ name: FileName) -> FileName {
         let (stem, end) = cut(name, by: beginning.count)
         return FileName(bytes: beginning + stem + end)
     }
 
-    /// The stem of a name, which leaves room for so many bytes more, and the extension.
+    /// Splits a name into the stem, shortened to leave space for `count` bytes, and the extension.
     private func cut(_ name: FileName, by count: Int) -> (stem: [UInt8], end: [UInt8]) {
         let bytes = name.bytes
         let dot = bytes.lastIndex(of: 0x2E) ?? 0
@@ -53,7 +53,7 @@ struct BouncedName {
         let room = longest - count - end.count
         guard stem.count > room else { return (stem, end) }
         var cut = room
-        // Before the first byte of a character, not within one.
+        // Cut at a character boundary.
         while cut > 0, stem[cut] & 0xC0 == 0x80 { cut -= 1 }
         return (Array(stem[..<cut]), end)
     }

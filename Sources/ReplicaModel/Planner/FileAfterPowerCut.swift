@@ -1,45 +1,46 @@
-/// A file whose bytes are here, as it is found after a power cut, and what was recorded of it.
+/// A local file as found after a power cut, and its record.
 struct FileAfterPowerCut: Hashable, Sendable {
     /// Whether the store is known to have it.
     var hasBase: Bool
-    /// In bytes: below, and in the store when last in step.
+    /// In bytes: in the backing tree, and in the store when last in sync.
     var size: Int64
     var sizeInStore: Int64
-    /// Whether inode, size, mode and times are as they were recorded.
+    /// Whether inode, size, mode and times are as recorded.
     var isAsRecorded: Bool
-    /// Whether what was recorded is known to have been on the disk.
+    /// Whether the recorded state is known to have been on the disk.
     var isDurable: Bool
-    /// Whether an edit was recorded that the store does not have.
+    /// Whether the record has an edit that the store does not have.
     var isEdited: Bool
-    /// What a program synced of that edit, in bytes.
+    /// The size of that edit when a program synced it.
     var syncedSize: Int64?
-    /// Whether the tree is the one that this was recorded of, and no other that was put in its place.
+    /// Whether this is the tree that the record was made of, rather than another one put in its place.
     var isOfRecordedTree: Bool
-    /// Whether it was a placeholder, whose mark goes when its bytes are on the disk.
+    /// Whether it was a placeholder. Its mark is removed only after its bytes are on the disk.
     var isFetched: Bool
 }
 
-/// What a file is after a power cut.
+/// The state of a file after a power cut.
 enum Finding: Hashable, Sendable {
-    /// What was recorded, and is on the disk.
+    /// As recorded, and on the disk.
     case asRecorded
     /// An edit that a program synced.
     case edited
-    /// The store may never have been told of it.
+    /// The store may not know it.
     case new
-    /// Emptied by the cut: it stands for what the store has.
+    /// Emptied by the power cut: it becomes a placeholder for the store's content.
     case lost
-    /// The store's content tells whether something was lost.
-    /// - Parameter isEdited: Whether it is, to all appearance, the edit that was recorded.
+    /// Only a comparison with the store's content can tell whether something was lost.
+    /// - Parameter isEdited: Whether it looks like the recorded edit.
     case doubtful(isEdited: Bool)
 }
 
-/// Decides what a file is that was found after a power cut. A difference below is no edit, for a filesystem may keep a
-/// file's size and times and lose its bytes.
+/// Classifies a file found after a power cut. A difference from the record is not necessarily an edit, because a
+/// filesystem may keep a file's size and times and lose its bytes.
 func finding(_ file: FileAfterPowerCut) -> Finding {
     guard file.hasBase else { return .new }
     if file.isEdited, let synced = file.syncedSize {
-        // What was synced isn't lost: the file is shorter because somebody cut it since. Nothing at all is a rewrite's begin.
+        // Synced content is not lost: a shorter file was truncated afterwards. An empty one may be the beginning of a
+        // rewrite.
         if file.size >= synced || file.isOfRecordedTree && file.size > 0 { return .edited }
     }
     if file.isFetched || file.isAsRecorded && file.isDurable { return .asRecorded }

@@ -1,33 +1,33 @@
-/// What the store deletes of a domain, from its first deletion on until it has deleted nothing for a while. Kept in the
-/// database, so that a restart does not begin to count anew.
+/// The store's deletions from the first one until there have been none for a while. Kept in the database, so that a
+/// restart does not reset the count.
 struct DeletionWindow: Hashable, Sendable, Codable {
     enum Word: String, Sendable, Codable {
-        /// Too much is gone: a person is asked.
+        /// Too many items are deleted: the user is asked.
         case held
-        /// A person said that it may go.
+        /// The user approved the deletions.
         case approved
     }
 
-    /// How many items the domain had when the window was opened.
+    /// The number of items in the domain when the window was opened.
     var items: Int
-    /// Items of this number or a higher one came later.
+    /// Items with this number or a higher one were created later.
     var firstLater: UInt64
-    /// In seconds since 1970, as all times here.
+    /// Seconds since 1970, like all times here.
     var openedAt: Double
-    /// When the oldest deletion that is noted and not applied was first seen.
+    /// When the oldest deletion that is noted and not yet applied was first seen.
     var notedSince: Double?
-    /// When the newest one was.
+    /// When the newest one was first seen.
     var changedAt: Double
-    /// The sequence of the newest one. A person's word counts up to it.
+    /// The sequence number of the newest one. The user's approval covers everything up to it.
     var newest: Int64 = 0
     var word: Word?
 
-    /// In the place of one that cannot be read: a person is asked, if there is anything to ask.
+    /// Replaces a window that can't be read: the user is asked if there is anything to ask about.
     static func unreadable(now: Double) -> DeletionWindow {
         DeletionWindow(items: 0, firstLater: .max, openedAt: now, changedAt: now, word: .held)
     }
 
-    /// The window in another run, in which the clock may tell another time: what was waited for is waited for anew.
+    /// The window in another run, whose clock may differ: all waits start again.
     func resumed(at now: Double) -> DeletionWindow {
         var window = self
         (window.openedAt, window.changedAt) = (now, now)
@@ -35,7 +35,7 @@ struct DeletionWindow: Hashable, Sendable, Codable {
         return window
     }
 
-    /// Takes in what is noted now.
+    /// Updates the window with the current counts.
     mutating func observe(_ counts: DeletionCounts, now: Double) {
         guard word != .approved else { return }
         guard counts.noted > 0 else {
@@ -48,51 +48,51 @@ struct DeletionWindow: Hashable, Sendable, Codable {
     }
 }
 
-/// How many items the store's deletions take. A file in whose place the store has another counts nowhere.
+/// How many items the store's deletions affect. A file that the store replaced by another one is not counted.
 struct DeletionCounts: Hashable, Sendable {
-    /// Items that the deletions which are noted would take from the tree.
+    /// Items that the noted deletions would remove from the tree.
     var noted = 0
-    /// Those of ``noted`` that the domain had when the window was opened.
+    /// The part of ``noted`` that was in the domain when the window was opened.
     var notedFormer = 0
-    /// Items that the domain had when the window was opened and that were taken since.
+    /// Items that were in the domain when the window was opened and have been removed since.
     var applied = 0
-    /// Items that the domain has now.
+    /// Items in the domain now.
     var items = 0
-    /// The sequences of the oldest and the newest deletion that is noted.
+    /// The sequence numbers of the oldest and the newest noted deletion.
     var oldest: Int64 = 0
     var newest: Int64 = 0
-    /// Items that are set aside, whether they count or not.
+    /// Items that are set aside, whether they are counted or not.
     var aside = 0
 }
 
-/// What becomes of the deletions that are noted.
+/// What happens with the noted deletions.
 enum DeletionVerdict: Hashable, Sendable {
-    /// There are none; the window is looked at again at that time.
+    /// There are none; the window is checked again at that time.
     case rest(until: Double)
-    /// More may be to come: nothing is deleted before that time.
+    /// More may follow: nothing is deleted before that time.
     case wait(until: Double)
     case apply
-    /// A person is asked.
+    /// The user is asked.
     case hold
-    /// It is over: what was set aside may go.
+    /// The window has ended: what was set aside can be removed.
     case close
 }
 
-/// Decides whether the store may go on deleting: never more than half of a domain, and more than a hundred items,
-/// without a person's word.
+/// Decides whether the store's deletions may continue. Without approval of the user, a deletion of more than a hundred
+/// items never removes more than half of the domain.
 enum MassDeletionGuard {
-    /// So many items may always go; a domain that has no more needs no guard.
+    /// This many items may always be deleted; a domain with fewer items needs no guard.
     static let mostDeletions = 100
-    /// How long nothing more is to be deleted before what is noted is applied.
+    /// The number of seconds without a new deletion after which noted deletions are applied.
     static let quiet = 0.5
-    /// How long that is waited for at most.
+    /// The maximum number of seconds before they are applied.
     static let longestWait = 5.0
-    /// How long after the last deletion a window ends.
+    /// The number of seconds after the last deletion until the window ends.
     static let pause = 60.0
-    /// How long it lasts at most.
+    /// The maximum duration of a window in seconds.
     static let longestWindow = 3600.0
 
-    /// - Parameter most: So many may always go.
+    /// - Parameter most: The number of items that may always be deleted.
     static func verdict(
         _ window: DeletionWindow, _ counts: DeletionCounts, now: Double, most: Int = mostDeletions
     ) -> DeletionVerdict {
@@ -113,6 +113,6 @@ enum MassDeletionGuard {
         return isWithin(since, now, end) ? .wait(until: end) : .apply
     }
 
-    /// Whether a time that began has not ended. A clock that was set back ends it.
+    /// Whether the current time is within a period. A clock that was set back ends it.
     private static func isWithin(_ begin: Double, _ now: Double, _ end: Double) -> Bool { begin <= now && now < end }
 }

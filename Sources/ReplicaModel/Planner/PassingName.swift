@@ -1,10 +1,10 @@
-/// The names that items bear in the store for a moment, while a ring of moves is taken apart: `.replica-moving-`, eight
-/// digits that are the domain's, the item's number, and what the item is called here. So a domain knows its own names
-/// again whatever became of its database in between, and what they stand for.
+/// The temporary names of items in the store while a cycle of moves is resolved: `.replica-moving-`, eight digits that
+/// identify the domain, the item's number, and its local name. So a domain recognizes its own temporary names, and
+/// knows what they stand for, whatever happened to its database.
 struct PassingName {
     private let beginning: [UInt8]
 
-    /// - Parameter mark: The domain's secret, of which the names give away less than a quarter.
+    /// - Parameter mark: The domain's secret; the names reveal less than a quarter of it.
     init(mark: [UInt8]) {
         // FNV-1a, 32 bits.
         let hash = mark.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
@@ -12,10 +12,10 @@ struct PassingName {
         beginning = Array((".replica-moving-" + String(repeating: "0", count: 8 - digits.count) + digits + "-").utf8)
     }
 
-    /// What an item may be called.
+    /// A temporary name for an item.
     /// - Parameters:
-    ///   - name: What it is called here.
-    ///   - attempt: Which of the names that may be: each is another.
+    ///   - name: The item's local name.
+    ///   - attempt: Each attempt gives a different name.
     func of(_ number: ItemNumber, _ name: FileName, attempt: Int, _ limit: BouncedName) -> FileName {
         let label = attempt == 0 ? "\(number.rawValue)-" : "\(number.rawValue).\(attempt)-"
         return limit.after(beginning + Array(label.utf8), name)
@@ -23,7 +23,7 @@ struct PassingName {
 
     func isPassing(_ name: FileName) -> Bool { meaning(of: name) != nil }
 
-    /// What an item is called that has this name in the store; nil where that is no passing name of this domain.
+    /// The local name of an item that has this name in the store; nil if it is not a temporary name of this domain.
     func meaning(of name: FileName) -> FileName? {
         guard name.bytes.starts(with: beginning) else { return nil }
         let rest = name.bytes.dropFirst(beginning.count)

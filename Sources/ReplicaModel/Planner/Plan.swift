@@ -1,24 +1,25 @@
-/// What happened to an item on one side since both sides were last in step.
+/// What happened to an item on one side since the two sides were last in sync.
 enum Change: Hashable, Sendable {
     case none
     case created
-    /// These fields became others.
+    /// These fields have changed.
     case changed(ItemFields)
     case deleted
 }
 
-/// What is to be done for an item: below in the tree, above in the store.
+/// What to do for an item: `down` in the tree, `up` in the store.
 struct Plan: Hashable, Sendable {
     enum Down: Hashable, Sendable {
         case nothing
-        /// The item appears in the tree.
+        /// The item is created in the tree.
         case create
-        /// These fields of the tree's item become the store's.
+        /// These fields of the item in the tree are set to the store's values.
         case update(ItemFields)
         case delete
-        /// What was deleted here appears again: the store has something newer.
+        /// An item deleted here is created again, because the store has newer content.
         case bringBack
-        /// Both sides made an item of this name: they become one where they are equal, else the local one gives way.
+        /// Both sides created an item with this name: they are merged if they are equal, otherwise the local one gives
+        /// way.
         case meet
     }
 
@@ -31,19 +32,20 @@ struct Plan: Hashable, Sendable {
 
     var down: Down
     var up: Up
-    /// Whether the local content becomes a conflict copy, an item of its own, before ``down`` happens.
+    /// Whether the local content becomes a conflict copy, as an item of its own, before ``down`` is carried out.
     var keepsCopy = false
 }
 
-/// Decides what becomes of one item from what happened to its three trees: the base, the local and the remote one.
+/// Decides what happens to an item, given the changes of the local and the remote side since their common base.
 ///
-/// Invariants, each held by the table tests:
+/// Invariants, each checked by the table tests:
 /// - total: every pair of changes has a plan;
-/// - no local content is overwritten or deleted unless it was in step or is kept as a copy;
-/// - nothing is deleted on either side unless the other side's deletion is certain and this side changed nothing that
-///   the deletion would lose;
-/// - where both sides changed one field, the store's value stands, except for metadata, where the newer local one does.
-/// - Parameter holdsContent: Whether the whole content is here: a dataless item has nothing to lose.
+/// - no local content is overwritten or deleted unless it is in sync or kept as a copy;
+/// - nothing is deleted on either side unless the other side's deletion is certain and this side has no change that the
+///   deletion would lose;
+/// - if both sides changed a field, the store's value wins, except for metadata, where the local value wins because it
+///   is newer.
+/// - Parameter holdsContent: Whether the whole content is local: a dataless item has nothing to lose.
 func plan(local: Change, remote: Change, holdsContent: Bool) -> Plan {
     switch (local, remote) {
     case (.none, .none): Plan(down: .nothing, up: .nothing)
@@ -68,7 +70,7 @@ func plan(local: Change, remote: Change, holdsContent: Bool) -> Plan {
     }
 }
 
-/// Both sides changed the item.
+/// Merges the changes of an item that both sides changed.
 private func meet(_ ours: ItemFields, _ theirs: ItemFields) -> Plan {
     let isConflict = ours.contains(.contents) && theirs.contains(.contents)
     let down = theirs.subtracting(.metadata.intersection(ours))

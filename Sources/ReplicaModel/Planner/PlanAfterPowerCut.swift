@@ -1,43 +1,44 @@
-/// How the bytes here and those in the store compare. A zero is what is left of a byte that was lost.
+/// How the local bytes compare with those in the store. A zero may be a byte that was lost.
 enum Likeness: Hashable, Sendable {
     case same
-    /// Nothing is here that the store does not have.
+    /// The local content has nothing that the store lacks.
     case less
     /// The store has nothing that is not here.
     case more
-    /// Each has what the other has not.
+    /// Each has something that the other lacks.
     case other
 }
 
-/// A file that may have lost something when the power was cut, compared with what the store has now.
+/// A file that may have been damaged by a power cut, compared with the store's current content.
 struct ComparedFile: Hashable, Sendable {
     var likeness: Likeness
-    /// Whether what is here may be lost, or else only what is in the store.
+    /// Whether the local content may be damaged; otherwise only the store's may be.
     var isDoubtful: Bool
-    /// Whether an edit was recorded that it still looks like.
+    /// Whether the file still looks like an edit that was recorded.
     var isEdited: Bool
-    /// Whether a block of nothing but zeros is in what is here, or in what the store has.
+    /// Whether the local content, or the store's, has a block of only zeros.
     var hasGapHere: Bool
     var hasGapInStore: Bool
-    /// Whether the store's content is the one that both sides had.
+    /// Whether the store's content is the last one that both sides had.
     var isKnownInStore: Bool
 }
 
-/// What becomes of it.
+/// What happens to the file.
 enum PlanAfterPowerCut: Hashable, Sendable {
-    /// Both sides have the same.
+    /// Both sides are equal.
     case inStep
-    /// The store's content comes here.
+    /// The store's content is downloaded.
     case takeTheirs
-    /// What is here is sent.
+    /// The local content is uploaded.
     case send
-    /// Both are kept: what is here becomes a conflict copy.
+    /// Both are kept: the local content becomes a conflict copy.
     case keepBoth
 }
 
-/// Decides what becomes of a file that may have lost something when the power was cut.
+/// Decides what happens to a file that may have been damaged by a power cut.
 ///
-/// Nothing that has less goes over what has more, on either side; what can't be told is kept twice.
+/// Content that has less never overwrites content that has more, on either side. If that can't be decided, both are
+/// kept.
 func planAfterPowerCut(_ file: ComparedFile) -> PlanAfterPowerCut {
     switch file.likeness {
     case .same: return .inStep

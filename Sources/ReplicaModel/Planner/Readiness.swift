@@ -1,26 +1,26 @@
-/// What decides whether an item can be sent now.
+/// What determines whether an item can be uploaded now.
 struct PendingView: Hashable, Sendable {
     var local: Change
-    /// The parent the item has in the tree, when the store does not know it yet.
+    /// The item's local parent, if the store does not know it yet.
     var unknownParent: ItemNumber?
-    /// The nearest folder above that has a move of its own to send.
+    /// The nearest folder above that has to be moved in the store first.
     var movingAncestor: ItemNumber?
-    /// Another item that the store still has at this item's new place, and that has left it here.
+    /// Another item that still has this item's new place in the store, but not here.
     var occupant: ItemNumber?
-    /// An item that the store still has in this deleted folder, and that has left it here.
+    /// An item that is still in this deleted folder in the store, but not here.
     var remainingChild: ItemNumber?
-    /// Whether another call for it is under way, or its store state is being applied.
+    /// Whether another call for it is running, or its state from the store is being applied.
     var isBusy: Bool
-    /// When it may be sent at the earliest: edits settle first, failures are waited for. Seconds since 1970.
+    /// The earliest time at which it may be uploaded, in seconds since 1970, because of debouncing or backoff.
     var notBefore: Double
-    /// Whether an earlier create, or a modify with content, was not answered: the store is asked for its result first.
+    /// Whether an earlier create, or a modify with content, was not answered: the store is first asked for its result.
     var isUnanswered: Bool
     var options: CreateOptions
-    /// Whether it is compared with the store's first, after a power cut: that brings it here again.
+    /// Whether it must first be compared with the store's state after a power cut, which will queue it again.
     var isDoubtful = false
 }
 
-/// Whether and what to send.
+/// Whether an item can be uploaded, and what to send.
 enum Readiness: Hashable, Sendable {
     case nothing
     case busy
@@ -32,8 +32,8 @@ enum Readiness: Hashable, Sendable {
     case delete
 }
 
-/// Orders what goes to the store: parents before children, moves from the top down, a name is free before it is taken,
-/// a folder is empty before it goes. Pure; each item waits for at most one other, so draining is linear.
+/// Orders uploads: parents before children, moves from the top down, a name after it has become free, a folder after it
+/// has become empty. Each item waits for at most one other, so that the queue is drained in linear time.
 func readiness(of item: PendingView, now: Double) -> Readiness {
     if item.isBusy { return .busy }
     if item.notBefore > now { return .later(item.notBefore) }

@@ -1,17 +1,17 @@
 internal import SystemPackage
 
-/// What an error of the store says of other items and of the call (MODEL.md#errors).
+/// What a store's error means for other items and about the call (MODEL.md#errors).
 struct Refusal: Hashable, Sendable {
-    /// Whose trouble it is.
+    /// Whom the error affects.
     enum Reach: Hashable, Sendable {
-        /// The item's alone: the others go on.
+        /// Only this item; the others continue.
         case item
-        /// Every item would meet it: all wait.
+        /// Every item: all of them wait.
         case store
     }
 
     var reach: Reach
-    /// Whether the call certainly did nothing.
+    /// Whether the call certainly had no effect.
     var isCertain: Bool
 }
 
@@ -31,15 +31,15 @@ extension RemoteStoreError {
 }
 
 extension Failure {
-    /// Whether it stops what changes the store, and nothing else: that the store can be read says nothing of it then.
+    /// Whether it affects only changes of the store: then it is no evidence that the store can be read.
     var isOfChanges: Bool {
         code == RemoteStoreError.insufficientQuota.code || code == RemoteStoreError.readOnly.code
     }
 }
 
 extension Errno {
-    /// Whether a change of the store met this because of what it is, and not because of the disk or the moment: the others
-    /// go on, and it is looked at again later.
+    /// Whether a change failed because of the item itself, rather than because of the disk or a temporary condition:
+    /// the others continue, and it is retried later.
     var isOfItem: Bool {
         switch self {
         case .fileTooLarge, .invalidArgument, .fileNameTooLong, .outOfRange, .argListTooLong, .overflow, .notSupported,

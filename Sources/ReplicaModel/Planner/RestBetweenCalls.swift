@@ -1,16 +1,16 @@
-/// For how long one of the tasks that make calls rests before it goes on, in seconds.
+/// How long an uploading task rests between two calls, in seconds.
 ///
-/// Nothing, unless something was edited a moment ago. Then on average a third of a task is at work, and a single one a
-/// quarter of its time; calls that take long by themselves, as over a network, are hardly delayed.
+/// Zero unless something was edited a moment ago. Then on average a third of one task is active, and a single task uses
+/// a quarter of its time. Calls that are slow by themselves, as over a network, are hardly delayed.
 /// - Parameters:
-///   - busy: How long its last calls took, in seconds. Below 0 when the clock was set back.
-///   - workers: How many such tasks there are; at least 1.
-///   - sinceEdit: The time since the last edit, in seconds.
+///   - busy: The duration of its last calls in seconds; negative if the clock was set back.
+///   - workers: The number of such tasks; at least 1.
+///   - sinceEdit: The number of seconds since the last edit.
 func restBetweenCalls(after busy: Double, workers: Int, sinceEdit: Double) -> Double {
     guard isStream(sinceEdit: sinceEdit), busy > 0 else { return 0 }
     return min(busy * 3 * Double(workers), 0.2)
 }
 
-/// Whether programs change one thing after the other.
-/// - Parameter sinceEdit: The time since the last edit, in seconds. Below 0 when the clock was set back.
+/// Whether programs are making one change after another.
+/// - Parameter sinceEdit: The number of seconds since the last edit; negative if the clock was set back.
 func isStream(sinceEdit: Double) -> Bool { (0..<0.02).contains(sinceEdit) }

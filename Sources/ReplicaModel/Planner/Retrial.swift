@@ -1,26 +1,26 @@
-/// When what failed is tried again before its own time: soon, for as long as somebody waits, when the store signals, and when
-/// something went well that had failed. A few items show whether the cause is gone.
+/// When failed items are retried before their backoff has ended: soon while somebody waits, after a signal of the
+/// store, and after a failed item has succeeded. A few items are tried first, to find out whether the cause is gone.
 struct Retrial: Hashable {
-    /// How often in a row it was tried so and nothing went well.
+    /// The number of consecutive early retries without a success.
     private(set) var attempts = 0
-    /// When it was last tried so, in seconds since 1970.
+    /// When the last early retry began, in seconds since 1970.
     private(set) var triedAt = -Double.infinity
-    /// Whether the store signalled since.
+    /// Whether the store has signalled since.
     var isSignalled = false
-    /// Whether something went well since that had failed before.
+    /// Whether an item that had failed has succeeded since.
     private(set) var hasHelped = false
 
-    /// How many items are tried at once to see whether the cause is gone.
+    /// The number of items tried at once to find out whether the cause is gone.
     static let fewItems = 16
 
-    /// In seconds since 1970; nil when nothing says that the cause may be gone, and nobody waits for it.
+    /// Seconds since 1970; nil if nothing indicates that the cause is gone and nobody waits.
     func next(isAwaited: Bool) -> Double? {
         guard isAwaited || isSignalled || hasHelped else { return nil }
         return triedAt + Backoff.delay(attempts: attempts, jitter: 1, isAwaited: true)
     }
 
-    /// Something is tried now.
-    /// - Returns: How many items may be.
+    /// Called when an early retry begins.
+    /// - Returns: The number of items that may be retried.
     mutating func begin(at now: Double) -> Int {
         defer { (isSignalled, hasHelped) = (false, false) }
         attempts = hasHelped ? 1 : attempts + 1
@@ -28,24 +28,25 @@ struct Retrial: Hashable {
         return hasHelped ? .max : Self.fewItems
     }
 
-    /// Nothing is wrong now.
+    /// Called when nothing has failed.
     mutating func rest(at now: Double) { self = Retrial(triedAt: now) }
 
-    /// Something went well that had failed before.
+    /// Called when an item that had failed has succeeded.
     mutating func help() { (attempts, hasHelped) = (0, true) }
 
     init(triedAt: Double = -.infinity) { self.triedAt = triedAt }
 }
 
-/// An item whose last try failed.
+/// An item whose last attempt failed.
 struct FailedItem: Hashable {
     var number: ItemNumber
-    /// What it has in common with others that the same cause stops.
+    /// Its folder, which items with a common cause often share.
     var folder: ItemNumber?
     var attempts: Int
 }
 
-/// Which items show best whether a cause is gone: one of each folder, those first that were tried least.
+/// Selects the items that are most likely to show whether a cause is gone: one of each folder, those with the fewest
+/// attempts first.
 func itemsToRetry(_ failed: [FailedItem], atMost limit: Int) -> [ItemNumber] {
     let ordered = failed.sorted { ($0.attempts, $0.number) < ($1.attempts, $1.number) }
     guard ordered.count > limit else { return ordered.map(\.number) }

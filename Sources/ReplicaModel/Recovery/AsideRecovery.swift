@@ -3,16 +3,17 @@ internal import GRDB
 internal import Glibc
 internal import SystemPackage
 
-/// After an unclean stop, makes what is set aside and what the database says of it agree, before the tree is compared.
+/// After an unclean stop, reconciles the files that are set aside with their database rows, before the tree is
+/// compared.
 struct AsideRecovery {
     let folders: StateFolders
     /// The tree's root.
     let root: Int32
     let rows: Rows
-    /// What tells a placeholder from a file whose content is here.
+    /// Distinguishes a placeholder from a file with local content.
     let mark: DatalessMark
     let scan: ScanMode
-    /// The present one.
+    /// The current round.
     let round: Int64
 
     func run() throws {
@@ -25,13 +26,13 @@ struct AsideRecovery {
             if let row = try ofTree(line) {
                 unknown.append((row, try depth(of: row)))
             } else {
-                // It was being discarded.
+                // Its removal was interrupted.
                 let flags = line.status.kind == .folder ? AT_REMOVEDIR : 0
                 _ = line.name.withCString { unlinkat(deleted, $0, flags) }
             }
         }
         if scan == .afterCrash {
-            // It was being set aside: the scan finds that it is gone from the tree.
+            // Setting it aside was interrupted: the scan will find that it is gone from the tree.
             for (row, _) in unknown.sorted(by: { $0.depth > $1.depth }) {
                 try AsideRows.write(row, to: rows, round: round)
             }
@@ -42,13 +43,13 @@ struct AsideRecovery {
         for row in try AsideRows.all(in: rows) where !found.contains(row.asideName) { try finishGivingBack(row) }
     }
 
-    /// The item of a file that is set aside, which the database has in the tree.
+    /// The item of a file that is set aside although the database still has it in the tree.
     private func ofTree(_ line: FolderListing.Line) throws -> ItemRow? {
         guard let number = UInt64(line.name.description), var row = try ItemRow.of(ItemNumber(number), in: rows),
             !row.flags.contains(.deleted), row.base != nil, row.kind == line.status.kind
         else { return nil }
         row.fingerprint = FileFingerprint(line.status)
-        // What came or went lately the file tells.
+        // Whether the content is local may have changed after the last record: the file decides.
         if row.kind == .file, line.isDataless == (row.materialization == .whole) {
             row.materialization = line.isDataless ? .dataless : .whole
             row.ranges = RangeSet64()
@@ -65,8 +66,8 @@ struct AsideRecovery {
         return depth
     }
 
-    /// The database is older than the tree: the deletion, if it is one, is told again. Where the folder is gone or the
-    /// name is taken, the file is kept.
+    /// Moves a file back into the tree. The database is older than the tree, so the store reports the deletion again if
+    /// there was one. If the folder is gone or the name is taken, the file is preserved.
     private func putBack(_ row: ItemRow, from deleted: Int32) throws {
         guard let folder = try open(row.parent) else { return try folders.preserveDeleted(row) }
         defer { close(folder) }
@@ -79,12 +80,13 @@ struct AsideRecovery {
         }
     }
 
-    /// It is in the tree again, and nobody recorded that; or somebody removed it there.
+    /// Finishes giving back an item that is in the tree again although this was never recorded, unless it was removed
+    /// there.
     private func finishGivingBack(_ row: ItemRow) throws {
         try AsideRows.remove(ItemNumber(row.number), from: rows)
         guard let identifier = row.base?.identifier, let folder = try open(row.parent) else { return }
         defer { close(folder) }
-        // What is not there was removed.
+        // If it is not there, it was removed.
         guard let status = try? FileStatus(row.name, in: folder),
             row.fingerprint.isSameFile(as: FileFingerprint(status)),
             status.kind == row.kind, try ItemRow.of(ItemNumber(row.number), in: rows) == nil,
@@ -92,7 +94,7 @@ struct AsideRecovery {
         else { return }
         var row = row
         row.endUnsent()
-        // That it was moved is no edit.
+        // Moving it back was not an edit.
         let fingerprint = FileFingerprint(status)
         if !fingerprint.hasOtherContent(than: row.fingerprint), fingerprint.mode == row.fingerprint.mode {
             row.fingerprint = fingerprint
@@ -101,7 +103,7 @@ struct AsideRecovery {
         try Incoming.write([Incoming(identifier: identifier, item: nil, asked: 1)], anchor: nil, to: rows)
     }
 
-    /// A descriptor of a folder of the tree; nil when it is not where the database has it.
+    /// Opens a folder of the tree; nil if it is not where the database says.
     private func open(_ number: UInt64) throws -> Int32? {
         var names: [FileName] = []
         var (here, seen) = (number, Set<UInt64>())

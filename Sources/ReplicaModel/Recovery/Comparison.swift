@@ -1,16 +1,16 @@
 internal import Glibc
 internal import SystemPackage
 
-/// Two files compared, byte by byte.
+/// Compares two files byte by byte.
 struct Comparison {
-    /// Whether nothing is in the first that the second lacks, and the other way round; zeros are nothing.
+    /// Whether the first contains nothing that the second lacks, and the reverse. Zeros count as nothing.
     private var isLess = true
     private var isMore = true
     private var isLong = true
-    /// Whether a block of nothing but zeros is in the first, or in the second.
+    /// Whether the first, or the second, contains a block of only zeros.
     private(set) var hasGap = (first: false, second: false)
 
-    /// - Throws: What reading throws.
+    /// - Throws: The error of a read.
     init(_ first: Int32, _ second: Int32) throws(Errno) {
         let sizes = (try FileStatus(descriptor: first).size, try FileStatus(descriptor: second).size)
         isLong = sizes.0 == sizes.1
@@ -36,7 +36,7 @@ struct Comparison {
     }
 
     private static let atOnce = 1 << 18
-    /// What a filesystem loses at once.
+    /// The unit in which a filesystem loses data.
     private static let block = 4096
 
     private static func buffer() -> UnsafeMutableRawBufferPointer { .allocate(byteCount: atOnce, alignment: block) }
@@ -58,7 +58,7 @@ struct Comparison {
         }
     }
 
-    /// Reads what a file has from `offset` on; zeros after its end.
+    /// Reads from `offset` on, and pads with zeros after the end of the file.
     private static func fill(
         _ buffer: UnsafeMutableRawBufferPointer, _ file: Int32, _ offset: Int64
     ) throws(Errno) -> Int {

@@ -2,20 +2,20 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// What a folder below holds, read in one go.
+/// The entries of a folder in the backing tree, read at once.
 struct FolderListing {
     struct Line {
         var name: FileName
         var status: FileStatus
-        /// Whether the file bears our mark of content that is not here.
+        /// Whether the file has our mark of a dataless file.
         var isDataless: Bool
-        /// Whether its eviction was broken off.
+        /// Whether its eviction was interrupted.
         var isEvicting = false
     }
     var lines: [Line] = []
 
-    /// Reads the folder behind an `O_PATH` descriptor. What vanishes meanwhile is left out.
-    /// - Parameter mark: The mark to look for; nil where it does not matter, and ``Line/isDataless`` says nothing.
+    /// Reads the folder behind an `O_PATH` descriptor. Entries that vanish meanwhile are left out.
+    /// - Parameter mark: The mark to look for; nil if it does not matter, and then ``Line/isDataless`` is always false.
     init(of folder: Int32, mark: DatalessMark?) throws(Errno) {
         let opened = try Errno.check(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))
         guard let stream = fdopendir(opened) else {
@@ -44,7 +44,7 @@ struct FolderListing {
 }
 
 extension BackingPath {
-    /// Takes a mark away, ours or not.
+    /// Removes the mark, whether it is ours or not.
     func removeMark() throws(Errno) {
         do throws(Errno) { try setXattr(OwnXattr.dataless, nil) } catch {
             guard error.rawValue == ENODATA || error == .notSupported else { throw error }

@@ -3,44 +3,44 @@ internal import Glibc
 internal import SystemPackage
 
 extension Tree {
-    /// What the store's state of an item that was in doubt after a power cut is to be done with first; nil when the doubt is
-    /// over.
+    /// What has to happen before the store's state of an item in doubt can be applied; nil if the doubt has ended.
     func decideDoubtful(_ node: Node, _ item: Item, _ staged: StagedContent?) -> ApplyDecision? {
         settle(node)
-        // What was edited since is an edit, and what is not here has nothing to lose.
+        // Content that was edited since is an edit, and content that is not here can't be lost.
         let isEdited = !node.flags.contains(.doubtful) && node.dirty.contains(.contents)
         guard node.kind == .file, node.materialization == .whole, !isWritten(node), !isEdited else {
             endDoubt(node)
             return nil
         }
-        // Until the store's content is in its place nobody gets it.
+        // Nobody is served the file until the store's content is in its place.
         if let staged, staged.isPreferred { return nil }
         if staged == nil, item.size > 0 { return .finished(.needsContent(node.number)) }
         return .compare(node.number)
     }
 
-    /// Ends the doubt: the item is served and sent again.
+    /// Ends the doubt: the item is served and uploaded again.
     func endDoubt(_ node: Node) {
         node.flags.subtract(.inDoubt)
         pending.tell(node)
         note(node)
     }
 
-    /// Whether a file has another name of which the store knows nothing.
+    /// Whether the file has another name that the store doesn't know.
     fileprivate func hasUnsentName(besides node: Node) -> Bool {
         items.names(of: node).contains { $0 !== node && $0.base == nil && !$0.isDeleted && !$0.isLocalOnly }
     }
 
-    /// Makes sure that programs get a file as it is.
+    /// Throws if the file's content is in doubt and must not be served.
     func demandCertainty(of node: Node) throws(ReplicaError) {
         if node.isDoubtful { throw .needsContent(node.inodeNumber) }
     }
 }
 
 extension Replica {
-    /// Compares a file that is in doubt with what the store has now, and does what follows.
-    /// - Parameter staged: The store's content; nil where it has none.
-    /// - Returns: Nil when it cannot be told now; else the store's state of the item is to be applied.
+    /// Compares a file in doubt with the store's content, and carries out what follows from that.
+    /// - Parameter staged: The store's content; nil if it is empty.
+    /// - Returns: Nil if it can't be decided now; otherwise the plan, after which the store's state of the item is
+    ///   applied.
     func settleDoubt(
         _ number: ItemNumber, _ item: Item, _ staged: StagedContent?
     ) throws(ReplicaError) -> PlanAfterPowerCut? {
@@ -57,7 +57,7 @@ extension Replica {
                     hasGapHere: compared.comparison?.hasGap.first ?? false,
                     hasGapInStore: compared.comparison?.hasGap.second ?? false,
                     isKnownInStore: base.version.content == item.version.content))
-            // The other name is sent with it.
+            // The copy will be uploaded under the other name.
             if plan == .keepBoth, tree.hasUnsentName(besides: node) { plan = .takeTheirs }
             switch plan {
             case .inStep, .send:
@@ -77,7 +77,7 @@ extension Replica {
         return plan
     }
 
-    /// - Returns: Nil when there is nothing to compare by now; a comparison when both have bytes.
+    /// - Returns: Nil if there is nothing left to compare; without a comparison if one of the two is empty.
     private func compare(
         _ number: ItemNumber, _ staged: StagedContent?
     ) throws(ReplicaError) -> (fingerprint: FileFingerprint, comparison: Comparison?)? {
@@ -97,8 +97,8 @@ extension Replica {
         return (fingerprint, comparison)
     }
 
-    /// A file that is in doubt; nil when it is not.
-    /// - Parameter number: As programs see it.
+    /// The doubt about a file; nil if there is none.
+    /// - Parameter number: The number that programs see.
     func doubt(of number: ItemNumber) -> Doubt? {
         withTree { tree in
             guard let node = tree.items[inode: number], node.isDoubtful else { return nil }
@@ -106,7 +106,7 @@ extension Replica {
         }
     }
 
-    /// Serves a file as it is that the store is not known to have.
+    /// Serves a file as it is although the store may not have it.
     func trust(_ number: ItemNumber) {
         withTree { tree in
             guard let node = tree.items[inode: number], node.isDoubtful else { return }
@@ -115,16 +115,16 @@ extension Replica {
     }
 }
 
-/// What is known of a file whose content is in doubt.
+/// What is known about a file whose content is in doubt.
 struct Doubt {
-    /// What the store calls it, if that is known.
+    /// Its identifier in the store, if known.
     var identifier: ItemIdentifier?
-    /// Whether the store was ever told of it, as far as is known.
+    /// Whether the store may know the file.
     var mayBeInStore: Bool
 }
 
 extension Likeness {
-    /// How two contents compare of which one has nothing.
+    /// Compares two contents of which one is empty.
     fileprivate static func ofSizes(_ here: Int64, _ inStore: Int64) -> Likeness {
         here == inStore ? .same : here < inStore ? .less : .more
     }

@@ -1,9 +1,9 @@
 internal import SystemPackage
 
 extension Replica {
-    /// Compares the whole tree with the database, folder by folder, other work in between; then says what is gone.
-    /// Does nothing after an orderly stop. Blocks its thread for as long as it takes.
-    /// - Parameter isStopped: Asked between folders; true ends the scan unfinished.
+    /// Compares the whole tree with the database, folder by folder and between other work, then decides what is gone.
+    /// Does nothing after a clean stop. Blocks the calling thread until it has finished.
+    /// - Parameter isStopped: Called between folders; if it returns true, the scan stops unfinished.
     package func scan(isStopped: () -> Bool = { false }) throws {
         guard withTree({ $0.scan.isRunning }) else { return }
         var waiting: [ItemNumber] = [.root]
@@ -13,8 +13,8 @@ extension Replica {
             if withTree({ $0.unrecorded.nodes.count > Self.mostUnrecorded }) { try record() }
         }
         withTree { $0.finishScan() }
-        // What was noted before an unclean stop has told the scan what it can; the store is listed anew. Not a moment
-        // later: once the scan is over, what is noted is applied.
+        // The changes noted before the unclean stop have served their purpose, and the store is listed anew. They must
+        // be removed here: they would be applied as soon as the scan has ended.
         try record { rows in
             try Incoming.removeAll(upTo: .max, from: rows)
             try Meta.scan.write(nil, to: rows)
@@ -26,7 +26,7 @@ extension Replica {
     }
 
     /// Compares one folder.
-    /// - Returns: The folders in it.
+    /// - Returns: Its subfolders.
     private func compare(_ number: ItemNumber) throws(ReplicaError) -> [ItemNumber] {
         do throws(ReplicaError) {
             return try withTreeWaking { (tree) throws(ReplicaError) -> [ItemNumber] in
@@ -34,15 +34,15 @@ extension Replica {
                 return try tree.children(of: folder).values.filter { $0.kind == .folder }.map(\.number).sorted()
             }
         } catch {
-            // It moved since it was met; it is compared where it is met again.
+            // It was moved after it was found, and is compared where it is found again.
             guard [.noSuchFileOrDirectory, .notDirectory].contains(error.errno) else { throw error }
             return []
         }
     }
 
-    /// How many changes a scan leaves unrecorded.
+    /// The number of unrecorded changes after which a scan records.
     private static let mostUnrecorded = 20_000
 
-    /// Whether the tree is still being compared: nothing is sent until it is not.
+    /// Whether the tree is still being compared. Nothing is uploaded until that is finished.
     package var isScanning: Bool { withTree { $0.scan.isRunning } }
 }

@@ -4,7 +4,8 @@ internal import Logging
 internal import SystemPackage
 
 extension Replica {
-    /// Opens the replica in `folders`, whose tree is there; what the last run left open is found by ``scan(isStopped:)``.
+    /// Opens the replica in `folders`, which must contain the tree. What the last run left unfinished is found by
+    /// ``scan(isStopped:)``.
     /// - Throws: An errno of the tree, or the database's error.
     static func open(
         _ folders: StateFolders, clock: RunClock = RunClock(), wake: @escaping @Sendable () -> Void
@@ -36,7 +37,7 @@ extension Replica {
             clock: clock, wake: wake)
     }
 
-    /// Records everything and notes that the stop was orderly. Nothing may be called after it.
+    /// Records everything and notes that the stop was clean. Nothing may be called afterwards.
     package func close() throws {
         let isScanned = !isScanning
         settleWriters()
@@ -48,13 +49,13 @@ extension Replica {
         }
         try database.makeDurable()
         try database.close()
-        // A copy of the database from before is recognised by it.
+        // An older copy of the database is recognized by this number.
         try BackingPath(root: withTree { $0.root.descriptor }).writeEpoch(epoch)
     }
 }
 
 extension Tree {
-    /// Makes the root known and loads what waits to be sent.
+    /// Loads the root and what is pending.
     fileprivate func start() throws(ReplicaError) {
         if !root.isRecorded {
             root.fingerprint = FileFingerprint(
@@ -85,7 +86,7 @@ extension StateFolders {
 }
 
 extension BackingPath {
-    /// The tree's root, of which `descriptor` is one.
+    /// The place of the tree's root, given a descriptor of it.
     init(root descriptor: Int32) { self.init(folder: descriptor, name: FileName(".")) }
 
     /// Notes in the tree which database belongs to it.
@@ -94,23 +95,23 @@ extension BackingPath {
     }
 }
 
-/// How the last run ended, as database and tree tell.
+/// How the last run ended, according to the database and the tree.
 private struct LastRun {
     var epoch: UInt64
     var nextNumber: UInt64
-    /// Whether there was none.
+    /// Whether there was no last run.
     var isFirst: Bool
     var scanMode: ScanMode
     var templatePrefix: String
     /// See ``memory(of:)``.
     private var memory: String
-    /// Whether this start is the first after a power cut.
+    /// Whether the items have to be put in doubt, as at the first start after a power cut.
     private var isAnew: Bool
     var rounds = Rounds()
 
     init(_ database: ReplicaDatabase, root: Int32) throws {
         let place = BackingPath(root: root)
-        // A tree that was never used has none, or one from outside, which may be any number.
+        // A tree that was never used has no number, or one from elsewhere, which may be anything.
         let inTree = (try? place.xattr(OwnXattr.epoch)).flatMap { UInt64(String(decoding: $0, as: UTF8.self)) }
             .flatMap { $0 < Self.greatestEpoch ? $0 : nil }
         let fresh = (0..<8).map { _ in String(UInt8.random(in: 0...255), radix: 16) }.joined()
@@ -133,7 +134,7 @@ private struct LastRun {
         isFirst = recorded == nil
         epoch = max(recorded ?? 0, inTree ?? 0)
         nextNumber = number ?? 2
-        // Another database did not know all templates that were sent.
+        // An exchanged database does not know all templates that were sent.
         templatePrefix = recorded == inTree ? prefix ?? fresh : fresh
         switch (recorded, inTree) {
         case (nil, _): scanMode = .importing
@@ -141,17 +142,17 @@ private struct LastRun {
         case _ where boot == memory: scanMode = state == "clean" ? .none : .afterCrash
         default: scanMode = state == "clean" && !isUndurable ? .none : .afterPowerCut
         }
-        // Templates of the last run that the database has not kept are not given to others.
+        // Templates of the last run that the database has lost must not be used for other items.
         if scanMode.isCareful { templatePrefix = fresh }
         (rounds.here, rounds.inStore) = (here, inStore)
         rounds.present = Int64(truncatingIfNeeded: (epoch + 1) & 0x7F_FFFF_FFFF) << 24 | 1
         rounds.first = rounds.present
         isAnew = scanMode.isCareful
-        // What a comparison was careful about it still is when it begins again.
+        // If a careful comparison was interrupted, the next one is as careful.
         scanMode = max(scanMode, scan ?? .none)
     }
 
-    /// More often no replica is started.
+    /// An upper limit of the number of starts.
     private static let greatestEpoch: UInt64 = 1 << 40
 
     /// Notes that a run begins.
@@ -173,8 +174,8 @@ private struct LastRun {
         try BackingPath(root: root).writeEpoch(epoch + 1)
     }
 
-    /// What tells the memory that holds what was written to the tree and is not on its disk yet: this boot, and the mount.
-    /// A filesystem that was mounted anew may have lost it, as when its disk was pulled out.
+    /// Identifies the memory that holds writes to the tree until they are on its disk: the boot, and the mount. A
+    /// filesystem that was mounted again may have lost them, for example if its disk was unplugged.
     private static func memory(of root: Int32) -> String {
         boot + (FileStatus.mount(of: root).map { " \($0)" } ?? "")
     }

@@ -3,25 +3,25 @@ internal import GRDB
 internal import Glibc
 internal import SystemPackage
 
-/// What is known to be on the disks, and would survive a power cut.
+/// Tracks what is known to be on the disks and would survive a power cut.
 ///
-/// Every row is written with the round that is present. A round ends when the tree and the store were synced after its last
-/// row was made: what these rows tell is true of the disks then. The database itself may be on its disk sooner or later: a
-/// row says of itself which round it is of.
+/// Every row is written with the number of the current round. A round ends when the tree and the store were synced
+/// after its last row was made: from then on its rows describe what is on the disks. It does not matter when the
+/// database itself reaches its disk, because each row contains its round.
 struct Rounds {
-    /// Each run has numbers of its own, above those of earlier runs.
+    /// The current round. The numbers of a run are higher than those of all earlier runs.
     var present: Int64 = 1
-    /// The first of this run.
+    /// The first round of this run.
     var first: Int64 = 1
-    /// Whether anything was recorded since the present round began.
+    /// Whether anything was recorded since the current round began.
     var isBehind = false
-    /// The last round that has ended here, and that has in the store.
+    /// The last round that was synced here, and in the store.
     var (here, inStore): (Int64, Int64) = (0, 0)
 }
 
 extension Replica {
-    /// Ends the present round, unless nothing is to be done in it.
-    /// - Returns: The round that is over when all is synced; nil when that is known of all rounds.
+    /// Ends the current round, if anything was recorded in it.
+    /// - Returns: The round that will have ended once everything is synced; nil if all rounds are synced.
     func beginSync() throws -> Int64? {
         try record()
         return withTree { tree in
@@ -34,7 +34,7 @@ extension Replica {
         }
     }
 
-    /// Has the filesystem of the tree brought to its disk what it keeps in memory, and notes that it did.
+    /// Syncs the filesystem of the tree, and notes the round as synced here.
     func syncTree(_ round: Int64) throws {
         let file = try Errno.check(
             folders.tree.withPlatformString { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
@@ -48,7 +48,7 @@ extension Replica {
         if isNews { try database.write { try Meta.durableHere.raise(to: round, in: $0) } }
     }
 
-    /// Notes that the store has brought to its disk what it had.
+    /// Notes a round as synced by the store.
     func noteStoreSynced(_ round: Int64) throws {
         let isNews = withTree { tree in
             guard tree.rounds.inStore < round else { return false }
@@ -62,22 +62,22 @@ extension Replica {
         }
     }
 
-    /// Whether what is here of an item is known to be on the store's disk.
+    /// Whether the local state of an item is known to be on the store's disk.
     func isConfirmed(_ number: ItemNumber) -> Bool {
         let (last, isHere) = withTree { ($0.rounds.inStore, $0.items[number]?.materialization != .dataless) }
         guard isHere else { return true }
-        // Of what cannot be read nothing is known.
+        // A row that can't be read proves nothing.
         return (try? database.read { try ItemRow.round(of: number, in: $0) <= last }) ?? false
     }
 
-    /// Whether something is recorded that may not be on the disks.
+    /// Whether something is recorded that may not be on the disks yet.
     var isBehindDisks: Bool {
         withTree { $0.rounds.isBehind || $0.rounds.present - 1 > min($0.rounds.here, $0.rounds.inStore) }
     }
 }
 
 extension Meta {
-    /// Sets a number that only grows.
+    /// Writes a number that never decreases.
     fileprivate func raise(to number: Int64, in rows: Rows) throws {
         let known = try read(from: rows).flatMap { Int64($0) } ?? 0
         if number > known { try write(String(number), to: rows) }
@@ -85,7 +85,7 @@ extension Meta {
 }
 
 extension ItemRow {
-    /// Whether any item is recorded in a round that may not be on the disks.
+    /// Whether any item was recorded in a round that may not be on the disks.
     static func areUndurable(after round: Int64, in rows: Rows) throws -> Bool {
         try Bool.fetchOne(rows, sql: "SELECT EXISTS (SELECT 1 FROM item WHERE round > ?)", arguments: [round]) ?? true
     }
@@ -95,7 +95,7 @@ extension ItemRow {
         return try Int64.fetchOne(statement, arguments: [number.argument]) ?? .max
     }
 
-    /// After a power cut: has everything doubted that was not known to be on a disk.
+    /// After a power cut, marks all items in doubt that were not known to be on a disk.
     static func doubtAll(after here: Int64, inStore: Int64, in rows: Rows) throws {
         for (flag, round) in [(NodeFlags.doubtful, here), (.unconfirmed, inStore)] {
             try rows.execute(

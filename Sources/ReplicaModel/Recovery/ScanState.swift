@@ -1,19 +1,19 @@
-/// What a scan of the backing tree has met so far. After an orderly stop there is none to make.
+/// The state of a scan of the backing tree. After a clean stop there is no scan.
 struct ScanState {
     var mode = ScanMode.none
     /// Whether the database was empty when this run began.
     var knewNothing = false
     /// The folders that were compared in this run.
     var compared: Set<ItemNumber> = []
-    /// Nodes that were not where they had been: they are found elsewhere or, once the scan is over, gone.
+    /// Nodes that were not found at their places. They are found elsewhere or, when the scan ends, are gone.
     private(set) var missing: [ItemNumber: Node] = [:]
     private var missingByInode: [UInt64: Node] = [:]
-    /// A node of each file with several names, by its inode number in the backing tree.
+    /// One node for each file with several names, by its inode number in the backing tree.
     var linkedBelow: [UInt64: Node] = [:]
-    /// Where placeholders were removed that nobody had recorded.
+    /// The places of placeholders that were removed because they had never been recorded.
     var strays: Set<ItemPlace> = []
 
-    /// Whether folders are to be compared.
+    /// Whether folders have to be compared.
     var isRunning: Bool { mode != .none }
     /// Whether the tree may have lost files.
     var isCareful: Bool { mode.isCareful }
@@ -23,12 +23,12 @@ struct ScanState {
         missingByInode[node.fingerprint.inode] = node
     }
 
-    /// The node is found, or gone for good.
+    /// Called when the node was found, or is gone for good.
     mutating func forget(_ node: Node) { missing[node.number] = nil }
 
     func isMissing(_ node: Node) -> Bool { missing[node.number] != nil }
 
-    /// The missing node that this file was when it was last seen.
+    /// The missing node to which this file belonged when it was last seen.
     func missingNode(_ fingerprint: FileFingerprint, _ kind: ItemKind?) -> Node? {
         guard let node = missingByInode[fingerprint.inode], node.fingerprint.isSameFile(as: fingerprint),
             node.kind == kind, isMissing(node)
@@ -36,10 +36,10 @@ struct ScanState {
         return node
     }
 
-    /// Whether the folder may be served as it is.
+    /// Whether the folder can be served as it is.
     func isSettled(_ folder: ItemNumber) -> Bool { !isRunning || compared.contains(folder) }
 
-    /// All folders were compared, and what was missing is settled.
+    /// Called when all folders were compared and the missing items are decided.
     mutating func forgetFound() {
         (missing, missingByInode, linkedBelow, strays) = ([:], [:], [:], [])
     }
@@ -47,20 +47,20 @@ struct ScanState {
     mutating func end() { (mode, compared) = (.none, []) }
 }
 
-/// Whether folders are compared with the backing tree when they are loaded; the later ones are the more careful.
+/// Whether and how folders are compared with the backing tree when they are loaded, in the order of increasing care.
 enum ScanMode: Int, Comparable {
-    /// The last stop was orderly.
+    /// The last stop was clean.
     case none
-    /// The daemon died: what is gone from the tree was removed.
+    /// The daemon died: what is missing from the tree was removed.
     case afterCrash
-    /// Nothing was known before: what is in the tree may be in the store already.
+    /// The database was empty: what is in the tree may already be in the store.
     case importing
-    /// Power failed: what is gone from the tree is brought back.
+    /// A power cut: what is missing from the tree is restored from the store.
     case afterPowerCut
-    /// The tree or the database was exchanged: also what is known of the disk says nothing of this tree.
+    /// The tree or the database was exchanged: not even rows known to be on the disk say anything about this tree.
     case afterExchange
 
-    /// Whether what is gone may be lost.
+    /// Whether what is missing may have been lost rather than removed.
     var isCareful: Bool { self >= .afterPowerCut }
     static func < (one: ScanMode, other: ScanMode) -> Bool { one.rawValue < other.rawValue }
 }

@@ -3,8 +3,8 @@ internal import SystemPackage
 internal import Threads
 
 extension SyncEngine {
-    /// Returns when all that is recorded by now would survive a power cut, here and in the store.
-    /// - Throws: What the disk, the database or the store says.
+    /// Returns when everything recorded so far would survive a power cut, here and in the store.
+    /// - Throws: The error of the disk, the database or the store.
     func makeDurable() async throws {
         guard let round = try replica.beginSync() else { return }
         let outcome = Locked<(any Error)?>(nil)
@@ -16,7 +16,7 @@ extension SyncEngine {
         try replica.noteStoreSynced(round)
     }
 
-    /// The same as far as it goes now.
+    /// Makes everything durable if the store can be reached and no scan is running; errors are logged.
     func makeDurableIfPossible() async {
         let isReached = state.withLock {
             $0.pulls.isStoreRecognized && $0.storeFailure == nil && $0.disconnected == nil
@@ -25,19 +25,19 @@ extension SyncEngine {
         do {
             try await makeDurable()
         } catch {
-            log.info("not synced", metadata: ["error": "\(error)"])
+            log.info("sync failed", metadata: ["error": "\(error)"])
         }
     }
 
-    /// Gives back the space of a file's content that the store has too, and would have after a power cut.
-    /// - Returns: As ``Replica/evictFile(_:)``.
+    /// Evicts a file whose content would be in the store even after a power cut.
+    /// - Returns: The same as ``Replica/evictFile(_:)``.
     func evict(_ number: ItemNumber) throws(EvictionRefusal) -> Int64? {
         if let refusal = replica.evictionRefusal(of: number) { throw refusal }
         guard replica.isConfirmed(number) else { throw .unsyncedEdits }
         return try replica.evictFile(number)
     }
 
-    /// Has what is recorded brought to the disks, now and then; whoever writes in between does not wait for it.
+    /// Syncs what was recorded, at intervals, so that no writer has to wait for it.
     func runRounds() async {
         while !Task.isCancelled {
             let mark = wakeSignal.mark
@@ -47,18 +47,18 @@ extension SyncEngine {
                 do {
                     try await makeDurable()
                 } catch {
-                    log.info("not synced", metadata: ["error": "\(error)"])
+                    log.info("sync failed", metadata: ["error": "\(error)"])
                 }
                 rest = max(rest, (replica.now() - begin) * Self.mostOfTheTime)
             } else {
                 await wakeSignal.wait(since: mark, until: nil, now: replica.now)
             }
-            try? await Task.sleep(for: .seconds(rest))  // Cancelled only at the end.
+            try? await Task.sleep(for: .seconds(rest))  // Throws only when the task is cancelled, at the end.
         }
     }
 
-    /// Seconds from one sync to the next.
+    /// The minimum number of seconds between two syncs.
     private static let roundInterval = 5.0
-    /// How many times as long as a sync took none follows.
+    /// The pause after a sync, as a multiple of its duration.
     private static let mostOfTheTime = 10.0
 }

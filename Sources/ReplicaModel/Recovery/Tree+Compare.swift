@@ -1,16 +1,16 @@
 internal import Glibc
 internal import SystemPackage
 
-/// The backing tree is what the user has; the database is what we know about it. Comparing makes the second follow.
+/// The backing tree is what the user has; the database is what we know about it. A comparison updates the second.
 extension Tree {
-    /// Compares a loaded folder with what is below.
+    /// Compares a loaded folder with the backing tree.
     func compare(_ folder: Node) throws(ReplicaError) {
         guard folder.materialization == .whole || scan.isCareful else { return }
         let below = try descriptor(of: folder)
         let listing = try errnos { () throws(Errno) in try FolderListing(of: below, mark: mark) }
         if folder.materialization != .whole {
             guard !listing.lines.isEmpty else { return }
-            // It was listed later than the database knows: what is in it may be the user's.
+            // It was listed after its last record: its entries may be the user's.
             folder.materialization = .whole
             askAgain(for: folder)
         }
@@ -19,7 +19,7 @@ extension Tree {
         for line in listing.lines {
             if let node = folder.children?[line.name], try isStill(node, line) {
                 guard node.base != nil || !line.isDataless else {
-                    // Its content is in the store, which the database does not know: it comes with the next listing.
+                    // Its content is in the store, which the database doesn't know yet: the next listing reports it.
                     drop(node)
                     askAgain(for: folder)
                     strangers.append(line)
@@ -32,25 +32,26 @@ extension Tree {
                 strangers.append(line)
             }
         }
-        // First all that is not where it was, so that it is recognised where it went.
+        // Missing entries come first, so that they are recognized at their new places.
         let lost = (folder.children ?? [:]).values.filter { !found.contains($0.name) }
         for node in lost.sorted(by: { $0.number < $1.number }) { lose(node) }
         for line in strangers.sorted(by: { $0.name < $1.name }) { try adopt(line, in: folder) }
     }
 
-    /// Whether the entry below is the node's file, though perhaps written anew.
+    /// Whether the entry in the backing tree is still the node's file, even if it was rewritten.
     private func isStill(_ node: Node, _ line: FolderListing.Line) throws(ReplicaError) -> Bool {
         guard node.flags.contains(.special) == (line.status.kind == nil) else { return false }
         guard let kind = line.status.kind else { return true }
         guard node.kind == kind else { return false }
         let fingerprint = FileFingerprint(line.status)
         if node.fingerprint.isSameFile(as: fingerprint) { return true }
-        // A file written beside and renamed over is the file; a folder is another folder, and so is a file that the
-        // store knows as another item.
+        // A file that was written next to it and renamed over it is the same item. A folder that was replaced is
+        // another item, and so is a file that the store knows as another item.
         guard kind == .file else { return false }
         let rows = try reading { try ItemRow.withInode(fingerprint.inode, in: $0) }
         let others = rows.filter { $0.number != node.number.rawValue && $0.fingerprint.isSameFile(as: fingerprint) }
-        // A placeholder in a whole file's place is another item's, made while the file gave way.
+        // A placeholder in the place of a complete file belongs to another item: it was made while the file was being
+        // moved away.
         if others.isEmpty { return !line.isDataless || node.materialization != .whole }
         return node.materialization == .whole
             && others.allSatisfy { $0.base == nil && !$0.flags.contains(.createSent) }
@@ -73,7 +74,7 @@ extension Tree {
         }
         guard node.kind == .file, !node.flags.contains(.special) else {
             if node.kind == .folder { refreshAttributes(node, fingerprint) }
-            // A call of which the database knows nothing may have made it in the store.
+            // An unrecorded call may already have created it in the store.
             if scan.isCareful, node.base == nil { node.flags.insert(.mayAlreadyExist) }
             return
         }
@@ -89,18 +90,18 @@ extension Tree {
         if line.isDataless {
             guard node.base != nil else { return }
             refreshAttributes(node, fingerprint)
-            // What a fetch writes keeps it.
+            // Writes of a fetch preserve the modification time.
             if fingerprint.modified != node.fingerprint.modified { edit(node, .modificationDate) }
             if node.materialization == .whole { node.ranges = RangeSet64() }
             if node.ranges.isEmpty { node.materialization = .dataless }
-            // Cut before all of it was here: that is an edit, though nothing was written.
+            // Truncated before all of it was local: this is an edit although nothing was written.
             if fingerprint.size < (node.base?.size ?? 0) { edit(node, [.contents, .modificationDate]) }
             return
         }
         let wasDataless = node.materialization != .whole
         node.materialization = .whole
         node.ranges = RangeSet64()
-        // A fetch leaves size and modification time as they were, and every other change of content does not.
+        // A fetch preserves the size and the modification time; any other change of content does not.
         if fingerprint.hasOtherContent(than: node.fingerprint)
             || !wasDataless && fingerprint.changed != node.fingerprint.changed
         {
@@ -110,8 +111,8 @@ extension Tree {
         }
     }
 
-    /// A placeholder that was put in the file's place is for a content of the store that the database does not know: it
-    /// is made anew when the store says what it has.
+    /// A placeholder that replaced the file stands for content of the store that the database does not know. It is
+    /// updated when the store reports the item.
     private func standForUnknown(_ node: Node, _ base: Base, _ fingerprint: FileFingerprint) {
         var base = base
         base.version.content = ""
@@ -122,7 +123,7 @@ extension Tree {
         if let folder = node.parent { askAgain(for: folder) }
     }
 
-    /// Whether attributes that have no stamp of their own may have changed since the last record.
+    /// Detects changes of attributes that have no timestamp of their own.
     private func refreshAttributes(_ node: Node, _ fingerprint: FileFingerprint) {
         if scan.isCareful, node.flags.contains(.doubtful), fingerprint.mode != node.fingerprint.mode {
             return distrustMetadata(of: node)
@@ -136,10 +137,10 @@ extension Tree {
         }
     }
 
-    /// Finds out which item an entry is that is not known by its name.
+    /// Finds out which item an entry is whose name is unknown.
     private func adopt(_ line: FolderListing.Line, in folder: Node) throws(ReplicaError) {
         let kind = line.status.kind
-        // At first nothing is known, but the other names of a file.
+        // At first only the other names of a file can be known.
         let owner = scan.knewNothing && line.status.links < 2 ? nil : try owner(of: line)
         if let owner, scan.isMissing(owner) {
             scan.forget(owner)
@@ -151,7 +152,7 @@ extension Tree {
         }
         if line.isDataless {
             if try regain(line, in: folder) { return }
-            // A placeholder that was never recorded: nothing of the user's is in it.
+            // A placeholder that was never recorded contains nothing of the user's.
             scan.strays.insert(ItemPlace(folder: folder.number, name: line.name))
             let below = try descriptor(of: folder)
             _ = line.name.withCString { unlinkat(below, $0, 0) }
@@ -167,13 +168,13 @@ extension Tree {
         if scan.mode == .importing { node.flags.insert(.importing) }
         if scan.isCareful { node.flags.insert(.doubtful) }
         edit(node, ItemFields.ofNew(node.kind))
-        // What was changed a while before the import has come to rest.
+        // What was last changed long before the import needs no debouncing.
         if scan.mode == .importing { node.changedAt = min(node.changedAt, Double(node.fingerprint.changed) / 1e9) }
     }
 
-    /// Gives a placeholder back the item that was taken to be what has its name now, as if that had been saved over it:
-    /// the item is where its placeholder is, and the other is new.
-    /// - Returns: Whether the placeholder is an item's.
+    /// Restores the item of a placeholder. A file that has the item's former name was taken to be the item, as if it
+    /// had been saved over it; instead, the item is where its placeholder is, and that file is new.
+    /// - Returns: Whether the placeholder belongs to an item.
     private func regain(_ line: FolderListing.Line, in folder: Node) throws(ReplicaError) -> Bool {
         let fingerprint = FileFingerprint(line.status)
         let rows = try reading { try ItemRow.withInode(fingerprint.inode, in: $0) }
@@ -195,7 +196,7 @@ extension Tree {
         return true
     }
 
-    /// Has the names of one file know each other, of which some are new.
+    /// Links the names of one file to each other, if some of them are new.
     private func meetNames(of node: Node, _ line: FolderListing.Line) {
         guard line.status.links > 1, line.status.kind == .file else { return }
         guard let other = scan.linkedBelow[line.status.inode] else {
@@ -205,7 +206,7 @@ extension Tree {
         if other.inodeNumber != node.inodeNumber, other.isNew, other.lookups == 0 { items.link(other, to: node) }
     }
 
-    /// The item whose file below this was when last looked at.
+    /// The item to which this backing file belonged when it was last seen.
     private func owner(of line: FolderListing.Line) throws(ReplicaError) -> Node? {
         let (fingerprint, kind) = (FileFingerprint(line.status), line.status.kind)
         if let lost = scan.missingNode(fingerprint, kind) { return lost }
@@ -224,13 +225,14 @@ extension Tree {
         return nil
     }
 
-    /// The node of a row whose only file was met elsewhere: its old place, which may have moved too, need not be asked.
+    /// Loads the node of a row whose only file was found elsewhere, without visiting its old place, which may have
+    /// moved too.
     private func takeOut(_ row: ItemRow) -> Node? {
         let number = ItemNumber(row.number)
         guard !unrecorded.removed.contains(number), items[number] !== root else { return nil }
         let node = items[number] ?? row.makeNode(parent: nil, now: now())
         if items[number] == nil { insert(node) }
-        // Met at its name, it has another file by now.
+        // If it was already found under its own name, it has another file now.
         guard !node.isDeleted, node.fingerprint.isSameFile(as: row.fingerprint) else { return nil }
         lose(node)
         return node

@@ -2,13 +2,13 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// What a scan makes of files after a power cut: no difference is an edit, unless a program has synced it.
+/// Classifies files after a power cut: a difference is not an edit unless a program has synced it.
 extension Tree {
-    /// Compares a file with what was recorded of it.
-    /// - Returns: What it is from now on, below.
+    /// Compares a file with its record.
+    /// - Returns: The new fingerprint of the backing file.
     func findAfterPowerCut(_ node: Node, _ line: FolderListing.Line, in folder: Node) -> FileFingerprint {
         let fingerprint = FileFingerprint(line.status)
-        // Whoever had it open is gone with the power.
+        // No program survived the power cut.
         node.flags.remove(.writing)
         items.writing[node.number] = nil
         let isDurable = !node.flags.contains(.doubtful)
@@ -39,17 +39,18 @@ extension Tree {
         return fingerprint
     }
 
-    /// Has the store's attributes taken over, where none were changed here that it does not have: what was sent may be lost
-    /// here.
+    /// Has the store's attributes applied, except those that were changed here and not uploaded: attributes that were
+    /// already uploaded may be lost here.
     func distrustMetadata(of node: Node) {
         guard var base = node.base, base.version.metadata != "" else { return }
         base.version.metadata = ""
         setBase(base, of: node)
-        // The store tells of it again then.
+        // So that the store is asked about it again.
         node.flags.insert(.doubtful)
     }
 
-    /// A placeholder is as it was recorded, whatever the power cut made of it: it stands for what the store has.
+    /// Keeps a placeholder as it was recorded, in whatever state the power cut left it, because it stands for the
+    /// store's content.
     private func findPlaceholder(_ node: Node, _ line: FolderListing.Line, in folder: Node) -> FileFingerprint {
         let fingerprint = FileFingerprint(line.status)
         node.materialization = .dataless
@@ -60,8 +61,8 @@ extension Tree {
         return makePlaceholder(of: node, line, in: folder) ?? fingerprint
     }
 
-    /// Makes a file one that stands for what the store has.
-    /// - Returns: Nil when it cannot be one.
+    /// Turns a file into a placeholder.
+    /// - Returns: Nil if that is not possible.
     func makePlaceholder(of node: Node, _ line: FolderListing.Line, in folder: Node) -> FileFingerprint? {
         guard let base = node.base, line.status.links == 1 else { return nil }
         do throws(ReplicaError) {
@@ -80,13 +81,13 @@ extension Tree {
             node.dirty.remove(.contents)
             return FileFingerprint(status)
         } catch {
-            return nil  // It is compared with what the store has.
+            return nil  // It will be compared with the store's content.
         }
     }
 }
 
 extension FileAfterPowerCut {
-    /// - Parameter stamp: What is below.
+    /// - Parameter fingerprint: That of the backing file.
     fileprivate init(_ node: Node, _ fingerprint: FileFingerprint, isDurable: Bool, _ scan: ScanMode) {
         self.isDurable = isDurable
         hasBase = node.base != nil

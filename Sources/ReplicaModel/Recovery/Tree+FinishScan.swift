@@ -3,14 +3,14 @@ internal import Glibc
 internal import SystemPackage
 
 extension Tree {
-    /// All folders were compared: what is still missing is gone, and `scan` says what that means.
+    /// Ends the comparison: what is still missing is gone, and the scan's mode decides what that means.
     func finishScan() {
         for node in scan.missing.values.sorted(by: { (depth($0), $0.number) < (depth($1), $1.number) })
         where scan.isMissing(node) {
             switch explanation(of: node) {
             case _ where scan.isCareful:
                 if settleRenamedOver(node) { continue }
-                // What the store may have of it, it lists.
+                // If the store has it, the next listing reports it.
                 node.base == nil ? forgetUntilListed(node) : bringBack(node)
             case .takenAway: dropAll(node)
             case .replaced(let other): replace(other, by: node)
@@ -21,14 +21,14 @@ extension Tree {
         scan.forgetFound()
     }
 
-    /// Why an item is not where it was.
+    /// Why an item is not in its place.
     private enum Explanation {
         case removed
-        /// The store's change, which is noted and was perhaps being applied, takes it from the tree.
+        /// A change of the store that is noted, and was perhaps being applied, removes it from the tree.
         case takenAway
-        /// The store's change put a file with its newer content there.
+        /// A change of the store put a file with its newer content in its place.
         case replaced(by: Node)
-        /// What looked like a new name of its file is the item's.
+        /// A file that was taken for a new name of its content is the item itself.
         case renamed(to: Node)
     }
 
@@ -37,35 +37,35 @@ extension Tree {
         guard let base = node.base else { return .removed }
         do throws(ReplicaError) {
             guard let change = try reading({ try Incoming.of(base.identifier, in: $0) }) else { return .removed }
-            // Removed on both sides, if it was: to say so does no harm.
+            // Possibly removed on both sides; reporting that again is harmless.
             guard let item = change.item else { return .removed }
             let parent = try find(item.parent)
             guard let parent, !parent.isDeleted, parent.materialization == .whole else {
-                // Where we had it, or sent it, the store says of the past: that took it nowhere.
+                // The store reports a place that we know or sent ourselves, so it did not move the item away.
                 return parent.map { isOurPlace($0, item.filename, of: node) } == true ? .removed : .takenAway
             }
             if scan.strays.contains(ItemPlace(folder: parent.number, name: item.filename)) { return .takenAway }
             guard node.kind == .file, let other = try child(item.filename, of: parent) else { return .removed }
-            // What moves over another name of its file is that name from then on.
+            // A file moved over another of its own names has that name from then on.
             if other.fingerprint.isSameFile(as: node.fingerprint) { return .takenAway }
             guard other.isContent(of: item) else { return .removed }
             return try isLeftBehind(other) ? .replaced(by: other) : .removed
         } catch {
-            return .takenAway  // Without a look at the database nothing is deleted in the store.
+            return .takenAway  // Nothing is deleted in the store if the database can't be read.
         }
     }
 
-    /// A name of an item's file that the store was never told of.
+    /// A name of the item's file that the store doesn't know.
     private func newName(of node: Node) -> Node? {
         var others = items.names(of: node)
-        // What was in a folder that is gone was not looked at when its other names were met.
+        // Entries of a folder that is gone were not compared when their other names were found.
         if let met = scan.linkedBelow[node.fingerprint.inode], met.fingerprint.isSameFile(as: node.fingerprint) {
             others += items.names(of: met)
         }
         return others.first { $0 !== node && !scan.isMissing($0) && $0.parent != nil && $0.isUnknown }
     }
 
-    /// Whether nothing in the store stands for the node: it never did, or is said to be gone.
+    /// Whether the node has no counterpart in the store, because it never had one or because that was deleted.
     private func isLeftBehind(_ node: Node) throws(ReplicaError) -> Bool {
         guard let base = node.base else { return node.isUnknown }
         guard let change = try reading({ try Incoming.of(base.identifier, in: $0) }) else { return false }
@@ -77,14 +77,14 @@ extension Tree {
         return node.sent.map { $0.parent == folder.number && $0.name == name } ?? false
     }
 
-    /// Makes a file that the scan took for another the item that it is, with the store's content.
+    /// Makes `node` take over a file that the scan took for another item, with the store's content.
     private func replace(_ other: Node, by node: Node) {
         take(other, as: node)
         node.dirty.remove(.contents)
         note(node)
     }
 
-    /// Makes a file that the scan took for another the item that it is.
+    /// Makes `node` take over a file that the scan took for another item.
     private func take(_ other: Node, as node: Node) {
         guard let parent = other.parent else { return }
         let (name, fingerprint, materialization) = (other.name, other.fingerprint, other.materialization)
@@ -99,7 +99,7 @@ extension Tree {
         note(node)
     }
 
-    /// Forgets a node and all that was below it, without a word to the store.
+    /// Drops a node and everything below it, without uploading a deletion.
     private func dropAll(_ node: Node) {
         dropEntries(of: node)
         drop(node)
@@ -110,7 +110,7 @@ extension Tree {
         do throws(ReplicaError) {
             try children(of: folder)
         } catch {
-            // What is known of it is loaded even where it cannot be compared.
+            // If it can't be compared, the known entries are loaded all the same.
         }
         for child in (folder.children ?? [:]).values.sorted(by: { $0.number < $1.number }) { dropAll(child) }
     }
@@ -125,14 +125,14 @@ extension Tree {
         return count
     }
 
-    /// Buries a node and all that was below it.
+    /// Makes tombstones of a node and of everything below it.
     func makeTombstones(_ node: Node) {
         if node.kind == .folder {
             do throws(ReplicaError) {
                 let children = try children(of: node)
                 for child in children.values.sorted(by: { $0.number < $1.number }) { makeTombstones(child) }
             } catch {
-                // Below a folder that cannot be loaded nothing is said to be deleted.
+                // Nothing below a folder that can't be loaded is reported as deleted.
                 return
             }
         }
@@ -140,7 +140,8 @@ extension Tree {
         makeTombstone(node)
     }
 
-    /// Absence is never taken for deletion (tenet 2): what power loss took is fetched again.
+    /// Creates a missing item again as dataless. Absence is never taken for deletion (tenet 2): what a power cut
+    /// removed is fetched again.
     private func bringBack(_ node: Node) {
         guard let folder = node.parent, folder.children?[node.name] == nil, node.kind != .symlink else {
             return forgetUntilListed(node)
@@ -155,7 +156,7 @@ extension Tree {
                 node.children = [:]
             } else {
                 try makePlaceholder(node.name, in: below, size: node.base?.size ?? 0, node.fingerprint)
-                // It is no name of the file any more that it was one of.
+                // It is no longer one of the file's names.
                 separate(node)
             }
             scan.forget(node)
@@ -165,7 +166,7 @@ extension Tree {
             node.dirty.remove(.contents)
             node.fingerprint = FileFingerprint()
             refreshFingerprint(node)
-            // Its attributes are the store's to tell.
+            // The store decides its attributes.
             distrustMetadata(of: node)
             note(node)
         } catch {
@@ -173,13 +174,13 @@ extension Tree {
         }
     }
 
-    /// Lets go of an item without a word to the store, and has its folder listed anew.
+    /// Drops an item without uploading a deletion, and has its folder listed again.
     private func forgetUntilListed(_ node: Node) {
         if let folder = node.parent { askAgain(for: folder) }
         dropAll(node)
     }
 
-    /// Has a listed folder listed again.
+    /// Requests another listing of a listed folder.
     func askAgain(for folder: Node) {
         folder.flags.insert(.needsListing)
         items.needsListing.insert(folder.number)
@@ -187,7 +188,7 @@ extension Tree {
         note(folder)
     }
 
-    /// Makes a file that stands for content that is not here: marked first, so that its zeros are never served.
+    /// Creates a placeholder. The mark comes first, so that its zeros are never served.
     func makePlaceholder(_ name: FileName, in folder: Int32, size: Int64, _ fingerprint: FileFingerprint)
         throws(ReplicaError)
     {
@@ -211,10 +212,10 @@ extension Tree {
 }
 
 extension Node {
-    /// Whether the store was never told of it.
+    /// Whether the store doesn't know it.
     fileprivate var isUnknown: Bool { base == nil && !flags.contains(.createSent) && !isDeleted }
 
-    /// Whether its file is as the store's change of `item` would have made it.
+    /// Whether its file is what the store's change of `item` would have produced.
     fileprivate func isContent(of item: Item) -> Bool {
         guard kind == .file, fingerprint.size == item.size else { return false }
         return item.metadata.modificationDate.map { $0.nanoseconds == fingerprint.modified } ?? true

@@ -1,15 +1,15 @@
 internal import SystemPackage
 
-/// After a power cut a file may stand under the name of an item that is nowhere: somebody renamed it over that, or the tree is
-/// older than the database.
+/// After a power cut, a file may have the name of an item that is missing: somebody renamed it over that item, or the
+/// tree is older than the database.
 extension Tree {
-    /// Settles what became of an item that is missing, whose name another has.
-    /// - Returns: Whether it is settled. Else the item is still missing; its name may be free by now.
+    /// Decides about a missing item whose name another item has.
+    /// - Returns: Whether that settles it. Otherwise the item is still missing, and its name may be free now.
     func settleRenamedOver(_ node: Node) -> Bool {
         guard node.kind != .folder, node.base != nil, let folder = node.parent,
             let other = folder.children?[node.name], other.kind != .folder
         else { return false }
-        // What is known to have been on the disk is gone from there by a later change, and the tree is newer.
+        // If the missing item is known to have been on the disk, a later change removed it, and the tree is newer.
         guard scan.mode == .afterPowerCut, !node.flags.contains(.doubtful) else {
             moveBack(other)
             return false
@@ -18,7 +18,7 @@ extension Tree {
         return true
     }
 
-    /// Puts an item back to where the store has it, if nothing is there: nobody is known to have moved it.
+    /// Moves an item back to its place in the store, if that is free and nobody is known to have moved it.
     private func moveBack(_ node: Node) {
         guard let base = node.base, let from = node.parent, !node.dirty.isDisjoint(with: .place) else { return }
         let name = ownName(of: node, base)
@@ -29,7 +29,7 @@ extension Tree {
             try renameBelow(node.name, from, name, into, RenameFlags.noReplace.rawValue)
             move(node, to: name, in: into)
         } catch {
-            return  // It keeps the name, and the store's item gets another.
+            return  // It keeps the name, and the store's item gets another one.
         }
     }
 }

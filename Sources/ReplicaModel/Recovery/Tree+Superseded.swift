@@ -1,7 +1,7 @@
-/// What was sent, or came from the store, and that the store's disk had not when the power was cut is gone from there: the store
-/// has what it had before.
+/// Changes that had not reached the store's disk when the power was cut, whether they were uploaded or came from the
+/// store, are gone there: the store has the previous state again.
 extension Tree {
-    /// Notes what the store had of an item before these fields became others there.
+    /// Notes the store's state of an item before these fields change there.
     func supersede(_ node: Node, _ fields: ItemFields) {
         guard let base = node.base, node.kind != .file || base.version.content != "" else { return }
         var row = ItemRow(node)
@@ -9,13 +9,13 @@ extension Tree {
         unrecorded.noteSuperseded(row)
     }
 
-    /// Recognises a state that the store had before: what came after it is lost there, and is to be sent again.
+    /// Recognizes a former state of the store: everything after it was lost there and has to be uploaded again.
     func recogniseLoss(_ node: Node, _ item: Item, _ parent: Node?) throws(ReplicaError) {
         guard node.flags.contains(.unconfirmed), var base = node.base else { return }
         let states = try reading { [rounds] in try SupersededRows.of(base.identifier, before: rounds.first, in: $0) }
         let (known, place) = (base, ItemPlace(folder: base.parent, name: base.name))
         let found = parent.map { ItemPlace(folder: $0.number, name: item.filename) }
-        // What may itself be lost here counts as sent where it has the size of that.
+        // Content that may itself be lost here counts as uploaded if the size is right.
         let isContentHere = !node.flags.contains(.doubtful) || node.fingerprint.size == base.size
         var (sent, lost): (ItemFields, ItemFields) = ([], [])
         var synced: Int64?
@@ -27,7 +27,7 @@ extension Tree {
                 !["", item.version.content].contains(known.version.content)
             {
                 (base.version.content, base.size) = (item.version.content, item.size)
-                // What a program synced before it was sent is here, whatever it became since.
+                // Content that a program synced before its upload is here, whatever happened to it since.
                 if let synced, node.fingerprint.size >= min(synced, 1) { node.flags.remove(.doubtful) }
                 if isContentHere || !node.flags.contains(.doubtful) {
                     lost.formUnion(sent.intersection([.contents, .modificationDate]))
@@ -49,20 +49,22 @@ extension Tree {
         pending.wake()
     }
 
-    /// Whether the deletion of an item is to be sent once more, which the store lost, and with it perhaps a change before that.
+    /// Whether the deletion of an item has to be uploaded again because the store lost it, perhaps together with an
+    /// earlier change.
     func deletesAgain(_ node: Node, _ item: Item) throws(ReplicaError) -> Bool {
         let version = node.base?.version.content
         try recogniseLoss(node, item, try find(item.parent))
         guard node.flags.contains(.unconfirmed) else { return false }
         node.flags.remove(.unconfirmed)
-        // Of what was deleted here an empty file is nothing.
+        // An empty file that was deleted here has no content to lose.
         if item.kind == .file, item.size == 0 { node.base?.version.content = item.version.content }
         clearFailure(node)
         note(node)
         return node.base?.version.content == item.version.content && node.base?.version.content != version
     }
 
-    /// A file that was deleted here is in the tree again: the power cut undid that, and its deletion is not sent again.
+    /// Forgets the deletion of a file that is in the tree again: the power cut undid the deletion, so it is not
+    /// uploaded again.
     func forgetRepeatedDeletion(of line: FolderListing.Line) throws(ReplicaError) {
         let fingerprint = FileFingerprint(line.status)
         let rows = try reading { try ItemRow.deleted(withInode: fingerprint.inode, in: $0) }

@@ -2,10 +2,10 @@ internal import CLinux
 internal import Glibc
 public import SystemPackage
 
-/// The parts of an open file that hold data, in order. What lies between them are holes: they read as zeros and take no
-/// room, and whoever copies them byte by byte fills a disk with them.
+/// The parts of an open file that contain data, in order. The gaps between them are holes: they read as zeros and take
+/// no space, but a copy byte by byte would fill the disk.
 ///
-/// The file's offset moves. Where a filesystem knows no holes all is data.
+/// Moves the file's offset. On a filesystem without holes, everything is data.
 public struct DataRanges: Sequence, IteratorProtocol {
     private let file: Int32
     private var left: Range<Int64>
@@ -14,7 +14,7 @@ public struct DataRanges: Sequence, IteratorProtocol {
     /// lseek(2).
     typealias Seek = (_ file: Int32, _ offset: Int64, _ whence: Int32) -> Int64
 
-    /// The data in a range of a file. Beyond the file's end there is none.
+    /// The data in a range of a file. There is none beyond the end of the file.
     public init(of file: FileDescriptor, in range: Range<Int64>) {
         self.init(of: file.rawValue, in: range)
     }
@@ -38,13 +38,13 @@ public struct DataRanges: Sequence, IteratorProtocol {
             return nil
         }
         let hole = seek(file, start, CL_SEEK_HOLE)
-        // A file that changes meanwhile may answer anything; what is copied then is compared anyway.
+        // A file that is being changed may return anything; the copy is verified anyway.
         let stop = hole > start ? Swift.min(hole, end) : end
         left = stop..<end
         return start..<stop
     }
 
-    /// Where the next data of either of two files of one size begins: from `offset` to there both are zeros.
+    /// Where the next data of either of two files of the same size begins: from `offset` to there, both contain zeros.
     public static func next(of one: FileDescriptor, or other: FileDescriptor, in range: Range<Int64>) -> Int64 {
         [one, other].reduce(range.upperBound) { end, file in
             var ranges = DataRanges(of: file, in: range)

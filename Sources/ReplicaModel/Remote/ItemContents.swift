@@ -1,6 +1,6 @@
 public import SystemPackage
 
-/// The bytes for a store: an immutable snapshot, whatever the user writes meanwhile (statement 77).
+/// Content for a store: an immutable snapshot, whatever the user writes in the meantime (statement 77).
 public struct ItemContents: Sendable {
     /// Open for reading. Read it at offsets, and only during the call: the engine reuses it.
     public let file: FileDescriptor
@@ -33,7 +33,7 @@ extension ContentSink {
         var offset = range.lowerBound
         while offset < range.upperBound {
             let count = Int(Swift.min(range.upperBound - offset, Int64(zeros.count)))
-            // What cannot be written is the sink's to say.
+            // An error of the sink is passed on.
             let outcome = zeros.withUnsafeBytes { bytes in
                 Result { () throws(RemoteStoreError) in
                     try write(UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)

@@ -18,9 +18,9 @@ public struct StoreResult: Sendable, Hashable {
     public var item: Item?
     /// The fields that the store has not stored yet. If it equals the set that was sent, the store cannot keep them.
     public var stillPending: ItemFields
-    /// Whether the store's content differs from what was sent or, where none was sent, from that of the base, and must be
-    /// fetched. Else the content version in ``item`` counts as the one of the content that is here, even if it is another
-    /// than the base's.
+    /// Whether the store's content has to be fetched, because it differs from what was sent or, if no content was sent,
+    /// from that of the base. Otherwise the content version in ``item`` is recorded as the version of the local
+    /// content, even if it differs from the base's.
     public var shouldFetchContent: Bool
 
     public init(item: Item?, stillPending: ItemFields = [], shouldFetchContent: Bool = false) {

@@ -21,12 +21,12 @@ public protocol RemoteStore: Sendable {
         in folder: ItemIdentifier, from page: EnumerationPage?
     ) async throws(RemoteStoreError) -> ItemPage
 
-    /// Says whether the storage is the one that returned `anchor`, in this run or an earlier one. Requested before anything is
-    /// sent. A store that cannot tell accepts any anchor, as the default does.
+    /// Checks that the storage is the same one that returned `anchor`, in this run or an earlier one. Called before
+    /// anything is sent. A store that can't tell accepts any anchor; this is the default.
     ///
-    /// As long as another storage is there, no call may reach it. A person may accept it: then the engine calls
-    /// ``currentAnchor()`` after this threw.
-    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` if it is positively another one.
+    /// As long as it is a different storage, it gets no other call. If the user accepts the new storage, the engine
+    /// calls ``currentAnchor()`` although this method threw.
+    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` if it is certainly a different storage.
     func recognize(_ anchor: SyncAnchor) async throws(RemoteStoreError)
 
     /// The current point in the store's history. Requested before a listing, so that no change is missed.

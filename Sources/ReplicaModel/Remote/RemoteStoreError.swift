@@ -22,11 +22,11 @@ public enum RemoteStoreError: Error, Hashable, Sendable {
     case directoryNotEmpty(ItemIdentifier)
     /// Rejected until the item or the store changes. Parked until an edit, `retry` or `resolved`.
     case cannotSynchronize(String)
-    /// This item cannot be had or changed now, as the text says: an unreadable file, one that somebody holds. Retried, while the
-    /// others go on.
+    /// This item can't be read or changed now, as the text says; for example an unreadable or a locked file. Retried,
+    /// while the others continue.
     case itemUnavailable(String)
-    /// What came is no answer: it breaks a promise of ``RemoteStore``, as the text says. The engine's own word for what a store
-    /// says; retried, for the store may be mended.
+    /// The answer is invalid: it breaks a promise of ``RemoteStore``, as the text says. Thrown by the engine, never by
+    /// a store. Retried, because the store may be repaired.
     case malformedAnswer(String)
     /// The requested version is no longer available.
     case versionNoLongerAvailable

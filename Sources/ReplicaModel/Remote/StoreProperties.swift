@@ -8,9 +8,9 @@ public struct StoreProperties: Sendable, Hashable, Codable {
     public var fetchesRanges: Bool
     /// Whether ``RemoteStore/enumerateChanges(from:)`` reports all changes. Otherwise the engine lists and compares.
     public var hasChangeFeed: Bool
-    /// Whether each content has a version of its own. Where it may not, as when versions are sizes and times, an item whose
-    /// metadata version is another may have another content too: what is here is compared, but for what the feed tells
-    /// (``ChangeBatch/rewritten``).
+    /// Whether each content has a version of its own. If not, for example because versions consist of size and time, an
+    /// item with a new metadata version may also have new content: the local content is compared, except for changes
+    /// that the feed reports (``ChangeBatch/rewritten``).
     public var tellsEveryContent: Bool
     public var isCaseSensitive: Bool
     /// The longest name in bytes of UTF-8.

@@ -41,8 +41,8 @@ public struct ChangeBatch: Sendable {
     public var updated: [Item]
     /// The items that were definitely deleted.
     public var deleted: [ItemIdentifier]
-    /// Those of ``updated`` that may have another content though their content version is the same
-    /// (``StoreProperties/tellsEveryContent``): what is here of them is compared.
+    /// The items in ``updated`` that may have new content although their content version has not changed
+    /// (``StoreProperties/tellsEveryContent``): their local content is compared.
     public var rewritten: Set<ItemIdentifier> = []
     /// The anchor after these changes.
     public var anchor: SyncAnchor

@@ -2,7 +2,7 @@ internal import Glibc
 package import SystemPackage
 
 extension UnsafeRawBufferPointer {
-    /// Writes all of the bytes at `offset` of a file: pwrite(2) may write fewer.
+    /// Writes all bytes at `offset` of a file: pwrite(2) may write fewer.
     package func writeAll(to file: Int32, at offset: Int64) throws(Errno) {
         var done = 0
         while done < count {

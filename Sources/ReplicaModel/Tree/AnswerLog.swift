@@ -1,5 +1,5 @@
-/// When the store last answered a call about an item: what it said of the item before that may be older than what the
-/// call left there, whichever node has the item by now.
+/// When the store last answered a call about an item: changes reported before that may be older than the result of the
+/// call, whichever node has the item now.
 struct AnswerLog {
     /// How many calls were answered in this run, from 1 on: 0 is before everything.
     private(set) var count: UInt64 = 1
@@ -16,7 +16,7 @@ struct AnswerLog {
         if let identifier { note(identifier) }
     }
 
-    /// The last answer was about this item, or the item has left the tree by now.
+    /// The last answer was about this item, or the item has left the tree.
     mutating func note(_ identifier: ItemIdentifier) {
         last[identifier.tableHash] = count
         unrecorded[identifier] = count

@@ -49,7 +49,7 @@ extension Tree {
         return BackingPath(folder: try descriptor(of: parent), name: node.name)
     }
 
-    /// What stat(2) says of the node, and what the kernel may do with it.
+    /// A node's attributes as stat(2) returns them, and whether the kernel may cache them.
     func entry(of node: Node) throws(ReplicaError) -> Entry {
         let place = try place(of: node)
         let status = try errnos { () throws(Errno) in
@@ -103,8 +103,8 @@ extension Tree {
 }
 
 extension Node {
-    /// Makes sure that the backing file can be the item. If somebody who writes below the mount replaced it, the kernel would
-    /// follow a symlink where the item is a file.
+    /// Throws if the backing file can't be the item's. If somebody replaced it directly in the backing tree, the kernel
+    /// would follow a symlink although the item is a file.
     func demandKind(of status: FileStatus) throws(Errno) {
         guard status.kind == (flags.contains(.special) ? nil : kind) else { throw Errno(rawValue: Glibc.ESTALE) }
     }

@@ -4,13 +4,13 @@ internal import SystemPackage
 
 /// A file below that is held by an `O_PATH` descriptor: whatever becomes of its name, calls reach this file alone.
 ///
-/// Who had a folder open before it was imported can put a symlink in the place of a name at any moment. A call that takes
-/// a name, and has no form that leaves symlinks alone, would be made as root on a file of the symlink's choice.
+/// A process that had a folder open before the import can replace a name by a symlink at any moment. A call that takes
+/// a name and always follows symlinks would be made as root on the symlink's target.
 struct HeldFile {
     let descriptor: Int32
 
-    /// The file under a name of its own, for calls that take no such descriptor. It leads to the file itself, also to a
-    /// symlink.
+    /// A path of the file for calls that don't accept an `O_PATH` descriptor. It leads to the file itself, even if that
+    /// is a symlink.
     private var path: String { "/proc/self/fd/\(descriptor)" }
 
     func status() throws(Errno) -> FileStatus { try FileStatus(descriptor: descriptor) }
@@ -21,7 +21,7 @@ struct HeldFile {
         try Errno.check(chmod(path, mode))
     }
 
-    /// Sets a mode that came from the store: its group bits are the group's also where there is an ACL, in which chmod(2)
+    /// Sets a mode from the store. Its group bits are the rights of the group, even if there is an ACL, where chmod(2)
     /// would set the mask.
     func setReplicatedMode(_ mode: UInt16) throws(Errno) {
         guard let list = try accessList() else { return try setMode(UInt32(mode)) }
@@ -37,7 +37,7 @@ struct HeldFile {
         return list.mode(status.permissions)
     }
 
-    /// Nil where there is none, or the filesystem has none.
+    /// Nil if the file has none, or the filesystem does not support them.
     private func accessList() throws(Errno) -> AccessList? {
         do {
             return AccessList(try xattr(AccessList.attribute))
@@ -69,7 +69,7 @@ struct HeldFile {
         }
     }
 
-    /// Opens it anew, for its data.
+    /// Opens the file again, for its data.
     func open(_ flags: Int32) throws(Errno) -> Int32 {
         try Errno.check(Glibc.open(path, flags | O_NONBLOCK | O_CLOEXEC))
     }

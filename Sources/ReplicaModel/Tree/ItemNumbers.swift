@@ -5,9 +5,9 @@ struct ItemNumbers {
 
     /// The next number that nothing has had.
     private(set) var next: UInt64
-    /// The database says that all numbers below this one may be in use.
+    /// The database records that all numbers below this one may be in use.
     private var reserved: UInt64 = 0
-    /// Whether items may come back that had a number before.
+    /// Whether items may return that had a number before.
     var hasFormer = false
 
     init(next: UInt64) { self.next = next }
@@ -17,7 +17,7 @@ struct ItemNumbers {
         return ItemNumber(next)
     }
 
-    /// What the database is to say before more numbers are used; nil while it has said enough.
+    /// The limit to record before more numbers are used; nil if the recorded one is sufficient.
     mutating func reserve() -> UInt64? {
         guard next + Self.batch / 2 > reserved else { return nil }
         reserved = next + Self.batch

@@ -24,13 +24,13 @@ struct NodeFlags: OptionSet {
     static let deleted = NodeFlags(rawValue: 1)
     /// A createItem was sent whose answer is not recorded: the store may have the item (statement 73).
     static let createSent = NodeFlags(rawValue: 2)
-    /// The next createItem says that the store may have the item already (statement 15).
+    /// The store may already have the item: the next createItem says so (statement 15).
     static let mayAlreadyExist = NodeFlags(rawValue: 4)
     /// The next createItem follows a deletion in the store (MODEL.md#conflicts).
     static let deletionConflicted = NodeFlags(rawValue: 8)
     /// The store excludes it.
     static let excluded = NodeFlags(rawValue: 16)
-    /// Open for writing when last recorded: whoever holds it may go on after a crash of the daemon.
+    /// Open for writing when last recorded: the writer may continue after a crash of the daemon.
     static let writing = NodeFlags(rawValue: 32)
     /// A copy of the local side of a conflict.
     static let conflict = NodeFlags(rawValue: 64)
@@ -42,7 +42,7 @@ struct NodeFlags: OptionSet {
     static let needsListing = NodeFlags(rawValue: 1024)
     /// Neither file, folder nor symlink: local only.
     static let special = NodeFlags(rawValue: 256)
-    /// Its identifier is no longer valid: it is to be sent as a new item again (statements 27 to 39).
+    /// Its identifier is no longer valid: it has to be uploaded as a new item (statements 27 to 39).
     static let reimport = NodeFlags(rawValue: 2048)
     /// The store has it and excludes it now: see ``Tree/withdraw(_:)``.
     static let leaving = NodeFlags(rawValue: 4096)
@@ -168,7 +168,7 @@ final class Node {
     var writers: Int32 = 0
     /// Incremented when another backing file replaces this one while the kernel knows it.
     var generation: UInt32 = 0
-    /// The backing file that the kernel knows by the item's node ID; nil until it was told.
+    /// The backing file that the kernel knows by the item's node ID; nil before its first reply.
     var shown: FileIdentity?
     /// Incremented when the content is evicted, and when a folder's first listing starts: results that were requested before
     /// are dropped.
@@ -196,7 +196,7 @@ final class Node {
         self.kind = kind
     }
 
-    /// The inode number that programs see: ``number``, but for the later names of a hard-linked file.
+    /// The inode number that programs see: ``number``, except for further names of a hard-linked file.
     var inodeNumber: ItemNumber {
         get { rareFields?.inodeNumber ?? number }
         set { setRareField(\.inodeNumber, newValue == number ? nil : newValue) }

@@ -4,16 +4,16 @@ struct NodeIndex {
     private(set) var byNumber: NodeTable<ItemNumber> = [:]
     /// A node for each inode number that the kernel may name.
     private var byInode: [ItemNumber: Node] = [:]
-    /// The nodes of hard-linked files that share an inode number, but for the one that gave it.
+    /// The nodes of hard-linked files that share an inode number, except the one whose number it is.
     private var linked: [ItemNumber: LinkedNames] = [:]
     private var byIdentifier: NodeTable<ItemIdentifier> = [:]
     /// Items with a file below that is open for writing, or was when the daemon died.
     var writing: [ItemNumber: Node] = [:]
     /// Folders with ``NodeFlags/needsListing``.
     var needsListing: Set<ItemNumber> = []
-    /// Whether the database has no item but those that are loaded.
+    /// Whether all items of the database are loaded.
     var holdsAll = false
-    /// Whether nodes came, changed or were given back by the kernel since those that nobody uses were let go.
+    /// Whether nodes were added, changed or released by the kernel since unused ones were last unloaded.
     var mayHaveIdle = true
 
     var count: Int { byNumber.count }
@@ -23,7 +23,7 @@ struct NodeIndex {
     subscript(inode number: ItemNumber) -> Node? { byInode[number] }
     subscript(identifier: ItemIdentifier) -> Node? { byIdentifier[identifier] }
 
-    /// The node that has the kernel's references to the node's file: itself, but for hard links.
+    /// The node that holds the kernel's references to the file: the node itself, except for hard links.
     func holder(of node: Node) -> Node { byInode[node.inodeNumber] ?? node }
 
     // MARK: Coming and going
@@ -75,7 +75,7 @@ struct NodeIndex {
 
     // MARK: Hard links
 
-    /// All names of the node's file: itself, but for hard links.
+    /// All names of the node's file: only the node itself, except for hard links.
     func names(of node: Node) -> [Node] {
         guard let others = linked[node.inodeNumber] else { return [node] }
         let first = byNumber[node.inodeNumber].map { [$0] } ?? []

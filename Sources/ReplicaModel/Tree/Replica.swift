@@ -15,13 +15,13 @@ package final class Replica: Sendable {
     /// Where the domain's folders are.
     package let folders: StateFolders
     let recording = Locked(Recording(), rank: .recording)
-    /// As of which of the tree's ``Unrecorded/untoldChanges`` the database survives a power cut.
+    /// The value of ``Unrecorded/untoldChanges`` up to which the database survives a power cut.
     let durable = Locked<UInt64>(0, rank: .durable)
     let presenter = Locked<(any Presenter)?>(nil)
     let fillLocks = FillLocks()
     /// The domain's events. A listener that is too slow loses the oldest.
     let events = Listeners<DomainEvent>(keeping: .bufferingNewest(16_384))
-    /// Called after local changes; must return at once.
+    /// Called after local changes; must return immediately.
     let wake: @Sendable () -> Void
     let clock: RunClock
     /// Unique to this replica, so that template identifiers are.

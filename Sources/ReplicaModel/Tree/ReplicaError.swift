@@ -2,7 +2,7 @@ package import SystemPackage
 
 /// Why an operation on the replica did not happen.
 package enum ReplicaError: Error, Hashable, Sendable {
-    /// As the system call said.
+    /// The errno of a system call.
     case errno(Errno)
     /// The folder's listing is not here: have ``Domain/list(_:)`` bring it, then ask again.
     case needsListing(ItemNumber)
@@ -18,17 +18,18 @@ package enum ReplicaError: Error, Hashable, Sendable {
     }
 }
 
-/// What the kernel is told of an item: its inode number and what stat(2) shall say.
+/// An item as the kernel is told of it: its inode number and attributes.
 package struct Entry: Sendable {
     package var number: ItemNumber
-    /// Raised when another file took the item's place below while the kernel knew it: an inode of its own to the kernel.
+    /// Increased when another file takes the item's place in the backing tree while the kernel knows it: a new inode to
+    /// the kernel.
     package var generation: UInt32
     package var status: FileStatus
-    /// Whether the status may be cached: false while somebody writes below the kernel's sight.
+    /// Whether the attributes may be cached: false while somebody writes to the backing file directly.
     package var isSteady: Bool
 }
 
-/// Who asks.
+/// The process that makes a call.
 package struct Caller: Sendable {
     package var user: UInt32
     package var group: UInt32

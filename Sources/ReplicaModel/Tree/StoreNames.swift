@@ -1,13 +1,13 @@
 /// How items are named in the store, and which names it did not take.
 struct StoreNames {
-    /// How often in a row a name is said to be taken before that is a failure: a store may say so of every name.
+    /// How many consecutive name collisions are tolerated: a store may report one for every name.
     static let mostCollisions = 4
 
     /// How names are made that the store takes.
     var bounced = BouncedName()
     /// What items are called in the store while a ring of moves is taken apart.
     let passing: PassingName
-    /// How often in a row the name of an item was said to be taken.
+    /// The number of consecutive collisions of an item's name.
     private var collisions: [ItemNumber: Int] = [:]
     /// Items whose passing name the store did not take.
     private var stuck: Set<ItemNumber> = []
@@ -16,7 +16,7 @@ struct StoreNames {
 
     func collisions(of node: Node) -> Int { collisions[node.number, default: 0] }
 
-    /// - Returns: How many there were by now.
+    /// - Returns: The number of collisions so far.
     mutating func noteCollision(of node: Node) -> Int {
         collisions[node.number, default: 0] += 1
         return collisions(of: node)

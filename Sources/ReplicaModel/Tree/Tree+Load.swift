@@ -47,7 +47,7 @@ extension Tree {
         }
     }
 
-    /// The node of this number, its folders loaded with it; nil when there is none.
+    /// The node with this number, loaded together with its folders; nil if there is none.
     func find(_ number: ItemNumber) throws(ReplicaError) -> Node? {
         if let node = items[number] { return node }
         guard !items.holdsAll, !unrecorded.removed.contains(number),
@@ -58,7 +58,7 @@ extension Tree {
         return try find(row)
     }
 
-    /// The node of a file or folder that programs see by this inode number; nil when there is none.
+    /// The node of the file or folder that programs see under this inode number; nil if there is none.
     func findShown(_ number: ItemNumber) throws(ReplicaError) -> Node? {
         if let node = items[inode: number] { return node }
         if let node = try find(number), node.inodeNumber == number { return node }
@@ -72,7 +72,7 @@ extension Tree {
         return nil
     }
 
-    /// The node that the store calls `identifier`; nil when there is none.
+    /// The node with this identifier in the store; nil if there is none.
     func find(_ identifier: ItemIdentifier) throws(ReplicaError) -> Node? {
         if identifier == .root { return root }
         if let node = items[identifier] { return node }
@@ -117,7 +117,7 @@ extension Tree {
         }
     }
 
-    /// Unloads a folder's entries if nobody uses them. Requires that everything is recorded.
+    /// Unloads a folder's entries if they are not in use. Requires that everything is recorded.
     func unload(_ folder: Node) {
         guard unrecorded.isEmpty, scan.isSettled(folder.number) else { return }
         guard let children = folder.children, children.values.allSatisfy(isIdle) else { return }

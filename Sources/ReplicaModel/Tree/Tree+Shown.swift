@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// What tells a file of the backing tree from all others, whatever happens to it.
+/// Identifies a file of the backing tree permanently.
 struct FileIdentity: Hashable {
     var inode: UInt64
     /// Nanoseconds since the epoch; 0 where the filesystem keeps none.
@@ -13,18 +13,18 @@ struct FileIdentity: Hashable {
     init(_ fingerprint: FileFingerprint) { (inode, born) = (fingerprint.inode, fingerprint.born) }
 }
 
-/// The kernel checks who may do what by the attributes that it was told. They are those of one file: what has that file's
-/// name by now, because somebody exchanged the two below the mount, may be another's, which root alone may read.
+/// The kernel checks permissions by the attributes that it was told, which are those of one particular file. A file
+/// that took over its name, because somebody exchanged the two in the backing tree, may be one that only root may read.
 ///
-/// So each node ID of the kernel stands for one file below. When another has its place the item gets a new generation, and
-/// with it a new node ID, and a call that was allowed for the former file fails with ESTALE: the kernel looks the name up
-/// again then, and checks anew.
+/// Therefore each node ID of the kernel stands for one backing file. If another file takes its place, the item gets a
+/// new generation, and with it a new node ID, and a call that was allowed for the former file fails with ESTALE: the
+/// kernel then looks the name up again and checks permissions again.
 extension Tree {
     /// How often a file may be exchanged as long as the kernel knows it: a node ID has 20 bits of the generation, and none may
     /// come to stand for another file again.
     private static let mostGenerations: UInt32 = 1 << 20 - 1
 
-    /// Notes that the kernel is about to be told that the node's file is the one with this status.
+    /// Records which backing file the kernel is about to be told for the node.
     /// - Returns: The node that has what the kernel holds of the file: it may be another of its names.
     /// - Throws: ESTALE when it was exchanged too often.
     @discardableResult
@@ -50,7 +50,8 @@ extension Tree {
         return known
     }
 
-    /// Makes sure that a file which is held is the one that the kernel knows as the node's: it allowed a call for that one.
+    /// Throws unless a held file is the one that the kernel knows for the node, because its permission check was made
+    /// for that one.
     /// - Throws: ESTALE where it is another.
     func demandShown(_ status: FileStatus, as node: Node) throws(ReplicaError) {
         guard let shown = items.holder(of: node).shown, shown != FileIdentity(status) else { return }
@@ -68,7 +69,7 @@ extension Tree {
         return try errnos { () throws(Errno) in try body(HeldFile(descriptor: descriptor)) }
     }
 
-    /// Opens the node's file, if it is the one that the kernel knows; nothing is done to another.
+    /// Opens the node's file, if it is the one that the kernel knows; any other file is left alone.
     /// - Parameter flags: Without `O_TRUNC`, which would.
     /// - Throws: ESTALE where it is another.
     func openShown(_ node: Node, _ flags: Int32) throws(ReplicaError) -> Int32 {
@@ -90,8 +91,8 @@ extension Tree {
 }
 
 extension Node {
-    /// Makes sure that what is held below is the file that is known of the item: what the store says of one is never done to
-    /// another that somebody put in its place.
+    /// Throws unless the held file is the one known for the item: the store's changes of an item must never be applied
+    /// to another file that somebody put in its place.
     func demandKnown(_ status: FileStatus) throws(Errno) {
         guard FileIdentity(status) == FileIdentity(fingerprint) else { throw Errno(rawValue: Glibc.ESTALE) }
     }

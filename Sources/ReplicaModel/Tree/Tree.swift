@@ -12,7 +12,7 @@ final class Tree {
     var items = NodeIndex()
     var itemNumbers: ItemNumbers
     private var openFolders: [Node] = []
-    /// What our placeholders bear.
+    /// The mark of our placeholders.
     let mark: DatalessMark
     let clock: RunClock
     var unrecorded = Unrecorded()
@@ -146,7 +146,7 @@ final class Tree {
         items.unlink(node)
     }
 
-    /// Whether somebody has the node's file open for writing, under whichever name.
+    /// Whether the node's file is open for writing, under any of its names.
     func isWritten(_ node: Node) -> Bool { items.holder(of: node).writers > 0 }
 
     // MARK: Descriptors

@@ -101,7 +101,7 @@ extension MemoryTree {
         try checkName(name)
         if let other = try occupant(of: parent, name, except: identifier) { throw .filenameCollision(other.item) }
         if identifier == .root || identifier == .trash || isWithin(parent, identifier) {
-            throw .cannotSynchronize("a folder cannot move into itself")
+            throw .cannotSynchronize("a folder can't be moved into itself")
         }
     }
 

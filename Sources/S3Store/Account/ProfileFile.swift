@@ -33,7 +33,7 @@ struct ProfileFile {
         return name.hasPrefix("profile ") ? name.dropFirst(8).trimmedSpaces : nil
     }
 
-    /// - Returns: Nil where there is none that can be read.
+    /// - Returns: Nil if there is no readable file.
     init?(path: String, isConfiguration: Bool) {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { return nil }

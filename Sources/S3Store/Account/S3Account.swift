@@ -74,7 +74,7 @@ package struct S3Account: Hashable, Sendable {
     private static func missing(_ values: [String: String], _ profile: String) -> ServerFailure {
         let others = ["credential_process", "sso_session", "sso_start_url", "role_arn", "web_identity_token_file"]
         if let other = others.first(where: { values[$0] != nil }) {
-            return .notAuthenticated("the profile \(profile) logs in by \(other), which is not supported yet")
+            return .notAuthenticated("the profile \(profile) uses \(other) to log in, which is not supported yet")
         }
         return .notAuthenticated(
             "there are no keys: give a file with access_key= and secret_key= (--credentials, -o credentials=), or write ~/.aws/credentials"

@@ -2,7 +2,7 @@ import HTTPClient
 import PercentEncoding
 package import ReplicaModel
 
-/// Which bucket of which server, and which part of it: `s3://bucket/prefix?endpoint=…&region=…`.
+/// A bucket of a server, and a part of it: `s3://bucket/prefix?endpoint=…&region=…`.
 package struct S3Address: Hashable, Sendable, CustomStringConvertible {
     /// What is wrong with a URL.
     package struct Invalid: Error, Hashable, CustomStringConvertible {
@@ -33,7 +33,8 @@ package struct S3Address: Hashable, Sendable, CustomStringConvertible {
         guard Self.isBucket(bucket) else {
             throw Invalid(
                 description:
-                    "the URL names no bucket: it is s3://BUCKET/FOLDER, and a bucket's name has 3 to 63 letters")
+                    "the URL has no valid bucket: its form is s3://BUCKET/FOLDER, and a bucket's name has 3 to 63 characters"
+            )
         }
         if names.last == "" { names.removeLast() }
         var prefix: [FileName] = []
@@ -42,7 +43,7 @@ package struct S3Address: Hashable, Sendable, CustomStringConvertible {
                 throw Invalid(description: "the URL's path is not percent-encoded UTF-8")
             }
             let name = FileName(bytes: bytes)
-            guard name.isValid else { throw Invalid(description: "the URL's path has a name that no folder can have") }
+            guard name.isValid else { throw Invalid(description: "the URL's path contains an invalid name") }
             prefix.append(name)
         }
         self.prefix = prefix
@@ -58,13 +59,13 @@ package struct S3Address: Hashable, Sendable, CustomStringConvertible {
             switch pair[0] {
             case "endpoint": endpoint = try Self.endpoint(value)
             case "region":
-                guard Self.isPlain(value) else { throw Invalid(description: "the URL's region is none") }
+                guard Self.isPlain(value) else { throw Invalid(description: "the URL's region is not valid") }
                 region = value
             case "profile": profile = value
             case "ca": authorities = value
             case "style":
                 guard value == "path" || value == "virtual" else {
-                    throw Invalid(description: "the URL's style is path or virtual")
+                    throw Invalid(description: "the URL's style must be path or virtual")
                 }
                 isVirtualHosted = value == "virtual"
             default:
@@ -83,7 +84,7 @@ package struct S3Address: Hashable, Sendable, CustomStringConvertible {
             (0x21..<0x7F).contains(byte) && !"?#@\"<>\\^`{|}%".utf8.contains(byte)
         }
         guard !host.isEmpty, host.first != "/", isPlain else {
-            throw Invalid(description: "the endpoint is no http:// or https:// address of a server")
+            throw Invalid(description: "the endpoint must be an http:// or https:// address")
         }
         return text
     }

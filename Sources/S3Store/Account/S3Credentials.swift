@@ -7,7 +7,7 @@ package struct S3Credentials: Hashable, Sendable {
     /// Of credentials that are for a time only.
     package var sessionToken: String?
 
-    /// Keys as they were given.
+    /// Keys given explicitly.
     package init(accessKey: String, secretKey: String, sessionToken: String? = nil) {
         self.accessKey = accessKey
         self.secretKey = secretKey

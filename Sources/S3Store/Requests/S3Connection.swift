@@ -9,7 +9,7 @@ import Threads
 final class S3Connection: Sendable {
     private struct State {
         var account: S3Account
-        /// Where the bucket is, where that is not where it was said to be.
+        /// The bucket's actual region, if it differs from the configured one.
         var region: String?
         /// What the server's clock is ahead of this machine's, in seconds.
         var ahead: Int64 = 0
@@ -24,7 +24,7 @@ final class S3Connection: Sendable {
     private let disk = DiskQueue("replica.s3")
     private let answered = Locked<UInt64>(0)
 
-    /// - Parameter find: Finds the account, now and again when it is no longer taken.
+    /// - Parameter find: Finds the account; called again when the server rejects it.
     init(
         _ address: S3Address, limits: TransferLimits = TransferLimits(),
         find: @escaping @Sendable () throws(ServerFailure) -> S3Account
@@ -51,7 +51,7 @@ final class S3Connection: Sendable {
     /// Ends all that is under way; nothing can be asked then.
     func close() { client.close() }
 
-    /// Makes a request whose answer says that it is done.
+    /// Sends a request whose answer means success.
     func send(_ request: S3Request) async throws(S3Error) -> HTTPAnswer {
         var tries = 0
         while true {
@@ -82,7 +82,7 @@ final class S3Connection: Sendable {
         }
         guard answer.head.isSuccess else { throw .complaint(S3Complaint(answer)) }
         guard request.isDone(by: answer) else {
-            throw .failure(.unreachable("the server's answer is not one of S3's"))
+            throw .failure(.unreachable("the server's answer is not a valid S3 answer"))
         }
         return answer
     }
@@ -138,17 +138,17 @@ final class S3Connection: Sendable {
             if tries == 1, isSetRight(complaint) { return true }
             guard request.mayRepeat, !isLate, [429, 500, 502, 503, 504].contains(complaint.status) else { return false }
             if let pause = complaint.pause {
-                // A longer one is for whoever asked.
+                // A longer pause is left to the caller.
                 guard pause <= Self.longestPause else { return false }
-                // Who is cancelled finds out by the next request.
+                // A cancelled task finds out at its next request.
                 try? await Task.sleep(for: .seconds(pause))
             }
         case .failure(.unreachable): if !request.mayRepeat || isLate { return false }
-        // Who was silent is silent again, and somebody waits.
+        // A silent server will be silent again, and the caller waits.
         case .failure, .silence, .contentsEndEarly, .unwanted: return false
         }
         let most: UInt64 = 200_000_000 << UInt64(tries)
-        // Who is cancelled finds out by the next request.
+        // A cancelled task finds out at its next request.
         try? await Task.sleep(nanoseconds: .random(in: 50_000_000...most))
         return !Task.isCancelled
     }
@@ -176,14 +176,14 @@ final class S3Connection: Sendable {
         }
     }
 
-    /// Whether there are other keys by now.
+    /// Whether there are new keys.
     private func isRenewed() -> Bool {
         let isTime = state.withLock { state in
             guard Moment.now - state.renewed >= 2 else { return false }
             state.renewed = Moment.now
             return true
         }
-        // What is no account now is said by the next request.
+        // If there is no account now, the next request reports it.
         guard isTime, let account = try? find() else { return false }
         return state.withLock { state in
             defer { state.account = account }

@@ -38,15 +38,15 @@ struct S3Request: Sendable {
     }
 }
 
-/// What a server says that does not do what it was asked.
+/// The error of a server that did not carry out a request.
 struct S3Complaint: Hashable, Sendable {
     var status: Int
-    /// S3's word for it; empty where the answer had none.
+    /// S3's error code; empty if the answer had none.
     var code = ""
     var message = ""
-    /// The region that the bucket is in, where it says so.
+    /// The bucket's region, if the answer has it.
     var region: String?
-    /// Seconds to wait, where it says so.
+    /// The number of seconds to wait, if the answer has it.
     var pause: Double?
     /// The server's clock.
     var serverTime: Int64?
@@ -62,12 +62,13 @@ struct S3Complaint: Hashable, Sendable {
         region = region ?? root["Region"].flatMap { Self.region($0.text) }
     }
 
-    /// It becomes a part of a host's name and of a header: whatever is no plain word could lead elsewhere or add another.
+    /// It becomes part of a host name and of a header, where other characters could redirect the request or add a
+    /// header.
     private static func region(_ text: String) -> String? {
         S3Address.isPlain(text) && text.utf8.count <= 40 ? text : nil
     }
 
-    /// For a person: what the server said.
+    /// For users: what the server answered.
     var words: String {
         code.isEmpty ? "the server answers \(status)" : message.isEmpty ? code : "\(code): \(message)"
     }

@@ -28,13 +28,13 @@ struct KeySpace: Sendable {
 
     /// Why nothing can be at a path; nil where something can.
     func refusal(of path: StoragePath) -> String? {
-        if path.names.first == Self.own { return "\(Self.own) is the store's own" }
+        if path.names.first == Self.own { return "\(Self.own) is reserved for the store" }
         if path.names.contains(where: { String(validating: $0.bytes, as: UTF8.self) == nil }) {
-            return "S3 takes no names that are not UTF-8"
+            return "S3 accepts only UTF-8 names"
         }
-        if path.names.contains(where: Self.hasControls) { return "S3 takes no control characters in names" }
+        if path.names.contains(where: Self.hasControls) { return "S3 does not accept control characters in names" }
         // A folder's has a slash more.
-        return key(path).count < Self.longest ? nil : "S3 takes no paths that are longer than \(Self.longest) bytes"
+        return key(path).count < Self.longest ? nil : "S3 does not accept paths longer than \(Self.longest) bytes"
     }
 
     /// The name of what is directly in a folder by its key; nil for what no folder can have.

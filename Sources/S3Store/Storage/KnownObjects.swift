@@ -1,8 +1,8 @@
 import PathStore
 import Threads
 
-/// What was told of objects that are in a listing again: a listing has no metadata, and each object would be asked for at each
-/// look. What is noted is of one state of an object, by what a listing tells of it.
+/// Caches the metadata of listed objects. A listing has no metadata, and requesting it for each object in each listing
+/// would be too expensive. An entry is valid for one state of an object, as the listing shows it.
 final class KnownObjects: Sendable {
     struct Note: Hashable, Sendable {
         var tag: String

@@ -20,7 +20,7 @@ struct ListAnswer {
     /// Bytes of what leads to a next page.
     private static let longestToken = 8_192
 
-    /// - Returns: Nil for what is no such page, or not all of it.
+    /// - Returns: Nil if it is not a complete, valid page.
     init?(_ body: [UInt8], bucket: String, prefix: [UInt8]) {
         guard let root = XMLReader.read(body), root.name == "ListBucketResult" else { return nil }
         if let name = root["Name"]?.text, !name.isEmpty, name != bucket { return nil }

@@ -14,9 +14,9 @@ extension S3Error {
             if let login = complaint.login { return .notAuthenticated("\(login)") }
             if complaint.isBusy { return .busy(complaint.pause ?? 1) }
             switch complaint.code {
-            case "NoSuchBucket": return .refused("there is no bucket \(address.bucket) there")
+            case "NoSuchBucket": return .refused("the bucket \(address.bucket) does not exist there")
             case "PermanentRedirect", "TemporaryRedirect":
-                return .refused("\(text): give the endpoint that the bucket is at")
+                return .refused("\(text): set the bucket's endpoint in the URL")
             case "AuthorizationHeaderMalformed", "InvalidBucketName", "AllAccessDisabled", "NotImplemented":
                 return .refused(text)
             default: return .unreachable(text)
@@ -28,7 +28,7 @@ extension S3Error {
     func meaning(_ address: S3Address, _ path: StoragePath, isChange: Bool) -> PathStorageError {
         guard case .complaint(let complaint) = self else {
             switch self {
-            case .contentsEndEarly: return .refused("the contents end before their size")
+            case .contentsEndEarly: return .refused("the content is shorter than declared")
             case .unwanted: return .cancelled
             default: return failure(address).storageError
             }
@@ -36,8 +36,8 @@ extension S3Error {
         let text = PlainText.of("\(path): \(complaint.words)")
         switch complaint.code {
         case "AccessDenied": return isChange ? .refused(text) : .unavailable(text)
-        // It never deletes: the bucket may come back.
-        case "NoSuchBucket": return .unreachable("there is no bucket \(address.bucket) there any more")
+        // Never leads to a deletion: the bucket may come back.
+        case "NoSuchBucket": return .unreachable("the bucket \(address.bucket) no longer exists there")
         case "NoSuchKey": return .notFound
         case "QuotaExceeded", "StorageFull", "InsufficientStorage", "XMinioStorageFull", "TooManyObjects":
             return .insufficientQuota(text)
@@ -58,7 +58,8 @@ extension S3Error {
         return complaint.status == 412
     }
 
-    /// Whether it said in S3's words that no such object is there, or said no word at all, which answers to HEAD have not.
+    /// Whether the server answered with S3's code for a missing object, or with no code at all, as answers to HEAD have
+    /// none.
     var isNotFound: Bool {
         guard case .complaint(let complaint) = self, complaint.status == 404 else { return false }
         return complaint.code == "NoSuchKey" || complaint.code.isEmpty
@@ -69,13 +70,13 @@ extension S3Complaint {
     /// What is wrong with the keys, where that is what it is about.
     var login: String? {
         switch code {
-        case "SignatureDoesNotMatch": "the server does not take this secret key"
+        case "SignatureDoesNotMatch": "the server rejects this secret key"
         case "InvalidAccessKeyId": "the server does not know this access key"
         case "ExpiredToken", "TokenRefreshRequired": "the login has expired"
-        case "InvalidToken": "the server does not take this session token"
+        case "InvalidToken": "the server rejects this session token"
         case "AccessDenied", "AllAccessDisabled", "AccountProblem":
-            "these keys are not allowed to do that (\(PlainText.of(code)))"
-        default: status == 401 ? "the server wants another login" : nil
+            "these keys lack the permission (\(PlainText.of(code)))"
+        default: status == 401 ? "the server rejects this login" : nil
         }
     }
 

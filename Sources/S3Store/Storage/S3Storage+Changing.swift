@@ -11,7 +11,7 @@ extension S3Storage {
         if let refusal = keys.refusal(of: path) { throw .refused(refusal) }
         return try await call(path, isChange: true) { () async throws(CallError) in
             switch kind {
-            case .file: throw .storage(.unsupported("files are written"))
+            case .file: throw .storage(.unsupported("files are created by writing them"))
             case .folder: try await self.makeFolder(path, attributes)
             case .symlink(let target): try await self.makeSymlink(path, target, attributes)
             }
@@ -29,7 +29,7 @@ extension S3Storage {
         return entry
     }
 
-    /// The object that a folder has of its own: its attributes, and that it is there with nothing in it.
+    /// Writes the object that represents a folder: its attributes, and its existence while it is empty.
     private func putMarker(
         _ path: StoragePath, _ attributes: PathAttributes, _ former: StoredObject? = nil, isNew: Bool
     ) async throws(CallError) {
@@ -46,7 +46,9 @@ extension S3Storage {
     private func makeSymlink(
         _ path: StoragePath, _ target: [UInt8], _ attributes: PathAttributes
     ) async throws(CallError) -> PathEntry {
-        guard (1...4_095).contains(target.count) else { throw .storage(.refused("no target of a symbolic link")) }
+        guard (1...4_095).contains(target.count) else {
+            throw .storage(.refused("the target of the symbolic link is not valid"))
+        }
         try await makeRoom(for: path)
         if !abilities.createsExclusively, let object = try await head(path) {
             throw .storage(.taken(try await entry(path, object)))
@@ -87,7 +89,7 @@ extension S3Storage {
         }
     }
 
-    /// By a copy onto itself: its content is what is there then, whoever wrote it.
+    /// Copies the object onto itself, so that the content is the current one, whoever wrote it.
     private func set(
         _ attributes: PathAttributes, _ path: StoragePath, _ object: StoredObject
     ) async throws(CallError) {
@@ -187,7 +189,8 @@ extension S3Storage {
         _ = try await get { () async throws(S3Error) in try await connection.send(S3Request("DELETE", key)) }
     }
 
-    /// Gives the folder above an object of its own where all that it has is what goes away: it would go, too.
+    /// Creates an object for the folder above if its only entry is being removed: otherwise the folder would disappear
+    /// as well.
     func keepFolder(above path: StoragePath) async throws(CallError) {
         guard let parent = path.parent, parent != .root else { return }
         let page = try await get { () async throws(S3Error) in

@@ -11,7 +11,7 @@ extension S3Storage {
         guard folder == .root || keys.refusal(of: folder) == nil else { throw .notFound }
         var place = OpenListings.Place()
         if let page {
-            guard let kept = listings.take(page) else { throw .unreachable("the listing is not known any more") }
+            guard let kept = listings.take(page) else { throw .unreachable("the listing has expired") }
             place = kept
         }
         if place.rest.isEmpty {

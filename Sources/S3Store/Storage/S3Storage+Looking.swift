@@ -6,7 +6,8 @@ import ReplicaModel
 extension S3Connection {
     /// A page of the keys that begin with a prefix.
     /// - Parameters:
-    ///   - isDeep: Whether keys with a slash behind the prefix are told, too, and not what they have up to it.
+    ///   - isDeep: Whether keys with a slash after the prefix are listed themselves, rather than combined up to the
+    ///     slash.
     ///   - token: What led here; nil for the first page.
     func list(
         _ prefix: [UInt8], isDeep: Bool, from token: String?, most: Int = 1_000
@@ -22,11 +23,11 @@ extension S3Connection {
         let answer = try await send(request)
         guard let page = ListAnswer(answer.body, bucket: address.bucket, prefix: prefix),
             page.next == nil || page.next != token
-        else { throw .failure(.unreachable("the server's listing is none of S3's, or not whole")) }
+        else { throw .failure(.unreachable("the server's listing is not valid S3, or incomplete")) }
         return page
     }
 
-    /// What is told of an object; nil where the server says that there is none, which alone proves nothing.
+    /// An object's metadata; nil if the server returns "not found", which alone proves nothing.
     func head(_ key: [UInt8]) async throws(S3Error) -> StoredObject? {
         let answer: HTTPAnswer
         do throws(S3Error) { answer = try await send(S3Request("HEAD", key)) } catch {
@@ -39,16 +40,16 @@ extension S3Connection {
             throw error
         }
         guard let object = StoredObject(answer.head) else {
-            throw .failure(.unreachable("the server's answer is not one of S3's"))
+            throw .failure(.unreachable("the server's answer is not a valid S3 answer"))
         }
         return object
     }
 
-    /// What is told of an object; nil is a proof that there is none: a listing in S3's own words, in which it would be the first.
+    /// An object's metadata. Nil is proof that there is none: it would have been the first in a valid listing.
     func object(_ key: [UInt8]) async throws(S3Error) -> StoredObject? {
         if let object = try await head(key) { return object }
         guard try await list(key, isDeep: true, from: nil, most: 1).objects.first?.key != key else {
-            throw .failure(.unreachable("the server says that what it lists is not there"))
+            throw .failure(.unreachable("the server lists an object but does not find it"))
         }
         return nil
     }
@@ -76,12 +77,12 @@ extension S3Storage {
         return try await folder(path)
     }
 
-    /// What is told of the object at a path; nil where there is none, which is proven.
+    /// The metadata of the object at a path. Nil is proof that there is none.
     func head(_ path: StoragePath) async throws(CallError) -> StoredObject? {
         try await get { () async throws(S3Error) in try await connection.object(keys.key(path)) }
     }
 
-    /// The folder at a path; nil where there is none, which is proven.
+    /// The folder at a path. Nil is proof that there is none.
     func folder(_ path: StoragePath) async throws(CallError) -> PathEntry? {
         let key = keys.folder(path)
         let page = try await get { () async throws(S3Error) in

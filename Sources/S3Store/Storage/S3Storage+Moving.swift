@@ -25,8 +25,8 @@ extension S3Storage {
         }
     }
 
-    /// Copies an object, looks whether the copy is there, and removes it. The copy says of what it is one: after a cut in between the
-    /// move goes on where it was.
+    /// Copies an object, verifies the copy, and removes the original. The copy's metadata names its origin, so that an
+    /// interrupted move can be continued.
     private func move(
         _ path: StoragePath, _ object: StoredObject, to target: StoragePath
     ) async throws(CallError) -> PathEntry {
@@ -56,13 +56,13 @@ extension S3Storage {
         return try await entry(target, made)
     }
 
-    /// What an object is, by where and what it was.
+    /// Identifies an object by its key and its ETag.
     private static func origin(_ key: [UInt8], _ tag: String) -> String {
         String(Hash.hexadecimal(Hash.sha256(key + [0] + Array(tag.utf8))).prefix(32))
     }
 
-    /// What was written there while it was copied stays there. Where it is gone, another removed or moved it meanwhile: it is not at
-    /// two places then.
+    /// Removes the original, unless it was changed while it was copied. If it is gone, another client removed or moved it: then the
+    /// copy is taken back, so that it is not at two places.
     private func removeMoved(
         _ path: StoragePath, _ object: StoredObject, to target: StoragePath, _ origin: String
     ) async throws(CallError) {
@@ -110,11 +110,12 @@ extension S3Storage {
         // A note of the store's own: by it the next attempt knows that what is at the target is what the last one copied.
         let note = keys.own("move-" + Hash.hexadecimal(Hash.sha256(from + [0] + to)).prefix(40))
         let begun = try await get { () async throws(S3Error) in try await connection.object(note) }
-        // Whoever makes this call again after a failure may find all moved, and make none that would remove the note.
+        // If this call is repeated after a failure, it may find everything moved, and then write no note that could be
+        // removed later.
         let left = Leftovers.One.move(note: note, from: from)
         leftovers.add(left)
         do throws(CallError) {
-            // One that nobody went on with for long says nothing of what is there now.
+            // A note that was not continued for a long time says nothing about the current state.
             if connection.now - (begun?.modified ?? 0) > Leftovers.age {
                 if let object = try await head(target) { throw .storage(.taken(try await entry(target, object))) }
                 try await makeRoom(for: target)
@@ -168,12 +169,12 @@ extension S3Storage {
         guard tag != now.tag else { return now.tag }
         let source = try await get { () async throws(S3Error) in try await connection.object(object.key) }
         if source?.tag == now.tag { return now.tag }
-        // The copy may be of what another wrote there since: that stays where it is.
+        // The copy may be of content that another client wrote since, which stays where it is.
         try await takeBack(target, origin)
         return nil
     }
 
-    /// Removes what is at its new place, too, and is as it was copied; what others put there meanwhile stays.
+    /// Also removes objects that are at their new keys unchanged; objects that others put there in the meantime stay.
     private func removeCopied(_ tags: [[UInt8]: String?], _ from: [UInt8], _ to: [UInt8]) async throws(CallError) {
         let there = Set(try await all(to).map(\.key))
         let left = try await all(from).filter { object in
@@ -202,7 +203,7 @@ extension S3Storage {
             }
             let fresh = page.objects.filter { keys.insert($0.key).inserted }
             guard !fresh.isEmpty || page.next == nil, keys.count <= 1_000_000 else {
-                throw .storage(.unreachable("the server's listing has no end"))
+                throw .storage(.unreachable("the server's listing does not end"))
             }
             found += fresh
             token = page.next

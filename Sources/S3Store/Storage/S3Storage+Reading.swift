@@ -20,7 +20,7 @@ extension S3Storage {
         }
     }
 
-    /// A file of which nothing is read.
+    /// The current state of a file, without reading content.
     private func readable(_ path: StoragePath, _ version: String?) async throws(CallError) -> PathEntry {
         guard let entry = try await look(path) else { throw .storage(.notFound) }
         guard entry.kind == .file, version == nil || entry.version == version else { throw .storage(.changed(entry)) }

@@ -116,16 +116,16 @@ extension S3Storage {
             tag = EntityTag.value(answer.head["etag"] ?? "")
         }
         guard let object = try await head(path) else {
-            throw .storage(.unreachable("\(path): it is gone right after it was written"))
+            throw .storage(.unreachable("\(path): it disappeared right after it was written"))
         }
         // Another client may have been as quick: its content under the version of ours would never be looked at again.
         guard object.isWritten(tag: tag, size: contents.size) else {
-            throw .storage(.unreachable("\(path): another has written it since"))
+            throw .storage(.unreachable("\(path): another client has written it since"))
         }
         return try await entry(path, object)
     }
 
-    /// - Returns: The tag of the whole, where the server says it.
+    /// - Returns: The ETag of the complete object, if the answer has one.
     private func sendParts(
         _ path: StoragePath, _ contents: ItemContents, _ draft: Draft
     ) async throws(CallError) -> String? {
@@ -159,7 +159,7 @@ extension S3Storage {
             return tag
         } catch {
             leftovers.leave(.upload(name))
-            // One that nobody knows of is looked for later, when all that the server has of it is told.
+            // An upload whose identifier is unknown is found later, when all uploads on the server are listed.
             if name.identifier != nil { await clear(.upload(name)) }
             throw .request(error)
         }
@@ -217,7 +217,7 @@ private final class PartProgress: Sendable {
     }
 
     func note(_ number: Int, _ count: Int64) {
-        // A part that is sent again counts anew.
+        // A part that is sent again is counted from its beginning.
         report(
             counts.withLock { counts in
                 counts[number] = max(counts[number] ?? 0, count)

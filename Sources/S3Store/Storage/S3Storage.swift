@@ -5,8 +5,9 @@ import ReplicaModel
 
 /// The storage of a bucket, in the layout that every other tool reads: an object for each file, under its own path.
 ///
-/// A file is there whole, or as it was before, whatever is cut: a server shows an object when all of it is there. What S3 has no
-/// call for, moves above all, is a copy and then a removal (docs/decisions/s3-store.md).
+/// After an interruption, a file is complete or unchanged: a server shows an object only when all of it has arrived.
+/// Operations that S3 lacks, above all moves, are a copy followed by a removal (docs/decisions/s3-store.md).
+///
 /// Large: every call of a storage, a file for each group of them.
 package final class S3Storage: PathStorage {
     package let properties: PathStorageProperties
@@ -58,7 +59,7 @@ package final class S3Storage: PathStorage {
     /// Ends all that is under way; every later call is ``PathStorageError/cancelled``.
     package func close() { connection.close() }
 
-    /// The server tells nothing by itself.
+    /// S3 has no notifications.
     package func signals() -> AsyncStream<StoragePath?> { AsyncStream { $0.finish() } }
 
     /// What a server has answered is durable.
@@ -66,7 +67,7 @@ package final class S3Storage: PathStorage {
 
     // MARK: Errors
 
-    /// Makes a call, and says what its errors mean.
+    /// Makes a call and translates its errors.
     /// - Parameter path: What it is about, for messages.
     func call<Value: Sendable>(
         _ path: StoragePath, isChange: Bool, _ body: () async throws(CallError) -> Value
@@ -90,7 +91,7 @@ package final class S3Storage: PathStorage {
 
     /// That an answer is not what S3 answers: it proves nothing.
     func strange(_ path: StoragePath) -> CallError {
-        .storage(.unreachable("\(path): the server's answer is not one of S3's"))
+        .storage(.unreachable("\(path): the server's answer is not a valid S3 answer"))
     }
 }
 

@@ -4,7 +4,7 @@ import HTTPStorage
 import PathStore
 import ReplicaModel
 
-/// What a server tells of an object beside its content.
+/// An object's state in the server, without its content.
 struct StoredObject: Hashable, Sendable {
     /// Without the quotes.
     var tag: String
@@ -25,7 +25,7 @@ struct StoredObject: Hashable, Sendable {
     ]
 
     /// - Parameter size: That of the whole object, where the answer has a part of it.
-    /// - Returns: Nil for an answer that is none of S3's.
+    /// - Returns: Nil if it is not a valid S3 answer.
     init?(_ head: HTTPHead, size: Int64? = nil) {
         guard let tag = EntityTag.value(head["etag"] ?? ""), let size = size ?? head.contentLength else { return nil }
         self.tag = tag
@@ -38,10 +38,11 @@ struct StoredObject: Hashable, Sendable {
         for name in Self.carried { headers[name] = head[name] }
     }
 
-    /// Whether it is what was just written, by what the server said of that: another client's content may have the same size.
+    /// Whether it is the object that was just written, according to the server's answer: another client's content may
+    /// have the same size.
     func isWritten(tag: String?, size: Int64) -> Bool { self.size == size && (tag == nil || tag == self.tag) }
 
-    /// What kind of thing it is for those who write file systems into buckets.
+    /// Whether it is a symlink as written by programs that store filesystems in buckets.
     var isSymlink: Bool { size <= 4_096 && (mode ?? 0) & 0o170000 == 0o120000 }
 
     /// What a copy is to have noted, so that it has the same date: without a note that would be the moment of the copy.
@@ -52,7 +53,7 @@ struct StoredObject: Hashable, Sendable {
 
     private var mode: UInt32? { metadata["mode"].flatMap { FileMode.parsed($0, isFolder: false) } }
 
-    /// What is kept of a path, as the metadata has it; the moment of the last write stands for a date that nobody noted.
+    /// The attributes at a path according to the metadata; the time of the last write replaces a missing date.
     func attributes(isFolder: Bool) -> PathAttributes {
         var attributes = PathAttributes()
         if !isSymlink, let mode = metadata["mode"].flatMap({ FileMode.parsed($0, isFolder: isFolder) }) {

@@ -2,12 +2,12 @@ import HTTPClient
 import HTTPStorage
 import PercentEncoding
 
-/// An upload in parts: nothing of it is to be seen until it is complete.
+/// A multipart upload: invisible until it is complete.
 struct MultipartUpload: Sendable {
     /// By what an upload is known that may be left.
     struct Name: Hashable, Sendable, Codable {
         var key: [UInt8]
-        /// Nil before the server has said it.
+        /// Nil until the server has assigned it.
         var identifier: String?
         /// When it was begun, in seconds since 1970 by the server's clock.
         var begin: Int64
@@ -73,7 +73,7 @@ struct MultipartUpload: Sendable {
     /// - Parameters:
     ///   - tags: Of the parts, in order.
     ///   - condition: What must hold for that.
-    /// - Returns: The tag of the whole, where the server says it.
+    /// - Returns: The ETag of the complete object, if the answer has one.
     @discardableResult
     func complete(_ tags: [String], _ condition: [(name: String, value: String)]) async throws(S3Error) -> String? {
         var request = S3Request("POST", key)
@@ -115,7 +115,7 @@ struct MultipartUpload: Sendable {
     }
 
     private static func strange(_ connection: S3Connection) -> S3Error {
-        .failure(.unreachable("the server's answer is not one of S3's"))
+        .failure(.unreachable("the server's answer is not a valid S3 answer"))
     }
 }
 
@@ -141,13 +141,13 @@ extension S3Connection {
         }
     }
 
-    /// What an answer says that began as a success.
+    /// The error in an answer that began as a success.
     func error(in answer: HTTPAnswer) -> S3Error {
         var complaint = S3Complaint(answer)
-        // As it would have been, had the server known at once.
+        // The status that the server would have sent, had it known earlier.
         if complaint.code == "PreconditionFailed" { complaint.status = 412 }
         if complaint.code.isEmpty {
-            return .failure(.unreachable("the server's answer is not one of S3's"))
+            return .failure(.unreachable("the server's answer is not a valid S3 answer"))
         }
         return .complaint(complaint)
     }

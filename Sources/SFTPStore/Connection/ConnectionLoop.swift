@@ -43,7 +43,7 @@ struct ConnectionLoop {
         }
         connection.state.withLock { $0.process = child.identifier }
         serve(child)
-        // The leader has ended and nobody has waited for it: its number is still its group's and no other's.
+        // The leader has ended but was not reaped, so its number still identifies this group.
         kill(-child.identifier, SIGKILL)
         for _ in 0..<Self.lastReads where isTalking { if !read(child) { break } }
         for _ in 0..<Self.lastReads where isComplaining { if !readErrors(child) { break } }
@@ -77,7 +77,7 @@ struct ConnectionLoop {
 
     // MARK: Reading and writing
 
-    /// - Returns: Whether there may be more at once.
+    /// - Returns: Whether there may be more to read immediately.
     @discardableResult
     private mutating func read(_ child: SpawnedProcess) -> Bool {
         let count = withUnsafeTemporaryAllocation(byteCount: 1 << 18, alignment: 16) { buffer in
@@ -100,7 +100,7 @@ struct ConnectionLoop {
                 if greeted {
                     let (number, reply) = try SFTPReply.read(packet)
                     guard connection.take(number, reply) else {
-                        throw MalformedPacket(reason: "an answer that nobody waits for")
+                        throw MalformedPacket(reason: "an answer without a request")
                     }
                 } else {
                     connection.hello.fulfil(.success(try SFTPHello(packet)))
@@ -109,7 +109,7 @@ struct ConnectionLoop {
                 answered = true
             }
         } catch {
-            // What is no packet at the very beginning is somebody else's words.
+            // Bytes at the very beginning that are not a packet are the text of some other program.
             let isText = !greeted && packets.waiting > 0
             let text = isText ? Self.otherWords(packets.beginning) : "the server breaks the protocol: \(error.reason)"
             connection.end(.unreachable("\(connection.address): \(text)"))
@@ -119,7 +119,7 @@ struct ConnectionLoop {
     }
 
     private static func otherWords(_ bytes: [UInt8]) -> String {
-        "no sftp server answers, but '\(PlainText.of(bytes))': does a shell's profile print something there?"
+        "instead of an SFTP server, this answered: '\(PlainText.of(bytes))'; does a shell profile print text at login?"
     }
 
     @discardableResult

@@ -2,14 +2,14 @@ import Threads
 
 /// Why a request has no answer that can be used.
 enum RequestFailure: Error, Hashable, Sendable {
-    /// The server says that it failed.
+    /// The server's status of a failure.
     case status(SFTPStatus)
     /// There will be none.
     case lost(SFTPFailure)
     case cancelled
 }
 
-/// A request that was sent. A handle that comes and that nobody takes is closed.
+/// A request that was sent. If it returns a handle that nobody takes, the handle is closed.
 final class PendingReply: Sendable {
     private let promise = Promise<Result<SFTPReply, RequestFailure>>()
     private let isTaken = Locked(false)
@@ -38,12 +38,12 @@ final class PendingReply: Sendable {
 
     /// The server does not speak the protocol: nothing of it can be believed any more.
     private func strange() -> RequestFailure {
-        let failure = SFTPFailure.unreachable("\(connection.address): the server gives an answer to another question")
+        let failure = SFTPFailure.unreachable("\(connection.address): the server's answer has the wrong type")
         connection.fail(failure)
         return .lost(failure)
     }
 
-    /// Waits for a success that says no more.
+    /// Waits for a success without a result.
     func done() async throws(RequestFailure) {
         guard case .status(let status) = try await reply() else { throw strange() }
         if status.code != .ok { throw .status(status) }
@@ -111,7 +111,7 @@ final class PendingReply: Sendable {
     }
 }
 
-/// An open file or folder of a server; closed when nobody has it any more.
+/// An open file or folder of a server, closed by its last owner.
 final class RemoteHandle: Sendable {
     let bytes: [UInt8]
     private let connection: SFTPConnection

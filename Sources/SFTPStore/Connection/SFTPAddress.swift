@@ -17,7 +17,7 @@ package struct SFTPAddress: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: For what can't be a login, or could be taken for an option of ssh(1).
     package init(_ rest: String) throws(Invalid) {
         guard !rest.contains("?"), !rest.contains("#") else {
-            throw Invalid(description: "an sftp: URL takes no '?' or '#'; write %3F or %23 for these in a path")
+            throw Invalid(description: "an sftp: URL can't contain '?' or '#': write %3F or %23 in a path")
         }
         let authority = rest.prefix { $0 != "/" }
         let at = authority.lastIndex(of: "@")
@@ -29,13 +29,13 @@ package struct SFTPAddress: Hashable, Sendable, CustomStringConvertible {
     private static func user(_ text: Substring) throws(Invalid) -> String {
         guard let bytes = PercentText.decoded(text), let user = String(validating: bytes, as: UTF8.self), !user.isEmpty,
             user.utf8.count <= 255, isPlain(user, beside: "._-+@")
-        else { throw Invalid(description: "the URL's user can have letters, digits and . _ - + @ only") }
+        else { throw Invalid(description: "the URL's user may contain only letters, digits and . _ - + @") }
         return user
     }
 
     private static func host(_ text: Substring) throws(Invalid) -> (String, UInt16?) {
         let wrong = Invalid(
-            description: "the URL's host can have letters, digits and . _ - only, or be [an IPv6 address]")
+            description: "the URL's host may contain only letters, digits and . _ -, or be [an IPv6 address]")
         var (name, rest) = (text.prefix { $0 != ":" }, text.drop { $0 != ":" })
         if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
             name = text[text.index(after: text.startIndex)..<end]
@@ -47,7 +47,7 @@ package struct SFTPAddress: Hashable, Sendable, CustomStringConvertible {
         guard !name.isEmpty, name.utf8.count <= 255 else { throw wrong }
         if rest.isEmpty { return (String(name), nil) }
         guard rest.hasPrefix(":"), let port = UInt16(rest.dropFirst()), port > 0 else {
-            throw Invalid(description: "the URL's port is none")
+            throw Invalid(description: "the URL's port is not valid")
         }
         return (String(name), port)
     }
@@ -57,7 +57,7 @@ package struct SFTPAddress: Hashable, Sendable, CustomStringConvertible {
             throw Invalid(description: "an sftp: URL needs a path, as in sftp://host/srv/store or sftp://host/~/store")
         }
         guard var path = PercentText.decoded(text), !path.contains(0) else {
-            throw Invalid(description: "the URL's path is not well encoded")
+            throw Invalid(description: "the URL's path is not percent-encoded")
         }
         if path.starts(with: Array("/~/".utf8)) || path == Array("/~".utf8) { path = Array(path.dropFirst(3)) }
         while path.count > 1, path.last == UInt8(ascii: "/") { path.removeLast() }

@@ -4,8 +4,8 @@ import Glibc
 import SystemPackage
 import Threads
 
-/// One run of `ssh HOST -s sftp`: what is sent to it and waited for. A thread of its own does the rest
-/// (``ConnectionLoop``). Safe from any thread.
+/// One run of `ssh HOST -s sftp`, as seen by its callers. A thread of its own does the work (``ConnectionLoop``). Safe
+/// from any thread.
 final class SFTPConnection: Sendable {
     struct State {
         /// Packets to write.
@@ -24,7 +24,7 @@ final class SFTPConnection: Sendable {
     let begin = ContinuousClock.now
     let state = Locked(State())
     let wakeUp: OwnedDescriptor
-    /// What the server is, once it has said so.
+    /// The server's greeting, when it has arrived.
     let hello = Promise<Result<SFTPHello, SFTPFailure>>()
     /// Nothing of ssh is left.
     let isGone = Promise<Void>()
@@ -37,7 +37,7 @@ final class SFTPConnection: Sendable {
         do throws(Errno) {
             wakeUp = try OwnedDescriptor(checking: cl_eventfd(0, CL_EFD_CLOEXEC | CL_EFD_NONBLOCK))
         } catch {
-            throw .unreachable("no connection can be made: \(error)")
+            throw .unreachable("the connection can't be made: \(error)")
         }
         state.withLock { $0.outgoing = [SFTPRequest.hello] }
         let isStarted = Thread.run { [self] in
@@ -45,7 +45,7 @@ final class SFTPConnection: Sendable {
             end(loop.run(call))
             isGone.fulfil(())
         }
-        if !isStarted { throw .unreachable("no connection can be made: no thread is left") }
+        if !isStarted { throw .unreachable("the connection can't be made: no thread is left") }
     }
 
     /// The number of ssh's process, while it is there.

@@ -6,10 +6,10 @@ package enum SFTPFailure: Error, Hashable, Sendable {
     case notAuthenticated(String)
     /// Its key is not known, or is another than before.
     case untrusted(String)
-    /// This will not work until somebody changes something.
+    /// This will not work until something is changed.
     case refused(String)
 
-    /// What a person is told.
+    /// The message for users.
     package var message: String {
         switch self {
         case .unreachable(let text), .notAuthenticated(let text), .untrusted(let text), .refused(let text): text

@@ -12,8 +12,8 @@ package struct SSHCommand: Sendable {
     /// `ssh` as it is installed.
     package init() {}
 
-    /// No question is asked, for nobody is there to answer it; nothing is forwarded; who is gone is noticed. A command that
-    /// the person's configuration has for the host is not run: the subsystem is.
+    /// No questions, because nobody is there to answer them; no forwarding; a lost connection is detected. A command
+    /// that the user's configuration has for the host is replaced by the subsystem.
     private static let options = [
         "BatchMode=yes", "ForwardX11=no", "ForwardAgent=no", "ClearAllForwardings=yes", "PermitLocalCommand=no",
         "RemoteCommand=none", "RequestTTY=no", "ServerAliveInterval=15", "ServerAliveCountMax=3", "LogLevel=ERROR",
@@ -33,7 +33,7 @@ package struct SSHCommand: Sendable {
         return ProgramCall(path: path, words: words, environment: environment)
     }
 
-    /// For root not where its environment says: that may be somebody else's.
+    /// For root, not from the environment, which may be another user's.
     private static func found() -> String? {
         let own = geteuid() == 0 ? nil : ProcessInfo.processInfo.environment["PATH"]
         let path = own ?? SystemFolders.path

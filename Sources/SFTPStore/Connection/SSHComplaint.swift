@@ -1,6 +1,6 @@
 import ChildProcess
 
-/// What ssh(1) says on its standard error when it ends, and what that means.
+/// Interprets ssh(1)'s last messages on standard error when it exits.
 struct SSHComplaint {
     /// Its last bytes.
     private var bytes: [UInt8] = []
@@ -24,23 +24,23 @@ struct SSHComplaint {
         func line(_ part: String) -> String? { lines.last { $0.contains(part) } }
         if all.contains("REMOTE HOST IDENTIFICATION HAS CHANGED") {
             return .untrusted(
-                "the key of \(address) is another than it was: find out why, then `ssh-keygen -R` takes the old one away"
+                "the host key of \(address) has changed: find out why, then remove the old one with `ssh-keygen -R`"
             )
         }
         if all.contains("Host key verification failed") || all.contains("host key is known for") {
             return .untrusted(
-                "the key of \(address) is not known here: run `ssh \(Self.words(address))` once and confirm it")
+                "the host key of \(address) is not known here: run `ssh \(Self.words(address))` once and confirm it")
         }
         if let line = line("Permission denied (") {
             return .notAuthenticated(
-                "\(address) lets nobody in without a password, which can't be asked for here: \(Self.ending(line)); put your "
+                "\(address) requires a password, which can't be asked for here: \(Self.ending(line)); install your "
                     + "key there (`ssh-copy-id`), load it (`ssh-add`), or name it in ~/.ssh/config")
         }
         if let line = line("Too many authentication failures") {
             return .notAuthenticated("\(address): \(line); name one key in ~/.ssh/config (IdentitiesOnly)")
         }
         if line("subsystem request failed") != nil {
-            return .refused("\(address) has no sftp: its sshd_config lacks the subsystem")
+            return .refused("\(address) has no SFTP: its sshd_config lacks the subsystem")
         }
         if let line = line("Bad owner or permissions") ?? line("Bad configuration option")
             ?? line("terminating, ") ?? line("Can't open user config")
@@ -57,7 +57,7 @@ struct SSHComplaint {
         (address.port.map { "-p \($0) " } ?? "") + address.login
     }
 
-    /// Without what ssh says before that is ours already.
+    /// Removes a prefix of ssh's that our message already contains.
     private static func ending(_ line: String) -> String {
         var text = Substring(line)
         if text.hasPrefix("ssh: ") { text = text.dropFirst(5) }

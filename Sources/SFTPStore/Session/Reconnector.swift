@@ -22,7 +22,7 @@ final class Reconnector: Sendable {
     private let command: SSHCommand
     private let limits: ConnectionLimits
     private let state = Locked(State(), rank: .storeProcess)
-    /// Told of each session before anybody else.
+    /// Called with each new session before anyone else uses it.
     private let check: @Sendable (SFTPSession) async throws(RequestFailure) -> Void
 
     init(
@@ -77,7 +77,7 @@ final class Reconnector: Sendable {
 
     private func pause(_ state: inout State) {
         state.failures += 1
-        // The first time it is tried again at once.
+        // The first retry is immediate.
         guard state.failures > 1 else { return }
         let pause = min(limits.firstPause * (1 << min(state.failures - 2, 16)), limits.longestPause)
         state.pausedUntil = .now + pause
@@ -134,7 +134,7 @@ final class Reconnector: Sendable {
 
     var hasLeftovers: Bool { state.withLock { !$0.leftovers.isEmpty } }
 
-    /// Why there is no connection now; nil where there is one, or none was needed.
+    /// Why there is no connection now; nil if there is one, or none was needed.
     var trouble: String? {
         state.withLock { state in
             if let session = state.session, let failure = session.connection.state.withLock({ $0.ended }) {

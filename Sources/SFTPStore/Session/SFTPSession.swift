@@ -5,7 +5,7 @@ import Threads
 /// A connection that is ready: what its server can do, and where the store is on it.
 final class SFTPSession: Sendable {
     let connection: SFTPConnection
-    /// Where the store is, absolute as the server says it; without a slash at the end.
+    /// The store's folder as an absolute path, without a slash at the end.
     let base: [UInt8]
     let sizes: TransferSizes
     let clock = ServerClock()
@@ -57,10 +57,10 @@ final class SFTPSession: Sendable {
             }
             var base = try await connection.send(.realPath(path)).path()
             guard base.first == UInt8(ascii: "/") else {
-                throw .lost(.unreachable("\(address): the server does not say where \(shown) is"))
+                throw .lost(.unreachable("\(address): the server does not resolve the path \(shown)"))
             }
             let attributes = try await connection.send(.lookThrough(base)).attributes()
-            guard attributes.isFolder else { throw .lost(.refused("\(address): \(shown) is no directory there")) }
+            guard attributes.isFolder else { throw .lost(.refused("\(address): \(shown) is not a directory there")) }
             while base.last == UInt8(ascii: "/") { base.removeLast() }
             return SFTPSession(connection, hello, base: base, sizes)
         } catch {
@@ -76,8 +76,8 @@ final class SFTPSession: Sendable {
 
     func send(_ request: SFTPRequest) -> PendingReply { connection.send(request) }
 
-    /// Whether it is a temporary file that nobody has written for so many seconds. The time of its content may be old; that of
-    /// its last access is when it was made.
+    /// Whether it is a temporary file that was not written for this many seconds. Its content may have an old
+    /// modification time; its access time tells when it was created.
     func isLeftover(_ name: SFTPReply.Name, after seconds: UInt32) -> Bool {
         guard TemporaryName.isOne(name.bytes), name.attributes.isFile, let times = name.attributes.times else {
             return false

@@ -1,6 +1,6 @@
 import PathStore
 
-/// What a server was seen to do, by files of ours that it was tried with: what it announces says less.
+/// A server's abilities, found by trying them with files of ours, because its announcement is not enough.
 struct ServerAbilities: Hashable, Sendable {
     /// Whether a hard link fails where something is: then a create can be atomic.
     var linksExclusively = false
@@ -71,7 +71,7 @@ struct ServerAbilities: Hashable, Sendable {
         }
     }
 
-    /// What a storage on such a server can do.
+    /// The properties of a storage on such a server.
     var properties: PathStorageProperties {
         var properties = PathStorageProperties()
         properties.createStrength = linksExclusively ? .atomic : .checked

@@ -1,6 +1,6 @@
 import Threads
 
-/// What a server's clock shows at least, as its own files have told.
+/// A lower bound of the server's clock, from the times of its files.
 final class ServerClock: Sendable {
     private let reading = Locked<(seconds: UInt32, at: ContinuousClock.Instant)?>(nil)
 

@@ -11,7 +11,7 @@ enum TemporaryName {
 
     static func isOne(_ name: [UInt8]) -> Bool { name.starts(with: prefix) }
 
-    /// A path that ends with such a name, with the name in the other case.
+    /// A path that ends with such a name, with the name's case inverted.
     static func inOtherCase(_ path: [UInt8]) -> [UInt8] {
         let name = path.suffix(prefix.count + 16)
         return path.dropLast(name.count) + Array(String(decoding: name, as: UTF8.self).uppercased().utf8)

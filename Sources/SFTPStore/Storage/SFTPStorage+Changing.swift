@@ -14,7 +14,7 @@ extension SFTPStorage {
                 throw .storage(taken)
             }
             switch kind {
-            case .file: throw .storage(.unsupported("files are written"))
+            case .file: throw .storage(.unsupported("files are created by writing them"))
             case .folder:
                 let mode = attributes.mode.map { UInt32($0) }
                 try await self.made(path, session, session.send(.makeFolder(session.path(path), mode: mode)))
@@ -43,7 +43,7 @@ extension SFTPStorage {
     ) async throws(CallError) -> PathEntry {
         do throws(CallError) {
             guard let entry = try await set(attributes, of: path, session), entry.kind == kind else {
-                throw .storage(.unreachable("\(session.address): \(path): it is another than was made"))
+                throw .storage(.unreachable("\(session.address): \(path): it was replaced while it was being created"))
             }
             return entry
         } catch {
@@ -104,7 +104,7 @@ extension SFTPStorage {
                 throw .request(error)
             }
             guard let entry = try await self.entry(at: target, session) else {
-                throw .storage(.unreachable("\(session.address): \(target): it is gone where it was moved to"))
+                throw .storage(.unreachable("\(session.address): \(target): it is missing after it was moved"))
             }
             return entry
         }
@@ -155,8 +155,8 @@ extension SFTPStorage {
 
     private func isDot(_ name: [UInt8]) -> Bool { name == [UInt8(ascii: ".")] || name == Array("..".utf8) }
 
-    /// What was renamed or made is durable with the next file that is synced, where the server's file system keeps an order of
-    /// such changes, as ext4 and xfs do.
+    /// Renames and new entries become durable with the next synced file if the server's filesystem orders such changes,
+    /// as ext4 and XFS do.
     package func makeDurable() async throws(PathStorageError) {
         guard hasChanged.withLock({ $0 }) else { return }
         hasChanged.withLock { $0 = false }
@@ -169,7 +169,7 @@ extension SFTPStorage {
                     let handle = try await opening.handle()
                     try await session.send(.sync(handle.bytes)).done()
                     let closed = handle.close()
-                    // Nobody sees it in a store that is in step.
+                    // Not visible in a store that is in sync.
                     let removed = session.send(.remove(temporary))
                     try await closed.done()
                     try await removed.done()

@@ -4,7 +4,7 @@ package import ReplicaModel
 extension SFTPStorage {
     /// Requests of one listing that are under way at a time: to read on, and for what the folder does not tell.
     private static let (ahead, looks) = (4, 64)
-    /// Seconds after which a temporary file is nobody's.
+    /// The number of seconds after which a temporary file is considered abandoned.
     private static let day: UInt32 = 86_400
 
     package func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
@@ -38,11 +38,11 @@ extension SFTPStorage {
         }
         guard root?.isFolder ?? false else {
             let path = String(decoding: session.root, as: UTF8.self)
-            throw .storage(.unreachable("\(session.address): there is no directory \(path) there any more"))
+            throw .storage(.unreachable("\(session.address): the directory \(path) no longer exists there"))
         }
     }
 
-    /// An entry of what was told; nil for what is no file, folder or symlink.
+    /// An entry from its attributes; nil unless it is a file, folder or symlink.
     func entry(
         _ path: StoragePath, _ attributes: SFTPAttributes, _ session: SFTPSession
     ) async throws(CallError) -> PathEntry? {
@@ -50,7 +50,7 @@ extension SFTPStorage {
         do throws(RequestFailure) {
             return symlinkEntry(path, attributes, try await session.send(.readSymlink(session.path(path))).path())
         } catch {
-            // It is none any more.
+            // It is no longer a symlink.
             if case .status(let status) = error, status.code == .noSuchFile { return nil }
             throw .request(error)
         }
@@ -162,7 +162,7 @@ extension SFTPStorage {
 }
 
 extension SFTPAttributes {
-    /// The version of a file's content, as far as it can be told.
+    /// The version of a file's content, as precise as the attributes allow.
     var version: String? {
         guard let size, let times else { return nil }
         return "\(times.modification)-\(size)"

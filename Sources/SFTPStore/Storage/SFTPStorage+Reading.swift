@@ -57,7 +57,7 @@ extension SFTPStorage {
             let bytes = try await session.get { () async throws(RequestFailure) in
                 try await reply.data(most: part.count)
             }
-            // It ends before its size: somebody cuts it at this moment.
+            // It ends before its size: it is being truncated right now.
             guard let bytes else { throw .storage(.changed(nil)) }
             try await hand(bytes, at: part.lowerBound, to: sink)
             guard bytes.count < part.count else { continue }

@@ -42,7 +42,7 @@ extension SFTPStorage {
 
     /// - Throws: ``PathStorageError/refused(_:)`` for names that are ours, and for those that a server may change.
     func check(_ path: StoragePath) throws(PathStorageError) {
-        guard let name = path.name else { throw .refused("the root stays") }
+        guard let name = path.name else { throw .refused("the root can't be changed") }
         if TemporaryName.isOne(name.bytes) { throw .refused("names starting with .replica-tmp- are reserved") }
         // rclone lists them as other characters: there would be two files.
         if !abilities.linksExclusively, name.bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
@@ -55,7 +55,8 @@ extension SFTPStorage {
         guard let attributes = try await attributes(at: path, session) else { return nil }
         guard let entry = try await entry(path, attributes, session) else {
             return .refused(
-                "\(session.address): \(path): something that is no file, folder or symlink has this name there")
+                "\(session.address): \(path): the name is taken there by something that is not a file, folder or symlink"
+            )
         }
         return .taken(entry)
     }
@@ -86,7 +87,9 @@ struct Upload {
         let end = try await send(contents, to: handle)
         let written = try await finish(handle, contents.size, end, attributes, before)
         guard let entry = storage.plainEntry(path, written, session), entry.size == contents.size else {
-            throw .storage(.unreachable("\(session.address): \(path): the server has another size than was sent"))
+            throw .storage(
+                .unreachable(
+                    "\(session.address): \(path): the server received a different number of bytes than was sent"))
         }
         switch condition {
         case .absent: try await publish()
@@ -96,7 +99,7 @@ struct Upload {
         return entry
     }
 
-    /// - Returns: What is to be replaced.
+    /// - Returns: The entry to be replaced.
     private func look(_ condition: WriteGuard) async throws(CallError) -> SFTPAttributes? {
         switch condition {
         case .absent:
@@ -142,7 +145,7 @@ struct Upload {
         return end
     }
 
-    private static let endsEarly = CallError.storage(.refused("the contents end before their size"))
+    private static let endsEarly = CallError.storage(.refused("the content is shorter than declared"))
 
     /// The next part that has data; holes are not sent.
     private func data(of contents: ItemContents, from offset: Int64) async throws(CallError) -> Range<Int64>? {
@@ -209,7 +212,7 @@ struct Upload {
         if let owner = before?.owner, made.owner?.user == 0, owner != made.owner { wanted.owner = owner }
         if storage.abilities.keepsTimes {
             var time = attributes.modificationDate?.sftp ?? made.times?.modification ?? 0
-            // Another content is never told by the version that it replaces.
+            // New content must never have the version of the content that it replaces.
             if let before, before.size == UInt64(size), before.times?.modification == time { time &+= 1 }
             wanted.times = SFTPAttributes.Times(access: made.times?.access ?? time, modification: time)
         }

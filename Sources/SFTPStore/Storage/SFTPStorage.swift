@@ -4,10 +4,11 @@ import Threads
 
 /// The storage of an SFTP server, reached by the person's own ssh.
 ///
-/// A file is written under a temporary name beside its place, synced, and put there by one request: linked where nothing may
-/// be, renamed over what is replaced. After a crash of either side the file is there whole, or as it was before; a temporary
-/// file may be left, which is not shown and is removed in time. What a server without fsync has answered may be lost by a
-/// power cut of it.
+/// A file is written under a temporary name in its folder, synced, and published by one request: linked if nothing may
+/// be at its place, renamed over the file that it replaces. After a crash of either side, the file is complete or
+/// unchanged; a temporary file may be left, which is not shown and is removed later. Without fsync on the server,
+/// acknowledged changes may be lost in a power cut there.
+///
 /// Large: every call of a storage, a file for each group of them.
 package final class SFTPStorage: PathStorage {
     package let properties: PathStorageProperties
@@ -35,11 +36,11 @@ package final class SFTPStorage: PathStorage {
                 return known
             }
             guard found.isCaseSensitive else {
-                throw .lost(.refused("\(address): names that differ in case are one there, which is not supported yet"))
+                throw .lost(.refused("\(address): names are case-insensitive there, which is not supported"))
             }
             // What was promised of it at first is still relied on.
             guard !(known?.linksExclusively ?? false) || session.links else {
-                throw .lost(.unreachable("\(address) can do less than before: mount the domain again"))
+                throw .lost(.unreachable("\(address) has lost features that it had: mount the domain again"))
             }
         }
         do throws(RequestFailure) {
@@ -53,19 +54,19 @@ package final class SFTPStorage: PathStorage {
 
     private static func reach(_ reconnector: Reconnector) async throws(RequestFailure) {
         do throws(RequestFailure) { _ = try await reconnector.session() } catch {
-            // It was there, and may have files of ours that nobody else would remove.
+            // It existed before, and may contain files of ours that nobody else would remove.
             guard reconnector.hasLeftovers else { throw error }
             _ = try await reconnector.session()
         }
     }
 
-    /// Why there is no connection now, in one line; nil where there is one, or could be.
+    /// Why there is no connection now, in one line; nil if there is one, or could be.
     package var trouble: String? { reconnector.trouble }
 
     /// Ends the connection; every later call is ``PathStorageError/unreachable(_:)``.
     package func close() async { await reconnector.close() }
 
-    /// The server tells nothing by itself.
+    /// SFTP has no notifications.
     package func signals() -> AsyncStream<StoragePath?> { AsyncStream { $0.finish() } }
 
     // MARK: Sessions and errors
@@ -116,21 +117,21 @@ package final class SFTPStorage: PathStorage {
         switch status.code {
         case .noSuchFile: return .notFound
         case .permissionDenied: return isChange ? .refused(text) : .unavailable(text)
-        case .badMessage: return .refused("\(text): the server takes no such name")
+        case .badMessage: return .refused("\(text): the server does not accept this name")
         case .unsupported: return .unsupported(text)
         case .failure: return await reason(session, path, isChange: isChange) ?? .unavailable(text)
         default: return .unreachable(text)
         }
     }
 
-    /// Why the server says no more than that it failed: it may be full, or read-only.
+    /// Finds out why the server only answers that it failed: it may be full, or read-only.
     private func reason(_ session: SFTPSession, _ path: StoragePath, isChange: Bool) async -> PathStorageError? {
         guard isChange, session.tellsRoom else { return nil }
         do throws(RequestFailure) {
             let reply = try await session.send(.room(at: session.root)).extended()
             guard let room = ServerRoom(reply) else { return nil }
-            if room.isReadOnly { return .readOnly("\(session.address): the file system is read-only there") }
-            if room.isFull { return .insufficientQuota("\(session.address): no room is left there") }
+            if room.isReadOnly { return .readOnly("\(session.address): the filesystem there is read-only") }
+            if room.isFull { return .insufficientQuota("\(session.address): no space is left there") }
             return nil
         } catch {
             return nil

@@ -3,7 +3,7 @@ struct ServerRoom {
     let isFull: Bool
     let isReadOnly: Bool
 
-    /// Nil when it is none.
+    /// Nil if it is not valid.
     init?(_ reply: ArraySlice<UInt8>) {
         var reader = FieldReader(reply)
         do throws(MalformedPacket) {

@@ -1,9 +1,9 @@
-/// A packet of a server that is none, as the text says.
+/// An invalid packet of a server, with the reason.
 struct MalformedPacket: Error, Hashable {
     let reason: String
 }
 
-/// Takes fields out of a packet, each only if there is as much left as it says.
+/// Reads the fields of a packet, each only if enough bytes are left.
 struct FieldReader {
     private(set) var left: ArraySlice<UInt8>
 

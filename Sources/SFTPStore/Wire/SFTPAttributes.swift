@@ -1,4 +1,4 @@
-/// What a server tells of a file, or is told: `ATTRS` of version 3. Nil is left out.
+/// A file's attributes from or for a server: `ATTRS` of version 3. Nil is left out.
 struct SFTPAttributes: Hashable, Sendable {
     var size: UInt64?
     var owner: Owner?
@@ -44,7 +44,7 @@ struct SFTPAttributes: Hashable, Sendable {
         if flags & Flag.mode != 0 { mode = try reader.uint32() }
         if flags & Flag.times != 0 { times = Times(access: try reader.uint32(), modification: try reader.uint32()) }
         guard flags & Flag.extended != 0 else { return }
-        // Of each there must be bytes left: a count without them ends at once.
+        // Each entry needs bytes: a count without them ends immediately.
         for _ in 0..<(try reader.uint32()) {
             _ = try reader.string()
             _ = try reader.string()

@@ -1,4 +1,4 @@
-/// What a server says of itself first: `SSH_FXP_VERSION`.
+/// The server's greeting: `SSH_FXP_VERSION`.
 struct SFTPHello: Hashable, Sendable {
     /// Names and versions.
     var extensions: [String: String] = [:]
@@ -13,7 +13,7 @@ struct SFTPHello: Hashable, Sendable {
     /// Reads a packet without the length before it.
     init(_ packet: [UInt8]) throws(MalformedPacket) {
         var reader = FieldReader(packet[...])
-        guard try reader.byte() == Self.kind else { throw MalformedPacket(reason: "it is no version") }
+        guard try reader.byte() == Self.kind else { throw MalformedPacket(reason: "it is not a version packet") }
         let version = try reader.uint32()
         guard version == 3 else { throw MalformedPacket(reason: "the server speaks version \(version) instead of 3") }
         while !reader.isAtEnd, extensions.count < Self.mostExtensions {
@@ -25,7 +25,7 @@ struct SFTPHello: Hashable, Sendable {
     func has(_ name: String, _ version: String = "1") -> Bool { extensions[name] == version }
 }
 
-/// How much a server takes and gives at once: the answer to `limits@openssh.com`.
+/// The maximum sizes that a server accepts and sends: the answer to `limits@openssh.com`.
 struct TransferSizes: Hashable, Sendable {
     /// In bytes of content.
     var read = 32_768

@@ -41,11 +41,11 @@ enum SFTPReply: Hashable, Sendable {
         case Kind.names: return (number, .names(try names(&reader)))
         case Kind.attributes: return (number, .attributes(try SFTPAttributes(reading: &reader)))
         case Kind.extended: return (number, .extended(reader.left))
-        default: throw MalformedPacket(reason: "it is of the kind \(kind), which there is not")
+        default: throw MalformedPacket(reason: "it has the unknown type \(kind)")
         }
     }
 
-    /// As many as there are bytes for, whatever the count says.
+    /// Reads as many as there are bytes for, whatever the count is.
     private static func names(_ reader: inout FieldReader) throws(MalformedPacket) -> [Name] {
         var names: [Name] = []
         for _ in 0..<(try reader.uint32()) {

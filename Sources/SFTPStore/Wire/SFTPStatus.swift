@@ -1,6 +1,6 @@
 import ChildProcess
 
-/// How a server says that a request ended: `SSH_FXP_STATUS`.
+/// A server's status at the end of a request: `SSH_FXP_STATUS`.
 struct SFTPStatus: Error, Hashable, Sendable {
     struct Code: RawRepresentable, Hashable, Sendable {
         let rawValue: UInt32
@@ -25,7 +25,7 @@ struct SFTPStatus: Error, Hashable, Sendable {
         self.text = text
     }
 
-    /// What a person is told.
+    /// The message for users.
     var words: String {
         if !text.isEmpty { return text }
         switch code {

@@ -5,8 +5,8 @@ package import HTTPStorage
 import PercentEncoding
 import ReplicaModel
 
-/// How Nextcloud gives a program a password of its own (its login flow, version 2): a person opens a page in a browser and says yes
-/// there, and the program asks until that is so. All requests go to the server that was named, whatever it answers.
+/// Nextcloud's login flow, version 2, by which a program gets a password of its own: a user opens a page in a browser
+/// and confirms, and the program polls until then. All requests go to the given server, whatever its answers say.
 package struct LoginFlow: Sendable {
     /// What was given.
     package struct Granted: Hashable, Sendable {
@@ -40,7 +40,7 @@ package struct LoginFlow: Sendable {
         let isSecure = url.lowercased().hasPrefix("https://")
         guard isSecure || url.lowercased().hasPrefix("http://"), let start = url.firstRange(of: "://")?.upperBound
         else {
-            throw .refused("the server's address begins with https://")
+            throw .refused("the server's address must begin with https://")
         }
         do throws(WebDAVAddress.Invalid) {
             address = try WebDAVAddress(String(url[start...]), isSecure: isSecure)
@@ -48,7 +48,7 @@ package struct LoginFlow: Sendable {
             throw .refused(error.description)
         }
         guard isSecure || address.isLocal else {
-            throw .refused("a login goes over TLS only: use https://")
+            throw .refused("a login requires TLS: use https://")
         }
         do throws(HTTPFailure) {
             client = try HTTPClient(authorities: authorities, connections: 2)
@@ -61,13 +61,13 @@ package struct LoginFlow: Sendable {
     /// - Parameters:
     ///   - pause: Between two questions.
     ///   - patience: How long the person has.
-    ///   - show: Given the page that is to be opened.
+    ///   - show: Called with the page to open.
     package func run(
         pause: Duration = .seconds(2), patience: Duration = .seconds(1_200), show: (String) -> Void
     ) async throws(ServerFailure) -> Granted {
         defer { client.close() }
         guard let begun: Begun = try await ask(url(["index.php", "login", "v2"]), form: "") else {
-            throw .refused("the server has no login flow of Nextcloud's")
+            throw .refused("the server does not offer Nextcloud's login flow")
         }
         let token = begun.poll.token
         guard (1...512).contains(token.utf8.count), token.utf8.allSatisfy(PercentText.isAlphanumeric) else {
@@ -78,7 +78,7 @@ package struct LoginFlow: Sendable {
         let end = ContinuousClock.now + patience
         var longer = Duration.zero
         while ContinuousClock.now < end {
-            // Who is cancelled finds out by the next question.
+            // A cancelled task finds out at its next request.
             try? await Task.sleep(for: min(pause + longer, end - .now))
             longer = .zero
             do throws(ServerFailure) {
@@ -86,17 +86,17 @@ package struct LoginFlow: Sendable {
                 return try granted(answer)
             } catch {
                 switch error {
-                // The person is reading the page: one question more or less is nothing.
+                // The user is reading the page: a failed request does not matter.
                 case .busy(let seconds): longer = .seconds(min(seconds, 60))
                 case .unreachable: continue
                 case .untrusted, .notAuthenticated, .refused, .cancelled: throw error
                 }
             }
         }
-        throw .notAuthenticated("nobody has said yes on the server's page")
+        throw .notAuthenticated("nobody granted access on the server's page")
     }
 
-    private static var strange: ServerFailure { .unreachable("the server's answer is not one of Nextcloud's") }
+    private static var strange: ServerFailure { .unreachable("the server's answer is not a valid Nextcloud answer") }
 
     private func url(_ names: [String]) -> String {
         address.url(names.map { .init($0) }, isFolder: false)
@@ -107,12 +107,12 @@ package struct LoginFlow: Sendable {
         guard let url = URLComponents(string: text), url.host?.lowercased() == address.host, url.user == nil,
             url.percentEncodedPath.hasPrefix("/"), text.utf8.count <= 2_048,
             text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) })
-        else { throw .refused("the server sends to another place: \(PlainText.of(text, longest: 200))") }
+        else { throw .refused("the server redirects to \(PlainText.of(text, longest: 200))") }
         let query = url.percentEncodedQuery.map { "?\($0)" } ?? ""
         return "\(address.isSecure ? "https" : "http")://\(address.server)\(url.percentEncodedPath)\(query)"
     }
 
-    /// - Returns: Nil for 404: nobody has said yes yet, or there is no such thing.
+    /// - Returns: Nil for 404: not confirmed yet, or no such page.
     private func ask<Value: Decodable>(_ url: String, form: String) async throws(ServerFailure) -> Value? {
         var request = HTTPRequest(
             "POST", url,

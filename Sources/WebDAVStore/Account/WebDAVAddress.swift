@@ -2,7 +2,7 @@ import HTTPClient
 import PercentEncoding
 package import ReplicaModel
 
-/// Which folder of which server: `davs://[user@]host[:port]/path`, and `dav://` without TLS.
+/// A folder of a server: `davs://[user@]host[:port]/path`, and `dav://` without TLS.
 package struct WebDAVAddress: Hashable, Sendable, CustomStringConvertible {
     /// What is wrong with a URL, in one line.
     package struct Invalid: Error, Hashable, CustomStringConvertible {
@@ -87,14 +87,14 @@ package struct WebDAVAddress: Hashable, Sendable, CustomStringConvertible {
 
     private static func user(_ text: Substring) throws(Invalid) -> String {
         guard let user = Self.text(text), !user.isEmpty, !user.contains(":"), user.utf8.count <= 255 else {
-            throw Invalid(description: "the URL's user is none")
+            throw Invalid(description: "the URL's user is not valid")
         }
         return user
     }
 
     private static func host(_ text: Substring) throws(Invalid) -> (String, UInt16?) {
         let wrong = Invalid(
-            description: "the URL's host can have letters, digits and . _ - only, or be [an IPv6 address]")
+            description: "the URL's host may contain only letters, digits and . _ -, or be [an IPv6 address]")
         var (name, rest) = (text.prefix { $0 != ":" }, text.drop { $0 != ":" })
         var plain = name
         if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
@@ -112,7 +112,7 @@ package struct WebDAVAddress: Hashable, Sendable, CustomStringConvertible {
         guard !plain.isEmpty, !plain.hasPrefix("-"), plain.utf8.count <= 255 else { throw wrong }
         if rest.isEmpty { return (name.lowercased(), nil) }
         guard rest.hasPrefix(":"), let port = UInt16(rest.dropFirst()), port > 0 else {
-            throw Invalid(description: "the URL's port is none")
+            throw Invalid(description: "the URL's port is not valid")
         }
         return (name.lowercased(), port)
     }
@@ -127,7 +127,7 @@ package struct WebDAVAddress: Hashable, Sendable, CustomStringConvertible {
             }
             let name = FileName(bytes: bytes)
             guard name.isValid, !bytes.contains(where: { $0 < 0x20 }) else {
-                throw Invalid(description: "the URL's path has a name that no folder can have")
+                throw Invalid(description: "the URL's path contains an invalid name")
             }
             path.append(name)
         }

@@ -9,7 +9,7 @@ package enum WebDAVLogin: Hashable, Sendable {
     case token(String)
 
     /// From the lines of a file of credentials: `user=` and `password=`, or `token=`.
-    /// - Parameter user: The one that the URL names.
+    /// - Parameter user: The user in the URL.
     /// - Throws: One line that says what is missing.
     package static func find(user: String?, secrets: [String: String]) throws(ServerFailure) -> WebDAVLogin {
         var values: [String: String] = [:]
@@ -21,9 +21,10 @@ package enum WebDAVLogin: Hashable, Sendable {
         switch (name, values["password"]) {
         case (let name?, let password?): return .password(user: try checked(name), password: try checked(password))
         case (nil, _?):
-            throw .notAuthenticated("there is a password and no user: write user= into the file, or into the URL")
+            throw .notAuthenticated(
+                "the login has a password but no user: add user= to the file, or the user to the URL")
         case (_?, nil) where user == nil:
-            throw .notAuthenticated("there is a user and no password: write password= into the file")
+            throw .notAuthenticated("the login has a user but no password: add password= to the file")
         default: return .nothing
         }
     }
@@ -31,22 +32,23 @@ package enum WebDAVLogin: Hashable, Sendable {
     /// It becomes a part of a header.
     private static func checked(_ text: String) throws(ServerFailure) -> String {
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            throw .notAuthenticated("the login has control characters")
+            throw .notAuthenticated("the login contains control characters")
         }
         return text
     }
 
     /// How it is shown to a server.
     /// - Parameters:
-    ///   - challenge: What the server asks for; nil where it let nobody's request through without a question.
-    ///   - isHidden: Whether nobody on the way can read it.
+    ///   - challenge: The server's challenge; nil before one was received.
+    ///   - isHidden: Whether the connection is private.
     /// - Throws: Where what the server wants is not what there is.
     func shown(_ challenge: Challenge?, isHidden: Bool) throws(ServerFailure) -> HTTPLogin? {
         switch self {
         case .nothing:
             guard challenge == nil else {
                 throw .notAuthenticated(
-                    "the server wants a login: give a file with user= and password= (--credentials, -o credentials=)")
+                    "the server requires a login: give a file with user= and password= (--credentials, -o credentials=)"
+                )
             }
             return nil
         case .token(let token):
@@ -58,7 +60,7 @@ package enum WebDAVLogin: Hashable, Sendable {
                 return .digest(user: user, password: password)
             }
             if let challenge, !challenge.takesBasic {
-                throw .notAuthenticated("the server takes no passwords: it asks for \(challenge.words)")
+                throw .notAuthenticated("the server does not accept passwords: it asks for \(challenge.words)")
             }
             guard isHidden else { throw Self.inTheOpen }
             return .basic(user: user, password: password)
@@ -66,7 +68,7 @@ package enum WebDAVLogin: Hashable, Sendable {
     }
 
     private static var inTheOpen: ServerFailure {
-        .refused("the password would go out in the open: use davs://, or add ?clear=yes to the URL")
+        .refused("the password would be sent unencrypted: use davs://, or add ?clear=yes to the URL")
     }
 }
 
@@ -78,7 +80,7 @@ struct Challenge: Hashable, Sendable {
     let words: String
 
     init(_ header: String) {
-        // Schemes are the words behind which parameters or nothing come; a parameter has its sign in the same word.
+        // A scheme is a word without `=`; its parameters contain one.
         let words = header.split(whereSeparator: { $0 == "," || $0 == " " }).filter { !$0.contains("=") }.map {
             $0.lowercased()
         }

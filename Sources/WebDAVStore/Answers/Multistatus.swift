@@ -1,7 +1,8 @@
 import HTTPClient
 import Threads
 
-/// The answer to a PROPFIND as it comes: it may be of any length, and only what is told of each thing is kept.
+/// Parses the answer to a PROPFIND while it arrives: it may be of any length, and only the result for each resource is
+/// kept.
 // Unchecked: the client's thread alone has the reader until the request has ended, and who waited for that has it then.
 final class Multistatus: @unchecked Sendable {
     /// What one `response` may have.
@@ -17,7 +18,7 @@ final class Multistatus: @unchecked Sendable {
     private var resources: [Resource] = []
     private var count = 0
 
-    /// - Parameter address: Whose entries are kept; all others are somebody else's.
+    /// - Parameter address: Entries outside of this folder are ignored.
     init(_ address: WebDAVAddress) {
         reader = XMLReader(Self.limits) { [unowned self] element in
             count += 1
@@ -27,12 +28,12 @@ final class Multistatus: @unchecked Sendable {
     }
 
     /// Takes bytes as they come.
-    /// - Returns: False for what is no such answer.
+    /// - Returns: False if it is not a valid answer.
     func take(_ bytes: UnsafeRawBufferPointer, _ head: HTTPHead) -> Bool {
         head.status == 207 && reader?.take(bytes) == true
     }
 
-    /// All that is told; nil where it is not all, or no such answer.
+    /// All resources; nil if the answer is incomplete or invalid.
     func finish(_ head: HTTPHead) -> [Resource]? {
         guard head.status == 207, let root = reader?.finish(), root.name == "multistatus",
             root.namespace == Resource.dav

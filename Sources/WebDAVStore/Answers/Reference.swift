@@ -2,7 +2,7 @@ import HTTPClient
 import PercentEncoding
 import ReplicaModel
 
-/// What an answer says that it is about: an `href` (RFC 4918 §8.3), which is a URL or the path of one.
+/// The `href` of an answer (RFC 4918 §8.3), which is a URL or its path.
 enum Reference {
     /// The names below the store's folder.
     /// - Returns: Nil for what is elsewhere: on another host, outside of the folder, or at a path that no folder can have.

@@ -4,12 +4,12 @@ import PathStore
 import PercentEncoding
 import ReplicaModel
 
-/// What a server tells of one thing (`response` of RFC 4918 §14.24).
+/// A resource as the server describes it (`response` of RFC 4918 §14.24).
 struct Resource: Hashable, Sendable {
     /// From the store's folder on.
     var names: [FileName]
     var isFolder = false
-    /// Nil where none is told, as of folders.
+    /// Nil if none is given, as for folders.
     var size: Int64?
     var tag: Tag?
     /// When its content was last written, in seconds since 1970.
@@ -31,7 +31,8 @@ struct Resource: Hashable, Sendable {
     struct Tag: Hashable, Sendable {
         /// Without quotes.
         var value: String
-        /// Whether it may not be a condition (RFC 9110 §13.1.1). Apache says so of what was written within two seconds.
+        /// Whether it can't be a precondition (RFC 9110 §13.1.1). Apache sends weak ones for files written within the
+        /// last two seconds.
         var isWeak: Bool
 
         init?(_ text: String) {
@@ -53,10 +54,10 @@ struct Resource: Hashable, Sendable {
         var dateOf: String?
     }
 
-    /// Another whenever the content is another; by the ETag where there is one, else by time and size.
+    /// Changes whenever the content changes: the ETag if there is one, otherwise time and size.
     var version: String { Self.version(tag, modified: modified, size: size ?? 0) }
 
-    /// The version of a content by what is told of it.
+    /// The version of a content from its properties.
     static func version(_ tag: Tag?, modified: Int64?, size: Int64) -> String {
         tag?.value ?? "t\(modified ?? 0)-\(size)"
     }
@@ -99,7 +100,7 @@ extension Resource {
     /// Bytes of a property that is looked at.
     private static let longestValue = 1_024
 
-    /// - Returns: Nil for what is elsewhere, or can't be told.
+    /// - Returns: Nil if it is outside of the folder or invalid.
     init?(_ response: XMLElement, in address: WebDAVAddress) {
         guard response.name == "response", response.namespace == Self.dav,
             let href = response.children.first(where: { $0.name == "href" && $0.namespace == Self.dav }),

@@ -42,11 +42,11 @@ struct WebDAVRequest: Sendable {
     /// Whether it changes something.
     var isChange: Bool { method != "GET" && method != "PROPFIND" }
 
-    /// Whether a success is one that servers have for it: a portal's page is none.
+    /// Whether a success is one that a WebDAV server sends: the page of a captive portal is not.
     func isDone(by answer: HTTPAnswer) -> Bool {
         switch answer.head.status {
         case 201, 204, 207: true
-        // lighttpd says so of a folder that was moved.
+        // lighttpd answers this after a folder was moved.
         case 200: !isChange || answer.body.isEmpty || answer.head["content-type"]?.contains("html") != true
         case 206: method == "GET"
         default: false
@@ -62,7 +62,7 @@ final class WebDAVConnection: Sendable {
     private let shown: Locked<HTTPLogin?>
     private let silence: Int
     private let answered = Locked<UInt64>(0)
-    /// Whether what Nextcloud and ownCloud tell is asked for; until it is known that the server is none of them.
+    /// Whether to request the properties of Nextcloud and ownCloud; true until the server is known to be neither.
     let isCloud = Locked(true)
 
     /// - Parameters:
@@ -94,7 +94,7 @@ final class WebDAVConnection: Sendable {
 
     /// Asks the server how it wants to be shown the login.
     func enter() async throws(WebDAVError) {
-        // Who is let in without a word may have to say one to change something.
+        // A server that allows reading without a login may require one for changes.
         let isHidden = address.isSecure || address.isLocal || address.mayShowPassword
         do throws(WebDAVError) {
             var request = WebDAVRequest("PROPFIND", [], headers: [("Depth", "0")])
@@ -117,7 +117,7 @@ final class WebDAVConnection: Sendable {
         }
     }
 
-    /// Makes a request whose answer says that it is done.
+    /// Sends a request whose answer means success.
     func send(_ request: WebDAVRequest) async throws(WebDAVError) -> HTTPAnswer {
         guard request.mayRepeat else { return try await sendOnce(request) }
         return try await repeating { () async throws(WebDAVError) in try await self.sendOnce(request) }
@@ -133,7 +133,7 @@ final class WebDAVConnection: Sendable {
                 guard tries < 4, .now - begin < .seconds(10), let pause = Self.pause(after: error, tries) else {
                     throw error
                 }
-                // Who is cancelled finds out by the next request.
+                // A cancelled task finds out at its next request.
                 try? await Task.sleep(for: .seconds(pause))
                 if Task.isCancelled { throw error }
             }
@@ -143,15 +143,15 @@ final class WebDAVConnection: Sendable {
     /// The longest pause that a server asks for and that is waited for here, in seconds.
     private static let longestPause = 2.0
 
-    /// Seconds after which it is worth another try; nil where it is none.
+    /// The number of seconds until a retry; nil if there is no point in one.
     private static func pause(after error: WebDAVError, _ tries: Int) -> Double? {
         switch error {
         case .complaint(let complaint):
             guard [429, 500, 502, 503, 504].contains(complaint.status) else { return nil }
-            // A longer one is for whoever asked.
+            // A longer pause is left to the caller.
             if let pause = complaint.pause { return pause <= longestPause ? pause : nil }
         case .failure(.unreachable): break
-        // Who was silent is silent again, and somebody waits.
+        // A silent server will be silent again, and the caller waits.
         case .failure, .silence, .contentsEndEarly, .unwanted, .strange: return nil
         }
         return .random(in: 0.05...0.2 * Double(1 << tries))

@@ -11,17 +11,17 @@ enum WebDAVError: Error {
     case silence(String)
     case contentsEndEarly
     case unwanted
-    /// The answer is none that WebDAV has: it proves nothing.
+    /// Not a valid WebDAV answer: it proves nothing.
     case strange
 
-    /// What a server says that does not do what it was asked.
+    /// The error of a server that did not carry out a request.
     struct Complaint: Hashable, Sendable {
         var status: Int
-        /// What it says for people, where it says something that WebDAV's servers say.
+        /// The server's message for users, if it is in a known format.
         var message = ""
-        /// Seconds to wait, where it says so.
+        /// The number of seconds to wait, if the answer has it.
         var pause: Double?
-        /// Where it says that the thing is.
+        /// The location of the resource, if the answer has it.
         var location: String?
         var challenge: String?
 
@@ -37,7 +37,7 @@ enum WebDAVError: Error {
             message = String((root["message"]?.text ?? "").prefix(300))
         }
 
-        /// For a person: what the server said.
+        /// For users: what the server answered.
         var words: String { message.isEmpty ? "the server answers \(status)" : "\(message) (\(status))" }
 
         /// Whether it is a matter of waiting.
@@ -72,17 +72,17 @@ enum WebDAVError: Error {
         case .failure(let failure): return failure
         case .silence(let text): return .unreachable(text)
         case .contentsEndEarly, .unwanted: return .cancelled
-        case .strange: return .unreachable("the server's answer is not one of WebDAV's")
+        case .strange: return .unreachable("the server's answer is not a valid WebDAV answer")
         case .complaint(let complaint):
             let text = PlainText.of(complaint.words)
             if complaint.isBusy { return .busy(complaint.pause ?? 1) }
             switch complaint.status {
             case 301, 302, 303, 307, 308:
                 return .refused(
-                    "the server says that the folder is at \(PlainText.of(complaint.location ?? "another place", longest: 200))"
+                    "the server redirects the folder to \(PlainText.of(complaint.location ?? "another place", longest: 200))"
                 )
-            case 401: return .notAuthenticated("the server does not take this login")
-            case 403: return .notAuthenticated("this login may not look into the folder, or it is none (\(text))")
+            case 401: return .notAuthenticated("the server rejects this login")
+            case 403: return .notAuthenticated("this login may not read the folder, or it is not a folder (\(text))")
             case 404, 410: return .refused("there is no folder \(PlainText.of(address.description)) there")
             case 405, 501: return .refused("the server has no WebDAV there (\(text))")
             default: return .unreachable(text)
@@ -93,15 +93,15 @@ enum WebDAVError: Error {
     /// What it means for a call about a path.
     func meaning(_ address: WebDAVAddress, _ path: StoragePath, isChange: Bool) -> PathStorageError {
         switch self {
-        case .contentsEndEarly: return .refused("the contents end before their size")
+        case .contentsEndEarly: return .refused("the content is shorter than declared")
         case .unwanted: return .cancelled
         case .failure, .silence, .strange: return failure(address).storageError
         case .complaint(let complaint):
             let text = PlainText.of("\(path): \(complaint.words)")
             switch complaint.status {
-            case 401: return .notAuthenticated("the server does not take this login any more")
+            case 401: return .notAuthenticated("the server no longer accepts this login")
             case 403: return isChange ? .refused(text) : .unavailable(text)
-            case 423: return .unavailable("\(path): another has locked it")
+            case 423: return .unavailable("\(path): it is locked by another client")
             case 507: return .insufficientQuota(text)
             case 400, 413, 414, 415, 431: return isChange ? .refused(text) : .unreachable(text)
             case 405, 501: return isChange ? .refused(text) : .unreachable(text)

@@ -2,14 +2,14 @@ import Foundation
 import HTTPClient
 import Threads
 
-/// Uploads in chunks that have not ended, noted for the next try, also of the next process: which chunks are on the server, and of
-/// which bytes. A server removes what is left of one after a day.
+/// Records unfinished uploads in chunks, so that they can be continued, even by another process: which chunks are on
+/// the server, and for which bytes. Servers remove abandoned ones after a day.
 final class ChunkNotes: Sendable {
     /// One upload.
     struct Note: Hashable, Sendable, Codable {
         /// The name of its folder on the server.
         var name: String
-        /// Where the file is to be, as an URL.
+        /// The URL of the file.
         var target: String
         var size: Int64
         /// Bytes of each chunk but the last.
@@ -28,7 +28,7 @@ final class ChunkNotes: Sendable {
     /// - Parameter folder: Where they are noted; nil for nowhere.
     init(folder: String?) {
         path = folder.map { $0 + "/uploads.json" }
-        // What cannot be read is begun anew.
+        // If it can't be read, uploads start again.
         let data = path.flatMap { try? Data(contentsOf: URL(filePath: $0)) }
         notes = Locked(data.flatMap { try? JSONDecoder().decode([String: Note].self, from: $0) } ?? [:])
     }
@@ -51,7 +51,7 @@ final class ChunkNotes: Sendable {
     private func change(_ body: (inout [String: Note]) -> Void) {
         notes.withLock { notes in
             body(&notes)
-            // A disk that cannot take it is no reason to stop.
+            // A failure to write is ignored.
             guard let path, let data = try? JSONEncoder().encode(notes) else { return }
             try? data.write(to: URL(filePath: path), options: .atomic)
         }

@@ -19,15 +19,15 @@ package struct ServerAbilities: Hashable, Sendable, Codable {
     var makesParents = false
     /// Whether names may have control characters.
     var takesControls = false
-    /// Whether of many creates at once one won.
+    /// Whether exactly one of several concurrent creates succeeded.
     var createsInOneStep = false
     /// Of many replacements.
     var replacesInOneStep = false
     /// Of many moves to one place.
     var movesInOneStep = false
-    /// Whether a file whose upload was cut is as it was before.
+    /// Whether a file is unchanged after its upload was interrupted.
     var writesWhole = false
-    /// Whether PROPFIND tells the ETags of files.
+    /// Whether PROPFIND returns the ETags of files.
     var hasTags = false
     /// Whether a content that replaced another of its size within a second had another version.
     var isExact = false

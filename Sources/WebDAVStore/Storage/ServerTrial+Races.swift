@@ -2,10 +2,10 @@ import HTTPStorage
 import PathStore
 
 extension ServerTrial {
-    /// Who does the same at once.
+    /// The number of concurrent requests.
     private static let rivals = 8
 
-    /// Many at once: the server has them go one by one, or it does not.
+    /// Several at once, to find out whether the server serializes them.
     func race(_ outcome: inout Outcome) async throws(WebDAVError) {
         var abilities = outcome.abilities
         guard isTimeLeft else {
@@ -69,7 +69,7 @@ extension ServerTrial {
                 try await body(number)
                 return .success(true)
             } catch {
-                // Who is told to wait, or that another was there, has lost.
+                // A client that is told to wait, or that the file exists, has lost.
                 return error.status != nil && error.status != 401 ? .success(false) : .failure(error)
             }
         }

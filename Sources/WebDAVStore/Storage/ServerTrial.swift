@@ -114,10 +114,10 @@ struct ServerTrial: Sendable {
         return now.note == note && now.version == before.version
     }
 
-    /// Whether a file is as it was when the connection ends in the middle of what was to replace it.
+    /// Whether a file is unchanged if the connection ends in the middle of an upload that would replace it.
     private func writesWhole() async throws(WebDAVError) -> Bool {
         let before = try await made("a")
-        // Any file will do that ends before its contents are said to.
+        // Any file that is shorter than its declared size.
         let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return false }
         defer { close(file) }
@@ -138,7 +138,7 @@ struct ServerTrial: Sendable {
         return now.size == before.size && now.version == before.version
     }
 
-    /// Whether a server makes a folder that is not there for what is to be in it.
+    /// Whether the server creates missing parent folders.
     private func makesParents() async throws(WebDAVError) -> Bool {
         try await put("e", "one")
         let there = [name("none"), name("e")]
@@ -249,13 +249,14 @@ struct ServerTrial: Sendable {
         return resource
     }
 
-    /// Whether something of a name is there: that it is not has to be said twice.
+    /// Whether something with this name exists. Its absence has to be confirmed by a second answer.
     private func isThere(_ name: FileName) async throws(WebDAVError) -> Bool {
         if try await connection.find([name], isFolder: false) != nil { return true }
         return try await connection.find([name], isFolder: false) != nil
     }
 
-    /// Whether a server does something. That it does not has to be said twice in the same way: somebody on the way may say so once.
+    /// Whether a server supports something. A failure has to be confirmed by a second, equal one, because a proxy may
+    /// have caused the first.
     private func isDone(_ body: () async throws(WebDAVError) -> Bool) async throws(WebDAVError) -> Bool {
         var former: Int?
         for _ in 0..<4 {
@@ -268,7 +269,7 @@ struct ServerTrial: Sendable {
         throw .strange
     }
 
-    /// Whether a server says that a condition does not hold.
+    /// Whether the server reports that a precondition failed.
     private func isRefused(_ body: () async throws(WebDAVError) -> Void) async throws(WebDAVError) -> Bool {
         var isRefused = false
         _ = try await isDone { () async throws(WebDAVError) in

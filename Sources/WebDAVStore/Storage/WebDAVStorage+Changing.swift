@@ -22,7 +22,7 @@ extension WebDAVConnection {
                 \(sets.joined())</D:propertyupdate>
                 """.utf8))
         let answer = try await send(request)
-        // lighttpd says no more than that.
+        // lighttpd reports nothing more.
         guard answer.head.status == 207 else { return true }
         guard let root = XMLReader.read(answer.body), root.name == "multistatus" else { throw .strange }
         let parts = root.children.flatMap(\.children).filter { $0.name == "propstat" }
@@ -102,7 +102,7 @@ extension WebDAVStorage {
         let isDone = try await get { () async throws(WebDAVError) in
             try await connection.patch(path.names, isFolder: isFolder, values)
         }
-        guard isDone else { throw .storage(.unavailable("\(path): the server does not take its attributes")) }
+        guard isDone else { throw .storage(.unavailable("\(path): the server does not accept its attributes")) }
         if let mode = wanted.mode { resource.note.mode = mode }
         if wanted.date != nil { (resource.note.date, resource.note.dateOf) = (wanted.date, wanted.dateOf) }
     }
@@ -142,7 +142,7 @@ extension WebDAVStorage {
         request.isFolder = resource.isFolder
         do throws(CallError) {
             let answer = try await send(request)
-            // Of some of what is in a folder it says that it stays.
+            // Some of the folder's entries were not removed.
             if answer.head.status == 207 { throw .request(.partial(answer)) }
         } catch {
             guard let status = error.request?.status, [404, 409, 410, 412].contains(status) else { throw error }

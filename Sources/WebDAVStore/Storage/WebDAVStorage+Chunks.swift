@@ -21,7 +21,7 @@ extension WebDAVStorage {
         func chunk(of size: Int64) -> Int64 { max(chunk, size / 9_000 + 1) }
     }
 
-    /// Whether a file is sent in chunks: by a server that takes them, when the URL says whose they are.
+    /// Whether a file is uploaded in chunks: if the server supports them and the URL contains the user.
     func isChunked(_ size: Int64) -> Bool {
         abilities.hasNumbers && abilities.writesWhole && size > chunks.whole && address.uploads != nil
     }
@@ -69,7 +69,7 @@ extension WebDAVStorage {
         }
         request.longestSilence = 600
         do throws(CallError) { try await send(request) } catch {
-            // Chunks that do not add up, or are gone, are sent anew.
+            // Chunks that are inconsistent or gone are sent again.
             if let status = error.request?.status, [400, 404].contains(status) { chunkNotes.end(note) }
             throw try await refused(error, path, isCreate: test == nil)
         }

@@ -16,9 +16,9 @@ extension WebDAVConnection {
     }
     private static let (plainQuestion, cloudQuestion) = (question(""), question("<C:fileid/><C:permissions/>"))
 
-    /// What is told of a thing, and of what is directly in it where that is asked for.
-    /// - Parameter isAbsolute: Whether the names, and those that are told, are from the server's root on.
-    /// - Returns: All that is told, and the server's clock.
+    /// The properties of a resource and, if requested, of its direct children.
+    /// - Parameter isAbsolute: Whether the names in the request and the answer start at the server's root.
+    /// - Returns: The resources, and the server's clock.
     func ask(
         _ names: [FileName], isFolder: Bool, withChildren: Bool, isAbsolute: Bool = false
     ) async throws(WebDAVError) -> ([Resource], now: Int64?) {
@@ -46,8 +46,8 @@ extension WebDAVConnection {
         }
     }
 
-    /// What is told of one thing.
-    /// - Returns: Nil where the server says that there is none, which alone proves nothing.
+    /// The properties of one resource.
+    /// - Returns: Nil if the server returns "not found", which alone proves nothing.
     func find(_ names: [FileName], isFolder: Bool) async throws(WebDAVError) -> (Resource, now: Int64?)? {
         do throws(WebDAVError) {
             let (resources, now) = try await ask(names, isFolder: isFolder, withChildren: false)
@@ -68,7 +68,7 @@ extension WebDAVStorage {
         }
     }
 
-    /// What is at a path; nil where there is nothing, which is proven.
+    /// The resource at a path. Nil is proof that there is none.
     func look(_ path: StoragePath) async throws(CallError) -> Found? {
         do throws(WebDAVError) {
             if let (resource, now) = try await connection.find(path.names, isFolder: path == .root) {
@@ -81,12 +81,12 @@ extension WebDAVStorage {
             else { throw .request(error) }
             return nil
         }
-        // Who answers for the folder above is WebDAV's server, and not a proxy that knows nothing of it.
+        // A server that answers for the folder above is the WebDAV server, and not a proxy that knows nothing about it.
         guard let parent = path.parent else {
-            throw .storage(.unreachable("the store's folder is not there"))
+            throw .storage(.unreachable("the store's folder is missing"))
         }
         guard try await look(parent) != nil else { return nil }
-        // Nor is it gone because somebody on the way said so once.
+        // A single "not found" may come from a proxy.
         return try await get { () async throws(WebDAVError) in
             try await connection.find(path.names, isFolder: false).map { Found(resource: $0, now: $1) }
         }
@@ -101,12 +101,12 @@ extension WebDAVStorage {
 
     func entry(_ found: Found, _ path: StoragePath) throws(CallError) -> PathEntry {
         guard let entry = found.resource.entry(now: found.now) else {
-            throw .storage(.unavailable("\(path): the server does not tell its size"))
+            throw .storage(.unavailable("\(path): the server does not report its size"))
         }
         return entry
     }
 
-    /// What is at a path, for the answer to who expected another.
+    /// The resource at a path, for an error that reports an unexpected state.
     func present(_ path: StoragePath) async throws(CallError) -> PathEntry? {
         try await look(path).map { found throws(CallError) in try entry(found, path) }
     }
@@ -119,7 +119,7 @@ extension WebDAVStorage {
         if isDeep { throw .unsupported("deep listings") }
         guard refusal(of: folder) == nil else { throw .notFound }
         if let page {
-            guard let kept = listings.take(page) else { throw .unreachable("the listing is not known any more") }
+            guard let kept = listings.take(page) else { throw .unreachable("the listing has expired") }
             return listings.page(of: kept)
         }
         return try await call(folder, isChange: false) { () async throws(CallError) in
@@ -143,7 +143,7 @@ extension WebDAVStorage {
             throw .request(error)
         }
         let all = answer.0
-        // It is the answer for this folder only if it says so.
+        // It is an answer about this folder only if it contains the folder itself.
         guard let own = all.first(where: { $0.names == folder.names }) else { throw .request(.strange) }
         guard own.isFolder else { throw .storage(.notFound) }
         let children = all.filter { $0.names.count == folder.names.count + 1 && $0.names.starts(with: folder.names) }

@@ -31,8 +31,8 @@ extension WebDAVStorage {
                 throw .storage(.changed(try self.entry(found, path)))
             }
             if self.abilities.makesParents, try await !self.hasFolder(for: target) { throw .storage(.notFound) }
-            // Also where the server keeps it: lighttpd moves a file into a folder that is there. And nothing else tells later whether a
-            // folder is the one that was moved.
+            // Checked even if the server tests it: lighttpd moves a file into an existing folder. And it can't be told later whether
+            // a folder is the one that was moved.
             if let there = try await self.present(target) { throw .storage(.taken(there)) }
             try await self.move(found.resource, path, to: target)
             guard var moved = try await self.look(target) else { throw .request(.strange) }

@@ -25,7 +25,7 @@ extension WebDAVStorage {
         return try await fetch(path, entry.version ?? "", range, sink)
     }
 
-    /// A file of which nothing is read.
+    /// The current state of a file, without reading content.
     private func readable(_ path: StoragePath, _ version: String?) async throws(CallError) -> PathEntry {
         guard let entry = try await present(path) else { throw .storage(.notFound) }
         guard entry.kind == .file, version == nil || entry.version == version else { throw .storage(.changed(entry)) }
@@ -48,7 +48,7 @@ extension WebDAVStorage {
         request.mayRepeat = false
         let answer: HTTPAnswer
         do throws(CallError) { answer = try await send(request) } catch {
-            // It may be another by now, or nothing; what has nothing where the range begins is read, too.
+            // The file may have changed or be gone; an empty answer for a range past the end is accepted as well.
             if case .request(.unwanted) = error {
                 let entry = try await readable(path, version)
                 throw .storage(intake.failure ?? .unreachable("\(entry.path): it can't be read"))
@@ -62,7 +62,7 @@ extension WebDAVStorage {
         }
         guard let size = intake.size(of: answer.head), isExpected(answer.head, size) else {
             let entry = try await readable(path, version)
-            // sabre says no length where there is nothing.
+            // sabre/dav sends no length for an empty file.
             if entry.size == 0, answer.head.status == 200 { return entry }
             throw .request(.strange)
         }

@@ -62,7 +62,7 @@ extension WebDAVStorage {
             } catch {
                 guard case .storage(.taken(let there)) = error else { throw error }
                 if let there, there.version != version { throw .storage(.changed(there)) }
-                throw .storage(.unreachable("\(path): the server does not take a condition that holds"))
+                throw .storage(.unreachable("\(path): the server rejects a precondition that holds"))
             }
         }
         let temporary = temporaryPath(beside: path)
@@ -84,7 +84,7 @@ extension WebDAVStorage {
         return [("X-OC-Mtime", String(date.seconds))]
     }
 
-    /// The header by which something is changed only while it is as it was seen.
+    /// The precondition that a resource has not changed.
     func condition(_ resource: Resource, _ isTested: Bool) -> [(name: String, value: String)] {
         guard isTested, let tag = resource.tag, !tag.isWeak else { return [] }
         return [("If-Match", tag.header)]
@@ -116,7 +116,7 @@ extension WebDAVStorage {
         return status == 412 ? .storage(.changed(nil)) : error
     }
 
-    /// Whether the folder is there in which something is to be.
+    /// Whether the parent folder exists.
     func hasFolder(for path: StoragePath) async throws(CallError) -> Bool {
         guard let parent = path.parent else { return false }
         return try await look(parent)?.resource.isFolder == true
@@ -127,11 +127,11 @@ extension WebDAVStorage {
         _ path: StoragePath, _ size: Int64, _ attributes: PathAttributes
     ) async throws(CallError) -> PathEntry {
         guard var found = try await look(path) else {
-            throw .storage(.unreachable("\(path): it is gone right after it was written"))
+            throw .storage(.unreachable("\(path): it disappeared right after it was written"))
         }
         // Another client may have been as quick: its content under the version of ours would never be looked at again.
         guard !found.resource.isFolder, found.resource.size == size else {
-            throw .storage(.unreachable("\(path): another has written it since"))
+            throw .storage(.unreachable("\(path): another client has written it since"))
         }
         try await patch(attributes, path, &found.resource)
         return try entry(found, path)
@@ -139,7 +139,7 @@ extension WebDAVStorage {
 
     // MARK: Temporary files
 
-    /// The name of a file that is to be moved.
+    /// A temporary name for a file in the same folder.
     func temporaryPath(beside path: StoragePath) -> StoragePath {
         let name = FileName("\(Self.temporaryPrefix)\(UInt64.random(in: 0 ... .max))")
         return (path.parent ?? .root).appending(name)
@@ -164,7 +164,7 @@ extension WebDAVStorage {
         }
     }
 
-    /// Removes temporary files that nobody can need any more.
+    /// Removes abandoned temporary files.
     func removeStale(_ children: [Resource], _ now: Int64?) async {
         for child in children {
             guard !child.isFolder, let name = child.names.last, Self.isTemporary(name), let modified = child.modified,

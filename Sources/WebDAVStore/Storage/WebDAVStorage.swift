@@ -67,7 +67,7 @@ package final class WebDAVStorage: PathStorage {
     /// Ends all that is under way; every later call is ``PathStorageError/cancelled``.
     package func close() { connection.close() }
 
-    /// The server tells nothing by itself.
+    /// WebDAV has no notifications.
     package func signals() -> AsyncStream<StoragePath?> { AsyncStream { $0.finish() } }
 
     /// What a server has answered is as durable as the server has it.
@@ -81,12 +81,12 @@ package final class WebDAVStorage: PathStorage {
     /// Why nothing can be at a path; nil where something can.
     func refusal(of path: StoragePath) -> String? {
         for name in path.names {
-            if Self.isTemporary(name) { return "names that begin with \(Self.temporaryPrefix) are the store's own" }
+            if Self.isTemporary(name) { return "names starting with \(Self.temporaryPrefix) are reserved" }
             if String(validating: name.bytes, as: UTF8.self) == nil {
-                return "WebDAV takes no names that are not UTF-8"
+                return "WebDAV accepts only UTF-8 names"
             }
             if !abilities.takesControls, name.bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
-                return "the server takes no control characters in names"
+                return "the server does not accept control characters in names"
             }
         }
         return nil
@@ -94,7 +94,7 @@ package final class WebDAVStorage: PathStorage {
 
     // MARK: Errors
 
-    /// Makes a call, and says what its errors mean.
+    /// Makes a call and translates its errors.
     /// - Parameter path: What it is about, for messages.
     func call<Value: Sendable>(
         _ path: StoragePath, isChange: Bool, _ body: () async throws(CallError) -> Value

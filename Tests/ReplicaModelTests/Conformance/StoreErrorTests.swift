@@ -274,7 +274,7 @@ import Testing
     @Test func aFileSystemErrorOfThisSideIsSaid() async throws {
         let bench = try Bench()
         try await bench.settle()
-        // A name that cannot stand here is refused, and what else there is comes.
+        // An invalid name is rejected, and all other items arrive.
         bench.store.add(.file, to: .root, FileName(".."))
         bench.store.write("fine", to: "x")
         try await bench.settle()

@@ -32,7 +32,7 @@ import Testing
         #expect(store.calls(of: .createItem).map(\.template?.filename) == [FileName(fine)])
         let error = try #require(try await bench.report(long).error)
         #expect(error.code == "cannotSynchronize")
-        #expect(error.message == "the store takes no name of more than 100 bytes")
+        #expect(error.message == "the store accepts names of at most 100 bytes")
     }
 
     /// A create whose answer is lost is made again in a store that cannot say what a template made: it is no second item.

@@ -1,15 +1,15 @@
-/// A store whose answers are held to what ``RemoteStore`` promises, each in the one place where it comes in: what is behind
-/// may be of anybody's making.
+/// Validates the answers of a store against the promises of ``RemoteStore``. Each kind of answer is checked in one
+/// place, because a store can be anybody's program.
 ///
-/// An item that cannot be one is left out of a page or a batch, and told of; an answer about a single item that cannot
-/// be one is ``RemoteStoreError/malformedAnswer(_:)``. Neither proves that anything is gone.
+/// An invalid item in a page or a batch is left out and reported; an invalid answer about a single item is a
+/// ``RemoteStoreError/malformedAnswer(_:)``. Neither is evidence that an item is gone.
 struct CheckedStore: RemoteStore {
     let store: any RemoteStore
     var privileges = Privileges()
-    /// Told of each item that was left out, from any thread.
+    /// Called for each item that was left out, from any thread.
     let leftOut: @Sendable (LeftOut) -> Void
 
-    /// An item that cannot be one.
+    /// An invalid item.
     struct LeftOut: Sendable {
         var identifier: ItemIdentifier
         var name: FileName
@@ -23,7 +23,7 @@ struct CheckedStore: RemoteStore {
 
     func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
         let item = try await store.item(identifier)
-        guard item.identifier == identifier else { throw .malformedAnswer("it is of another item") }
+        guard item.identifier == identifier else { throw .malformedAnswer("it describes another item") }
         if identifier == .root { return privileges.taken(item) }
         if let fault = item.fault { throw .malformedAnswer(fault) }
         return privileges.taken(item)
@@ -36,7 +36,9 @@ struct CheckedStore: RemoteStore {
         if let next = answer.next, next.bytes.count > Self.longestToken { throw .malformedAnswer("a page is too long") }
         var seen: Set<ItemIdentifier> = []
         let items = answer.items.filter { item in
-            guard isTaken(item, item.parent == folder ? nil : "it is listed in another folder") else { return false }
+            guard isTaken(item, item.parent == folder ? nil : "it was listed in a folder that is not its parent") else {
+                return false
+            }
             return isTaken(item, seen.insert(item.identifier).inserted ? nil : "it is listed twice")
         }
         return ItemPage(items: items.map(privileges.taken), next: answer.next)
@@ -49,13 +51,15 @@ struct CheckedStore: RemoteStore {
     func enumerateChanges(from anchor: SyncAnchor) async throws(RemoteStoreError) -> ChangeBatch {
         var batch = try await store.enumerateChanges(from: anchor)
         _ = try checked(batch.anchor)
-        if batch.moreComing, batch.anchor == anchor { throw .malformedAnswer("more is to come after the same anchor") }
+        if batch.moreComing, batch.anchor == anchor {
+            throw .malformedAnswer("more changes after the same anchor")
+        }
         let inRing = rings(in: batch.updated)
         batch.updated = batch.updated.filter {
-            isTaken($0, inRing.contains($0.identifier) ? "it is in itself" : nil)
+            isTaken($0, inRing.contains($0.identifier) ? "it is its own ancestor" : nil)
         }
         batch.updated = batch.updated.map(privileges.taken)
-        // What is there and gone at once is not positively gone.
+        // An item that is reported both as updated and as deleted is not certainly deleted.
         let updated = Set(batch.updated.map(\.identifier))
         batch.deleted = batch.deleted.filter { $0.fault == nil && !updated.contains($0) }
         return batch
@@ -75,13 +79,13 @@ struct CheckedStore: RemoteStore {
         }
         if let fault = checked.fault { throw .malformedAnswer(fault) }
         guard item.identifier == identifier, item.kind == .file else {
-            throw .malformedAnswer("the content is another item's")
+            throw .malformedAnswer("the content belongs to another item")
         }
-        if let version, item.version.content != version { throw .malformedAnswer("the content is of another version") }
-        guard item.size >= 0, item.size <= Item.largestSize else { throw .malformedAnswer("the size cannot be one") }
+        if let version, item.version.content != version { throw .malformedAnswer("the content has another version") }
+        guard item.size >= 0, item.size <= Item.largestSize else { throw .malformedAnswer("the size is out of range") }
         let whole = 0..<item.size
         guard checked.missing(in: range?.clamped(to: whole) ?? whole).isEmpty else {
-            throw .malformedAnswer("the content ends too early")
+            throw .malformedAnswer("the content is incomplete")
         }
         return privileges.taken(item)
     }
@@ -90,7 +94,7 @@ struct CheckedStore: RemoteStore {
         basedOn template: ItemTemplate, fields: ItemFields, contents: ItemContents?, options: CreateOptions
     ) async throws(RemoteStoreError) -> StoreResult {
         try checkName(template, fields: .filename)
-        // What the store can't keep stays here.
+        // What the store can't keep stays local.
         if template.kind == .symlink, !properties.keepsSymlinks { throw .excludedFromSync }
         return try await result { () async throws(RemoteStoreError) in
             try await store.createItem(basedOn: template, fields: fields, contents: contents, options: options)
@@ -123,11 +127,11 @@ struct CheckedStore: RemoteStore {
         }
     }
 
-    /// A name that the store says it can't have is not sent.
+    /// Rejects names that the store declares it can't keep.
     private func checkName(_ template: ItemTemplate, fields: ItemFields) throws(RemoteStoreError) {
         let longest = properties.longestName
         guard fields.contains(.filename), template.filename.bytes.count > longest else { return }
-        throw .cannotSynchronize("the store takes no name of more than \(longest) bytes")
+        throw .cannotSynchronize("the store accepts names of at most \(longest) bytes")
     }
 
     func signals() -> AsyncStream<Void> { store.signals() }
@@ -138,10 +142,10 @@ struct CheckedStore: RemoteStore {
 }
 
 extension CheckedStore {
-    /// Bytes of an anchor or a page, at most.
+    /// The maximum length of an anchor or a page, in bytes.
     private static let longestToken = 500
 
-    /// Runs a fetch whose sink takes no more once the task is cancelled.
+    /// Runs a fetch whose sink rejects everything once the task is cancelled.
     private func endable(
         _ sink: CheckedSink, _ fetch: () async throws(RemoteStoreError) -> Item
     ) async throws(RemoteStoreError) -> Item {
@@ -172,14 +176,14 @@ extension CheckedStore {
         return anchor
     }
 
-    /// Whether an item can be one; tells of it when it cannot.
+    /// Whether an item is valid; reports it if not.
     private func isTaken(_ item: Item, _ fault: String?) -> Bool {
         guard let fault = item.fault ?? fault else { return true }
         leftOut(LeftOut(identifier: item.identifier, name: item.filename, fault: fault))
         return false
     }
 
-    /// The items of a batch that are, by what the batch says, in themselves.
+    /// The items that, according to the batch, are their own ancestors.
     private func rings(in items: [Item]) -> Set<ItemIdentifier> {
         let folders = items.filter { $0.kind == .folder }
         let parents = Dictionary(folders.map { ($0.identifier, $0.parent) }, uniquingKeysWith: { $1 })
@@ -199,7 +203,7 @@ extension CheckedStore {
 }
 
 extension RemoteStoreError {
-    /// The error without an attached item that cannot be one.
+    /// The error, without its attached item if that is invalid.
     fileprivate var withoutFaults: RemoteStoreError {
         switch self {
         case .filenameCollision(let item?) where item.fault != nil: .filenameCollision(nil)

@@ -1,19 +1,19 @@
-/// What a store's word may bring beside bytes and names: nobody gets somebody else's rights by it.
+/// Limits which rights a store can grant: nobody gains another user's rights through it.
 ///
-/// The daemon may be root, and what it makes belongs to the folder's owner: a set-user-ID bit from the store would be
-/// root's rights for whoever writes there.
+/// The daemon may be root, and what it creates belongs to the folder's owner: a set-user-ID bit from the store would
+/// give root's rights to whoever can write there.
 struct Privileges: Hashable, Sendable {
-    /// Whether set-user-ID and set-group-ID bits come and go as the other bits do.
+    /// Whether set-user-ID and set-group-ID bits are replicated like the other bits.
     var trustsSetID = false
 
-    /// What is replicated of a mode.
+    /// The part of a mode that is replicated.
     func replicated(_ mode: UInt16) -> UInt16 { trustsSetID ? mode & 0o7777 : mode & 0o1777 }
 
-    /// Whether the store's mode says anything else than a file's own: bits that it can't have are no difference.
+    /// Whether the store's mode differs from a file's own in bits that are replicated.
     func isChange(_ mode: UInt16, of own: UInt16) -> Bool { replicated(mode) != replicated(own) }
 
-    /// The metadata without what a store can't give: of attributes only the user's are left, never `security.*`,
-    /// `trusted.*` or `system.*`.
+    /// The metadata that is accepted from a store: only attributes in `user.`, never `security.*`, `trusted.*` or
+    /// `system.*`.
     func taken(_ metadata: ItemMetadata) -> ItemMetadata {
         var taken = metadata
         taken.mode = metadata.mode.map(replicated)

@@ -1,12 +1,12 @@
 import Threads
 
-/// Lets a number of tasks in at a time; the others wait in order. A number below 1 counts as 1.
+/// Limits the number of concurrent calls; further tasks wait in order. A limit below 1 counts as 1.
 package final class CallGate: Sendable {
     private struct State {
         var free: Int
         var tickets = 0
         var waiting: [(ticket: Int, task: CheckedContinuation<Bool, Never>)] = []
-        /// Cancelled before they waited.
+        /// Tasks that were cancelled before they waited.
         var cancelled: Set<Int> = []
     }
 
@@ -16,8 +16,8 @@ package final class CallGate: Sendable {
         state = Locked(State(free: max(1, limit)))
     }
 
-    /// Waits for a place; whoever got one owes a ``leave()``.
-    /// - Throws: ``RemoteStoreError/cancelled`` when the task is cancelled before.
+    /// Waits for a place. A caller that got one must call ``leave()``.
+    /// - Throws: ``RemoteStoreError/cancelled`` if the task is cancelled first.
     package func enter() async throws(RemoteStoreError) {
         let ticket = state.withLock {
             $0.tickets += 1
@@ -32,7 +32,7 @@ package final class CallGate: Sendable {
         if !hasPlace { throw .cancelled }
     }
 
-    /// Gives the place to the next that waits.
+    /// Hands the place to the next waiting task.
     package func leave() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             if state.waiting.isEmpty {

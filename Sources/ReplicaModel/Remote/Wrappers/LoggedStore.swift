@@ -2,7 +2,7 @@ public import Logging
 
 /// A store whose calls are logged: successes at `debug`, failures at `notice`.
 ///
-/// Only methods, identifiers and codes of errors are written: names, contents and the texts of errors may be secret.
+/// Only methods, identifiers and error codes are written: names, contents and error texts may be secret.
 public struct LoggedStore: StoreWrapper {
     public let store: any RemoteStore
     private let logger: Logger

@@ -4,16 +4,15 @@ public enum StoreMethod: String, Hashable, Sendable, CaseIterable {
     case createItem, itemCreated, modifyItem, deleteItem, importDidFinish
 }
 
-/// A store that adds something to every call of another one. A wrapper writes ``pass(_:_:hasContents:_:)`` and has
-/// the rest.
+/// A store that adds something to every call of another one. A wrapper implements only ``pass(_:_:hasContents:_:)``.
 public protocol StoreWrapper: RemoteStore {
-    /// The store behind.
+    /// The wrapped store.
     var store: any RemoteStore { get }
 
-    /// Runs one call of the store behind.
+    /// Runs one call of the wrapped store.
     /// - Parameters:
     ///   - method: The method that was called.
-    ///   - identifier: The item, the listed folder or the template; nil where the method has none.
+    ///   - identifier: The item, the listed folder or the template; nil if the method has none.
     ///   - hasContents: Whether contents are sent with the call.
     ///   - body: The call.
     func pass<Result: Sendable>(
