@@ -6,7 +6,7 @@ extension Replica {
     func bounce(_ number: ItemNumber) throws(ReplicaError) {
         try rename(number) { (tree, node) throws(ReplicaError) in
             guard let folder = node.parent else { throw .errno(.noSuchFileOrDirectory) }
-            let name = tree.storeNames.bounced.free(besides: node.name) { tree.isTaken($0, in: folder) }
+            let name = tree.storeNames.conflicts.free(besides: node.name) { tree.isTaken($0, in: folder) }
             return (folder, name)
         }
     }
@@ -22,7 +22,7 @@ extension Replica {
             }
             try tree.children(of: folder)
             guard folder.children?[name] != nil else { return (folder, name) }
-            return (folder, tree.storeNames.bounced.free(besides: name) { tree.isTaken($0, in: folder) })
+            return (folder, tree.storeNames.conflicts.free(besides: name) { tree.isTaken($0, in: folder) })
         }
     }
 
@@ -31,7 +31,7 @@ extension Replica {
         let (host, day) = (Self.host, Self.day(clock.wall()))
         try rename(number) { (tree, node) throws(ReplicaError) in
             guard let folder = node.parent else { throw .errno(.noSuchFileOrDirectory) }
-            let name = tree.storeNames.bounced.conflict(of: node.name, host: host, day: day) {
+            let name = tree.storeNames.conflicts.conflict(of: node.name, host: host, day: day) {
                 tree.isTaken($0, in: folder)
             }
             node.conflict = node.base.map { ConflictOrigin(original: $0.identifier, date: clock.wall()) }

@@ -58,7 +58,8 @@ extension Replica {
             let children = try tree.children(of: folder)
             let other = children[row.name]
             if let other, !other.isNew { return nil }
-            let name = other == nil ? row.name : tree.storeNames.bounced.free(besides: row.name) { children[$0] != nil }
+            let name =
+                other == nil ? row.name : tree.storeNames.conflicts.free(besides: row.name) { children[$0] != nil }
             return (tree.presented(folder), folder.number, name, folder.lookups > 0)
         }
         guard let (above, number, name, isSeen) = target else { return nil }
@@ -122,23 +123,5 @@ extension ItemRow {
     mutating func endUnsent() {
         flags.subtract(.untilCreated)
         (dirty, sent, sentContent, failure) = ([], nil, nil, nil)
-    }
-}
-
-extension StateFolders {
-    /// Moves the only remaining copy to `kept/`; a placeholder has nothing to preserve.
-    func preserveDeleted(_ row: ItemRow) throws(Errno) {
-        let deleted = try openDeleted()
-        defer { close(deleted) }
-        let place = BackingPath(folder: deleted, name: FileName(row.asideName))
-        guard row.kind != .folder, row.materialization != .dataless else {
-            _ = place.name.withCString { unlinkat(deleted, $0, row.kind == .folder ? AT_REMOVEDIR : 0) }
-            return
-        }
-        do throws(Errno) {
-            try keep(place, of: row.number, row.name)
-        } catch {
-            guard error == .noSuchFileOrDirectory else { throw error }  // It is in the tree again.
-        }
     }
 }

@@ -83,23 +83,6 @@ extension StateFolders {
     }
 }
 
-extension StateFolders {
-    /// Moves a file to ``kept``, named by its item's number and name. Files kept earlier stay.
-    func keep(_ place: BackingPath, of number: UInt64, _ name: FileName) throws(Errno) {
-        let folder = try Errno.check(
-            kept.withPlatformString { open($0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
-        defer { close(folder) }
-        for count in 1...1000 {
-            let text = count == 1 ? "\(number) " : "\(number)-\(count) "
-            let kept = BackingPath(folder: folder, name: FileName(bytes: Array(text.utf8) + name.bytes.prefix(220)))
-            do throws(Errno) { return try place.move(to: kept) } catch {
-                guard error == .fileExists else { throw error }
-            }
-        }
-        throw .fileExists
-    }
-}
-
 extension BackingPath {
     /// rename(2), never over what is there: whoever has a descriptor of the folder can make a name in it at any moment.
     func move(to other: BackingPath) throws(Errno) {

@@ -62,7 +62,7 @@ extension SyncEngine {
             tree.policy.keepsTrash = properties.keepsTrash
             tree.policy.isCaseSensitive = properties.isCaseSensitive
             tree.policy.recognizesCreates = properties.recognizesCreates
-            tree.storeNames.bounced = BouncedName(longest: properties.longestName)
+            tree.storeNames.conflicts = ConflictNames(longest: properties.longestName)
         }
     }
 

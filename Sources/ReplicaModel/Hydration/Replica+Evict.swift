@@ -91,16 +91,6 @@ extension Tree {
         return try errnos { () throws(Errno) in try place.xattrNames().contains("security.capability") }
     }
 
-    /// Whether the node is pinned by itself or by the nearest folder above that is pinned or unpinned.
-    func isPinned(_ node: Node) -> Bool {
-        var here: Node? = node
-        while let node = here {
-            if node.pin != .inherited { return node.pin == .pinned }
-            here = node.parent
-        }
-        return false
-    }
-
     /// Marks the file before freeing its blocks, so that the next scan completes an eviction that a crash interrupted.
     fileprivate func punch(_ node: Node) throws(ReplicaError) {
         guard let base = node.base else { return }

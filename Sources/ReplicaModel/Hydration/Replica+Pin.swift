@@ -78,6 +78,16 @@ extension Replica {
 }
 
 extension Tree {
+    /// Whether the node is pinned by itself or by the nearest folder above that is pinned or unpinned.
+    func isPinned(_ node: Node) -> Bool {
+        var here: Node? = node
+        while let node = here {
+            if node.pin != .inherited { return node.pin == .pinned }
+            here = node.parent
+        }
+        return false
+    }
+
     /// Queues a node's content for download if it is pinned.
     func want(_ node: Node) {
         guard wanted.hasPins, node.materialization != .whole, !node.isDeleted, isPinned(node) else { return }

@@ -16,7 +16,7 @@ struct PassingName {
     /// - Parameters:
     ///   - name: The item's local name.
     ///   - attempt: Each attempt gives a different name.
-    func of(_ number: ItemNumber, _ name: FileName, attempt: Int, _ limit: BouncedName) -> FileName {
+    func of(_ number: ItemNumber, _ name: FileName, attempt: Int, _ limit: ConflictNames) -> FileName {
         let label = attempt == 0 ? "\(number.rawValue)-" : "\(number.rawValue).\(attempt)-"
         return limit.after(beginning + Array(label.utf8), name)
     }

@@ -60,30 +60,6 @@ extension Tree {
         guard !isCut, fingerprint.size != base.size else { return fingerprint }
         return makePlaceholder(of: node, line, in: folder) ?? fingerprint
     }
-
-    /// Turns a file into a placeholder.
-    /// - Returns: Nil if that is not possible.
-    func makePlaceholder(of node: Node, _ line: FolderListing.Line, in folder: Node) -> FileFingerprint? {
-        guard let base = node.base, line.status.links == 1 else { return nil }
-        do throws(ReplicaError) {
-            let place = BackingPath(folder: try descriptor(of: folder), name: line.name)
-            let status = try errnos { () throws(Errno) in
-                try place.setXattr(OwnXattr.dataless, to: mark.whileEvicting)
-                let file = try place.open(O_WRONLY)
-                defer { close(file) }
-                try Errno.check(ftruncate(file, Int(base.size)))
-                try node.keepTime(of: file)
-                try place.setXattr(OwnXattr.dataless, to: mark.value)
-                return try FileStatus(descriptor: file)
-            }
-            node.materialization = .dataless
-            node.ranges = RangeSet64()
-            node.dirty.remove(.contents)
-            return FileFingerprint(status)
-        } catch {
-            return nil  // It will be compared with the store's content.
-        }
-    }
 }
 
 extension FileAfterPowerCut {

@@ -1,15 +1,15 @@
-/// How items are named in the store, and which names it did not take.
+/// The names of items in the store, and which of them it rejected.
 struct StoreNames {
     /// How many consecutive name collisions are tolerated: a store may report one for every name.
     static let mostCollisions = 4
 
-    /// How names are made that the store takes.
-    var bounced = BouncedName()
-    /// What items are called in the store while a ring of moves is taken apart.
+    /// Makes names within the store's limits.
+    var conflicts = ConflictNames()
+    /// The temporary names of items in the store while a cycle of moves is resolved.
     let passing: PassingName
     /// The number of consecutive collisions of an item's name.
     private var collisions: [ItemNumber: Int] = [:]
-    /// Items whose passing name the store did not take.
+    /// Items whose temporary name the store rejected.
     private var stuck: Set<ItemNumber> = []
 
     init(passing: PassingName) { self.passing = passing }

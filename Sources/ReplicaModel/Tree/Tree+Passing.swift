@@ -5,7 +5,7 @@ extension Tree {
         // Another client's unknown file is in the way only once.
         var attempt = storeNames.collisions(of: node)
         while true {
-            let name = storeNames.passing.of(node.number, node.name, attempt: attempt, storeNames.bounced)
+            let name = storeNames.passing.of(node.number, node.name, attempt: attempt, storeNames.conflicts)
             if folder.children?[name] == nil { return name }
             attempt += 1
         }
@@ -25,7 +25,7 @@ extension Tree {
         }
         let name = node?.name ?? meaning
         func isTaken(_ name: FileName) -> Bool { folder.children?[name].map { $0 !== node } ?? false }
-        return isTaken(name) ? storeNames.bounced.free(besides: name, isTaken: isTaken) : name
+        return isTaken(name) ? storeNames.conflicts.free(besides: name, isTaken: isTaken) : name
     }
 
     /// The name that the store has an item under; the local one while that is a passing name.

@@ -64,7 +64,8 @@ import Testing
         try await bench.settle()
         #expect(bench.replica.withTree { $0.policy.isCaseSensitive } == false)
         let long = FileName(String(repeating: "n", count: 200))
-        #expect(bench.replica.withTree { $0.storeNames.bounced.free(besides: long) { _ in false } }.bytes.count == 100)
+        #expect(
+            bench.replica.withTree { $0.storeNames.conflicts.free(besides: long) { _ in false } }.bytes.count == 100)
     }
 
     /// The name that gives way is one that the store can tell from all others at once.

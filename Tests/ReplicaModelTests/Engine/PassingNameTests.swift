@@ -161,7 +161,7 @@ import Threads
     @Test(arguments: [true, false]) func whatNobodyKnowsGetsItsName(isListed: Bool) async throws {
         let bench = try Bench()
         let name = bench.replica.withTree {
-            $0.storeNames.passing.of(ItemNumber(7), FileName("a.txt"), attempt: 2, $0.storeNames.bounced)
+            $0.storeNames.passing.of(ItemNumber(7), FileName("a.txt"), attempt: 2, $0.storeNames.conflicts)
         }
         for folder in ["d", "e"] { bench.store.makeFolder(folder) }
         bench.store.write("one", to: "d/" + name.description)
@@ -183,7 +183,8 @@ import Threads
     /// What another replica calls so is its own affair.
     @Test func theNamesOfOthersAreNamed() async throws {
         let bench = try Bench()
-        let name = PassingName(mark: Array("another".utf8)).of(ItemNumber(7), FileName("a"), attempt: 0, BouncedName())
+        let name = PassingName(mark: Array("another".utf8)).of(
+            ItemNumber(7), FileName("a"), attempt: 0, ConflictNames())
         bench.store.write("one", to: name.description)
         try await bench.settle()
         #expect(try bench.tree().keys.sorted() == [name.description])

@@ -8,25 +8,25 @@ import Testing
 
     @Test(arguments: ["a", "a.txt", "-", "7-b", ".hidden", "\u{e4}\u{2713}", "name with spaces"], [0, 3])
     func aNameSaysWhatItStandsFor(name: String, attempt: Int) {
-        let passing = names.of(ItemNumber(12), FileName(name), attempt: attempt, BouncedName())
+        let passing = names.of(ItemNumber(12), FileName(name), attempt: attempt, ConflictNames())
         #expect(passing.isValid)
         #expect(names.meaning(of: passing) == FileName(name))
         #expect(names.isPassing(passing))
         // Another item's, another attempt's and another domain's are others.
-        #expect(passing != names.of(ItemNumber(1), FileName(name), attempt: attempt, BouncedName()))
-        #expect(passing != names.of(ItemNumber(12), FileName(name), attempt: attempt + 1, BouncedName()))
+        #expect(passing != names.of(ItemNumber(1), FileName(name), attempt: attempt, ConflictNames()))
+        #expect(passing != names.of(ItemNumber(12), FileName(name), attempt: attempt + 1, ConflictNames()))
         #expect(PassingName(mark: []).meaning(of: passing) == nil)
     }
 
     @Test func aLongNameIsCut() {
         let name = FileName(String(repeating: "\u{e4}", count: 120) + ".txt")
-        let passing = names.of(ItemNumber(.max), name, attempt: 9, BouncedName(longest: 100))
+        let passing = names.of(ItemNumber(.max), name, attempt: 9, ConflictNames(longest: 100))
         #expect(passing.bytes.count <= 100)
         #expect(names.meaning(of: passing)?.description.hasSuffix("\u{e4}.txt") == true)
     }
 
     @Test func whatIsNoPassingNameMeansNothing() {
-        let passing = names.of(ItemNumber(12), FileName("a"), attempt: 0, BouncedName()).description
+        let passing = names.of(ItemNumber(12), FileName("a"), attempt: 0, ConflictNames()).description
         let beginning = String(passing.dropLast("12-a".count))
         for end in ["", "12", "12-", "-a", "x-a"] {
             #expect(names.meaning(of: FileName(beginning + end)) == nil, "\(end)")

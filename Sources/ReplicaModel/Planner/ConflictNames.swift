@@ -1,5 +1,5 @@
-/// Names for items that have to give way (MODEL.md#decisions), within the store's limit of length.
-struct BouncedName {
+/// Names for items whose own name is taken, and for conflict copies (MODEL.md#decisions), within the store's limit of length.
+struct ConflictNames {
     private let longest: Int
 
     /// - Parameter longest: The store's ``StoreProperties/longestName``; values out of range are clamped.

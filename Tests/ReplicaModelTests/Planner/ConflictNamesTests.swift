@@ -2,9 +2,9 @@ import Testing
 
 @testable import ReplicaModel
 
-@Suite struct BouncedNameTests {
+@Suite struct ConflictNamesTests {
     private func free(_ name: String, taken: Set<String> = []) -> String {
-        BouncedName().free(besides: FileName(name)) { taken.contains($0.description) }.description
+        ConflictNames().free(besides: FileName(name)) { taken.contains($0.description) }.description
     }
 
     @Test func theNumberStandsBeforeTheExtension() {
@@ -22,12 +22,12 @@ import Testing
     @Test func aLongNameIsCutAtACharactersEnd() {
         for length in 240...255 {
             let name = String(repeating: "ä", count: length / 2) + ".txt"
-            let free = BouncedName().free(besides: FileName(bytes: Array(name.utf8.prefix(255)))) { _ in false }
+            let free = ConflictNames().free(besides: FileName(bytes: Array(name.utf8.prefix(255)))) { _ in false }
             #expect(free.bytes.count <= 255)
             #expect(free.isValid)
         }
         let long = FileName(String(repeating: "ä", count: 125) + ".txt")
-        let free = BouncedName().free(besides: long) { _ in false }
+        let free = ConflictNames().free(besides: long) { _ in false }
         #expect(String(validating: free.bytes, as: UTF8.self) != nil)
         #expect(free.description.hasSuffix("ä 2.txt"))
     }
@@ -49,7 +49,7 @@ import Testing
     @Test func aConflictSaysWhoAndWhen() {
         let name = FileName("report.odt")
         func copy(_ taken: Set<String>) -> String {
-            BouncedName().conflict(of: name, host: "desk", day: "2026-11-21") { taken.contains($0.description) }
+            ConflictNames().conflict(of: name, host: "desk", day: "2026-11-21") { taken.contains($0.description) }
                 .description
         }
         #expect(copy([]) == "report (conflict desk 2026-11-21).odt")
@@ -59,8 +59,8 @@ import Testing
     @Test(arguments: [(100, 100), (255, 255), (4096, 255), (-5, 80)])
     func noNameIsLongerThanTheStoreTakes(longest: Int, count: Int) {
         let name = FileName(String(repeating: "x", count: 251) + ".txt")
-        let free = BouncedName(longest: longest).free(besides: name) { _ in false }
+        let free = ConflictNames(longest: longest).free(besides: name) { _ in false }
         #expect(free.bytes.count == count && free.description.hasSuffix("xx 2.txt"))
-        #expect(BouncedName(longest: longest).free(besides: FileName("a.t")) { _ in false } == FileName("a 2.t"))
+        #expect(ConflictNames(longest: longest).free(besides: FileName("a.t")) { _ in false } == FileName("a 2.t"))
     }
 }

@@ -1,0 +1,37 @@
+internal import CLinux
+internal import Glibc
+internal import SystemPackage
+
+/// `kept/`: files that must not stay in the tree and exist nowhere else.
+extension StateFolders {
+    /// Moves a file to ``kept``, named by its item's number and name. Files kept earlier stay.
+    func keep(_ place: BackingPath, of number: UInt64, _ name: FileName) throws(Errno) {
+        let folder = try Errno.check(
+            kept.withPlatformString { open($0, CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
+        defer { close(folder) }
+        for count in 1...1000 {
+            let text = count == 1 ? "\(number) " : "\(number)-\(count) "
+            let kept = BackingPath(folder: folder, name: FileName(bytes: Array(text.utf8) + name.bytes.prefix(220)))
+            do throws(Errno) { return try place.move(to: kept) } catch {
+                guard error == .fileExists else { throw error }
+            }
+        }
+        throw .fileExists
+    }
+
+    /// Moves the only remaining copy to `kept/`; a placeholder has nothing to preserve.
+    func preserveDeleted(_ row: ItemRow) throws(Errno) {
+        let deleted = try openDeleted()
+        defer { close(deleted) }
+        let place = BackingPath(folder: deleted, name: FileName(row.asideName))
+        guard row.kind != .folder, row.materialization != .dataless else {
+            _ = place.name.withCString { unlinkat(deleted, $0, row.kind == .folder ? AT_REMOVEDIR : 0) }
+            return
+        }
+        do throws(Errno) {
+            try keep(place, of: row.number, row.name)
+        } catch {
+            guard error == .noSuchFileOrDirectory else { throw error }  // It is in the tree again.
+        }
+    }
+}
