@@ -102,7 +102,7 @@ import Testing
         try await Self.run(
             """
             refused 15 "the bucket nosuch does not exist there" replica add x --store "s3://nosuch?endpoint=$endpoint"
-            refused 15 "the URL names no bucket" replica add x --store "s3:///folder"
+            refused 15 "the URL has no valid bucket" replica add x --store "s3:///folder"
             refused 15 "unknown option" replica add x --store "s3://bucket?endpont=$endpoint"
             refused 15 "Failed to connect to 127.0.0.1" replica add x --store "s3://bucket?endpoint=http://127.0.0.1:1"
             mv "$home/.aws/credentials" keys

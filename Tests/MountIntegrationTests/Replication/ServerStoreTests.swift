@@ -115,7 +115,7 @@ import Testing
             url="sftp://server$HERE/storage"
             refused 15 "there is no directory $HERE/none there" replica add x --store "sftp://server$HERE/none"
             refused 15 'the store URL holds a secret' replica add x --store "sftp://me:secret@server$HERE/storage"
-            refused 15 "the URL's host can have letters" replica add x --store "sftp://-oProxyCommand=x$HERE/storage"
+            refused 15 "the URL's host may contain only letters" replica add x --store "sftp://-oProxyCommand=x$HERE/storage"
             echo >ssh/authorized
             refused 15 'ssh-copy-id' replica add x --store "$url"
             cp ssh/id.pub ssh/authorized

@@ -102,12 +102,12 @@ import Testing
             refused 15 "the server rejects this login" replica add x --store "dav://$place/" --credentials wrong
             refused 15 "the server requires a login" replica add x --store "dav://$place/"
             refused 15 "there is no folder dav://$place/none there" replica add x --store "dav://$place/none" --credentials login
-            refused 15 "the URL's host can have" replica add x --store "davs:///folder"
+            refused 15 "the URL's host may contain" replica add x --store "davs:///folder"
             refused 15 "unknown option" replica add x --store "dav://$place/?frob=1" --credentials login
             refused 15 "Failed to connect to 127.0.0.1" replica add x --store "davs://127.0.0.1:1/" --credentials login
             echo password=pass >only
             chmod 600 only
-            refused 15 "write user= into the file" replica add x --store "dav://$place/" --credentials only
+            refused 15 "add user= to the file" replica add x --store "dav://$place/" --credentials only
             plain=$place
             start_server tls
             refused 15 "certificate" replica add x --store "davs://$place/" --credentials login
