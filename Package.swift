@@ -175,6 +175,12 @@ let package = Package(
                 "ReplicaTestSupport", log, system,
             ], exclude: page, swiftSettings: strict),
         .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "S3Store", "SFTPStore", "WebDAVStore", "ProcessStore", "StoreServer", "HTTPClient", "HTTPStorage",
+                "PathStore", "ReplicaModel", "ReplicaTestSupport",
+            ], exclude: page + ["corpus"], swiftSettings: strict),
+        .testTarget(
             name: "MachineTests",
             dependencies: [
                 "DirectoryStore", "S3Store", "SFTPStore", "WebDAVStore", "HTTPClient", "HTTPStorage", "PathStore",

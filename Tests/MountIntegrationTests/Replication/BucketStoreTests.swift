@@ -90,6 +90,11 @@ import Testing
             # No secret is where others see it.
             pid=$(pgrep -P "$(daemon)")
             finds_no -q "$secret" "/proc/$pid/cmdline" "/proc/$pid/environ"
+            finds_no -q "$secret" "/proc/$(daemon)/cmdline" /proc/mounts
+            replica status d >said
+            finds_no -q "$secret" said
+            # Nor does a crash leave them on a disk.
+            grep -q '^Max core file size  *0  *0 ' "/proc/$pid/limits"
             # Files there come and go meanwhile.
             test -s "$STATE/domain.json"; if grep -rqF "$secret" "$STATE"; then fail "the secret is in the state"; fi
             umount "$MNT"
