@@ -26,6 +26,7 @@ let package = Package(
         .executable(name: "replica-passthrough", targets: ["replica-passthrough"]),
         .executable(name: "replica-store-s3", targets: ["replica-store-s3"]),
         .executable(name: "replica-store-webdav", targets: ["replica-store-webdav"]),
+        .executable(name: "replica-store-rclone", targets: ["replica-store-rclone"]),
         .library(name: "FuseMount", targets: ["FuseMount"]),
         .library(name: "ReplicaModel", targets: ["ReplicaModel"]),
         // For whoever writes a store: the promises that every store keeps, as tests, and stores that fail on purpose.
@@ -94,6 +95,13 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "RcloneStore",
+            dependencies: [
+                "HTTPClient", "HTTPStorage", "ChildProcess", "PercentEncoding", "Threads", "PathStore", "ReplicaModel",
+                system,
+            ],
+            swiftSettings: strict),
+        .target(
             name: "StoreServer",
             dependencies: ["ProcessStore", "ChildProcess", "PathStore", "ReplicaModel", "Threads", system],
             swiftSettings: strict),
@@ -104,6 +112,10 @@ let package = Package(
         .executableTarget(
             name: "replica-store-webdav",
             dependencies: ["WebDAVStore", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "replica-store-rclone",
+            dependencies: ["RcloneStore", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore"],
             swiftSettings: strict),
         .target(name: "ReplicaControl", dependencies: ["CLinux", "PercentEncoding", system], swiftSettings: strict),
         .executableTarget(
@@ -168,6 +180,12 @@ let package = Package(
                 "WebDAVStore", "HTTPClient", "HTTPStorage", "ChildProcess", "PathStore", "ReplicaModel",
                 "ReplicaTestSupport", "Threads", system,
             ], exclude: page + ["webdav-server", "hostile-server", "nextcloud.php"], swiftSettings: strict),
+        .testTarget(
+            name: "RcloneStoreTests",
+            dependencies: [
+                "RcloneStore", "HTTPClient", "HTTPStorage", "ChildProcess", "PathStore", "ReplicaModel",
+                "ReplicaTestSupport", "Threads", system,
+            ], exclude: page + ["hostile-rclone"], swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             dependencies: [

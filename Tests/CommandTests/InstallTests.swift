@@ -30,7 +30,8 @@ import Testing
         #expect(
             installed.isSuperset(of: [
                 "bin/replica", "sbin/mount.replica", "lib/replica/stores/replica-store-s3",
-                "lib/replica/stores/replica-store-webdav", "share/man/man1/replica.1",
+                "lib/replica/stores/replica-store-webdav", "lib/replica/stores/replica-store-rclone",
+                "share/man/man1/replica.1",
                 "share/man/man8/mount.replica.8",
                 "share/man/man5/replica-domains.5", "share/man/man7/replica-stores.7",
                 "share/bash-completion/completions/replica", "share/zsh/site-functions/_replica",

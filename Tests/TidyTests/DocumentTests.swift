@@ -84,7 +84,7 @@ import Testing
 
     /// Every kind of store that comes along has a page.
     @Test func everyStoreHasAPage() {
-        for name in ["directory", "sftp", "s3", "webdav", "programs"] {
+        for name in ["directory", "sftp", "s3", "webdav", "rclone", "programs"] {
             #expect(Self.storePages.contains("docs/stores/\(name).md"))
         }
     }

@@ -21,9 +21,13 @@ import Testing
         "WebDAVStore": [
             "HTTPClient", "HTTPStorage", "ChildProcess", "PercentEncoding", "PathStore", "ReplicaModel", "Threads",
         ],
+        "RcloneStore": [
+            "HTTPClient", "HTTPStorage", "ChildProcess", "PercentEncoding", "PathStore", "ReplicaModel", "Threads",
+        ],
         "StoreServer": ["ProcessStore", "ChildProcess", "PathStore", "ReplicaModel", "Threads"],
         "replica-store-s3": ["S3Store", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore"],
         "replica-store-webdav": ["WebDAVStore", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore"],
+        "replica-store-rclone": ["RcloneStore", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore"],
         "mount.replica": [
             "FuseMount", "ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "PathStore", "ProcessStore",
             "SFTPStore", "ReplicaControl", "ReplicaTestSupport", "CLinux", "Threads",

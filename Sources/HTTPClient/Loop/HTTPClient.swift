@@ -8,10 +8,14 @@ package final class HTTPClient: Sendable {
 
     /// - Parameters:
     ///   - authorities: A file of trusted certificates (PEM); nil for the system's.
+    ///   - socket: The path of a Unix domain socket that the server listens on, whatever host the URLs name; nil for TCP.
     ///   - connections: How many there are to one server at most.
     /// - Throws: ``HTTPFailure/unreachable(_:)`` where no thread or no memory is left.
-    package init(authorities: String? = nil, connections: Int = 32) throws(HTTPFailure) {
-        loop = try TransferLoop(authorities: authorities, connections: connections)
+    package init(
+        authorities: String? = nil, socket: String? = nil, connections: Int = 32
+    ) throws(HTTPFailure) {
+        loop = try TransferLoop(
+            TransferLoop.Setting(authorities: authorities, socket: socket), connections: connections)
     }
 
     deinit { loop.close() }

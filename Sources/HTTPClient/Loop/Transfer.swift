@@ -26,7 +26,10 @@ final class Transfer {
     private var failure: HTTPFailure?
 
     /// - Returns: Nil when there is no memory for it.
-    init?(_ number: UInt64, _ request: HTTPRequest, _ authorities: String?, _ ending: @escaping TransferLoop.Ending) {
+    init?(
+        _ number: UInt64, _ request: HTTPRequest, _ setting: TransferLoop.Setting,
+        _ ending: @escaping TransferLoop.Ending
+    ) {
         guard let handle = curl_easy_init() else { return nil }
         self.handle = handle
         self.number = number
@@ -34,7 +37,7 @@ final class Transfer {
         self.ending = ending
         words = .allocate(capacity: Int(CURL_ERROR_SIZE))
         words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-        setOptions(authorities)
+        setOptions(setting)
         setMethod()
         setCallbacks()
     }
@@ -46,7 +49,7 @@ final class Transfer {
         words.deallocate()
     }
 
-    private func setOptions(_ authorities: String?) {
+    private func setOptions(_ setting: TransferLoop.Setting) {
         _ = ccurl_allow_http_only(handle)
         _ = ccurl_set_text(handle, CURLOPT_URL, request.url)
         // Keys may have `..` in them for the server; a signature is over what was written.
@@ -67,7 +70,12 @@ final class Transfer {
         // A reused connection may be closed by the server while the request is sent, and then its outcome is unknown.
         // Servers close idle connections after five seconds or more.
         if request.isSentOnce { _ = ccurl_set_number(handle, CURLOPT_MAXAGE_CONN, 3) }
-        if let authorities { _ = ccurl_set_text(handle, CURLOPT_CAINFO, authorities) }
+        if let authorities = setting.authorities { _ = ccurl_set_text(handle, CURLOPT_CAINFO, authorities) }
+        if let socket = setting.socket {
+            _ = ccurl_set_text(handle, CURLOPT_UNIX_SOCKET_PATH, socket)
+            // No proxy of the environment's is between.
+            _ = ccurl_set_text(handle, CURLOPT_PROXY, "")
+        }
         if let login = request.login { setLogin(login) }
     }
 

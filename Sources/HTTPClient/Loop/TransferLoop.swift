@@ -26,16 +26,22 @@ final class TransferLoop: @unchecked Sendable {
     }
 
     private let multi: UnsafeMutableRawPointer
-    private let authorities: String?
+    private let setting: Setting
     private let inbox = Locked(Inbox())
     private var running: [UnsafeMutableRawPointer: Transfer] = [:]
     /// Once a process, before any thread uses it.
     private static let isReady = ccurl_begin() == CURLE_OK
 
-    init(authorities: String?, connections: Int) throws(HTTPFailure) {
+    /// What all transfers have alike.
+    struct Setting: Sendable {
+        var authorities: String?
+        var socket: String?
+    }
+
+    init(_ setting: Setting, connections: Int) throws(HTTPFailure) {
         guard Self.isReady, let multi = curl_multi_init() else { throw .unreachable("libcurl can't be used") }
         self.multi = multi
-        self.authorities = authorities
+        self.setting = setting
         _ = ccurl_limit_connections(multi, connections)
         // It holds this until it ends, which close() has it do.
         guard let thread = Thread(name: "http", { self.run() }) else {
@@ -110,7 +116,7 @@ final class TransferLoop: @unchecked Sendable {
             return (inbox.added, inbox.cancelled, inbox.isClosed)
         }
         for waiting in added {
-            guard let transfer = Transfer(waiting.number, waiting.request, authorities, waiting.ending) else {
+            guard let transfer = Transfer(waiting.number, waiting.request, setting, waiting.ending) else {
                 _ = inbox.withLock { $0.known.remove(waiting.number) }
                 waiting.ending(.failure(.unreachable("no memory is left")))
                 continue

@@ -1,13 +1,13 @@
 import PercentEncoding
 
-/// The address of a store: `file:///absolute/path`, or `NAME://…` of a store that is a program (``StoreSearch``). It is
-/// stored in `domain.json` and shown by `replica status`, so it never contains a secret: a URL with a password is rejected.
+/// The address of a store: `file:///absolute/path`, `NAME://…` of a store that is a program (``StoreSearch``), or
+/// `rclone:remote:path`, as rclone writes it. It is stored in `domain.json` and shown by `replica status`, so it never contains a secret: a URL with a password is rejected.
 package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
     /// The URL as given.
     package let text: String
-    /// The part before `://`, in lower case.
+    /// The part before `://`, or before the first colon of rclone's, in lower case.
     package let scheme: String
-    /// What follows `://`, still percent-encoded.
+    /// What follows it, still percent-encoded.
     package let rest: String
 
     /// Whether a mount's SPEC is a URL rather than a domain's name, which cannot contain a colon.
@@ -16,13 +16,15 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
     /// Parses a URL, or throws what is wrong with it. The message never includes the URL itself, which may contain
     /// the secret that the message is about.
     package init(_ text: String) throws(StoreURLError) {
-        guard let range = text.firstRange(of: "://") else { throw .notURL }
-        let scheme = text[..<range.lowerBound].lowercased()
-        let rest = String(text[range.upperBound...])
+        let (scheme, rest) = try Self.parts(text)
         guard Self.isScheme(scheme) else { throw .notURL }
-        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        if let at = authority.lastIndex(of: "@"), authority[..<at].contains(":") { throw .secret }
-        if Self.hasSecretParameter(rest) { throw .secret }
+        if Self.beginning(of: scheme).hasSuffix("/") {
+            let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+            if let at = authority.lastIndex(of: "@"), authority[..<at].contains(":") { throw .secret }
+            if Self.hasSecretParameter(rest) { throw .secret }
+        } else if Self.hasSecretSetting(rest) {
+            throw .secret
+        }
         if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) { throw .notURL }
         self.text = text
         self.scheme = scheme
@@ -31,6 +33,18 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String { text }
+
+    /// How the URLs of a scheme begin: `NAME://`, or `rclone:`.
+    package static func beginning(of scheme: String) -> String { scheme == "rclone" ? "rclone:" : "\(scheme)://" }
+
+    private static func parts(_ text: String) throws(StoreURLError) -> (scheme: String, rest: String) {
+        if text.prefix(7).lowercased() == "rclone:" {
+            let rest = text.dropFirst(7)
+            return ("rclone", String(rest.hasPrefix("//") ? rest.dropFirst(2) : rest))
+        }
+        guard let range = text.firstRange(of: "://") else { throw .notURL }
+        return (text[..<range.lowerBound].lowercased(), String(text[range.upperBound...]))
+    }
 
     /// The bytes of the path of a `file:` URL, percent-decoded, without a slash at the end.
     package func filePath() throws(StoreURLError) -> [UInt8] {
@@ -54,9 +68,20 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
         return text.utf8.allSatisfy { letters.contains($0) || others.contains($0) }
     }
 
+    private static let suspicious = [
+        "password", "passwd", "secret", "token", "credential", "access_key", "accesskey",
+    ]
+
+    /// Whether a remote of rclone's is given settings that nobody else may see: `remote,name=value:path`.
+    private static func hasSecretSetting(_ rest: String) -> Bool {
+        rest.drop { $0 == ":" }.prefix { $0 != ":" }.split(separator: ",").dropFirst().contains { setting in
+            let key = setting.prefix { $0 != "=" }.lowercased()
+            return (suspicious + ["pass", "key", "auth"]).contains { key.contains($0) }
+        }
+    }
+
     private static func hasSecretParameter(_ rest: String) -> Bool {
         guard let question = rest.firstIndex(of: "?") else { return false }
-        let suspicious = ["password", "passwd", "secret", "token", "credential", "access_key", "accesskey"]
         return rest[rest.index(after: question)...].split(separator: "&").contains { parameter in
             let key = parameter.prefix { $0 != "=" }.lowercased()
             return suspicious.contains { key.contains($0) }

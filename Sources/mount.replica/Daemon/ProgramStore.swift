@@ -26,7 +26,7 @@ enum ProgramStore {
         }
         if let found { return found }
         throw .refused(
-            "no store for '\(url.scheme)://': there is no \(StoreSearch.program(of: url.scheme)) in \(search.words)")
+            "no store for '\(StoreURL.beginning(of: url.scheme))': there is no \(StoreSearch.program(of: url.scheme)) in \(search.words)")
     }
 
     /// Starts a store's program and waits for what it is.

@@ -25,7 +25,7 @@ struct Stores: ParsableCommand {
 
     func run() throws {
         let search = StoreSearch.own
-        let found = search.installed().map { (Kind(url: "\($0.scheme)://", program: $0.path.string), $0.path.string) }
+        let found = search.installed().map { (Kind(url: StoreURL.beginning(of: $0.scheme), program: $0.path.string), $0.path.string) }
         for (kind, words) in Kind.own.map({ ($0.0, "\($0.1), built in") }) + found {
             let name = kind.url + String(repeating: " ", count: max(0, 16 - kind.url.count))
             try output.show(kind, ["\(name) \(words)"])

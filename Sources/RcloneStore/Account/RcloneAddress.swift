@@ -1,0 +1,62 @@
+/// Which folder of which remote: what follows `rclone:` in a store's URL, as rclone itself writes it (`remote:path`).
+package struct RcloneAddress: Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong with a URL, in one line.
+    package struct Invalid: Error, Hashable, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// What rclone calls a file system: `remote:path`, without a slash at the end.
+    package let root: String
+
+    package var description: String { "rclone:\(root)" }
+
+    /// The remote, without its colon and its parameters.
+    var remote: String {
+        let name = root.hasPrefix(":") ? root.dropFirst() : root[...]
+        return (root.hasPrefix(":") ? ":" : "") + name.prefix { $0 != ":" && $0 != "," }
+    }
+
+    /// - Parameter text: A store's URL, with or without `//` after the colon.
+    package init(_ text: String) throws(Invalid) {
+        guard text.lowercased().hasPrefix("rclone:") else { throw Invalid(description: "no URL of rclone's") }
+        var rest = text.dropFirst("rclone:".count)
+        if rest.hasPrefix("//") { rest = rest.dropFirst(2) }
+        while rest.hasSuffix("/"), !rest.hasSuffix(":/") { rest = rest.dropLast() }
+        guard !rest.isEmpty else {
+            throw Invalid(description: "the URL names no remote; one looks like rclone:remote:path")
+        }
+        guard !rest.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw Invalid(description: "the URL has control characters")
+        }
+        // rclone's server takes what is between the brackets of a request for the remote.
+        guard !rest.contains("]") else {
+            throw Invalid(description: "rclone reads no file below a path with ']' in it; give the folder another name")
+        }
+        let name = rest.drop { $0 == ":" }.prefix { $0 != ":" }
+        guard name.utf8.count < rest.drop(while: { $0 == ":" }).utf8.count, !name.isEmpty, !name.contains("/") else {
+            throw Invalid(
+                description:
+                    "'\(rest.prefix(80))' names no remote; one looks like rclone:remote:path, with a colon behind it")
+        }
+        guard !Self.hasSecret(name) else {
+            throw Invalid(
+                description:
+                    "the URL holds a secret, which every user could read; make a remote of it with rclone config")
+        }
+        root = String(rest)
+    }
+
+    /// Whether the parameters of a remote have one that nobody may see.
+    private static func hasSecret(_ name: Substring) -> Bool {
+        name.split(separator: ",").dropFirst().contains { parameter in
+            let key = parameter.prefix { $0 != "=" }.lowercased()
+            return ["pass", "secret", "token", "key", "credential", "auth"].contains { key.contains($0) }
+        }
+    }
+
+    /// A folder below as rclone calls it when it is a file system of its own.
+    func folder(_ path: String) -> String {
+        if path.isEmpty { return root }
+        return root.hasSuffix(":") || root.hasSuffix("/") ? root + path : "\(root)/\(path)"
+    }
+}

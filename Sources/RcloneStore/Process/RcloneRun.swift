@@ -1,0 +1,112 @@
+import ChildProcess
+import Glibc
+import SystemPackage
+import Threads
+
+/// One run of rclone. A thread waits for its end, which lasts as long as rclone does: the kernel ends a child with the thread that
+/// started it.
+final class RcloneRun: Sendable {
+    /// How it ended.
+    struct End: Hashable, Sendable {
+        /// As of waitpid(2); nil where it could not be started.
+        var status: Int32?
+        /// The last that it wrote on its standard output.
+        var output = ""
+        /// The last that it said on its standard error, or why it could not be started.
+        var words = ""
+    }
+
+    private struct State {
+        var process: pid_t = 0
+        var isToEnd = false
+        var end: End?
+    }
+
+    private let state = Locked(State())
+    /// Bytes of what it writes that are kept.
+    private static let most = 8 << 10
+
+    /// Starts it.
+    init(_ call: ProgramCall) {
+        let isStarted = Thread.run { self.run(call) }
+        if !isStarted { state.withLock { $0.end = End(words: "there is no thread left") } }
+    }
+
+    /// How it ended; nil as long as it has not.
+    var end: End? { state.withLock { $0.end } }
+
+    /// Its number; 0 where it has none.
+    var process: pid_t { state.withLock { $0.process } }
+
+    /// Sends it a signal, also where it is only about to start.
+    func stop(_ signal: Int32) {
+        state.withLock { state in
+            state.isToEnd = true
+            // Nobody has waited for it: the number is its group's and no other's.
+            if state.process > 0 { kill(-state.process, signal) }
+        }
+    }
+
+    private func run(_ call: ProgramCall) {
+        let child: SpawnedProcess
+        do throws(Errno) { child = try SpawnedProcess(call) } catch {
+            return state.withLock { $0.end = End(words: "\(call.path) can't be started: \(error)") }
+        }
+        state.withLock { state in
+            state.process = child.identifier
+            if state.isToEnd { kill(-child.identifier, SIGKILL) }
+        }
+        var (output, errors): ([UInt8], [UInt8]) = ([], [])
+        var (isTalking, isComplaining) = (true, true)
+        while true {
+            var files = [
+                pollfd(fd: child.handle.raw, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: isTalking ? child.conversation.raw : -1, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: isComplaining ? child.errors.raw : -1, events: Int16(POLLIN), revents: 0),
+            ]
+            guard poll(&files, 3, -1) >= 0 || errno == EINTR else { break }
+            if files[1].revents != 0 { isTalking = Self.read(child.conversation.raw, &output) }
+            if files[2].revents != 0 { isComplaining = Self.read(child.errors.raw, &errors) }
+            if files[0].revents != 0 { break }
+        }
+        // What it left behind is in no buffer of its own any more.
+        while isTalking, Self.hasMore(child.conversation.raw) { isTalking = Self.read(child.conversation.raw, &output) }
+        while isComplaining, Self.hasMore(child.errors.raw) { isComplaining = Self.read(child.errors.raw, &errors) }
+        state.withLock { state in
+            kill(-child.identifier, SIGKILL)
+            state.process = 0
+            state.end = End(
+                status: child.reap(), output: PlainText.of(output),
+                words: String(decoding: errors, as: UTF8.self))
+        }
+    }
+
+    private static func hasMore(_ file: Int32) -> Bool {
+        var files = [pollfd(fd: file, events: Int16(POLLIN), revents: 0)]
+        return poll(&files, 1, 0) > 0
+    }
+
+    /// - Returns: Whether there may be more.
+    private static func read(_ file: Int32, _ kept: inout [UInt8]) -> Bool {
+        let bytes = [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, count in
+            count = max(0, Glibc.read(file, buffer.baseAddress, buffer.count))
+        }
+        kept += bytes
+        if kept.count > 2 * most { kept.removeFirst(kept.count - most) }
+        return !bytes.isEmpty || errno == EAGAIN || errno == EINTR
+    }
+}
+
+extension RcloneRun.End {
+    /// The last line that it said, for a person.
+    var lastLine: String {
+        let lines = words.split(whereSeparator: \.isNewline)
+        // Each begins with the time and how bad it is.
+        var line = lines.last { !$0.hasPrefix("\t") && !$0.hasPrefix(" ") } ?? ""
+        if let said = lines.last(where: { $0.contains("CRITICAL") || $0.contains("Failed to ") }) { line = said }
+        for mark in ["CRITICAL: ", "ERROR : ", "NOTICE: "] {
+            if let range = line.firstRange(of: mark) { line = line[range.upperBound...] }
+        }
+        return PlainText.of(String(line), longest: 300)
+    }
+}

@@ -1,0 +1,181 @@
+import ChildProcess
+import FoundationEssentials
+import Glibc
+import HTTPClient
+import HTTPStorage
+import PercentEncoding
+import Threads
+
+/// rclone's server, and how its calls are made.
+final class RcloneConnection: Sendable {
+    private let client: HTTPClient
+    private let server: RcloneServer?
+    private let base: String
+    private let silence: Int
+    private let count = Locked<UInt64>(0)
+
+    /// - Parameters:
+    ///   - server: What keeps it running; nil for one that is there.
+    ///   - base: Where it is, for one at another place than a socket.
+    ///   - silence: Seconds without a byte that are waited for.
+    init(client: HTTPClient, server: RcloneServer? = nil, base: String = "http://rclone", silence: Int = 60) {
+        (self.client, self.server, self.base, self.silence) = (client, server, base, silence)
+    }
+
+    /// More and more as long as it is at work.
+    var steps: UInt64 { count.withLock { $0 } }
+
+    /// Ends all that is under way; nothing can be asked then.
+    func close() async {
+        client.close()
+        await server?.close()
+    }
+
+    // MARK: Calls
+
+    /// Makes a call that changes nothing, and again after what may pass.
+    func ask<Answer: Decodable>(_ call: String, _ input: RcloneInput) async throws(RcloneError) -> Answer {
+        try await repeating { () async throws(RcloneError) in try await self.callOnce(call, input) }
+    }
+
+    /// Makes a call.
+    func callOnce<Answer: Decodable>(_ call: String, _ input: some Encodable & Sendable) async throws(RcloneError)
+        -> Answer
+    {
+        try Self.read(try await send(try request(call, input)))
+    }
+
+    private static func read<Answer: Decodable>(_ answer: HTTPAnswer) throws(RcloneError) -> Answer {
+        // What can't be read is no answer of rclone's.
+        guard let value = try? JSONDecoder().decode(Answer.self, from: Data(answer.body)) else { throw .strange }
+        return value
+    }
+
+    private func request(_ call: String, _ input: some Encodable & Sendable) throws(RcloneError) -> HTTPRequest {
+        var request = HTTPRequest("POST", "\(base)/\(call)", headers: [("Content-Type", "application/json")])
+        // Text that is no text has no form in JSON; there is none here.
+        guard let body = try? JSONEncoder().encode(input) else { throw .strange }
+        (request.body, request.longestSilence, request.longestAnswer) = (.bytes(Array(body)), silence, 256 << 10)
+        request.isSentOnce = true
+        return request
+    }
+
+    /// The request for a file's content.
+    func contentRequest(_ fs: String, _ path: String, _ range: Range<Int64>?) -> HTTPRequest {
+        let place = PercentText.encoded("[\(fs)]".utf8)
+        var request = HTTPRequest("GET", "\(base)/\(place)/\(PercentText.encoded(path.utf8, keeping: "/"))")
+        if let range { request.headers.append(("Range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)")) }
+        request.longestSilence = silence
+        return request
+    }
+
+    /// Makes a request whose answer is a success.
+    func send(_ request: HTTPRequest) async throws(RcloneError) -> HTTPAnswer {
+        do throws(ServerFailure) { try await server?.ready() } catch { throw .failure(error) }
+        defer { count.withLock { $0 += 1 } }
+        let answer: HTTPAnswer
+        do throws(HTTPFailure) { answer = try await client.answer(to: request) } catch {
+            switch error {
+            case .unwanted: throw .unwanted
+            case .cancelled, .contentsEndEarly: throw .failure(.cancelled)
+            default: throw .failure(await death() ?? ServerFailure(error))
+            }
+        }
+        guard answer.head.isSuccess else {
+            guard let complaint = RcloneError.Complaint(answer) else { throw .strange }
+            throw .complaint(complaint)
+        }
+        return answer
+    }
+
+    /// Why the server does not answer, where it is because it has died: that is known a moment after its connections broke.
+    private func death() async -> ServerFailure? {
+        guard let server else { return nil }
+        // Who is cancelled has no use for it.
+        if server.death == nil { try? await Task.sleep(for: .milliseconds(50)) }
+        return server.death
+    }
+
+    /// Does what changes nothing, and again a few times after what may pass.
+    func repeating<Value>(_ body: () async throws(RcloneError) -> Value) async throws(RcloneError) -> Value {
+        var tries = 0
+        while true {
+            do throws(RcloneError) { return try await body() } catch {
+                tries += 1
+                let mayPass: Bool =
+                    switch error {
+                    case .failure(.unreachable(let text)): !text.contains("imed out")
+                    case .strange: true
+                    default: false
+                    }
+                guard mayPass, tries < 4 else { throw error }
+                // Who is cancelled finds out by the next request.
+                try? await Task.sleep(for: .milliseconds(Int.random(in: 20...60) << tries))
+                if Task.isCancelled { throw error }
+            }
+        }
+    }
+
+    // MARK: What takes long
+
+    /// How long nothing may move in what takes long. rclone itself gives up on a network that is silent, sooner than that.
+    private static let longestStandstill = Duration.seconds(600)
+
+    /// Makes a call that may take as long as it needs, as long as something moves.
+    /// - Parameters:
+    ///   - sink: Takes the answer instead of its return.
+    ///   - progress: Told of the bytes that have been moved.
+    func long(
+        _ call: String, _ input: RcloneInput, sink: HTTPRequest.Sink? = nil,
+        progress: (@Sendable (Int64) -> Void)? = nil
+    ) async throws(RcloneError) {
+        var input = input
+        // Of its own: rclone counts the errors of a group, and does not finish a move where there were some.
+        let group = "replica/\(UInt64.random(in: 0 ... .max))"
+        input.group = group
+        var made = try request(call, input)
+        // What moves is between rclone and the remote. A test's silence is that of this connection.
+        if silence >= 60 { made.longestSilence = 86_400 }
+        made.sink = sink
+        let request = made
+        let outcome = await withTaskGroup(of: Result<Void, RcloneError>.self) { tasks in
+            tasks.addTask {
+                do throws(RcloneError) {
+                    let answer = try await self.send(request)
+                    // A portal's page says that it is done, too.
+                    if request.sink == nil { let _: RcloneNothing = try Self.read(answer) }
+                    return .success(())
+                } catch {
+                    return .failure(error)
+                }
+            }
+            tasks.addTask { .failure(await self.watch(group, progress)) }
+            let first = await tasks.next() ?? .failure(.strange)
+            // To hang up is to have rclone stop.
+            tasks.cancelAll()
+            return first
+        }
+        try outcome.get()
+    }
+
+    /// Returns when nothing moves.
+    private func watch(_ group: String, _ progress: (@Sendable (Int64) -> Void)?) async -> RcloneError {
+        var (last, moved) = (RcloneProgress?.none, ContinuousClock.now)
+        while .now - moved < Self.longestStandstill {
+            // Who is cancelled has been answered.
+            do { try await Task.sleep(for: .seconds(1)) } catch { return .failure(.cancelled) }
+            // What is wrong is said by the call itself.
+            guard let now = try? await stats(group) else { continue }
+            if now != last { (last, moved) = (now, .now) }
+            progress?(now.bytes)
+        }
+        return .failure(.unreachable("nothing moves between rclone and the remote"))
+    }
+
+    private func stats(_ group: String) async throws(RcloneError) -> RcloneProgress {
+        struct Group: Encodable {
+            let group: String
+        }
+        return try await callOnce("core/stats", Group(group: group))
+    }
+}

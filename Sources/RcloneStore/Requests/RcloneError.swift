@@ -1,0 +1,133 @@
+import ChildProcess
+import FoundationEssentials
+import HTTPClient
+import HTTPStorage
+import PathStore
+
+/// Why a call has not done what it is for.
+enum RcloneError: Error {
+    /// rclone says why.
+    case complaint(Complaint)
+    case failure(ServerFailure)
+    /// The sink wants no more of an answer.
+    case unwanted
+    /// The answer is none of rclone's: it proves nothing.
+    case strange
+
+    /// What rclone says that it could not do.
+    struct Complaint: Hashable, Sendable {
+        var status: Int
+        /// In its own words, and those of the remote's server.
+        var text: String
+
+        init(status: Int, text: String) { (self.status, self.text) = (status, text) }
+
+        /// - Returns: Nil for what rclone does not say so.
+        init?(_ answer: HTTPAnswer) {
+            struct Told: Decodable {
+                var error: String
+            }
+            // What can't be read is nothing that rclone says.
+            guard let told = try? JSONDecoder().decode(Told.self, from: Data(answer.body)) else { return nil }
+            let text = told.error.replacing("panic received: fatal error: ", with: "")
+            self.init(status: answer.head.status, text: PlainText.of(text, longest: 400))
+        }
+
+        private func says(_ words: String...) -> Bool {
+            let text = text.lowercased()
+            return words.contains { text.contains($0) }
+        }
+
+        /// Whether there is nothing at a path, or it is below a file.
+        var isNotFound: Bool {
+            status == 404 && says("object not found", "directory not found") || says(": not a directory")
+        }
+        /// Whether a folder is where a file was to be, or looked for.
+        var isFolder: Bool { says("is a directory not a file", ": is a directory") }
+        var isNotEmpty: Bool { says("directory not empty", "not empty") }
+        var isMissingRemote: Bool { says("didn't find section in config file") }
+        var wantsPassword: Bool { says("unable to decrypt configuration", "couldn't decrypt configuration") }
+        var isBusy: Bool { says("too many requests", "ratelimit", "rate limit", "slow down", "slowdown", "error 429") }
+        var isFull: Bool {
+            says(
+                "no space left", "quota", "insufficient storage", "insufficientstorage", "disk full", "not enough space"
+            )
+        }
+        var isReadOnly: Bool { says("read-only file system", "read only file system", "read-only filesystem") }
+        var isLogin: Bool {
+            says(
+                "invalid_grant", "couldn't fetch token", "token expired", "unauthorized", "unauthenticated",
+                "unable to authenticate", "authentication failed", "empty token", "failed to get token",
+                "invalidaccesskeyid", "signaturedoesnotmatch", "no auth token", "401 ")
+        }
+        var isForbidden: Bool { says("permission denied", "access denied", "accessdenied", "forbidden", "403 ") }
+        var isImpossible: Bool {
+            status == 400
+                || says(
+                    "file name too long", "name too long", "invalid argument", "invalid character", "not supported",
+                    "unsupported", "not implemented", "malformed", "too big", "too large", "operation not permitted")
+        }
+    }
+
+    var complaint: Complaint? {
+        guard case .complaint(let complaint) = self else { return nil }
+        return complaint
+    }
+
+    /// Why the store can't be used.
+    func failure(_ address: RcloneAddress?) -> ServerFailure {
+        switch self {
+        case .failure(let failure): return failure
+        case .unwanted: return .cancelled
+        case .strange: return .unreachable("the answer is none of rclone's")
+        case .complaint(let complaint):
+            let of = address?.description ?? "rclone"
+            if complaint.isMissingRemote {
+                let remote = address?.remote ?? ""
+                return .refused(
+                    "rclone has no remote '\(remote)': 'rclone listremotes' shows those that there are, 'rclone config' makes one"
+                )
+            }
+            if complaint.wantsPassword {
+                return .notAuthenticated(
+                    "rclone's configuration is encrypted: give a file with its password= (--credentials, -o credentials=)"
+                )
+            }
+            if complaint.isNotFound { return .refused("there is no folder \(of): 'rclone mkdir' makes it") }
+            if complaint.text.contains("is a file not a directory") { return .refused("\(of) is a file") }
+            if complaint.isLogin {
+                return .notAuthenticated(
+                    "the remote does not take its login: 'rclone config reconnect' (\(complaint.text))")
+            }
+            if complaint.isBusy { return .busy(5) }
+            if complaint.text.contains("didn't find backend") { return .refused(complaint.text) }
+            return .unreachable(complaint.text)
+        }
+    }
+
+    /// What it means for a call about a path.
+    func meaning(_ path: StoragePath, isChange: Bool) -> PathStorageError {
+        guard let complaint else { return failure(nil).storageError }
+        let text = PlainText.of("\(path): \(complaint.text)")
+        if complaint.isLogin || complaint.wantsPassword || complaint.isMissingRemote {
+            return failure(nil).storageError
+        }
+        if complaint.isFull { return .insufficientQuota(text) }
+        if complaint.isReadOnly { return .readOnly(text) }
+        if complaint.isBusy { return .busy(seconds: 5) }
+        if complaint.isForbidden { return isChange ? .refused(text) : .unavailable(text) }
+        if complaint.isImpossible { return isChange ? .refused(text) : .unavailable(text) }
+        return .unreachable(text)
+    }
+}
+
+/// How a part of a call ended.
+enum CallError: Error {
+    case storage(PathStorageError)
+    case request(RcloneError)
+
+    var complaint: RcloneError.Complaint? {
+        guard case .request(let error) = self else { return nil }
+        return error.complaint
+    }
+}

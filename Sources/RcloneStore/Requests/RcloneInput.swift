@@ -1,0 +1,95 @@
+/// What a call of rclone's server is given: what is nil is not sent.
+/// Large: the members of all calls.
+struct RcloneInput: Encodable, Sendable {
+    var fs: String?
+    var remote: String?
+    var srcFs: String?
+    var srcRemote: String?
+    var dstFs: String?
+    var dstRemote: String?
+    var opt: Options?
+    var config: Config?
+    /// By which what is done can be asked for while it is done.
+    var group: String?
+    var createEmptySrcDirs: Bool?
+    var deleteEmptySrcDirs: Bool?
+    var configPassword: String?
+
+    /// Of listings and looks.
+    struct Options: Encodable, Sendable {
+        var recurse: Bool?
+        var filesOnly: Bool?
+        var dirsOnly: Bool?
+        var showHash: Bool?
+        var hashTypes: [String]?
+        var noMimeType = true
+    }
+
+    /// What differs from rclone's own settings, for this call alone.
+    struct Config: Encodable, Sendable {
+        var ignoreTimes: Bool?
+        var partialSuffix: String?
+        var useServerModTime: Bool?
+
+        private enum CodingKeys: String, CodingKey {
+            case ignoreTimes = "IgnoreTimes"
+            case partialSuffix = "PartialSuffix"
+            case useServerModTime = "UseServerModTime"
+        }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case fs, remote, srcFs, srcRemote, dstFs, dstRemote, opt
+        case config = "_config"
+        case group = "_group"
+        case createEmptySrcDirs, deleteEmptySrcDirs, configPassword
+    }
+
+    /// A call about a path of a remote.
+    init(_ fs: String? = nil, _ remote: String? = nil) { (self.fs, self.remote) = (fs, remote) }
+
+    /// A call that moves or copies a file.
+    init(from: (fs: String, remote: String), to: (fs: String, remote: String)) {
+        (srcFs, srcRemote, dstFs, dstRemote) = (from.fs, from.remote, to.fs, to.remote)
+    }
+}
+
+/// A command of rclone's that its server has no call for.
+struct RcloneCommand: Encodable, Sendable {
+    let command: String
+    let arg: [String]
+    let opt: [String: String]
+}
+
+/// An answer of which nothing is needed but that it is an object.
+struct RcloneNothing: Decodable {
+    init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: Key.self) }
+
+    private enum Key: CodingKey {}
+}
+
+/// An answer to `core/version`.
+struct RcloneVersion: Decodable {
+    let version: String
+}
+
+/// An answer to `core/command`.
+struct RcloneOutput: Decodable {
+    let error: Bool
+    let result: String
+}
+
+/// An answer to `config/paths`.
+struct RclonePaths: Decodable {
+    let config: String
+}
+
+/// How far what a group does is, as `core/stats` says.
+struct RcloneProgress: Decodable, Hashable {
+    let bytes: Int64
+    var checks: Int64?
+    var transfers: Int64?
+    var renames: Int64?
+    var deletes: Int64?
+    var listed: Int64?
+}

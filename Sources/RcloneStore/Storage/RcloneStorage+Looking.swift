@@ -1,0 +1,186 @@
+import HTTPClient
+import HTTPStorage
+package import PathStore
+package import ReplicaModel
+
+extension RcloneStorage {
+    package func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
+        guard refusal(of: path) == nil else { return nil }
+        return try await call(path, isChange: false) { () async throws(CallError) in
+            guard let item = try await self.look(path) else { return nil }
+            return try await self.entry(item, path)
+        }
+    }
+
+    /// What is told of a path, with what is kept of it.
+    func entry(_ item: RemoteItem, _ path: StoragePath) async throws(CallError) -> PathEntry {
+        guard var entry = entry(of: item, at: path) else {
+            throw .storage(.unavailable("\(path): the remote does not tell its size or its time"))
+        }
+        if abilities.asksForTimes, abilities.setsTimes, !item.isFolder {
+            let told = try await stat(path, isFolder: false, withTime: true)
+            entry.attributes.modificationDate = told?.time
+        }
+        return entry
+    }
+
+    /// Seconds after which no write can leave a time.
+    private static let age: Int64 = 300
+
+    /// - Returns: Nil for what has no version, such as documents that are made when they are read.
+    func entry(of item: RemoteItem, at path: StoragePath) -> PathEntry? {
+        if item.isFolder { return PathEntry(path: path, kind: .folder) }
+        guard let version = item.version(abilities.hash) else { return nil }
+        var attributes = PathAttributes()
+        if abilities.setsTimes, !abilities.asksForTimes { attributes.modificationDate = item.time }
+        // Who writes now gives it a time of now, as far as clocks agree.
+        let isSettled = item.time.map { Moment.now - $0.seconds > Self.age } ?? false
+        return PathEntry(
+            path: path, kind: .file, version: version, size: item.size, attributes: attributes, isSettled: isSettled)
+    }
+
+    /// What is at a path; nil where there is nothing, which is proven.
+    func look(_ path: StoragePath) async throws(CallError) -> RemoteItem? {
+        if path == .root {
+            try await get { () async throws(RcloneError) in try await expectRoot() }
+            return RemoteItem(path: "", size: -1, isFolder: true)
+        }
+        if let item = try await stat(path, isFolder: false) { return item }
+        if let item = try await stat(path, isFolder: true) { return item }
+        // Where the remote's own folder is away, nothing is in it, and nothing is proven.
+        try await get { () async throws(RcloneError) in try await expectRoot() }
+        return nil
+    }
+
+    /// Looks whether the remote's folder is there. Of those without empty folders nothing can be said, but that the remote answers.
+    func expectRoot() async throws(RcloneError) {
+        do throws(RcloneError) {
+            let _: Stat = try await connection.ask("operations/stat", RcloneInput(root, ""))
+        } catch {
+            guard error.complaint?.isNotFound == true else { throw error }
+            if !abilities.keepsEmptyFolders { return }
+            throw .complaint(
+                RcloneError.Complaint(status: 404, text: "directory not found: the store's folder is not there"))
+        }
+    }
+
+    private struct Stat: Decodable {
+        let item: RemoteItem?
+    }
+
+    /// What rclone tells of a file, or of a folder. Of what is there in another form it says that nothing is.
+    /// - Parameter withTime: Whether the time is wanted that was given to it, where the remote has another of its own.
+    func stat(
+        _ path: StoragePath, isFolder: Bool, withTime: Bool = false
+    ) async throws(CallError) -> RemoteItem? {
+        var input = question(withTime: withTime)
+        (input.fs, input.remote) = (root, text(path))
+        if isFolder {
+            input.opt = RcloneInput.Options()
+            input.opt?.dirsOnly = true
+        } else {
+            input.opt?.filesOnly = true
+        }
+        let asked = input
+        do throws(RcloneError) {
+            let answer: Stat = try await connection.ask("operations/stat", asked)
+            guard let item = answer.item else { return nil }
+            guard item.path == asked.remote, item.isFolder == isFolder else { throw .strange }
+            return item
+        } catch {
+            guard error.complaint?.isNotFound == true || error.complaint?.isFolder == true else {
+                throw .request(error)
+            }
+            return nil
+        }
+    }
+
+    /// What is asked of files.
+    private func question(withTime: Bool = false) -> RcloneInput {
+        var input = RcloneInput(root)
+        var options = RcloneInput.Options()
+        if let hash = abilities.hash { (options.showHash, options.hashTypes) = (true, [hash]) }
+        input.opt = options
+        if abilities.asksForTimes, !withTime {
+            var config = RcloneInput.Config()
+            config.useServerModTime = true
+            input.config = config
+        }
+        return input
+    }
+
+    /// What is at a path, for the answer to who expected another.
+    func present(_ path: StoragePath) async throws(CallError) -> PathEntry? {
+        guard let item = try await look(path) else { return nil }
+        return try await entry(item, path)
+    }
+
+    /// Whether a folder is there.
+    func hasFolder(_ path: StoragePath) async throws(CallError) -> Bool {
+        if path == .root { return true }
+        return try await stat(path, isFolder: true) != nil
+    }
+
+    // MARK: Listings
+
+    package func list(
+        _ folder: StoragePath, isDeep: Bool, from page: EnumerationPage?
+    ) async throws(PathStorageError) -> PathPage {
+        guard refusal(of: folder) == nil else { throw .notFound }
+        if let page {
+            guard let kept = listings.take(page) else { throw .unreachable("the listing is not known any more") }
+            return listings.page(of: kept)
+        }
+        return try await call(folder, isChange: false) { () async throws(CallError) in
+            let items = try await self.items(of: folder, isDeep: isDeep)
+            await self.removeStale(items)
+            let entries = items.compactMap { place, item in
+                self.refusal(of: place) == nil ? self.entry(of: item, at: place) : nil
+            }
+            return self.listings.page(of: .init(rest: entries))
+        }
+    }
+
+    /// What is in a folder, with what is the store's own.
+    /// - Throws: ``PathStorageError/notFound`` where the folder is gone for sure.
+    func items(
+        of folder: StoragePath, isDeep: Bool = false
+    ) async throws(CallError) -> [(place: StoragePath, item: RemoteItem)] {
+        var input = question()
+        input.remote = text(folder)
+        if isDeep { input.opt?.recurse = true }
+        let asked = input
+        let items: [RemoteItem]
+        do throws(RcloneError) {
+            items = try await connection.repeating { () async throws(RcloneError) in
+                // What came of a try is not to be mixed with that of the next.
+                let reader = ListReader(limit: self.mostItems)
+                do throws(RcloneError) {
+                    try await self.connection.long("operations/list", asked, sink: { bytes, _ in reader.take(bytes) })
+                } catch {
+                    if reader.isTooLong {
+                        throw .failure(.refused("\(folder): it has more than \(self.mostItems) entries"))
+                    }
+                    if case .unwanted = error { throw .strange }
+                    throw error
+                }
+                guard let items = reader.finish() else { throw .strange }
+                return items
+            }
+        } catch {
+            guard error.complaint?.isNotFound == true else { throw .request(error) }
+            try await get { () async throws(RcloneError) in try await expectRoot() }
+            if folder == .root { return [] }
+            throw .storage(.notFound)
+        }
+        // Of those without empty folders some list what is not there.
+        if items.isEmpty, !isDeep, try await look(folder)?.isFolder != true { throw .storage(.notFound) }
+        // What is elsewhere is nobody's.
+        return items.compactMap { item in
+            guard let place = item.place, place != folder, place.isWithin(folder),
+                isDeep || place.names.count == folder.names.count + 1
+            else { return nil }
+            return (place, item)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+package import PathStore
+import ReplicaModel
+
+extension RcloneStorage {
+    package func move(
+        _ path: StoragePath, to target: StoragePath, version: String?
+    ) async throws(PathStorageError) -> PathEntry {
+        if let refusal = refusal(of: path) ?? refusal(of: target) { throw .refused(refusal) }
+        guard path != .root, target != .root else { throw .refused("the root stays") }
+        return try await call(path, isChange: true) { () async throws(CallError) in
+            guard let item = try await self.look(path) else { throw .storage(.notFound) }
+            guard item.isFolder == (version == nil), version == nil || item.version(self.abilities.hash) == version
+            else {
+                throw .storage(.changed(try await self.entry(item, path)))
+            }
+            guard try await self.hasFolder(target.parent ?? .root) else { throw .storage(.notFound) }
+            // Where case is nothing, a name of another case is the same file.
+            let isSame =
+                !self.abilities.isCaseSensitive && self.text(path).lowercased() == self.text(target).lowercased()
+            if !isSame, let there = try await self.present(target) { throw .storage(.taken(there)) }
+            do throws(CallError) { try await self.move(item, path, to: target) } catch {
+                guard error.complaint?.isNotFound == true, try await self.look(path) == nil else { throw error }
+                throw .storage(.notFound)
+            }
+            try await self.keep(path.parent)
+            guard let moved = try await self.look(target), moved.isFolder == item.isFolder else {
+                throw .request(.strange)
+            }
+            return try await self.entry(moved, target)
+        }
+    }
+
+    private func move(_ item: RemoteItem, _ path: StoragePath, to target: StoragePath) async throws(CallError) {
+        guard item.isFolder else {
+            return try await change(
+                "operations/movefile", RcloneInput(from: (root, text(path)), to: (root, text(target))))
+        }
+        var input = RcloneInput()
+        (input.srcFs, input.dstFs) = (folder(text(path)), folder(text(target)))
+        // Where it is no single step: file by file, which goes on where it was cut when it is called again.
+        (input.createEmptySrcDirs, input.deleteEmptySrcDirs) = (true, true)
+        try await change("sync/move", input)
+    }
+}

@@ -1,0 +1,62 @@
+import HTTPClient
+import HTTPStorage
+package import PathStore
+package import ReplicaModel
+
+extension RcloneStorage {
+    package func read(
+        _ path: StoragePath, version: String?, range: Range<Int64>?, into sink: any ContentSink
+    ) async throws(PathStorageError) -> PathEntry {
+        guard refusal(of: path) == nil else { throw .notFound }
+        return try await call(path, isChange: false) { () async throws(CallError) in
+            let before = try await self.readable(path, version)
+            let end = before.size
+            // rclone has no answer for what is behind the end.
+            let wanted = range.map { $0.clamped(to: 0..<max(end, 0)) }
+            if end == 0 || wanted?.isEmpty == true { return before }
+            try await self.fetch(path, before, wanted, sink)
+            // A content has no name of its version with it: it is that which is there before and after.
+            let after = try await self.readable(path, nil)
+            guard after.version == before.version else { throw .storage(.changed(after)) }
+            return before
+        }
+    }
+
+    /// A file that can be read.
+    private func readable(_ path: StoragePath, _ version: String?) async throws(CallError) -> PathEntry {
+        guard let item = try await look(path) else { throw .storage(.notFound) }
+        guard let entry = entry(of: item, at: path) else {
+            throw .storage(.unavailable("\(path): the remote does not tell its size or its time"))
+        }
+        guard entry.kind == .file, version == nil || entry.version == version else { throw .storage(.changed(entry)) }
+        return entry
+    }
+
+    private func fetch(
+        _ path: StoragePath, _ entry: PathEntry, _ range: Range<Int64>?, _ sink: any ContentSink
+    ) async throws(CallError) {
+        let time = abilities.asksForTimes ? nil : entry.attributes.modificationDate?.seconds
+        // The head comes before the bytes: those of another version are not taken where it tells.
+        let intake = ContentIntake(range: range, sink: sink) { head, size in
+            guard size == entry.size else { return false }
+            guard let time, let told = head["last-modified"].flatMap(Moment.header) else { return true }
+            return told == time
+        }
+        var request = connection.contentRequest(root, text(path), range)
+        request.sink = { bytes, head in intake.take(bytes, head) }
+        let made = request
+        let answer: HTTPAnswer
+        do throws(RcloneError) { answer = try await connection.send(made) } catch {
+            if case .unwanted = error {
+                throw .storage(intake.failure ?? .unreachable("\(path): it can't be read"))
+            }
+            // It may be gone by now.
+            _ = try await readable(path, entry.version)
+            throw .request(error)
+        }
+        guard intake.size(of: answer.head) == entry.size else {
+            _ = try await readable(path, entry.version)
+            throw .request(.strange)
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import HTTPClient
+package import PathStore
+package import ReplicaModel
+import Threads
+
+extension RcloneStorage {
+    /// Bytes from which on a new file is sent under another name first: it takes so long that somebody else's may be there when it ends.
+    private static let long: Int64 = 4 << 20
+
+    package func write(
+        _ path: StoragePath, contents: ItemContents, attributes: PathAttributes, guard condition: WriteGuard
+    ) async throws(PathStorageError) -> PathEntry {
+        if let refusal = refusal(of: path) { throw .refused(refusal) }
+        guard path != .root else { throw .taken(nil) }
+        await sweep()
+        return try await call(path, isChange: true) { () async throws(CallError) in
+            let former = try await self.test(condition, path)
+            var time = attributes.modificationDate
+            if let former, let wanted = time { time = self.abilities.time(wanted, over: former, size: contents.size) }
+            let parcel = try await self.parcel(contents, time)
+            do throws(CallError) {
+                if condition == .absent, contents.size >= Self.long, self.abilities.movesFiles {
+                    try await self.sendAside(parcel, path, contents)
+                } else {
+                    try await self.send(parcel, to: path, contents)
+                }
+            } catch {
+                self.outbox.discard(parcel)
+                guard error.complaint?.isFolder == true || error.complaint?.isNotFound == true else { throw error }
+                if let there = try await self.present(path), there.kind != .file { throw .storage(.taken(there)) }
+                guard try await self.stat(path.parent ?? .root, isFolder: true) != nil else {
+                    throw .storage(.notFound)
+                }
+                throw error
+            }
+            self.outbox.discard(parcel)
+            let entry = try await self.written(path, contents.size)
+            contents.progress(contents.size)
+            return entry
+        }
+    }
+
+    private func parcel(_ contents: ItemContents, _ time: Timestamp?) async throws(CallError) -> Outbox.Parcel {
+        let outbox = outbox
+        let made = await disk.run { () throws(Never) in
+            Result { () throws(RcloneError) in try outbox.parcel(contents, time) }
+        }
+        guard let parcel = try await get({ () throws(RcloneError) in try made.get() }) else {
+            throw .storage(.refused("the contents end before their size"))
+        }
+        return parcel
+    }
+
+    /// Looks whether what is expected is there.
+    /// - Returns: What is to be replaced.
+    @discardableResult
+    private func test(_ condition: WriteGuard, _ path: StoragePath) async throws(CallError) -> RemoteItem? {
+        switch condition {
+        case .absent:
+            if let item = try await stat(path, isFolder: false) { throw .storage(.taken(try await entry(item, path))) }
+            // Where folders are but parts of names, a file may have the name of one.
+            if !abilities.keepsEmptyFolders, let item = try await stat(path, isFolder: true) {
+                throw .storage(.taken(try await entry(item, path)))
+            }
+            // rclone would make the folders above, too.
+            guard try await hasFolder(path.parent ?? .root) else {
+                guard try await look(path.parent ?? .root)?.isFolder == true else { throw .storage(.notFound) }
+                return nil
+            }
+            return nil
+        case .version(let version):
+            guard let item = try await look(path) else { throw .storage(.notFound) }
+            guard !item.isFolder, item.version(abilities.hash) == version else {
+                throw .storage(.changed(try await entry(item, path)))
+            }
+            return item
+        }
+    }
+
+    /// Has rclone send a file. What is half there has another name as long as it is, or none: rclone sees to that.
+    func send(_ parcel: Outbox.Parcel, to path: StoragePath, _ contents: ItemContents? = nil) async throws(CallError) {
+        var input = RcloneInput(from: (parcel.folder, parcel.name), to: (root, text(path)))
+        var config = RcloneInput.Config()
+        // Also where the time and the size are the same.
+        (config.ignoreTimes, config.partialSuffix) = (true, Self.partialSuffix)
+        input.config = config
+        let asked = input
+        try await get { () async throws(RcloneError) in
+            try await connection.long("operations/copyfile", asked, progress: contents?.progress)
+        }
+    }
+
+    /// Sends a new file under another name, and looks again before it gets its own.
+    private func sendAside(
+        _ parcel: Outbox.Parcel, _ path: StoragePath, _ contents: ItemContents
+    ) async throws(CallError) {
+        let name = FileName("\(Self.ownPrefix)\(UInt64.random(in: 0 ... .max))")
+        let aside = (path.parent ?? .root).appending(name)
+        do throws(CallError) {
+            try await send(parcel, to: aside, contents)
+            try await test(.absent, path)
+            try await change(
+                "operations/movefile", RcloneInput(from: (root, text(aside)), to: (root, text(path))))
+        } catch {
+            await forget(aside)
+            throw error
+        }
+    }
+
+    /// What was just written.
+    private func written(_ path: StoragePath, _ size: Int64) async throws(CallError) -> PathEntry {
+        guard let item = try await look(path) else {
+            throw .storage(.unreachable("\(path): it is gone right after it was written"))
+        }
+        // Another client may have been as quick: its content under the version of ours would never be looked at again.
+        guard !item.isFolder, item.size == size else {
+            throw .storage(.unreachable("\(path): another has written it since"))
+        }
+        return try await entry(item, path)
+    }
+
+    // MARK: What is the store's own
+
+    /// Removes a file of the store's own, also for a task that is cancelled; what stays goes with the next change.
+    func forget(_ path: StoragePath) async {
+        leftovers.withLock { _ = $0.insert(path) }
+        await Task { await sweep() }.value
+    }
+
+    /// Removes what could not be removed.
+    func sweep() async {
+        for path in leftovers.withLock({ $0 }) {
+            do throws(CallError) {
+                try await change("operations/deletefile", RcloneInput(root, text(path)))
+            } catch {
+                guard error.complaint?.isNotFound == true else { return }
+            }
+            leftovers.withLock { _ = $0.remove(path) }
+        }
+    }
+
+    /// Removes what nobody can need any more: it is a day old.
+    func removeStale(_ items: [(place: StoragePath, item: RemoteItem)]) async {
+        for (place, item) in items where !item.isFolder {
+            guard let name = place.name, Self.isOwn(name), name != Self.folderMark, let time = item.time,
+                Moment.now - time.seconds > 86_400
+            else { continue }
+            await forget(place)
+        }
+    }
+
+    /// Makes what keeps a folder there.
+    func mark(_ folder: StoragePath) async throws(CallError) {
+        try await send(outbox.nothing, to: folder.appending(Self.folderMark))
+    }
+
+    /// Keeps a folder there from which the last was taken, where the remote does not.
+    func keep(_ folder: StoragePath?) async throws(CallError) {
+        guard let folder, folder != .root, !abilities.keepsEmptyFolders else { return }
+        if try await stat(folder, isFolder: true) == nil { try await mark(folder) }
+    }
+}

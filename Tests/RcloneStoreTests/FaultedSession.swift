@@ -1,0 +1,85 @@
+import Foundation
+import Glibc
+import HTTPClient
+import HTTPStorage
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+import Threads
+
+@testable import RcloneStore
+
+/// A session on a real rclone, in a folder of its own, through a proxy that does something to some of the requests to it.
+final class FaultedSession: Sendable {
+    private let other: RcloneClient
+    private let proxy: HTTPFaultProxy
+    private let faults: StepFaults
+    private let patience: Int
+
+    /// An rclone that listens on the network of this machine, where a proxy can be between.
+    private static let networked = Result { () throws -> (port: UInt16, run: RcloneRun) in
+        let port = UInt16.random(in: 20_000..<30_000)
+        return (port, RcloneRemote.program.serve(atAddress: "127.0.0.1:\(port)"))
+    }
+
+    /// - Parameter patience: Seconds that silence is waited for.
+    init(patience: Int = 30, _ choice: @escaping StepFaults.Choice) async throws {
+        self.patience = patience
+        other = try await RcloneRemote.disk.folder()
+        let (faults, port) = (StepFaults(choice), try Self.networked.get().port)
+        self.faults = faults
+        proxy = try HTTPFaultProxy(to: { port }, plan: { faults.fault(for: $0) })
+    }
+
+    deinit { proxy.close() }
+
+    /// What was done to which requests.
+    var faulted: [String] { faults.faulted }
+
+    /// Plays an act, and looks what is left of it.
+    func play(_ act: ScriptedSession.Act) async throws {
+        let connection = RcloneConnection(
+            client: try HTTPClient(connections: 16), base: "http://127.0.0.1:\(proxy.port)", silence: patience)
+        // The first of all waits until rclone is there.
+        let storage = try await eventuallyOpened(connection)
+        try await faults.run(storage, folder: try RcloneRemote.state()) { store in
+            let session = ScriptedSession(
+                store, ScriptedSession.Outside { [self] in try files() }, large: 150_000
+            ) { [faults] step in
+                if step == nil { faults.disarm() } else { faults.arm() }
+            }
+            try await session.play(act)
+            let left = try names()
+            guard left.isEmpty else { throw BrokenPromise("left behind: \(left)") }
+        }
+        await connection.close()
+    }
+
+    private func eventuallyOpened(_ connection: RcloneConnection) async throws -> RcloneStorage {
+        let address = try RcloneAddress("rclone:\(other.root)")
+        for _ in 0..<100 {
+            let version: RcloneVersion? = try? await connection.ask("core/version", RcloneInput())
+            if version != nil { break }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return try await RcloneStorage.open(address, connection, state: other.state, setsTimes: true)
+    }
+
+    // MARK: What others see
+
+    private var base: String { RcloneRemote.base + "/disk/" + other.root.dropFirst("disk:".count) }
+
+    /// All that is on the disk, with what is the store's own.
+    private func names() throws -> [String] { try FileManager.default.subpathsOfDirectory(atPath: base).sorted() }
+
+    private func files() throws -> [String: [UInt8]] {
+        var files: [String: [UInt8]] = [:]
+        for path in try names() where !path.contains(RcloneStorage.partialSuffix) {
+            var isFolder: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: "\(base)/\(path)", isDirectory: &isFolder), !isFolder.boolValue
+            else { continue }
+            files[path] = Array(try Data(contentsOf: URL(filePath: "\(base)/\(path)")))
+        }
+        return files
+    }
+}

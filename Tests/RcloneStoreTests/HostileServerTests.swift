@@ -1,0 +1,124 @@
+import HTTPStorage
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+
+@testable import HTTPClient
+@testable import RcloneStore
+
+/// Answers that rclone does not give.
+@Suite struct HostileServerTests {
+    private static let program = Result { try ServingProgram("hostile-rclone") }
+
+    private struct Scratch: StorageScratch {
+        let storage: RcloneStorage
+    }
+
+    private func open(_ kind: String) async throws -> RcloneStorage {
+        let place = try Self.program.get().values["RCLONE_SERVER"] ?? ""
+        let connection = RcloneConnection(client: try HTTPClient(), base: "http://\(place)/\(kind)", silence: 20)
+        return try await RcloneStorage.open(
+            try RcloneAddress("rclone:x:"), connection, state: try RcloneRemote.state(), setsTimes: true,
+            mostItems: 5_000)
+    }
+
+    private func run(_ kind: String, _ body: (Scratch) async throws -> Void) async throws {
+        try await body(Scratch(storage: try await open(kind)))
+    }
+
+    @Test func namesStayInTheirFolder() async throws {
+        try await run("names") { scratch in
+            let found = try await scratch.list()
+            #expect(found.keys.sorted() == ["good", "good2"])
+        }
+    }
+
+    @Test(arguments: [
+        "malformed", "cut", "other", "deep", "empty", "html", "list", "numbers", "after", "size", "text", "endless",
+        "wide", "between",
+    ])
+    func aListingThatCannotBeIsAnError(_ kind: String) async throws {
+        try await run(kind) { scratch in
+            let error = try await failure { _ = try await scratch.list() }
+            guard case .unreachable = error else {
+                Issue.record("\(kind): \(error)")
+                return
+            }
+        }
+    }
+
+    @Test(arguments: ["stat", "gone"]) func anAnswerToAnotherQuestionProvesNothing(_ kind: String) async throws {
+        let isOpen = (try? await open(kind)) != nil
+        if isOpen {
+            try await run(kind) { scratch in
+                guard case .unreachable = try await failure({ _ = try await scratch.entry("file") }) else {
+                    Issue.record("it was taken for an answer")
+                    return
+                }
+            }
+        }
+        #expect(isOpen == (kind == "stat"))
+    }
+
+    @Test(arguments: ["portal", "nothing"]) func whatIsNoRcloneIsUnreachable(_ kind: String) async throws {
+        let error = await #expect(throws: ServerFailure.self) { _ = try await open(kind) }
+        #expect(error == .unreachable("the answer is none of rclone's"))
+    }
+
+    @Test(arguments: ["longer", "shorter", "another", "page", "range"])
+    func aContentThatCannotBeIsNone(_ kind: String) async throws {
+        try await run(kind) { scratch in
+            let entry = try #require(try await scratch.entry("file"))
+            let error = try await failure { _ = try await scratch.read("file", version: entry.version) }
+            guard case .unreachable = error else {
+                Issue.record("\(kind): \(error)")
+                return
+            }
+        }
+    }
+
+    @Test func aContentThatIsWhatWasAskedForIsRead() async throws {
+        try await run("fine") { scratch in
+            let found = try await scratch.read("file")
+            #expect(found == Array("abc".utf8))
+        }
+    }
+
+    /// Every start of an answer, and every answer with one byte changed, is read or refused.
+    @Test func anyBytesAreReadOrRefused() {
+        let whole = Array(
+            #"{"list": [{"Path":"a b","Size":5,"ModTime":"2020-01-02T03:04:05.678+02:00","IsDir":false,"Hashes":{"md5":"x"}},{"Path":"\"}]","Size":-1,"IsDir":true}]}"#
+                .utf8)
+        func read(_ bytes: [UInt8]) -> [RemoteItem]? {
+            let reader = ListReader()
+            // In pieces, as they may come.
+            for start in stride(from: 0, to: bytes.count, by: 7) {
+                let piece = Array(bytes[start..<min(start + 7, bytes.count)])
+                if !piece.withUnsafeBytes({ reader.take($0) }) { return nil }
+            }
+            return reader.finish()
+        }
+        let found = read(whole)
+        #expect(found?.map(\.path) == ["a b", "\"}]"])
+        #expect(found?[0].version("md5") == "md5-x" && found?[0].version(nil) == "5-1577927045.678000000")
+        #expect(read(Array(#"{"list":null}"#.utf8)) == [])
+        for count in 0..<whole.count { #expect(read(Array(whole[..<count])) == nil) }
+        for (index, byte) in whole.enumerated() {
+            for other in [0, 0x22, 0x5B, 0x7D, 0xFF, byte ^ 1] as [UInt8] {
+                var bytes = whole
+                bytes[index] = other
+                _ = read(bytes)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("2020-01-02T03:04:05Z", 1_577_934_245), ("2020-01-02T03:04:05.5Z", 1_577_934_245),
+        ("2020-01-02T03:04:05.5-01:30", 1_577_939_645), ("1960-01-02T03:04:05Z", nil), ("", nil),
+        ("2020-01-02T03:04:05", nil), ("2020-01-02T03:04:05+99:00", nil), ("2020-13-02T03:04:05Z", nil),
+    ])
+    func timesAreReadOrNone(_ text: String, _ seconds: Int64?) {
+        #expect(RemoteTime.read(text)?.seconds == seconds)
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Glibc
+import HTTPStorage
+import PathStore
+import ReplicaTestSupport
+import Testing
+
+@testable import RcloneStore
+
+/// rclone is a child of the store's: it dies with it, and is started again when it dies alone.
+@Suite struct RcloneLifeTests {
+    private func run(_ body: (RcloneScratch, RcloneServer) async throws -> Void) async throws {
+        let other = try await RcloneRemote.disk.folder()
+        let server = try RcloneServer(RcloneRemote.program, state: other.state)
+        let storage = try await RcloneStorage.open(
+            try RcloneAddress("rclone:\(other.root)"), server, state: other.state)
+        let outcome: Result<Void, any Error>
+        do { outcome = .success(try await body(RcloneScratch(storage: storage, other: other), server)) } catch {
+            outcome = .failure(error)
+        }
+        await storage.close()
+        try outcome.get()
+    }
+
+    private func isThere(_ process: Int32) -> Bool { kill(process, 0) == 0 }
+
+    @Test func itIsStartedAgainAfterItsDeath() async throws {
+        try await run { scratch, server in
+            try await scratch.write("file", "text")
+            for _ in 0..<2 {
+                let process = server.process
+                kill(process, SIGKILL)
+                #expect(try await scratch.read("file") == Array("text".utf8))
+                #expect(server.process != process && server.process > 0)
+            }
+        }
+    }
+
+    /// How fast rclone may send.
+    private struct Rate: Codable {
+        let rate: String
+    }
+
+    /// What it was in the middle of is not there, and is done when it is asked for again.
+    @Test func itsDeathInAnUploadIsNoWholeFile() async throws {
+        try await run { scratch, server in
+            let content = [UInt8](repeating: 7, count: 64 << 20)
+            let _: Rate = try await scratch.storage.connection.callOnce("core/bwlimit", Rate(rate: "20M"))
+            let process = server.process
+            let death = Task {
+                while try await scratch.list().count == 0 {
+                    let names = try FileManager.default.contentsOfDirectory(
+                        atPath: RcloneRemote.base + "/disk/" + scratch.other.root.dropFirst("disk:".count))
+                    if names.contains(where: { $0.hasPrefix(".replica-tmp-") }) { break }
+                    try await Task.sleep(for: .milliseconds(1))
+                }
+                kill(process, SIGKILL)
+            }
+            do {
+                try await scratch.write("file", content)
+                Issue.record("it was too fast")
+            } catch let error as PathStorageError {
+                guard case .unreachable(let text) = error else { throw error }
+                #expect(text.contains("rclone has died"))
+            }
+            try await death.value
+            #expect(try await scratch.entry("file") == nil)
+            try await scratch.write("file", content)
+            #expect(try await scratch.other.content(at: "file")?.count == content.count)
+        }
+    }
+
+    @Test func itEndsWithTheStore() async throws {
+        var process: Int32 = 0
+        try await run { scratch, server in
+            process = server.process
+            #expect(isThere(process))
+            let command = try String(contentsOfFile: "/proc/\(process)/cmdline", encoding: .utf8)
+            #expect(command.contains("rcd") && !command.contains("jbRK8mp"))
+        }
+        #expect(!isThere(process))
+    }
+
+    /// The socket is in a folder that nobody else can enter.
+    @Test func nobodyElseReachesIt() async throws {
+        try await run { scratch, server in
+            var status = stat()
+            #expect(stat(server.folder.path, &status) == 0 && status.st_mode & 0o7777 == 0o700)
+        }
+    }
+}

@@ -1,0 +1,217 @@
+import Foundation
+import Glibc
+import PathStore
+import ReplicaModel
+import ReplicaTestSupport
+import Testing
+
+@testable import RcloneStore
+
+/// What is rclone's own.
+@Suite struct RcloneStorageTests {
+    private static let attributes = PathAttributes(
+        modificationDate: Timestamp(seconds: 1_580_000_000, nanoseconds: 123_456_789))
+
+    @Test(arguments: RcloneRemote.allCases) func contentsComeBack(_ remote: RcloneRemote) async throws {
+        try await RcloneScratch.run(remote) { scratch in
+            for size in [0, 1, 5_000, 150_000, 5 << 20] {
+                let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ ($0 >> 9)) }
+                let entry = try await scratch.write("file-\(size)", content, Self.attributes)
+                #expect(entry.size == Int64(size))
+                #expect(try await scratch.read("file-\(size)", version: entry.version) == content)
+                #expect(try await scratch.other.content(at: "file-\(size)") == content)
+                if size > 0 { try await scratch.checkRanges(of: "file-\(size)", version: entry.version, content) }
+                if scratch.storage.properties.keepsModificationDates {
+                    #expect(entry.attributes.modificationDate == Self.attributes.modificationDate)
+                    #expect(try await scratch.entry("file-\(size)")?.attributes == entry.attributes)
+                }
+            }
+            #expect(try await scratch.list().count == 5)
+        }
+    }
+
+    @Test(arguments: [RcloneRemote.disk, .secret, .chunks]) func aTimeIsSet(_ remote: RcloneRemote) async throws {
+        try await RcloneScratch.run(remote) { scratch in
+            try await scratch.write("a file", "text")
+            let entry = try await scratch.storage.set(Self.attributes, of: scratch.path("a file"))
+            #expect(entry.attributes.modificationDate == Self.attributes.modificationDate)
+            #expect(try await scratch.theirs("a file") == "text")
+        }
+    }
+
+    /// Where nothing but size and time tells contents apart, another content is never told by the version that it replaces.
+    @Test(arguments: [RcloneRemote.disk, .secret]) func aContentOfTheSameSizeAndTimeIsAnother(
+        _ remote: RcloneRemote
+    ) async throws {
+        try await RcloneScratch.run(remote) { scratch in
+            let former = try await scratch.write("file", "former", Self.attributes)
+            let version = try #require(former.version)
+            let latter = try await scratch.write("file", "latter", Self.attributes, guard: .version(version))
+            #expect(latter.version != version)
+            #expect(try await scratch.read("file", version: latter.version) == Array("latter".utf8))
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([], 1, 0), ([], 1_000_000, 0), ([], 1_000_000_000, 1_000_000_000), (["md5"], 1_000_000_000, 0),
+            ([], 3_153_600_000_000_000_000, 2_000_000_000), (["crc32"], 2_000_000_000, 2_000_000_000),
+        ] as [([String], Int64, Int64)])
+    func howCloseTwoChangesMayBe(_ hashes: [String], _ precision: Int64, _ grain: Int64) throws {
+        let text = #"{"String":"x","Precision":\#(precision),"Hashes":\#(hashes),"Features":{}}"#
+        let info = try JSONDecoder().decode(RemoteInfo.self, from: Data(text.utf8))
+        #expect(RemoteAbilities(info, setsTimes: true).grain == grain)
+    }
+
+    /// In the memory of one process it can't be set by another: it is not promised.
+    @Test func whatCanNotBeSetIsNotPromised() async throws {
+        try await RcloneScratch.run(.memory) { scratch in
+            #expect(!scratch.storage.properties.keepsModificationDates)
+        }
+    }
+
+    @Test func whatARemoteHasBecomesWhatTheStoreIs() async throws {
+        var found: [RcloneRemote: PathStorageProperties] = [:]
+        for remote in RcloneRemote.allCases { found[remote] = try await remote.folder().storage().properties }
+        // A hash that is there is an exact version; one that would have to be made of the content is none.
+        #expect(found[.memory]?.changeGrain == 0 && found[.chunks]?.changeGrain == 0)
+        #expect(found[.disk]?.changeGrain == 0 && found[.secret]?.changeGrain == 0)
+        #expect(found[.secret]?.longestName == 143 && found[.disk]?.longestName == 255)
+        #expect(found[.memory]?.listsDeep == true && found[.disk]?.listsDeep == false)
+        for properties in found.values {
+            #expect(properties.createStrength == .checked && properties.moveStrength == .checked)
+        }
+    }
+
+    @Test(arguments: [RcloneRemote.disk, .secret]) func namesComeBack(_ remote: RcloneRemote) async throws {
+        try await RcloneScratch.run(remote) { scratch in
+            let longest = String(repeating: "n", count: scratch.storage.properties.longestName)
+            let names = [
+                "a b", "a%20b", "a+b", "q?x", "h#x", "[br]ack]et", "é", "e\u{301}", "back\\slash", "␊", "c:d", "~",
+                " x ", "...", "-flag", "𝄞", longest,
+            ]
+            try await scratch.folder("in [this] one")
+            for name in names { try await scratch.write("in [this] one/\(name)", name) }
+            let page = try await scratch.storage.list(scratch.path("in [this] one"), isDeep: false, from: nil)
+            // As bytes: text takes both of é for one.
+            #expect(Set(page.entries.compactMap(\.path.name)) == Set(names.map { FileName($0) }))
+            for name in names {
+                #expect(try await scratch.read("in [this] one/\(name)") == Array(name.utf8), "\(name)")
+            }
+            let error = try await failure { try await scratch.write(longest + "n", "x") }
+            guard case .refused = error else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+    }
+
+    @Test(arguments: ["a\nb", "a\u{7F}b", ".replica-tmp-1", "x.1.replica-tmp", ".replica-folder", "‛"])
+    func namesThatCanNotBeAreRefused(_ name: String) async throws {
+        try await RcloneScratch.run(.disk) { scratch in
+            let error = try await failure { try await scratch.write(name, "x") }
+            guard case .refused = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(try await scratch.entry(name) == nil)
+        }
+    }
+
+    /// A folder is there with nothing in it, also where rclone's remote has no such thing.
+    @Test(arguments: RcloneRemote.allCases) func emptyFoldersStay(_ remote: RcloneRemote) async throws {
+        try await RcloneScratch.run(remote) { scratch in
+            try await scratch.folder("folder")
+            try await scratch.folder("folder/inner")
+            #expect(try await scratch.entry("folder/inner")?.kind == .folder)
+            #expect(try await scratch.list("folder").keys.sorted() == ["inner"])
+            let entry = try await scratch.write("folder/inner/file", "text")
+            _ = try await scratch.storage.move(
+                scratch.path("folder/inner/file"), to: scratch.path("file"), version: entry.version)
+            #expect(try await scratch.list("folder/inner").isEmpty)
+            _ = try await scratch.storage.move(scratch.path("folder"), to: scratch.path("moved"), version: nil)
+            #expect(try await scratch.entry("folder") == nil)
+            #expect(try await scratch.entry("moved/inner")?.kind == .folder)
+            let error = try await failure {
+                try await scratch.storage.remove(scratch.path("moved"), version: nil)
+            }
+            #expect(error == .notEmpty)
+            try await scratch.storage.remove(scratch.path("moved/inner"), version: nil)
+            try await scratch.storage.remove(scratch.path("moved"), version: nil)
+            #expect(try await scratch.list().keys.sorted() == ["file"])
+        }
+    }
+
+    /// Others' folders stay when what was in them goes, as they do on a disk.
+    @Test func aFolderOfOthersStaysWithoutItsLastFile() async throws {
+        try await RcloneScratch.run(.memory) { scratch in
+            try await scratch.put("theirs/file", "x")
+            let entry = try #require(try await scratch.entry("theirs/file"))
+            try await scratch.storage.remove(entry.path, version: entry.version)
+            #expect(try await scratch.entry("theirs")?.kind == .folder)
+        }
+    }
+
+    @Test(arguments: RcloneRemote.allCases) func conditionsAreLookedAt(_ remote: RcloneRemote) async throws {
+        try await RcloneScratch.run(remote) { scratch in
+            let first = try await scratch.write("file", "first")
+            guard case .taken = try await failure({ try await scratch.write("file", "other") }),
+                case .notFound = try await failure({ try await scratch.write("no/file", "other") })
+            else {
+                Issue.record("a condition was not tested")
+                return
+            }
+            try await scratch.put("file", "theirs")
+            let version = WriteGuard.version(try #require(first.version))
+            guard case .changed = try await failure({ try await scratch.write("file", "other", guard: version) }),
+                case .changed = try await failure({
+                    try await scratch.storage.remove(first.path, version: first.version)
+                })
+            else {
+                Issue.record("a condition was not tested")
+                return
+            }
+            #expect(try await scratch.theirs("file") == "theirs")
+            // A version that is not there any more is not read.
+            guard case .changed = try await failure({ _ = try await scratch.read("file", version: first.version) })
+            else {
+                Issue.record("another version was read")
+                return
+            }
+            try await scratch.folder("folder")
+            guard case .taken = try await failure({ try await scratch.write("folder", "x") }) else {
+                Issue.record("a folder was written over")
+                return
+            }
+        }
+    }
+
+    /// What takes the place of the store's folder, such as a disk that is not mounted, proves nothing.
+    @Test func anAbsentRootProvesNothing() async throws {
+        try await RcloneScratch.run(.disk) { scratch in
+            try await scratch.write("file", "text")
+            let place = RcloneRemote.base + "/disk/" + scratch.other.root.dropFirst("disk:".count)
+            try FileManager.default.moveItem(atPath: place, toPath: place + ".away")
+            for path in ["file", "other", ""] {
+                guard case .unreachable = try await failure({ _ = try await scratch.entry(path) }),
+                    case .unreachable = try await failure({ _ = try await scratch.list(path) })
+                else {
+                    Issue.record("\(path) was said to be gone")
+                    return
+                }
+            }
+            try FileManager.default.moveItem(atPath: place + ".away", toPath: place)
+            #expect(try await scratch.entry("file") != nil)
+        }
+    }
+
+    /// What was left half by a run that died is in nobody's way.
+    @Test func whatIsHalfThereIsNotSeen() async throws {
+        try await RcloneScratch.run(.disk) { scratch in
+            try await scratch.put("file.1234abcd.replica-tmp", "half")
+            try await scratch.put(".replica-tmp-7", "half")
+            try await scratch.write("file", "text")
+            #expect(try await scratch.list().keys.sorted() == ["file"])
+        }
+    }
+}
