@@ -26,6 +26,7 @@ import ReplicaControl
             fflush(nil)
             LibraryVersion.printKernelInterface()
         case .testStore(let url, let only, let options): StoreTest.main(url, only: only, options)
+        case .probe(let url, let isJSON, let options): StoreProbe.main(url, isJSON: isJSON, options)
         default: run(invocation, isStarted: isStarted, service)
         }
     }

@@ -64,7 +64,8 @@ import Testing
             "change": ChangeEvent(date: date, kind: "state", path: path, detail: "d"),
             "daemon": DaemonStatus(name: "d", pid: 1, mountpoint: place),
             "finding": Finding(check: .clock, domain: "d", severity: .fine, message: "m", command: "c"),
-            "line": replica.Log.Entry(line: "l"), "kind": replica.Stores.Kind(url: "x://", program: "/p"),
+            "line": replica.Log.Entry(line: "l"), "probe": ProbeFinding("t", .kept, "f"),
+            "kind": replica.Stores.Kind(url: "x://", program: "/p"),
         ]
     }()
 

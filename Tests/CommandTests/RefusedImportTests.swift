@@ -31,7 +31,7 @@ import Testing
         var new = NewDomain(
             name: try DomainName("d"), storeURL: try StoreURL("file://\(folder.path)/store"), options: MountOptions(),
             directory: source, mountpoint: nil, directories: [root], root: root)
-        new.tryOut = { _, _ in Store(allowsImport: allowsImport).properties }
+        new.tryOut = { _, _ in TriedStore(properties: Store(allowsImport: allowsImport).properties) }
         let creation = DomainCreation()
         do { _ = try new.make(creation) } catch { throw creation.takenBack(after: error) }
     }

@@ -26,7 +26,8 @@ enum ProgramStore {
         }
         if let found { return found }
         throw .refused(
-            "no store for '\(StoreURL.beginning(of: url.scheme))': there is no \(StoreSearch.program(of: url.scheme)) in \(search.words)")
+            "no store for '\(StoreURL.beginning(of: url.scheme))': there is no "
+                + "\(StoreSearch.program(of: url.scheme)) in \(search.words)")
     }
 
     /// Starts a store's program and waits for what it is.
@@ -83,10 +84,9 @@ enum ProgramStore {
     }
 
     /// Looks at a store's root, as a test before a domain is made of it.
-    /// - Returns: What the store is.
     static func tryOut(
         _ url: StoreURL, credentials: FilePath?, _ log: Logger
-    ) async throws(StoreFailure) -> StoreProperties {
+    ) async throws(StoreFailure) -> TriedStore {
         let folder = FilePath("/tmp/replica-store-\(getpid())-\(UInt64.random(in: 0 ... .max))")
         guard mkdir(folder.string, 0o700) == 0 else {
             throw .unreachable("\(folder) can't be made: \(Errno(rawValue: errno))")
@@ -97,7 +97,8 @@ enum ProgramStore {
         let outcome = await rootFailure(of: opened)
         await opened.process.close()
         if let outcome { throw outcome }
-        return opened.store.properties
+        guard case .path(let storage) = opened.process else { return TriedStore(properties: opened.store.properties) }
+        return TriedStore(storage)
     }
 
     private static func rootFailure(of opened: Opened) async -> StoreFailure? {

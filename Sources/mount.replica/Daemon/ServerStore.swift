@@ -43,11 +43,10 @@ enum ServerStore {
     }
 
     /// Looks at the server and the directory, as a test before a domain is made of it.
-    /// - Returns: What the store is.
-    static func tryOut(_ url: StoreURL, credentials: FilePath?) async throws(StoreFailure) -> StoreProperties {
+    static func tryOut(_ url: StoreURL, credentials: FilePath?) async throws(StoreFailure) -> TriedStore {
         let storage = try await storage(url, credentials: credentials)
         await storage.close()
-        return PathStore.properties(of: storage)
+        return TriedStore(storage)
     }
 }
 

@@ -37,9 +37,8 @@ enum StoreFactory {
     }
 
     /// Opens a store for a new domain and looks at its root.
-    /// - Returns: What it is.
     /// - Throws: `badStore` with what stands in the way.
-    static func tryOut(_ url: StoreURL, credentials: FilePath?) throws -> StoreProperties {
+    static func tryOut(_ url: StoreURL, credentials: FilePath?) throws -> TriedStore {
         guard isDirectory(url) else { return try tryOutOther(url, credentials) }
         if try isMissing(url) {
             throw ControlFailure(.badStore, "\(url): no such directory; --create (-o create) creates it")
@@ -47,12 +46,12 @@ enum StoreFactory {
         return try said(url) { () throws(RemoteStoreError) in
             let store = try DirectoryStore(path: try path(url))
             try probe(store)
-            return store.properties
+            return TriedStore(properties: store.properties)
         }
     }
 
-    private static func tryOutOther(_ url: StoreURL, _ credentials: FilePath?) throws -> StoreProperties {
-        let outcome = waited { () async -> Result<StoreProperties, StoreFailure> in
+    private static func tryOutOther(_ url: StoreURL, _ credentials: FilePath?) throws -> TriedStore {
+        let outcome = waited { () async -> Result<TriedStore, StoreFailure> in
             do throws(StoreFailure) {
                 if url.scheme == ServerStore.scheme {
                     return .success(try await ServerStore.tryOut(url, credentials: credentials))

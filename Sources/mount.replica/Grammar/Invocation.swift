@@ -17,6 +17,8 @@ enum Invocation: Equatable {
     case remove(DomainName, keep: RemovalMode)
     /// `mount.replica --test-store URL TEXT [-o credentials=FILE]`: promises that have the text in their names
     case testStore(StoreURL, only: String, options: MountOptions)
+    /// `mount.replica --probe URL table|json [-o credentials=FILE]`: what a store can do
+    case probe(StoreURL, isJSON: Bool, options: MountOptions)
     /// `-h`, `--help`
     case help
     /// `-V`, `--version`
@@ -69,6 +71,13 @@ enum Invocation: Equatable {
             let values = try reader.values("--test-store URL TEXT", 2)
             let only = String(decoding: values[1], as: UTF8.self)
             self = .testStore(try Self.store(values[0]), only: only, options: reader.options)
+        case "--probe":
+            let values = try reader.values("--probe URL table|json", 2)
+            let form = String(decoding: values[1], as: UTF8.self)
+            guard ["table", "json"].contains(form) else {
+                throw MountUsageError("what is found is shown as table or as json")
+            }
+            self = .probe(try Self.store(values[0]), isJSON: form == "json", options: reader.options)
         default:
             let values = try reader.values("--remove NAME dirty|downloaded|none", 2)
             guard let keep = RemovalMode(rawValue: String(decoding: values[1], as: UTF8.self)) else {
@@ -86,7 +95,7 @@ enum Invocation: Equatable {
     /// Whether this process does it itself instead of starting a daemon: checks, removals, and foreground mounts.
     var isDoneHere: Bool {
         switch self {
-        case .help, .version, .remove, .testStore: true
+        case .help, .version, .remove, .testStore, .probe: true
         case .mount(let request): request.isFake || request.options.foreground || request.options.isRemount
         case .importDirectory(_, _, _, let options), .add(_, _, let options), .serve(_, let options):
             options.foreground
@@ -190,7 +199,7 @@ private struct ArgumentReader {
         switch text {
         case "--help": early = .help
         case "--version": early = .version
-        case "--import", "--add", "--serve", "--remove", "--test-store":
+        case "--import", "--add", "--serve", "--remove", "--test-store", "--probe":
             guard mode == nil else { throw MountUsageError("\(mode ?? "") and \(text) are mutually exclusive") }
             mode = text
         default: throw MountUsageError("unknown argument '\(text)'; see mount.replica --help")

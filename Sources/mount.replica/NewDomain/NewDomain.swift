@@ -16,8 +16,10 @@ struct NewDomain {
     /// The domain directories, including the one for new domains.
     let directories: [DomainDirectory]
     let root: DomainDirectory
-    /// Opens the store and returns its properties; replaced in tests.
-    var tryOut: (StoreURL, FilePath?) throws -> StoreProperties = StoreFactory.tryOut(_:credentials:)
+    /// Opens the store and looks what it is; replaced in tests.
+    var tryOut: (StoreURL, FilePath?) throws -> TriedStore = StoreFactory.tryOut(_:credentials:)
+    /// Says a line to the person who waits; replaced in tests.
+    var say: (String) -> Void = StandardError.say
 
     /// Checks everything, then creates the domain. If the default place is on another filesystem than the directory, the state
     /// is created next to the directory, with a link at the default place.
@@ -73,7 +75,10 @@ struct NewDomain {
                 try StoreFactory.takeBack(storeURL)
             }
         }
-        return try tryOut(storeURL, options.domain.credentials)
+        let tried = try tryOut(storeURL, options.domain.credentials)
+        // Before anything of the person's is touched.
+        if let note = tried.note { say(note) }
+        return tried.properties
     }
 
     private func make(in state: FilePath, _ creation: DomainCreation) throws -> DomainLocation {

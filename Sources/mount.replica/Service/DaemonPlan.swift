@@ -34,7 +34,7 @@ struct DaemonPlan {
         isVerbose = if case .mount(let request) = invocation { request.isVerbose } else { false }
         caller = if case .mount = invocation { .mount } else { .command }
         switch invocation {
-        case .help, .version, .testStore: return nil
+        case .help, .version, .testStore, .probe: return nil
         case .mount(let request) where request.isFake: return nil
         case .mount(let request):
             try Self.checkCredentials(request.options)

@@ -25,7 +25,9 @@ struct Stores: ParsableCommand {
 
     func run() throws {
         let search = StoreSearch.own
-        let found = search.installed().map { (Kind(url: StoreURL.beginning(of: $0.scheme), program: $0.path.string), $0.path.string) }
+        let found = search.installed().map { program in
+            (Kind(url: StoreURL.beginning(of: program.scheme), program: program.path.string), program.path.string)
+        }
         for (kind, words) in Kind.own.map({ ($0.0, "\($0.1), built in") }) + found {
             let name = kind.url + String(repeating: " ", count: max(0, 16 - kind.url.count))
             try output.show(kind, ["\(name) \(words)"])
@@ -51,6 +53,33 @@ struct TestStore: ParsableCommand {
         let store: StoreURL
         do { store = try StoreURL(url) } catch { throw ControlFailure(.badStore, "\(error)") }
         var words = [Array("--test-store".utf8), Array(store.text.utf8), RawArguments.bytes(only)]
+        if let credentials {
+            let path = try AbsolutePath.ofEntry(RawArguments.bytes(credentials))
+            words += [Array("-o".utf8), Array("credentials=".utf8) + OptionList.escaped(path)]
+        }
+        try MountProgram.passOn(words)
+    }
+}
+
+/// `replica probe`.
+struct Probe: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Find out what a store can do and keep, and whether it does what it says.",
+        discussion: """
+            Of two clients at once that make, replace or rename one file, one must win where the store says so: that is \
+            tried. What is made for it is removed afterwards. The exit status is 0 when the store does all that it says.
+            """)
+
+    @Argument(help: "The store's URL.")
+    var url: String
+    @Option(help: "A file with the store's secrets, readable by its owner only.", completion: .path)
+    var credentials: String?
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let store: StoreURL
+        do { store = try StoreURL(url) } catch { throw ControlFailure(.badStore, "\(error)") }
+        var words = [Array("--probe".utf8), Array(store.text.utf8), Array((output.json ? "json" : "table").utf8)]
         if let credentials {
             let path = try AbsolutePath.ofEntry(RawArguments.bytes(credentials))
             words += [Array("-o".utf8), Array("credentials=".utf8) + OptionList.escaped(path)]

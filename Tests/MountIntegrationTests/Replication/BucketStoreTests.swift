@@ -142,4 +142,15 @@ import Testing
             equal "$(theirs file)" text
             """)
     }
+
+    @Test func theProbeShowsWhatItKeeps() async throws {
+        try await Self.run(
+            """
+            timeout 200 "$BIN/replica" probe "$url" >table || { cat table; exit 1; }
+            grep -qE '^new files +kept +of two at once one wins' table || { cat table; exit 1; }
+            grep -qE '^replacing +kept +of two at once one wins' table || { cat table; exit 1; }
+            grep -qE '^modes +kept ' table
+            prints "" rclone lsf -R r:bucket/some
+            """)
+    }
 }

@@ -143,6 +143,19 @@ import Testing
             """)
     }
 
+    @Test func theProbeShowsWhatItKeeps() async throws {
+        try await Self.run(
+            """
+            timeout 200 "$BIN/replica" probe "sftp://server$HERE/storage" >table || { cat table; exit 1; }
+            grep -qE '^new files +kept +of two at once one wins' table || { cat table; exit 1; }
+            grep -qE '^replacing +weak ' table
+            grep -qE '^times +weak +kept in whole seconds' table
+            grep -qE '^symbolic links +kept ' table
+            grep -qE '^attributes +local ' table
+            prints "" ls -A storage
+            """)
+    }
+
     @Test func theTestOfStoresHoldsItToItsPromises() async throws {
         try await Self.run(
             """

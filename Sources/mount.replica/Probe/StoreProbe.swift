@@ -1,0 +1,94 @@
+import Foundation
+import Glibc
+import PathStore
+import ReplicaControl
+import ReplicaModel
+import SystemPackage
+import Threads
+
+/// `replica probe URL`: what a store can do and keep, tried in a folder of its own that is removed afterwards.
+enum StoreProbe {
+    /// Probes the store and ends the process: with 0 when it does all that it says.
+    static func main(_ url: StoreURL, isJSON: Bool, _ options: MountOptions) -> Never {
+        let (code, isDone) = (Locked(ExitReason.failed), Latch())
+        Task {
+            do {
+                let findings = try await run(url, credentials: options.domain.credentials)
+                for finding in findings {
+                    say(try isJSON ? ControlLine.encode(finding) : Array("\(line(finding))\n".utf8))
+                }
+                let isKept = findings.allSatisfy { $0.verdict != .broken }
+                code.withLock { $0 = isKept ? .success : .failed }
+            } catch {
+                let failure = ControlFailure(error)
+                StandardError.say(failure.message)
+                code.withLock { $0 = failure.code }
+            }
+            isDone.open()
+        }
+        isDone.wait()
+        exit(code.withLock { $0.rawValue })
+    }
+
+    private static func say(_ bytes: [UInt8]) {
+        _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+    }
+
+    /// As a table has it.
+    static func line(_ finding: ProbeFinding) -> String {
+        let word = finding.verdict == .broken ? "BROKEN" : finding.verdict.rawValue
+        return finding.topic.padding(toLength: 16, withPad: " ", startingAt: 0)
+            + word.padding(toLength: 8, withPad: " ", startingAt: 0) + finding.finding
+    }
+
+    /// - Throws: Why it can't be probed.
+    static func run(_ url: StoreURL, credentials: FilePath?) async throws -> [ProbeFinding] {
+        let folder = FilePath("/tmp/replica-probe-\(getpid())")
+        guard mkdir(folder.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
+        // What is left in /tmp is removed at the next start.
+        defer { try? FileManager.default.removeItem(atPath: folder.string) }
+        let first = try await ProbedStore.open(
+            url, credentials: credentials, folder: folder.appending("one"))
+        let second: ProbedStore
+        do {
+            second = try await ProbedStore.open(
+                url, credentials: credentials, folder: folder.appending("two"))
+        } catch {
+            await first.close()
+            throw error
+        }
+        let outcome: Result<[ProbeFinding], any Error>
+        do { outcome = .success(try await run(first, second)) } catch { outcome = .failure(error) }
+        await first.close()
+        await second.close()
+        return try outcome.get()
+    }
+
+    /// Probes a store with two clients of it.
+    static func run(_ first: ProbedStore, _ second: ProbedStore) async throws -> [ProbeFinding] {
+        let top = StoragePath([FileName("replica-probe-\(UInt64.random(in: 0 ... .max))")])
+        let outcome: Result<[ProbeFinding], any Error>
+        do {
+            _ = try await first.storage.make(top, kind: .folder, attributes: PathAttributes())
+            let clients = (
+                ScopedStorage(storage: first.storage, folder: top),
+                ScopedStorage(storage: second.storage, folder: top)
+            )
+            let kept = KeptTrial(first: clients.0, second: clients.1, store: first)
+            let races = RaceTrial(first: clients.0, second: clients.1)
+            outcome = .success(try await kept.run() + races.run() + ProbeWords.declared(first))
+        } catch {
+            outcome = .failure(Self.said(error))
+        }
+        // Also after a failure, and as far as it goes: that of the probe is the one to tell.
+        do { try await PathClient(storage: first.storage).delete(top) } catch {
+            if case .success = outcome { throw Self.said(error) }
+        }
+        return try outcome.get()
+    }
+
+    private static func said(_ error: any Error) -> any Error {
+        guard let error = error as? PathStorageError else { return error }
+        return ControlFailure(.badStore, "the store can't be probed: \(ProbeWords.words(error))")
+    }
+}

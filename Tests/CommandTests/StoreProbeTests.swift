@@ -1,0 +1,241 @@
+import DirectoryStore
+import Glibc
+import PathStore
+import ReplicaControl
+import ReplicaModel
+import ReplicaTestSupport
+import SystemPackage
+import Testing
+
+@testable import mount_replica
+
+/// `replica probe`: what a store says of itself is tried.
+@Suite struct StoreProbeTests {
+    /// Two clients of a storage in memory.
+    private func probe(
+        _ storage: MemoryPathStorage, through wrap: (MemoryPathStorage) -> any PathStorage = { $0 }
+    ) async throws -> [String: ProbeFinding] {
+        let clients = (ProbedStore(storage: wrap(storage)) {}, ProbedStore(storage: wrap(storage)) {})
+        let findings = try await StoreProbe.run(clients.0, clients.1)
+        #expect(
+            try await storage.list(.root, isDeep: false, from: nil).entries.isEmpty, "something is left")
+        #expect(Set(findings.map(\.topic)).count == 15)
+        return Dictionary(uniqueKeysWithValues: findings.map { ($0.topic, $0) })
+    }
+
+    @Test func aStoreThatDoesWhatItSaysHolds() async throws {
+        let found = try await probe(MemoryPathStorage())
+        for (topic, finding) in found {
+            #expect(finding.verdict != .broken, "\(topic): \(finding.finding)")
+        }
+        for topic in [
+            "names", "contents", "new files", "replacing", "renaming", "two changes", "modes",
+            "symbolic links",
+        ] {
+            #expect(found[topic]?.verdict == .kept, "\(topic)")
+        }
+    }
+
+    /// A store that looks and then acts, and says that it does so in one step.
+    @Test func aStoreThatLiesIsFoundOut() async throws {
+        let found = try await probe(MemoryPathStorage()) { LyingPaths(storage: $0) }
+        for topic in ["new files", "replacing"] {
+            #expect(found[topic]?.verdict == .broken, "\(topic)")
+            #expect(
+                found[topic]?.finding.hasPrefix("the store says that of two at once one wins: both did in ")
+                    == true)
+        }
+        #expect(found["renaming"]?.verdict == .kept)
+    }
+
+    @Test func aWeakStoreIsWeakAndNotBroken() async throws {
+        var properties = PathStorageProperties()
+        (properties.createStrength, properties.replaceStrength) = (.checked, .none)
+        (properties.keepsModes, properties.keepsSymlinks, properties.isCaseSensitive) = (
+            false, false, false
+        )
+        properties.changeGrain = 1_000_000_000
+        let found = try await probe(MemoryPathStorage(properties))
+        for (topic, finding) in found {
+            #expect(finding.verdict != .broken, "\(topic): \(finding.finding)")
+        }
+        for topic in ["names", "new files", "replacing", "two changes"] {
+            #expect(found[topic]?.verdict == .weak, "\(topic)")
+        }
+        for topic in ["modes", "symbolic links", "attributes"] {
+            #expect(found[topic]?.verdict == .local, "\(topic)")
+        }
+    }
+
+    /// Who is last wins there, whatever was answered: that is what is said.
+    @Test func aStoreThatLooksAndThenActsIsNotBroken() async throws {
+        var properties = PathStorageProperties()
+        (properties.createStrength, properties.replaceStrength) = (.checked, .checked)
+        let found = try await probe(MemoryPathStorage(properties)) { LyingPaths(storage: $0, isLate: true) }
+        for topic in ["new files", "replacing"] {
+            #expect(found[topic]?.verdict == .weak, "\(topic): \(found[topic]?.finding ?? "")")
+            #expect(found[topic]?.finding.contains("(seen in 10 of 10 rounds)") == true)
+        }
+    }
+
+    /// What is said to be kept, and comes back as another.
+    @Test func whatIsNotKeptIsFoundOut() async throws {
+        let found = try await probe(MemoryPathStorage()) { ForgetfulPaths(storage: $0) }
+        for topic in ["times", "modes", "two changes"] {
+            #expect(found[topic]?.verdict == .broken, "\(topic)")
+        }
+        #expect(found["contents"]?.verdict == .kept)
+    }
+
+    @Test func aDirectoryIsProbed() async throws {
+        let folder = try TemporaryFolder()
+        try folder.makeFolder("store")
+        let url = try StoreURL("file://\(folder.path)/store")
+        let found = try await StoreProbe.run(url, credentials: nil)
+        for finding in found {
+            #expect(finding.verdict != .broken, "\(finding.topic): \(finding.finding)")
+        }
+        let verdicts = Dictionary(uniqueKeysWithValues: found.map { ($0.topic, $0.verdict) })
+        for topic in ["names", "contents", "times", "modes", "symbolic links", "new files", "changes"] {
+            #expect(verdicts[topic] == .kept, "\(topic)")
+        }
+        #expect(verdicts["replacing"] == .weak)
+    }
+
+    /// Before anything is imported into a weak store.
+    @Test func whatCanBeLostIsSaidFirst() {
+        var properties = PathStorageProperties()
+        #expect(ProbeWords.weakness(properties) == nil)
+        properties.removeStrength = .checked
+        #expect(ProbeWords.weakness(properties) == nil)
+        (properties.createStrength, properties.replaceStrength, properties.changeGrain) = (
+            .checked, .none, 1
+        )
+        let words = ProbeWords.weakness(properties)
+        #expect(words?.contains("with the creation, replacement or removal of a file") == true)
+        #expect(words?.contains("two changes of one size within a millisecond") == true)
+        #expect(words?.contains("\n") == false)
+    }
+
+    @Test func itIsOneLineForEachThing() {
+        #expect(
+            StoreProbe.line(ProbeFinding("new files", .broken, "both did"))
+                == "new files       BROKEN  both did")
+        #expect(throws: MountUsageError.self) { try Invocation(["--probe", "file:///a", "xml"]) }
+    }
+}
+
+/// A storage over another.
+private protocol PathsOver: PathStorage {
+    var storage: MemoryPathStorage { get }
+}
+
+extension PathsOver {
+    var properties: PathStorageProperties { storage.properties }
+    func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
+        try await storage.entry(at: path)
+    }
+    func list(
+        _ folder: StoragePath, isDeep: Bool, from page: EnumerationPage?
+    ) async throws(PathStorageError) -> PathPage {
+        try await storage.list(folder, isDeep: isDeep, from: page)
+    }
+    func read(
+        _ path: StoragePath, version: String?, range: Range<Int64>?, into sink: any ContentSink
+    ) async throws(PathStorageError) -> PathEntry {
+        try await storage.read(path, version: version, range: range, into: sink)
+    }
+    func write(
+        _ path: StoragePath, contents: ItemContents, attributes: PathAttributes, guard: WriteGuard
+    ) async throws(PathStorageError) -> PathEntry {
+        try await storage.write(path, contents: contents, attributes: attributes, guard: `guard`)
+    }
+    func make(
+        _ path: StoragePath, kind: PathKind, attributes: PathAttributes
+    ) async throws(PathStorageError) -> PathEntry {
+        try await storage.make(path, kind: kind, attributes: attributes)
+    }
+    func set(_ attributes: PathAttributes, of path: StoragePath) async throws(PathStorageError)
+        -> PathEntry
+    {
+        try await storage.set(attributes, of: path)
+    }
+    func move(
+        _ path: StoragePath, to target: StoragePath, version: String?
+    ) async throws(PathStorageError) -> PathEntry {
+        try await storage.move(path, to: target, version: version)
+    }
+    func remove(_ path: StoragePath, version: String?) async throws(PathStorageError) {
+        try await storage.remove(path, version: version)
+    }
+    func signals() -> AsyncStream<StoragePath?> { AsyncStream { $0.finish() } }
+    func makeDurable() async throws(PathStorageError) {}
+}
+
+/// Looks, waits for a moment, and writes over whatever is there then.
+private struct LyingPaths: PathsOver {
+    let storage: MemoryPathStorage
+    /// Whether the first of two says that it has failed, and is the last to write.
+    var isLate = false
+
+    func write(
+        _ path: StoragePath, contents: ItemContents, attributes: PathAttributes, guard: WriteGuard
+    ) async throws(PathStorageError) -> PathEntry {
+        let there = try await storage.entry(at: path)
+        switch `guard` {
+        case .absent: if there != nil { throw .taken(there) }
+        case .version(let version): if there?.version != version { throw .changed(there) }
+        }
+        // Nobody cancels it.
+        try? await Task.sleep(for: .milliseconds(10))
+        let isFirst = isLate && contents.size == 3 && contents.first == UInt8(ascii: "o")
+        if isFirst { try? await Task.sleep(for: .milliseconds(30)) }
+        while true {
+            let now = try await storage.entry(at: path)
+            do throws(PathStorageError) {
+                let written = try await storage.write(
+                    path, contents: contents, attributes: attributes,
+                    guard: now?.version.map(WriteGuard.version) ?? .absent)
+                if isFirst, now != nil { throw .unreachable("another has written it since") }
+                return written
+            } catch {
+                switch error {
+                case .taken, .changed: continue
+                default: throw error
+                }
+            }
+        }
+    }
+}
+
+/// Tells nothing of what it says it keeps, and one version for all.
+private struct ForgetfulPaths: PathsOver {
+    let storage: MemoryPathStorage
+
+    func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
+        guard var entry = try await storage.entry(at: path) else { return nil }
+        entry.attributes = PathAttributes(mode: 0o777, modificationDate: Timestamp(nanoseconds: 0))
+        return entry
+    }
+
+    func write(
+        _ path: StoragePath, contents: ItemContents, attributes: PathAttributes, guard: WriteGuard
+    ) async throws(PathStorageError) -> PathEntry {
+        var condition = `guard`
+        if case .version = condition, let now = try await storage.entry(at: path)?.version {
+            condition = .version(now)
+        }
+        var entry = try await storage.write(
+            path, contents: contents, attributes: attributes, guard: condition)
+        entry.version = "always"
+        return entry
+    }
+}
+
+extension ItemContents {
+    /// Its first byte; nil where it is empty.
+    fileprivate var first: UInt8? {
+        var byte = [UInt8](repeating: 0, count: 1)
+        return pread(file.rawValue, &byte, 1, 0) == 1 ? byte[0] : nil
+    }
+}
