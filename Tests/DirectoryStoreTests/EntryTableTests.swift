@@ -57,6 +57,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 2, 3, 7, 100] as [UInt64]) func aRingOfHintsEndsTheWayUp(length: UInt64) {
+        var table = EntryTable()
+        let keys = (0..<length).map { ItemKey(inode: 10 + $0, birth: 7, link: 0) }
+        for (index, key) in keys.enumerated() {
+            let above = keys[(index + 1) % keys.count]
+            table.hint(key, at: Place(parent: above, name: FileName("n")))
+        }
+        let outside = ItemKey(inode: 5, birth: 7, link: 0)
+        table.hint(outside, at: Place(parent: keys[0], name: FileName("n")))
+        #expect(table.names(of: outside) == nil)
+        #expect(Set(table.climb(from: outside)) == Set(keys + [outside]))
+        table.hint(keys[0], at: Place(parent: .root, name: FileName("top")))
+        #expect(table.names(of: outside) == [FileName("top"), FileName("n")])
+    }
+
     @Test func whatIsForgottenTakesNoRoom() {
         var table = EntryTable()
         table.list(.root)

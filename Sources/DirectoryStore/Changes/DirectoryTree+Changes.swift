@@ -79,17 +79,16 @@ extension DirectoryTree {
     }
 
     private func lookUntilSteady(after anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
-        var looks = 0
+        let end = ContinuousClock.now + Self.steadyWithin
         while true {
             try drain()
             if awaitOrphans() { try drain() }
-            looks += 1
-            if let batch = try look(after: anchor, isLast: looks == Self.mostLooks) { return batch }
+            if let batch = try look(after: anchor, isLast: ContinuousClock.now > end) { return batch }
         }
     }
 
-    /// How often the changes are collected again because something changed in the meantime.
-    private static let mostLooks = 10
+    /// How long the changes are collected again because something changed in the meantime, or cannot be determined yet.
+    private static let steadyWithin = Duration.seconds(2)
 
     /// - Parameter isLast: Whether items that are no longer at their places, or between two of them, are left to the next batch.
     /// - Returns: Nil if items are between two places: events about them are on their way, and a replacement would be
@@ -137,13 +136,13 @@ extension DirectoryTree {
 
     /// The changed items and their places. Not called while events are being processed, because an item's replacement
     /// would be reported too early.
-    /// - Returns: Nil while any item is between two places, unless `isLast`.
+    /// - Returns: Nil while any item is between two places, or any event is not settled, unless `isLast`.
     private func known(
         after anchor: SyncAnchor, isLast: Bool
     ) throws(RemoteStoreError) -> (ChangeLog.Changes, [Known])? {
         try draining.withLock { _ throws(RemoteStoreError) in
             try index.withLock { index throws(RemoteStoreError) in
-                if !isLast, index.orphans.values.contains(where: \.mayBeElsewhere) { return nil }
+                if !isLast, index.isUnsteady { return nil }
                 let changes = try index.log.changes(after: anchor, limit: Self.batchSize)
                 let known = changes.keys.map { key in
                     Known(

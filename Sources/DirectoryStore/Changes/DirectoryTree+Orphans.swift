@@ -34,7 +34,9 @@ extension DirectoryTree {
         // An item that moved to a listed folder in the meantime is there, and its event is in the queue.
         if !lost.isEmpty { settle(takeEvents(), from: top) }
         let gone = index.withLock { index -> [ItemKey] in
-            index.addHints(seen.places.filter { due[$0.key] == nil })
+            let others = seen.places.filter { due[$0.key] == nil }
+            index.addHints(others)
+            index.adoptUnsettled(others)
             var isProof = isOverdue
             if !isOverdue, seen.isSteady {
                 // Items that were not found are gone if all folders without events were read.

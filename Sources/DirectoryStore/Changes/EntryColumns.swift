@@ -42,6 +42,8 @@ struct EntryColumns {
         marks[Int(slot)] = new
     }
 
+    func hasPlace(_ slot: UInt32) -> Bool { !marks[Int(slot)].isDisjoint(with: [.known, .hinted]) }
+
     func key(at slot: UInt32) -> ItemKey {
         ItemKey(inode: inodes[Int(slot)], birth: births[Int(slot)], link: links.isEmpty ? 0 : links[slot] ?? 0)
     }

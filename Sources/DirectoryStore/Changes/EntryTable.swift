@@ -20,8 +20,6 @@ struct EntryTable {
     }
 
     private static let root: UInt32 = 0
-    /// No path has more names than this.
-    static let deepest = 4_096
 
     private var columns = EntryColumns()
     private var keys = SlotTable()
@@ -41,21 +39,46 @@ struct EntryTable {
 
     /// Where an item stands, or may stand; nil when nothing is known of that.
     func place(of key: ItemKey) -> Place? {
-        guard let slot = slot(of: key), hasPlace(slot) else { return nil }
+        guard let slot = slot(of: key), columns.hasPlace(slot) else { return nil }
         return columns.place(at: slot)
     }
 
     /// The names that lead from the root to an item; nil when they are not all known.
     func names(of key: ItemKey) -> [FileName]? {
-        guard var current = slot(of: key) else { return nil }
+        guard let slot = slot(of: key) else { return nil }
         var names: [FileName] = []
-        while current != Self.root {
-            // Hints from different times can form a cycle.
-            guard names.count < Self.deepest, hasPlace(current) else { return nil }
-            names.append(columns.name(at: current))
-            current = columns.parents[Int(current)]
+        var climb = Climb(from: slot, columns)
+        while let here = climb.next() { names.append(columns.name(at: here)) }
+        return climb.isAtRoot ? names.reversed() : nil
+    }
+
+    /// An item and the folders that it is in, from the innermost on, without the root; as far as they are known.
+    func climb(from key: ItemKey) -> some Sequence<ItemKey> {
+        let climb = slot(of: key).map { Climb(from: $0, columns) }
+        return sequence(state: climb) { [columns] in $0?.next().map(columns.key) }
+    }
+
+    /// The way up to the root. Hints from different times can form a ring, in which it ends.
+    private struct Climb {
+        private let columns: EntryColumns
+        /// Nil where the way ends.
+        private var current: UInt32?
+        /// Where it was when the number of steps was last a power of two: whoever is there again goes round.
+        private var mark: UInt32?
+        private var (steps, limit) = (0, 1)
+
+        init(from slot: UInt32, _ columns: EntryColumns) { (current, self.columns) = (slot, columns) }
+
+        var isAtRoot: Bool { current == EntryTable.root }
+
+        mutating func next() -> UInt32? {
+            guard let here = current, here != EntryTable.root else { return nil }
+            if steps == limit { (mark, steps, limit) = (here, 0, limit * 2) } else if here == mark { current = nil }
+            guard current != nil else { return nil }
+            steps += 1
+            current = columns.hasPlace(here) ? columns.parents[Int(here)] : nil
+            return here
         }
-        return names.reversed()
     }
 
     /// The item that stands at a place in a listed folder.
@@ -142,8 +165,6 @@ struct EntryTable {
         return slot
     }
 
-    private func hasPlace(_ slot: UInt32) -> Bool { !columns.marks[Int(slot)].isDisjoint(with: [.known, .hinted]) }
-
     private mutating func enter(_ slot: UInt32, in folder: UInt32) {
         let columns = columns
         entries[folder]?.insert(slot, hash: columns.nameHash(at: slot)) { columns.nameHash(at: $0) }
@@ -177,7 +198,7 @@ struct EntryTable {
         for slot in columns.marks.indices.map({ UInt32($0) }) {
             let (key, marks) = (columns.key(at: slot), columns.marks[Int(slot)])
             if marks.contains(.listed) { packed.list(key) }
-            guard hasPlace(slot) else { continue }
+            guard columns.hasPlace(slot) else { continue }
             let copy = packed.intern(key)
             _ = packed.move(copy, to: columns.place(at: slot))
             packed.columns.stamps[Int(copy)] = columns.stamps[Int(slot)]

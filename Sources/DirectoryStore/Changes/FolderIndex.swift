@@ -72,15 +72,12 @@ struct FolderIndex {
     @discardableResult
     mutating func lose(_ key: ItemKey) -> Bool {
         var isLost = false
-        var here = key
-        // Hints from different times can form a cycle.
-        for _ in 0..<EntryTable.deepest {
-            guard here != .root, let place = table.place(of: here) else { break }
+        for here in table.climb(from: key) {
+            guard let place = table.place(of: here) else { break }
             if !isListed(place.parent), knownPlace(of: here) != nil {
                 orphans[here] = orphans[here] ?? Orphan(since: .now, mayBeElsewhere: true)
                 isLost = true
             }
-            here = place.parent
         }
         return isLost
     }
@@ -91,17 +88,14 @@ struct FolderIndex {
         unlisted.filter { !visited.contains($0) && !isIn(lost, $0) }
     }
 
+    /// Whether something happened of which it cannot be said yet what it was.
+    var isUnsteady: Bool { !unsettled.isEmpty || orphans.values.contains(where: \.mayBeElsewhere) }
+
     /// Whether there are pending events of folders outside of what is searched for.
     func hasUnsettled(outside lost: [ItemKey: Orphan]) -> Bool { unsettled.keys.contains { !isIn(lost, $0.parent) } }
 
     private func isIn(_ lost: [ItemKey: Orphan], _ key: ItemKey) -> Bool {
-        var here = key
-        for _ in 0..<EntryTable.deepest {
-            if lost[here] != nil { return true }
-            guard here != .root, let place = table.place(of: here) else { return false }
-            here = place.parent
-        }
-        return false
+        table.climb(from: key).contains { lost[$0] != nil }
     }
 
     private mutating func recordUnlisted(_ key: ItemKey, _ status: FileStatus, at place: Place) {
@@ -203,6 +197,15 @@ struct FolderIndex {
     /// Adds the results of a scan of the tree or of parts of it.
     mutating func addHints(_ found: [ItemKey: Place]) {
         for (key, place) in found where !table.marks(of: key).contains(.known) { table.hint(key, at: place) }
+    }
+
+    /// Takes over where a search saw known items whose places have events that are not settled: a folder that moved into the very
+    /// item that left it can't be opened to settle them.
+    mutating func adoptUnsettled(_ found: [ItemKey: Place]) {
+        for (key, place) in found {
+            guard let known = knownPlace(of: key), known != place, unsettled[known] != nil else { continue }
+            adopt(key, at: place)
+        }
     }
 
     /// Settles an orphan that a scan found in a folder which is not listed.
