@@ -78,6 +78,17 @@ import Testing
         }
     }
 
+    /// A captive portal answers every request with 200 and a page.
+    @Test func aPageDoesNotConfirmAChange() async throws {
+        try await run("welcome") { scratch in
+            let entry = try #require(try await scratch.entry("file"))
+            let error = try await failure {
+                try await scratch.storage.remove(entry.path, version: entry.version)
+            }
+            #expect(error == .unreachable("the answer is none of rclone's"))
+        }
+    }
+
     @Test func aContentThatIsWhatWasAskedForIsRead() async throws {
         try await run("fine") { scratch in
             let found = try await scratch.read("file")
