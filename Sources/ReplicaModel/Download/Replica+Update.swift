@@ -51,26 +51,6 @@ extension Replica {
         return .done
     }
 
-    private func move(_ number: ItemNumber, to item: Item, in parent: ItemNumber) throws(ReplicaError) {
-        let move = try withTreeWaking { (tree) throws(ReplicaError) -> LocalMove? in
-            guard let node = tree.items[number], let from = node.parent, let into = try tree.find(parent) else {
-                return nil
-            }
-            try tree.children(of: into)
-            let name = tree.nameHere(of: item, as: node, in: into)
-            guard from !== into || node.name != name else { return nil }
-            return LocalMove(
-                number: number, from: tree.presented(from), oldName: node.name, into: tree.presented(into),
-                newName: name, isSeen: from.lookups > 0 || into.lookups > 0)
-        }
-        guard let move else { return }
-        try carryOut(move) { (tree, node, folder) throws(ReplicaError) in
-            tree.setPlace(of: node, move.newName, folder)
-            tree.refreshFingerprint(node)
-            tree.note(node)
-        }
-    }
-
     private func replaceMetadata(_ number: ItemNumber, _ item: Item, _ fields: ItemFields) throws(ReplicaError) {
         try touch(number, PresentedCall.touchStatus) { (tree, node) throws(ReplicaError) in
             tree.settle(node)

@@ -80,7 +80,7 @@ extension Replica {
     /// - Returns: Nil if there is nothing left to compare; without a comparison if one of the two is empty.
     private func compare(
         _ number: ItemNumber, _ staged: StagedContent?
-    ) throws(ReplicaError) -> (fingerprint: FileFingerprint, comparison: Comparison?)? {
+    ) throws(ReplicaError) -> (fingerprint: FileFingerprint, comparison: ByteComparison?)? {
         let opened = try withTreeWaking { (tree) throws(ReplicaError) -> (Int32, FileFingerprint)? in
             guard let node = tree.items[number], node.materialization == .whole, !node.isDeleted else { return nil }
             let place = try tree.place(of: node)
@@ -92,7 +92,7 @@ extension Replica {
         let comparison = try errnos { () throws(Errno) in
             let other = try Errno.check(staged.path.withPlatformString { Glibc.open($0, O_RDONLY | O_CLOEXEC) })
             defer { Glibc.close(other) }
-            return try Comparison(file, other)
+            return try ByteComparison(file, other)
         }
         return (fingerprint, comparison)
     }

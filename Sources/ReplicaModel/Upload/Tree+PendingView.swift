@@ -2,7 +2,7 @@ internal import SystemPackage
 
 extension Tree {
     /// What decides whether a node can be sent.
-    /// - Parameter settle: For how long an edit rests before it is sent, in seconds.
+    /// - Parameter settle: For how long an edit is debounced, in seconds.
     func pendingView(of node: Node, settle: Double) throws(ReplicaError) -> PendingView {
         let change = node.localChange
         let isMove = !node.dirty.isDisjoint(with: .place) || change == .created
@@ -13,7 +13,7 @@ extension Tree {
             occupant: isMove && change != .deleted ? try occupant(of: node) : nil,
             remainingChild: change == .deleted && node.kind == .folder ? pending.remainingItem(in: node.number) : nil,
             isBusy: node.isInFlight || (isWritten(node) && isFresh(node)),
-            notBefore: notBefore(node, settle: settle),
+            notBefore: earliestUpload(changedAt: node.changedAt, failure: node.failure, settle: settle),
             isUnanswered: node.isUnanswered,
             options: options(of: node), isDoubtful: node.isDoubtful && node.base != nil)
     }
@@ -22,11 +22,6 @@ extension Tree {
     private static let longestOpen = 30.0
 
     private func isFresh(_ node: Node) -> Bool { now() - node.changedAt < Self.longestOpen }
-
-    private func notBefore(_ node: Node, settle: Double) -> Double {
-        if let failure = node.failure { return failure.retryAt ?? .infinity }
-        return node.changedAt == 0 ? 0 : node.changedAt + settle
-    }
 
     private func options(of node: Node) -> CreateOptions {
         var options: CreateOptions = []

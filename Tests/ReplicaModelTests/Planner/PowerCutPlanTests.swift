@@ -77,7 +77,7 @@ import Testing
         try FileTree.make(folder.path.string, ["one": one, "other": other])
         let files = ["one", "other"].map { open(folder.path.appending($0).string, O_RDONLY | O_CLOEXEC) }
         defer { for file in files { close(file) } }
-        #expect(try Comparison(files[0], files[1]).likeness == likeness)
+        #expect(try ByteComparison(files[0], files[1]).likeness == likeness)
     }
 
     /// Beyond what is read at once.
@@ -89,7 +89,7 @@ import Testing
         try FileTree.make(folder.path.string, ["one": isTorn ? torn : whole, "other": whole + "y"])
         let files = ["one", "other"].map { open(folder.path.appending($0).string, O_RDONLY | O_CLOEXEC) }
         defer { for file in files { close(file) } }
-        let comparison = try Comparison(files[0], files[1])
+        let comparison = try ByteComparison(files[0], files[1])
         #expect(comparison.likeness == .less)
         #expect(comparison.hasGap == (isTorn, false))
     }

@@ -2,7 +2,7 @@ internal import Glibc
 internal import SystemPackage
 
 /// Compares two files byte by byte.
-struct Comparison {
+struct ByteComparison {
     /// Whether the first contains nothing that the second lacks, and the reverse. Zeros count as nothing.
     private var isLess = true
     private var isMore = true
