@@ -1,6 +1,7 @@
 import Foundation
 import ReplicaModel
 import Testing
+import Threads
 
 @testable import DirectoryStore
 
@@ -75,6 +76,30 @@ import Testing
         let next = try await other.currentAnchor()
         try await other.recognize(next)
         try await other.make("file", "text")
+    }
+
+    /// Two daemons that count on at once never write one number twice, nor a lower one after a higher.
+    @Test func oneCountsOnAtATime() throws {
+        let folder = try Linux.open(path: scratch.root, O_RDONLY | O_DIRECTORY)
+        let numbers = Locked<[String]>([], rank: .innermost)
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            for _ in 0..<50 {
+                guard let known = try? Generation(of: folder),
+                    let next = try? Generation.increment(of: folder, known: known)
+                else { continue }
+                numbers.withLock { $0.append("\(next)") }
+            }
+        }
+        let made = numbers.withLock { $0 }
+        #expect(Set(made).count == made.count)
+        #expect(try made.count == Int("\(Generation(of: folder))"))
+    }
+
+    /// What was put back meanwhile is not made to look like the newer state.
+    @Test func anOlderStateDoesNotCountOn() throws {
+        let folder = try Linux.open(path: scratch.root, O_RDONLY | O_DIRECTORY)
+        #expect(try Generation.increment(of: folder, known: Generation(number: 3)) == nil)
+        #expect(try Generation(of: folder) == Generation(number: 0))
     }
 
     @Test func itCountsOnAtOnceAndThenWithChanges() {

@@ -20,14 +20,19 @@ struct Generation: Comparable {
         number = value.flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 0
     }
 
-    /// The last one has none.
-    var next: Generation { Generation(number: number == .max ? .max : number + 1) }
-
-    /// Writes it to the disk: whoever knows it must find it again after a power cut.
-    func write(to directory: Handle) throws(Errno) {
+    /// Has the directory count on, and writes that to the disk: whoever knows the number must find it again after a power cut. One process
+    /// at a time, so that nobody writes a lower one than another has by then.
+    /// - Parameter known: What it was at least. An older state is left as it is.
+    /// - Returns: The new number; nil if it stays.
+    static func increment(of directory: Handle, known: Generation) throws(Errno) -> Generation? {
         let readable = try Linux.open(FileName("."), in: directory, O_RDONLY | O_DIRECTORY)
-        try Linux.setAttribute(Self.attribute, Array(String(number).utf8), of: readable)
+        try Linux.check { flock(readable.raw, LOCK_EX | LOCK_NB) }
+        let found = try Generation(of: directory)
+        guard found >= known, found.number < .max else { return nil }
+        let next = Generation(number: found.number + 1)
+        try Linux.setAttribute(Self.attribute, Array(String(next.number).utf8), of: readable)
         try Linux.check { fsync(readable.raw) }
+        return next
     }
 
     static func < (one: Generation, other: Generation) -> Bool { one.number < other.number }

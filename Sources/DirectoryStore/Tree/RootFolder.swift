@@ -133,9 +133,12 @@ final class RootFolder: Sendable {
 
     /// Has the directory count on. Where that cannot be written, an older state is not detected.
     func renewGeneration(of handle: Handle) {
-        let next = generation.next
-        do throws(Errno) { try next.write(to: handle) } catch { return }
-        state.withLock { $0.generation = max($0.generation, next) }
+        do throws(Errno) {
+            guard let next = try Generation.increment(of: handle, known: generation) else { return }
+            state.withLock { $0.generation = max($0.generation, next) }
+        } catch {
+            return  // It is tried again after the next period.
+        }
     }
 
     /// The store's directory is the one of this identity and at least of this generation, whatever stands there now.
