@@ -111,6 +111,35 @@ import Threads
         }
     }
 
+    /// Whoever asks for an anchor before the engine was told, as it does after a kill, accepts nothing.
+    @Test func nobodyAcceptsWhatNobodyWasToldOf() async throws {
+        try await Self.run(["a", "b"]) { scratch, store, anchor, _ in
+            try await store.recognize(anchor)
+            for path in ["a", "b"] { scratch.storage.take(path) }
+            await #expect(throws: RemoteStoreError.serverUnreachable) { try await store.all() }
+            try await Self.expectAsked { _ = try await store.currentAnchor() }
+        }
+    }
+
+    /// A look a moment ago proves nothing of what is gone now.
+    @Test func aLookJustBeforeIsNoProof() async throws {
+        try await Self.run(["folder/a", "other/b"]) { scratch, store, anchor, clock in
+            let folder = try await store.child("folder")
+            clock.withLock { $0 += 100_000_000 }
+            for path in ["folder", "other"] { scratch.storage.take(path) }
+            await #expect(throws: RemoteStoreError.serverUnreachable) { try await store.item(folder.identifier) }
+            try await Self.expectAsked { _ = try await store.enumerateChanges(from: anchor) }
+        }
+    }
+
+    /// What each disk has says nothing.
+    @Test func anotherDiskIsAskedAbout() async throws {
+        try await Self.run(["lost+found/x", "a", "b"]) { scratch, store, anchor, _ in
+            for path in ["a", "b"] { scratch.storage.take(path) }
+            try await Self.expectAsked { _ = try await store.enumerateChanges(from: anchor) }
+        }
+    }
+
     @Test(arguments: StorageLikeness.all) func whatIsLikelyIsNotAskedAbout(_ likeness: StorageLikeness) async throws {
         // The last item is removed.
         try await Self.run(["a"], likeness) { scratch, store, anchor, _ in

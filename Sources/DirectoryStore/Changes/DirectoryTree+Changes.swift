@@ -84,8 +84,12 @@ extension DirectoryTree {
             try drain()
             if awaitOrphans() { try drain() }
             if let batch = try look(after: anchor, isLast: ContinuousClock.now > end) { return batch }
+            usleep(Self.pauseBetweenLooks)
         }
     }
+
+    /// In microseconds.
+    private static let pauseBetweenLooks: UInt32 = 5_000
 
     /// How long the changes are collected again because something changed in the meantime, or cannot be determined yet.
     private static let steadyWithin = Duration.seconds(2)

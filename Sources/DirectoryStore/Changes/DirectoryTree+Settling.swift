@@ -93,7 +93,9 @@ extension DirectoryTree {
                 postpone(missing, in: folder, &pass)
             } catch {
                 if error.provesAbsence { _ = index.lose(parent) }
-                for (place, cause) in places { pass.ask(place, cause) }
+                for (place, cause) in places {
+                    pass.ask(place, error.provesAbsence ? cause.subtracting(.blocked) : cause.union(.blocked))
+                }
             }
         }
     }

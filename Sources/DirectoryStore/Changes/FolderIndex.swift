@@ -89,7 +89,9 @@ struct FolderIndex {
     }
 
     /// Whether something happened of which it cannot be said yet what it was.
-    var isUnsteady: Bool { !unsettled.isEmpty || orphans.values.contains(where: \.mayBeElsewhere) }
+    var isUnsteady: Bool {
+        unsettled.values.contains { !$0.contains(.blocked) } || orphans.values.contains(where: \.mayBeElsewhere)
+    }
 
     /// Whether there are pending events of folders outside of what is searched for.
     func hasUnsettled(outside lost: [ItemKey: Orphan]) -> Bool { unsettled.keys.contains { !isIn(lost, $0.parent) } }

@@ -17,9 +17,9 @@ struct Attention: Sendable {
 extension PathStore {
     private static let batchSize = 1_000
 
-    /// - Note: Called after ``recognize(_:)`` found that nothing is there any more, it accepts that.
+    /// - Note: Called after the engine was told that nothing is there any more, it accepts that.
     package func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor {
-        acceptRoot()
+        try await tellingOfRoot { () async throws(RemoteStoreError) in try self.acceptRoot() }
         return anchor(try table.read { try $0.newestChange() })
     }
 

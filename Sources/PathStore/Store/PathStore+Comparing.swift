@@ -1,5 +1,6 @@
 internal import GRDB
 internal import ReplicaModel
+internal import Threads
 
 /// Something new at a place.
 private struct Arrival: Sendable {
@@ -59,23 +60,28 @@ extension PathStore {
                     .map { Arrival(parent: folder.folder, entry: $0) }
             }
         }
-        if root == nil, !missing.isEmpty { try await expectRoot() }
         try await sendMissing(missing, since: look)
         try await arrive(arrivals.sorted { $0.path.description < $1.path.description }, since: look)
         if root != nil { try noteRoot() }
     }
 
-    /// A listing may lag: only a second question proves that something is gone.
+    /// A listing may lag, or be older than the end of the storage: only a second question proves that something is gone, and only
+    /// if the root is there after it.
     private func sendMissing(
         _ missing: [(row: PathRow, path: StoragePath)], since look: Int
     ) async throws(RemoteStoreError) {
+        let found = Locked<[Int64: PathEntry]>([:], rank: .innermost)
         try await inParallel(missing) { (one) async throws(RemoteStoreError) in
-            let entry = try await self.present(one.path)
-            if self.locks.isStale(one.path, since: look) { return }
-            try self.table.write { database in
+            guard let entry = try await self.present(one.path) else { return }
+            found.withLock { $0[one.row.id] = entry }
+        }
+        let there = found.withLock { $0 }
+        if there.count < missing.count { try await expectRoot(isFresh: true) }
+        for one in missing where !locks.isStale(one.path, since: look) {
+            try table.write { database in
                 guard let row = try database.row(one.row.id), try database.path(of: row.id) == one.path else { return }
-                if let entry, row.isSame(as: entry) {
-                    _ = try self.observe(entry, as: row, database)
+                if let entry = there[row.id], row.isSame(as: entry) {
+                    _ = try observe(entry, as: row, database)
                 } else {
                     try database.sendToLimbo(row)
                 }

@@ -30,7 +30,7 @@ extension PathStore {
                 if let entry, row.isSame(as: entry) {
                     return (try await calm(try table.write { try observe(entry, as: row, $0) }, at: path), path)
                 }
-                if entry == nil { try await expectRoot() }
+                if entry == nil { try await expectRoot(isFresh: true) }
                 try table.write { try $0.sendToLimbo(row) }
             }
             if mayHaveMoved, follows {

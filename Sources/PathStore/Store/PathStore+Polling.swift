@@ -151,7 +151,7 @@ extension PathStore {
             let entry = try await present(place.path)
             if locks.isStale(place.path, since: look) { continue }
             guard entry == nil else { continue }
-            try await expectRoot()
+            try await expectRoot(isFresh: true)
             try table.write { try $0.sendToLimbo(row) }
         }
     }

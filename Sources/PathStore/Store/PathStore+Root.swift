@@ -8,6 +8,8 @@ struct RootMemory: Sendable {
     var listed: Set<Int64>?
     /// Whether nothing was there any more of what was, and nobody has said that it is to be so.
     var isOther = false
+    /// Whether the engine was told of that.
+    var isTold = false
     /// Whether a person said so, and the root was not listed since.
     var isAccepted = false
     /// When something of it was seen last.
@@ -26,30 +28,38 @@ extension PathStore {
         _ body: () async throws(RemoteStoreError) -> Result
     ) async throws(RemoteStoreError) -> Result {
         do throws(RemoteStoreError) { return try await body() } catch {
-            guard error == .serverUnreachable, rootMemory.withLock({ $0.isOther }) else { throw error }
+            let isOther = rootMemory.withLock { memory in
+                memory.isTold = memory.isTold || memory.isOther
+                return memory.isOther
+            }
+            guard error == .serverUnreachable, isOther else { throw error }
             throw .cannotSynchronize(
                 "nothing is there any more of what the storage had: bring it back (is a disk not mounted there?), or accept it as it is "
                     + "with `replica approve`")
         }
     }
 
-    /// A person accepts the storage as it is.
-    func acceptRoot() {
-        rootMemory.withLock { memory in
-            guard memory.isOther else { return }
-            (memory.isOther, memory.isAccepted) = (false, true)
+    /// A person accepts the storage as it is: nobody else asks for an anchor after the engine was told.
+    /// - Throws: ``RemoteStoreError/serverUnreachable`` if nothing is there any more and the engine was not told.
+    func acceptRoot() throws(RemoteStoreError) {
+        let isUntold = rootMemory.withLock { memory in
+            guard memory.isOther else { return false }
+            guard memory.isTold else { return true }
+            (memory.isOther, memory.isTold, memory.isAccepted) = (false, false, true)
+            return false
         }
+        if isUntold { throw .serverUnreachable }
     }
 
-    /// For how long one look at the root is enough, in nanoseconds.
-    private static let longestTrust: Int64 = 5_000_000_000
+    /// For how long one look at the root is enough for making something there, in nanoseconds.
+    private static let longestTrust: Int64 = 1_000_000_000
     /// How many items are looked for one by one before the root is listed.
     private static let fewItems = 3
     /// How many new folders are looked into for a known one that was renamed.
     private static let mostFolders = 8
 
     /// Expects something to be at the root of what was there.
-    /// - Parameter isFresh: Whether it has to be looked at now.
+    /// - Parameter isFresh: Whether it has to be looked at now, as before anything counts as gone.
     /// - Throws: ``RemoteStoreError/serverUnreachable`` where nothing is.
     func expectRoot(isFresh: Bool = false) async throws(RemoteStoreError) {
         guard options.asksAboutRoot else { return }
@@ -65,18 +75,20 @@ extension PathStore {
         }
         if known.isEmpty { return sawRoot(now) }
         switch await listing(of: .root) {
-        case .success(let entries): try await expectRoot(in: entries)
+        case .success(let entries):
+            try await expectRoot(in: entries)
+            sawRoot(now)
         case .failure(let error): throw error.general
         }
     }
 
-    /// Expects a listing of the root to have something of what was there.
+    /// Expects a listing of the root to have something of what was there. It may be old by now: it proves nothing of the present.
     func expectRoot(in entries: [FileName: PathEntry]) async throws(RemoteStoreError) {
         guard options.asksAboutRoot, !rootMemory.withLock({ $0.isAccepted }) else { return }
         let known = try knownAtRoot()
         var isSame = known.isEmpty || known.contains { entries[$0.name] != nil }
         if !isSame { isSame = try await isRenamed(known, to: Array(entries.values)) }
-        guard !isSame else { return sawRoot(options.now()) }
+        guard !isSame else { return }
         let isNew = rootMemory.withLock { memory in
             defer { memory.isOther = true }
             return !memory.isOther
@@ -87,7 +99,7 @@ extension PathStore {
     }
 
     private func sawRoot(_ moment: Int64) {
-        rootMemory.withLock { ($0.isOther, $0.seenAt) = (false, moment) }
+        rootMemory.withLock { ($0.isOther, $0.isTold, $0.seenAt) = (false, false, moment) }
     }
 
     /// What is at the root now is what it has from now on.
@@ -95,6 +107,9 @@ extension PathStore {
         let ids = try table.read { try $0.rows(in: PathRow.root).map(\.id) }
         rootMemory.withLock { ($0.listed, $0.isAccepted) = (Set(ids), false) }
     }
+
+    /// What is at the top of each ext4 filesystem.
+    private static let ofEveryDisk = FileName("lost+found")
 
     /// What was at the root before anything was made there lately; nothing where one item is all that there is: that its owner removed it is
     /// more likely than anything else.
@@ -104,7 +119,9 @@ extension PathStore {
             let sql = "SELECT count(*) FROM (SELECT 1 FROM item WHERE id != ? AND parent != ? LIMIT 2)"
             let count = try Int.fetchOne(database, sql: sql, arguments: [PathRow.root, PathRow.limbo]) ?? 0
             guard count > 1 else { return [] }
-            return try database.rows(in: PathRow.root).filter { listed?.contains($0.id) ?? true }
+            return try database.rows(in: PathRow.root).filter { row in
+                row.name != Self.ofEveryDisk && listed?.contains(row.id) ?? true
+            }
         }
     }
 
@@ -126,7 +143,7 @@ extension PathStore {
             switch await listing(of: folder.path) {
             case .success(let found):
                 if below.contains(where: { names in found.keys.contains(where: names.contains) }) { return true }
-            case .failure(.notFound): continue
+            case .failure(.notFound), .failure(.unavailable): continue
             case .failure(let error): throw error.general
             }
         }

@@ -92,6 +92,16 @@ import Threads
         #expect(store.calls.isEmpty)
     }
 
+    /// A store that always asks for next to nothing is not called without end.
+    @Test func aPauseOfNextToNothingEnds() async throws {
+        let store = MemoryStore()
+        let paused = PausedStore(
+            store: store, pause: StorePause(now: { ContinuousClock.now.secondsForTests }), patience: 0.5)
+        store.fail(.item, with: .busy(seconds: 1e-9), times: .max)
+        await #expect(throws: RemoteStoreError.self) { try await paused.item(.root) }
+        #expect(store.calls(of: .item).count <= 6)
+    }
+
     /// Without a time it is as any failure that passes.
     @Test func withoutATimeItBacksOff() async throws {
         let bench = try Bench()

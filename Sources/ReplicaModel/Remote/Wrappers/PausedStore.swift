@@ -16,6 +16,9 @@ final class StorePause: Sendable {
         return max(0, end.withLock { $0 } - now)
     }
 
+    /// Seconds that a store is left alone for at least.
+    private static let shortest = 0.1
+
     /// The store asks for a pause. One that is under way is not made shorter.
     func begin(_ seconds: Double) {
         let asked = now() + Self.bounded(seconds)
@@ -26,7 +29,7 @@ final class StorePause: Sendable {
     func stop() { end.withLock { $0 = -.infinity } }
 
     /// A pause as it is kept: what is no time is none.
-    static func bounded(_ seconds: Double) -> Double { seconds > 0 ? min(seconds, longest) : 0 }
+    static func bounded(_ seconds: Double) -> Double { seconds > 0 ? min(max(seconds, shortest), longest) : 0 }
 }
 
 /// A store that is left alone while it asks for a pause: calls fail at once then. Looks, for which somebody may wait, are made after it
@@ -54,20 +57,20 @@ struct PausedStore: StoreWrapper {
     private func paused<Result>(
         _ patience: Double, _ body: () async throws(RemoteStoreError) -> Result
     ) async throws(RemoteStoreError) -> Result {
-        var patience = patience
+        var waited = 0.0
         while true {
             let left = pause.left
             guard left > 0 else {
                 do throws(RemoteStoreError) { return try await body() } catch {
                     guard case .busy(let seconds) = error, StorePause.bounded(seconds) > 0 else { throw error }
                     pause.begin(seconds)
-                    guard StorePause.bounded(seconds) <= patience else { throw error }
+                    guard waited + StorePause.bounded(seconds) <= patience else { throw error }
                     continue
                 }
             }
-            guard left <= patience else { throw .busy(seconds: left) }
-            patience -= left
-            // Who is cancelled does not wait.
+            guard waited + left <= patience else { throw .busy(seconds: left) }
+            waited += left
+            // A cancelled call does not wait.
             do { try await Task.sleep(for: .seconds(left)) } catch { throw .cancelled }
         }
     }

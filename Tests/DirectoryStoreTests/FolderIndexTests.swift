@@ -1,0 +1,18 @@
+import ReplicaModel
+import Testing
+
+@testable import DirectoryStore
+
+@Suite struct FolderIndexTests {
+    /// An event in a folder that can't be read waits, and nobody waits for it.
+    @Test func aBlockedFolderMakesNoLookUnsteady() {
+        var index = FolderIndex()
+        index.list(.root)
+        index.addUnsettled([Place(parent: .root, name: FileName("a")): [.movedAway, .blocked]])
+        #expect(!index.isUnsteady)
+        index.addUnsettled([Place(parent: .root, name: FileName("b")): .movedAway])
+        #expect(index.isUnsteady)
+        _ = index.takeUnsettled()
+        #expect(!index.isUnsteady)
+    }
+}
