@@ -25,14 +25,15 @@ final class FaultedSession: Sendable {
     ///   - bucket: There; others may be at work in other folders of it.
     ///   - attempts: Of each request by the store itself.
     ///   - patience: Seconds that silence is waited for.
+    ///   - copied: Bytes of the largest object that one request copies.
     init(
-        _ server: S3Server, _ bucket: String, attempts: Int = 4, patience: Int = 30,
+        _ server: S3Server, _ bucket: String, attempts: Int = 4, patience: Int = 30, copied: Int64 = 5 << 30,
         _ choice: @escaping StepFaults.Choice
     ) throws {
         self.server = server
         var limits = TransferLimits()
         (limits.parted, limits.part, limits.whole, limits.patience) = (100_000, 65_536, 100_000, patience)
-        limits.attempts = attempts
+        (limits.attempts, limits.copied) = (attempts, copied)
         self.limits = limits
         let number = Self.place.withLock { number in
             number += 1
@@ -94,6 +95,9 @@ final class FaultedSession: Sendable {
 
     /// Removes as another client does.
     func removeElsewhere(_ path: String) async throws { try await outside.delete(path) }
+
+    /// Opens it as another machine does, with a state of its own, and beside the proxy.
+    func openElsewhere() async throws -> S3Storage { try await server.storage(place, limits: limits) }
 
     /// Opens it through the proxy, as one that is known.
     func open() async throws -> S3Storage {

@@ -44,6 +44,25 @@ import Testing
         }
     }
 
+    /// The answer of a move was lost, and another wrote at the source before it is made again: the copy, whose tag differs from the
+    /// object's, is the only one.
+    @Test func aMoveThatIsMadeAgainKeepsTheOnlyCopy() async throws {
+        var limits = TransferLimits()
+        (limits.parted, limits.part, limits.copied) = (32 << 20, 5 << 20, 5 << 20)
+        try await S3Scratch.run(limits: limits) { scratch in
+            let content = [UInt8](repeating: 7, count: 6 << 20)
+            let entry = try await scratch.write("log", content, PathAttributes())
+            let (log, first) = (scratch.path("log"), scratch.path("log.1"))
+            let moved = try await scratch.storage.move(log, to: first, version: entry.version)
+            #expect(moved.version != entry.version)
+            try await scratch.put("log", "second")
+            let error = try await failure { _ = try await scratch.storage.move(log, to: first, version: entry.version) }
+            #expect(error == .changed(try await scratch.entry("log")))
+            #expect(try await scratch.read("log.1", version: moved.version) == content)
+            #expect(try await scratch.other.keys().sorted() == ["log", "log.1"])
+        }
+    }
+
     @Test func aFolderMovesWithAllThatIsInIt() async throws {
         try await S3Scratch.run { scratch in
             try await scratch.folder("folder", mode: 0o750)

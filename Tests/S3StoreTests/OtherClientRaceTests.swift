@@ -10,7 +10,7 @@ import Threads
 @Suite struct OtherClientRaceTests {
     /// Runs `body`, and has another write `path`, or do something else, before the first request that `isIt`.
     private static func run(
-        at path: String, before isIt: @escaping @Sendable (HTTPMessage) -> Bool,
+        at path: String, copied: Int64 = 5 << 30, before isIt: @escaping @Sendable (HTTPMessage) -> Bool,
         _ deed: @escaping @Sendable (FaultedSession?, String) async throws -> Void = { session, path in
             try await session?.writeElsewhere("theirs", to: path)
         },
@@ -19,7 +19,7 @@ import Threads
         let server = try S3Server.shared
         let bucket = try await server.bucket()
         let (writer, isOver) = (Locked<FaultedSession?>(nil), Locked(false))
-        let session = try FaultedSession(server, bucket) { (_, request) in
+        let session = try FaultedSession(server, bucket, copied: copied) { (_, request) in
             let isNow =
                 isIt(request)
                 && isOver.withLock { isOver in
@@ -110,6 +110,63 @@ import Threads
             let error = try await session.armed { try await Self.move(file, to: "moved", store) }
             #expect(error == .noSuchItem(file.identifier))
             #expect(try await session.files() == [:])
+        }
+    }
+
+    /// Two machines move one file to one name: what one has copied is no interrupted move of the other's.
+    @Test func aMoveByTwoLosesNothing() async throws {
+        let (isCopied, error) = (Locked(false), Locked<PathStorageError?>(nil))
+        let isIt: @Sendable (HTTPMessage) -> Bool = { request in
+            if request.words.first == "PUT", request.words[1].hasSuffix("/moved") { isCopied.withLock { $0 = true } }
+            return isCopied.withLock { $0 } && request.words.first == "HEAD"
+        }
+        let moves = Self.movingElsewhere { answer in error.withLock { $0 = answer } }
+        try await Self.run(at: "file", before: isIt, moves) { store, session in
+            let file = try await PatientStore(store).create("file", .file, in: .root, Array("first".utf8))
+            #expect(try await session.armed { try await Self.move(file, to: "moved", store) } == nil)
+            #expect(try await session.files() == ["moved": Array("first".utf8)])
+            guard case .taken = error.withLock({ $0 }) else { throw BrokenPromise("\(error.withLock { $0 } as Any)") }
+        }
+    }
+
+    /// The same below a folder, of an object whose copy has another tag.
+    @Test func aFoldersMoveByTwoLosesNothing() async throws {
+        let isCopied = Locked(false)
+        let isIt: @Sendable (HTTPMessage) -> Bool = { request in
+            guard isCopied.withLock({ $0 }) else {
+                let isEnd = request.words.first == "POST" && request.words[1].contains("/moved/file?uploadId=")
+                isCopied.withLock { $0 = isEnd }
+                return false
+            }
+            return request.words[1].hasSuffix("/folder/file")
+        }
+        let moves = Self.movingElsewhere { _ in }
+        let content = [UInt8](repeating: 7, count: 150_000)
+        try await Self.run(at: "folder", copied: 100_000, before: isIt, moves) { store, session in
+            let patient = PatientStore(store)
+            let folder = try await patient.create("folder", .folder, in: .root, nil)
+            _ = try await patient.create("file", .file, in: folder.identifier, content)
+            _ = try await session.armed { try await Self.move(folder, to: "moved", store) }
+            #expect(try await session.files() == ["moved/file": content])
+        }
+    }
+
+    /// Moves it to the same name as another machine does.
+    private static func movingElsewhere(
+        _ report: @escaping @Sendable (PathStorageError?) -> Void
+    ) -> @Sendable (FaultedSession?, String) async throws -> Void {
+        { session, path in
+            guard let session else { return }
+            let storage = try await session.openElsewhere()
+            defer { storage.close() }
+            let place = StoragePath([FileName(path)])
+            let version = try await storage.entry(at: place)?.version
+            do throws(PathStorageError) {
+                _ = try await storage.move(place, to: StoragePath([FileName("moved")]), version: version)
+                report(nil)
+            } catch {
+                report(error)
+            }
         }
     }
 

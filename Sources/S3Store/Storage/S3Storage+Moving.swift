@@ -11,9 +11,11 @@ extension S3Storage {
         return try await call(path, isChange: true) { () async throws(CallError) in
             if let object = try await self.head(path) {
                 guard object.isSymlink == (version == nil), version == nil || object.tag == version else {
-                    // An attempt that was cut may have copied what is there now.
-                    if let version, let there = try await self.head(target), there.tag != version {
-                        try await self.takeBack(self.keys.key(target), Self.origin(self.keys.key(path), version))
+                    // An attempt that was cut may have copied what is there now. A copy with another tag may be of what was there
+                    // before, and the only one of it.
+                    if let version {
+                        let origin = self.origin(self.keys.key(path), version)
+                        try await self.takeBack(self.keys.key(target), origin, copyOf: object.tag)
                     }
                     throw .storage(.changed(try await self.entry(path, object)))
                 }
@@ -30,7 +32,8 @@ extension S3Storage {
     private func move(
         _ path: StoragePath, _ object: StoredObject, to target: StoragePath
     ) async throws(CallError) -> PathEntry {
-        let origin = Self.origin(keys.key(path), object.tag)
+        let origin = origin(keys.key(path), object.tag)
+        var isCopiedNow = false
         let there = try await head(target)
         if let there, there.metadata["replica-moved"] != origin || there.size != object.size {
             throw .storage(.taken(try await entry(target, there)))
@@ -44,6 +47,7 @@ extension S3Storage {
                     keys.key(path), object, to: keys.key(target), metadata: metadata,
                     condition: abilities.createsExclusively ? [("If-None-Match", "*")] : [])
                 if tag != object.tag { try await expectSame(path, object, copiedTo: target, origin) }
+                isCopiedNow = tag == object.tag
             } catch {
                 guard case .request(let failure) = error, failure.isPreconditionFailed else { throw error }
                 if let taken = try await look(target) { throw .storage(.taken(taken)) }
@@ -52,22 +56,26 @@ extension S3Storage {
             }
         }
         guard let made = try await head(target), made.size == object.size else { throw strange(target) }
-        try await removeMoved(path, object, to: target, origin)
+        try await removeMoved(path, object, to: target, isCopiedNow ? origin : nil)
         return try await entry(target, made)
     }
 
-    /// Identifies an object by its key and its ETag.
-    private static func origin(_ key: [UInt8], _ tag: String) -> String {
-        String(Hash.hexadecimal(Hash.sha256(key + [0] + Array(tag.utf8))).prefix(32))
+    /// Identifies a copy by the key and the ETag of its source, and by the store that makes it: no other machine continues it or
+    /// takes it back.
+    private func origin(_ key: [UInt8], _ tag: String) -> String {
+        String(Hash.hexadecimal(Hash.sha256(key + [0] + Array(tag.utf8) + [0] + Array(mover.utf8))).prefix(32))
     }
 
     /// Removes the original, unless it was changed while it was copied. If it is gone, another client removed or moved it: then the
     /// copy is taken back, so that it is not at two places.
+    /// - Parameter origin: That of a copy that this call made; nil for one of an earlier call, whose removal may have arrived
+    ///   only now, and for one that may not be of this object. They stay.
     private func removeMoved(
-        _ path: StoragePath, _ object: StoredObject, to target: StoragePath, _ origin: String
+        _ path: StoragePath, _ object: StoredObject, to target: StoragePath, _ origin: String?
     ) async throws(CallError) {
         guard let now = try await head(path) else {
-            try await takeBack(keys.key(target), origin)
+            guard let origin else { return }
+            try await takeBack(keys.key(target), origin, copyOf: object.tag)
             throw .storage(.notFound)
         }
         guard now.tag == object.tag else { return }
@@ -78,17 +86,19 @@ extension S3Storage {
     private func expectSame(
         _ path: StoragePath, _ object: StoredObject, copiedTo target: StoragePath, _ origin: String
     ) async throws(CallError) {
-        let now = try await head(path)
-        if now?.tag == object.tag { return }
-        try await takeBack(keys.key(target), origin)
-        guard let now else { throw .storage(.notFound) }
+        guard let now = try await head(path), now.tag != object.tag else { return }
+        try await takeBack(keys.key(target), origin, copyOf: now.tag)
         throw .storage(.changed(try await entry(path, now)))
     }
 
-    /// Removes a copy that a move made.
-    private func takeBack(_ copy: [UInt8], _ origin: String) async throws(CallError) {
+    /// Removes a copy that a move of this store made. What is not known to be one stays: rather two copies than none.
+    /// - Parameter tag: Of what is at the source, or was there and another removed. The copy's tag differs where it was uploaded or
+    ///   encrypted otherwise.
+    private func takeBack(_ copy: [UInt8], _ origin: String, copyOf tag: String) async throws(CallError) {
+        // Elsewhere another's copy may be replaced by this one, and what it was of removed.
+        guard abilities.createsExclusively else { return }
         let made = try await get { () async throws(S3Error) in try await connection.object(copy) }
-        guard let made, made.metadata["replica-moved"] == origin else { return }
+        guard let made, made.tag == tag, made.metadata["replica-moved"] == origin else { return }
         var request = S3Request("DELETE", copy)
         request.mayRepeat = true
         if abilities.removesConditionally { request.headers = [("If-Match", "\"\(made.tag)\"")] }
@@ -157,21 +167,34 @@ extension S3Storage {
         guard let now = try await get({ () async throws(S3Error) in try await connection.object(object.key) }) else {
             return nil
         }
-        let origin = Self.origin(object.key, now.tag)
-        if there.contains(target),
-            let other = try await get({ () async throws(S3Error) in try await connection.object(target) })
-        {
-            return other.metadata["replica-moved"] == origin && other.size == now.size ? now.tag : nil
+        let origin = origin(object.key, now.tag)
+        if there.contains(target), let isOurs = try await isCopy(target, of: now, origin) {
+            return isOurs ? now.tag : nil
         }
         var metadata = object.key.last == UInt8(ascii: "/") ? now.metadata : now.lastingMetadata
         metadata["replica-moved"] = origin
-        let tag = try await copy(object.key, now, to: target, metadata: metadata)
+        let tag: String?
+        do throws(CallError) {
+            tag = try await copy(
+                object.key, now, to: target, metadata: metadata,
+                condition: abilities.createsExclusively ? [("If-None-Match", "*")] : [])
+        } catch {
+            // Another has written at the target, or at the source, since the listing.
+            guard case .request(let failure) = error, failure.isPreconditionFailed else { throw error }
+            return try await isCopy(target, of: now, origin) == true ? now.tag : nil
+        }
         guard tag != now.tag else { return now.tag }
         let source = try await get { () async throws(S3Error) in try await connection.object(object.key) }
-        if source?.tag == now.tag { return now.tag }
+        guard let source, source.tag != now.tag else { return now.tag }
         // The copy may be of content that another client wrote since, which stays where it is.
-        try await takeBack(target, origin)
+        try await takeBack(target, origin, copyOf: source.tag)
         return nil
+    }
+
+    /// - Returns: Whether what is there is a copy that this store made; nil where nothing is.
+    private func isCopy(_ target: [UInt8], of object: StoredObject, _ origin: String) async throws(CallError) -> Bool? {
+        let there = try await get { () async throws(S3Error) in try await connection.object(target) }
+        return there.map { $0.metadata["replica-moved"] == origin && $0.size == object.size }
     }
 
     /// Also removes objects that are at their new keys unchanged; objects that others put there in the meantime stay.

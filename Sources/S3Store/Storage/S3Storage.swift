@@ -18,6 +18,8 @@ package final class S3Storage: PathStorage {
     let listings = OpenListings()
     let limits: TransferLimits
     let leftovers: Leftovers
+    /// What its copies are marked with, so that they are told from those of other machines.
+    let mover: String
 
     private init(
         _ connection: S3Connection, _ keys: KeySpace, _ abilities: ServerAbilities, _ limits: TransferLimits,
@@ -26,6 +28,7 @@ package final class S3Storage: PathStorage {
         (self.connection, self.keys, self.abilities, self.limits) = (connection, keys, abilities, limits)
         properties = abilities.properties
         leftovers = Leftovers(folder: memory?.folder)
+        mover = MoverIdentity.kept(in: memory?.folder)
     }
 
     /// Looks whether the bucket is there and may be read, and tries what the server can do.
