@@ -35,6 +35,14 @@ struct Generation: Comparable {
         return next
     }
 
+    /// Has the number that a directory has now survive a power cut, where the disk can be written.
+    static func sync(_ directory: Handle) throws(Errno) {
+        let readable = try Linux.open(FileName("."), in: directory, O_RDONLY | O_DIRECTORY)
+        do throws(Errno) { try Linux.check { fsync(readable.raw) } } catch {
+            guard error == .readOnlyFileSystem || error == .invalidArgument else { throw error }
+        }
+    }
+
     static func < (one: Generation, other: Generation) -> Bool { one.number < other.number }
 }
 

@@ -121,6 +121,8 @@ final class RootFolder: Sendable {
     /// - Throws: EIO and the like; ESTALE if the directory is in an older state than before.
     func checkGeneration(of handle: Handle) throws(Errno) {
         let found = try Generation(of: handle)
+        // Another replica has just written it: what is noted must outlive a power cut.
+        if found > generation { try Generation.sync(handle) }
         let isOlder = state.withLock {
             $0.generation = max($0.generation, found)
             return found < $0.generation
