@@ -42,6 +42,8 @@ import Testing
         ("https://user:secret@host/", .secret), ("x://u:p@h", .secret),
         ("s3://bucket?secret=x", .secret), ("s3://b?region=a&access_key_id=x", .secret), ("file:///a\nb", .notURL),
         ("rclone::s3,secret_access_key=x:b", .secret), ("rclone:x,Pass=y:b", .secret), ("rclone:a:b\nc", .notURL),
+        ("rclone::webdav,url='https://h',user=u,pass=X:dir", .secret), ("rclone:x,url=\"https://u:p@h\":b", .secret),
+        ("rclone:x,sas_url=y:b", .secret), ("rclone:x,a='b:''c',cookie=d:b", .secret),
     ])
     func refusesURL(text: String, error: StoreURLError) {
         #expect(throws: error) { try StoreURL(text) }

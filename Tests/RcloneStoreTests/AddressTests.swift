@@ -8,6 +8,7 @@ import Testing
         ("rclone:photos:", "photos:"), ("rclone:photos:a/b/", "photos:a/b"), ("rclone://photos:a", "photos:a"),
         ("RCLONE:my drive:/x", "my drive:/x"), ("rclone::memory:b", ":memory:b"), ("rclone:x:/", "x:/"),
         ("rclone:s3,no_head=true:b", "s3,no_head=true:b"), ("rclone:mail:user@host/x", "mail:user@host/x"),
+        ("rclone::webdav,url='https://u@h/a?b=c':d", ":webdav,url='https://u@h/a?b=c':d"),
     ])
     func whatItNames(_ text: String, _ root: String) throws {
         #expect(try RcloneAddress(text).root == root)
@@ -18,9 +19,33 @@ import Testing
         ("rclone:a/b:c", "names no remote"), ("rclone:::x", "names no remote"), ("rclone:a:b]c", "']'"),
         ("rclone:a:b\nc", "control characters"), ("rclone::s3,secret_access_key=x:b", "holds a secret"),
         ("rclone:x,Pass=y:b", "holds a secret"), ("sftp://a/b", "no URL of rclone's"),
+        ("rclone:x,url='https://h:b", "names no remote"),
     ])
     func whatItRefuses(_ text: String, _ words: String) {
         let error = #expect(throws: RcloneAddress.Invalid.self) { try RcloneAddress(text) }
         #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+    }
+
+    /// rclone's quotes hide no secret.
+    @Test(arguments: [
+        "rclone::webdav,url='https://h',user=u,pass=X:dir", "rclone::webdav,url=\"h:1\",pass=X:d",
+        "rclone:x,a='it''s:',pass=X:d",
+        "rclone::azureblob,sas_url='https://h':b", "rclone:x,cookie=c:b", "rclone:x,headers='A,b':b",
+        "rclone:x,pass='a:b",
+        "rclone:x,url='https://u:p@h/x':b", "rclone:x,url='https://h/?sig=c':b",
+        "rclone::alias,remote=':ftp,pass=X:':b",
+    ])
+    func secretsAreFoundBehindQuotes(_ text: String) {
+        let error = #expect(throws: RcloneAddress.Invalid.self) { try RcloneAddress(text) }
+        #expect(error?.description.contains("holds a secret") == true, "\(error?.description ?? "")")
+    }
+
+    /// What a server's URL has in its query is shown to nobody.
+    @Test func messagesHaveNoQueries() {
+        let text = #"Get "https://h/x?sig=topsecret&a": EOF; is http://h/y?topsecret there? ok"#
+        #expect(
+            RcloneError.Complaint(status: 500, text: text).text
+                == #"Get "https://h/x?…": EOF; is http://h/y?… there? ok"#)
+        #expect(RcloneRun.End(words: "x Failed to do it: " + text).lastLine.contains("topsecret") == false)
     }
 }

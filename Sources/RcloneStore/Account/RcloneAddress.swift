@@ -1,3 +1,5 @@
+import PercentEncoding
+
 /// Which folder of which remote: what follows `rclone:` in a store's URL, as rclone itself writes it (`remote:path`).
 package struct RcloneAddress: Hashable, Sendable, CustomStringConvertible {
     /// What is wrong with a URL, in one line.
@@ -32,26 +34,18 @@ package struct RcloneAddress: Hashable, Sendable, CustomStringConvertible {
         guard !rest.contains("]") else {
             throw Invalid(description: "rclone reads no file below a path with ']' in it; give the folder another name")
         }
-        let name = rest.drop { $0 == ":" }.prefix { $0 != ":" }
-        guard name.utf8.count < rest.drop(while: { $0 == ":" }).utf8.count, !name.isEmpty, !name.contains("/") else {
+        let remote = RemoteText(rest)
+        guard remote.isWhole || remote.hasSecret, !remote.name.isEmpty, !remote.name.contains("/") else {
             throw Invalid(
                 description:
                     "'\(rest.prefix(80))' names no remote; one looks like rclone:remote:path, with a colon behind it")
         }
-        guard !Self.hasSecret(name) else {
+        guard !remote.hasSecret else {
             throw Invalid(
                 description:
                     "the URL holds a secret, which every user could read; make a remote of it with rclone config")
         }
         root = String(rest)
-    }
-
-    /// Whether the parameters of a remote have one that nobody may see.
-    private static func hasSecret(_ name: Substring) -> Bool {
-        name.split(separator: ",").dropFirst().contains { parameter in
-            let key = parameter.prefix { $0 != "=" }.lowercased()
-            return ["pass", "secret", "token", "key", "credential", "auth"].contains { key.contains($0) }
-        }
     }
 
     /// A folder below as rclone calls it when it is a file system of its own.

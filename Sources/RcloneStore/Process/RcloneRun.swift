@@ -107,6 +107,6 @@ extension RcloneRun.End {
         for mark in ["CRITICAL: ", "ERROR : ", "NOTICE: "] {
             if let range = line.firstRange(of: mark) { line = line[range.upperBound...] }
         }
-        return PlainText.of(String(line), longest: 300)
+        return PlainText.of(RcloneError.Complaint.withoutQueries(String(line)), longest: 300)
     }
 }

@@ -20,7 +20,7 @@ enum RcloneError: Error {
         /// In its own words, and those of the remote's server.
         var text: String
 
-        init(status: Int, text: String) { (self.status, self.text) = (status, text) }
+        init(status: Int, text: String) { (self.status, self.text) = (status, Self.withoutQueries(text)) }
 
         /// - Returns: Nil for what rclone does not say so.
         init?(_ answer: HTTPAnswer) {
@@ -30,7 +30,16 @@ enum RcloneError: Error {
             // What can't be read is nothing that rclone says.
             guard let told = try? JSONDecoder().decode(Told.self, from: Data(answer.body)) else { return nil }
             let text = told.error.replacing("panic received: fatal error: ", with: "")
-            self.init(status: answer.head.status, text: PlainText.of(text, longest: 400))
+            self.init(status: answer.head.status, text: PlainText.of(Self.withoutQueries(text), longest: 400))
+        }
+
+        /// What is said without the queries of the URLs in it, in which there may be secrets.
+        static func withoutQueries(_ text: String) -> String {
+            text.split(omittingEmptySubsequences: false) { " \n\t\"'<>".contains($0) }
+                .filter { $0.contains("://") && $0.contains("?") }
+                .reduce(into: text) { text, word in
+                    text = text.replacing(word, with: word.prefix { $0 != "?" } + "?…")
+                }
         }
 
         private func says(_ words: String...) -> Bool {

@@ -22,7 +22,7 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
             let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
             if let at = authority.lastIndex(of: "@"), authority[..<at].contains(":") { throw .secret }
             if Self.hasSecretParameter(rest) { throw .secret }
-        } else if Self.hasSecretSetting(rest) {
+        } else if RemoteText(rest).hasSecret {
             throw .secret
         }
         if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) { throw .notURL }
@@ -71,14 +71,6 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
     private static let suspicious = [
         "password", "passwd", "secret", "token", "credential", "access_key", "accesskey",
     ]
-
-    /// Whether a remote of rclone's is given settings that nobody else may see: `remote,name=value:path`.
-    private static func hasSecretSetting(_ rest: String) -> Bool {
-        rest.drop { $0 == ":" }.prefix { $0 != ":" }.split(separator: ",").dropFirst().contains { setting in
-            let key = setting.prefix { $0 != "=" }.lowercased()
-            return (suspicious + ["pass", "key", "auth"]).contains { key.contains($0) }
-        }
-    }
 
     private static func hasSecretParameter(_ rest: String) -> Bool {
         guard let question = rest.firstIndex(of: "?") else { return false }

@@ -1,0 +1,81 @@
+/// A remote as rclone writes it, `remote,name=value,name='va:lue':path`, with or without colons in front. A value may be in quotes, within
+/// which a doubled quote is one of its own.
+package struct RemoteText {
+    /// The remote, without its colons and its settings.
+    package private(set) var name = ""
+    /// Up to where they can be read.
+    package private(set) var settings: [(name: String, value: String)] = []
+    /// Whether there is a colon behind it.
+    package private(set) var isWhole = false
+
+    package init(_ text: some StringProtocol) {
+        var rest = Substring(text).drop { $0 == ":" }.unicodeScalars[...]
+        name = Self.take(&rest) { $0 == "," || $0 == ":" }
+        while rest.first == "," {
+            rest.removeFirst()
+            let setting = Self.take(&rest) { $0 == "=" || $0 == "," || $0 == ":" }
+            var value = ""
+            if rest.first == "=" {
+                rest.removeFirst()
+                if let quote = rest.first, quote == "'" || quote == "\"" { value = Self.quoted(&rest, quote) }
+                // Behind a quote there is nothing that rclone takes.
+                value += Self.take(&rest) { $0 == "," || $0 == ":" }
+            }
+            settings.append((setting, value))
+        }
+        isWhole = rest.first == ":"
+    }
+
+    private static func take(
+        _ rest: inout Substring.UnicodeScalarView, until isEnd: (Unicode.Scalar) -> Bool
+    ) -> String {
+        let end = rest.firstIndex(where: isEnd) ?? rest.endIndex
+        defer { rest = rest[end...] }
+        return String(rest[..<end])
+    }
+
+    private static func quoted(_ rest: inout Substring.UnicodeScalarView, _ quote: Unicode.Scalar) -> String {
+        var value = String.UnicodeScalarView()
+        rest.removeFirst()
+        while let scalar = rest.popFirst() {
+            if scalar == quote {
+                guard rest.first == quote else { break }
+                rest.removeFirst()
+            }
+            value.append(scalar)
+        }
+        return String(value)
+    }
+
+    // MARK: Secrets
+
+    private static let suspicious = [
+        "pass", "secret", "token", "key", "credential", "auth", "sas_url", "cookie", "header", "signature",
+    ]
+
+    /// Whether it has what nobody else may see: also in a setting that is itself a remote, or a URL with a password or a query.
+    package var hasSecret: Bool {
+        settings.contains { setting in
+            Self.isSuspicious(setting.name) || Self.hasPassword(setting.value)
+                || setting.value.split { ", ?&;'\"".contains($0) }.contains { part in
+                    part.contains("=") && Self.isSuspicious(part.prefix { $0 != "=" })
+                }
+        }
+    }
+
+    private static func isSuspicious(_ name: some StringProtocol) -> Bool {
+        let name = name.lowercased()
+        return name == "sig" || suspicious.contains { name.contains($0) }
+    }
+
+    /// Whether a text has a URL with `user:password@`.
+    private static func hasPassword(_ text: String) -> Bool {
+        var rest = text[...]
+        while let begin = rest.firstRange(of: "://") {
+            rest = rest[begin.upperBound...]
+            let authority = rest.prefix { !"/?#".contains($0) }
+            if let at = authority.lastIndex(of: "@"), authority[..<at].contains(":") { return true }
+        }
+        return false
+    }
+}
