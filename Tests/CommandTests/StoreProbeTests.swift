@@ -36,6 +36,13 @@ import Testing
         }
     }
 
+    /// Times come from outside, and may be any.
+    @Test func timesAtTheEndsHaveADistance() {
+        let (first, last) = (Timestamp(nanoseconds: .min), Timestamp(nanoseconds: .max))
+        #expect(KeptTrial.distance(first, Timestamp(nanoseconds: 0)) == 1 << 63)
+        #expect(KeptTrial.distance(first, last) == .max && KeptTrial.distance(last, last) == 0)
+    }
+
     /// A store that looks and then acts, and says that it does so in one step.
     @Test func aStoreThatLiesIsFoundOut() async throws {
         let found = try await probe(MemoryPathStorage()) { LyingPaths(storage: $0) }

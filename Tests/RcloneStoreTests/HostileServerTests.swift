@@ -89,6 +89,23 @@ import Testing
         }
     }
 
+    /// Another client's content of the same size is not recorded as ours: its time or its hash is another.
+    @Test(arguments: ["late", "hashed"]) func anothersContentIsNotOurs(_ kind: String) async throws {
+        try await run(kind) { scratch in
+            if kind == "late" { try await scratch.write("first", "text") }
+            let time = PathAttributes(modificationDate: Timestamp(seconds: 1_580_000_000, nanoseconds: 5))
+            let error = try await failure { try await scratch.write("file", Array("text".utf8), time) }
+            #expect(error == .unreachable("file: another has written it since"))
+        }
+    }
+
+    /// rclone may know the folder above by the number of one that was moved away.
+    @Test func aFolderIsMadeAfterAStaleOne() async throws {
+        try await run("stale") { scratch in
+            try await scratch.folder("folder")
+        }
+    }
+
     @Test func aContentThatIsWhatWasAskedForIsRead() async throws {
         try await run("fine") { scratch in
             let found = try await scratch.read("file")

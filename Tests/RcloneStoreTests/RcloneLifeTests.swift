@@ -86,6 +86,22 @@ import Testing
         #expect(!isThere(process))
     }
 
+    private struct Cache: Codable {
+        var entries: Int?
+    }
+
+    /// It would keep the numbers of folders, by which some remotes know those that were moved.
+    @Test func itForgetsFoldersThatWereMoved() async throws {
+        try await run { scratch, server in
+            try await scratch.folder("folder")
+            try await scratch.write("folder/file", "text")
+            _ = try await scratch.storage.move(scratch.path("folder"), to: scratch.path("moved"), version: nil)
+            let cache: Cache = try await scratch.storage.connection.callOnce("fscache/entries", Cache())
+            // The root, and the disk behind its alias.
+            #expect(cache.entries ?? 9 <= 2)
+        }
+    }
+
     /// The socket is in a folder that nobody else can enter.
     @Test func nobodyElseReachesIt() async throws {
         try await run { scratch, server in

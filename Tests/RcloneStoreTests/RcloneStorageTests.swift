@@ -4,6 +4,7 @@ import PathStore
 import ReplicaModel
 import ReplicaTestSupport
 import Testing
+import Threads
 
 @testable import RcloneStore
 
@@ -203,6 +204,59 @@ import Testing
             try FileManager.default.moveItem(atPath: place + ".away", toPath: place)
             #expect(try await scratch.entry("file") != nil)
         }
+    }
+
+    /// Names of what is under way tell when it began: its time is that of its content, which may be of any age.
+    @Test func whatIsUnderWayStays() async throws {
+        try await RcloneScratch.run(.disk) { scratch in
+            let place = RcloneRemote.base + "/disk/" + scratch.other.root.dropFirst("disk:".count)
+            let now = Int64(Date().timeIntervalSince1970)
+            let (new, old) = ([now, now - 80_000], now - 200_000)
+            let own = OwnName.made(old)
+            let young = new.map { OwnName.made($0).description } + ["x.12345678\(OwnName.suffix(now))", "\(own)"]
+            let stale = [OwnName.made(old).description, "x.12345678\(OwnName.suffix(old))"]
+            let others = [".replica-tmp-7", "x.12345678.replica-tmp"]
+            _ = scratch.storage.underWay.withLock { $0.insert(StoragePath([own])) }
+            for name in young + stale + others {
+                try await scratch.put(name, "text")
+                let times = [FileAttributeKey.modificationDate: Date(timeIntervalSince1970: 1_550_000_000)]
+                try FileManager.default.setAttributes(times, ofItemAtPath: "\(place)/\(name)")
+            }
+            #expect(try await scratch.list().isEmpty)
+            let left = try FileManager.default.contentsOfDirectory(atPath: place)
+            #expect(left.sorted() == (young + others).sorted())
+            #expect(scratch.storage.leftovers.withLock { $0 }.isEmpty)
+        }
+    }
+
+    /// What is sent under way has its time in its name, and at the end its own.
+    @Test func namesOfWhatIsUnderWayTellWhenItBegan() {
+        #expect(OwnName.start(OwnName.made(1_700_000_000)) == 1_700_000_000)
+        #expect(OwnName.suffix(1_700_000_000).utf8.count == 16)
+        #expect(OwnName.start(FileName("a" + OwnName.suffix(1_700_000_000))) == 1_700_006_400)
+        for name in [".replica-tmp-", ".replica-tmp-7", ".replica-tmp-99999999999999-x", "a.replica-tmp", "a"] {
+            #expect(OwnName.start(FileName(name)) == nil, "\(name)")
+        }
+    }
+
+    /// Whoever gives a file a time may give it any.
+    @Test func timesAtTheEndsAreTimes() throws {
+        let text = #"{"String":"x","Precision":1000,"Features":{}}"#
+        let info = try JSONDecoder().decode(RemoteInfo.self, from: Data(text.utf8))
+        let item = RemoteItem(path: "x", size: 1, modified: "1970-01-01T00:00:00Z", isFolder: false)
+        for time in [Int64.min, .max, 5_000] {
+            let time = Timestamp(nanoseconds: time)
+            #expect(RemoteAbilities(info, setsTimes: true).time(time, over: item, size: 1) == time)
+        }
+    }
+
+    /// What a run that died was about to send goes with the next.
+    @Test func theOutboxBeginsEmpty() throws {
+        let state = try RcloneRemote.state()
+        _ = try Outbox(state: state)
+        try "text".write(toFile: state + "/outbox/u7", atomically: false, encoding: .utf8)
+        _ = try Outbox(state: state)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: state + "/outbox") == ["nothing"])
     }
 
     /// What was left half by a run that died is in nobody's way.

@@ -76,8 +76,19 @@ struct RemoteAbilities: Hashable, Sendable {
     func time(_ wanted: Timestamp, over former: RemoteItem, size: Int64) -> Timestamp {
         guard hash == nil, keepsTimes, former.size == size, let there = former.time else { return wanted }
         let difference = wanted.nanoseconds.subtractingReportingOverflow(there.nanoseconds)
-        guard !difference.overflow, abs(difference.partialValue) < max(1, precision) else { return wanted }
-        return Timestamp(nanoseconds: there.nanoseconds.addingReportingOverflow(max(1, precision)).partialValue)
+        guard !difference.overflow, difference.partialValue.magnitude < max(1, precision) else { return wanted }
+        let next = there.nanoseconds.addingReportingOverflow(max(1, precision))
+        return next.overflow ? wanted : Timestamp(nanoseconds: next.partialValue)
+    }
+
+    /// Seconds of times that every file system has: 1980 to 2037.
+    private static let common: Range<Int64> = 315_619_200..<2_145_916_800
+
+    /// Whether a file has the time that was sent with it; nil where that proves nothing.
+    func hasTime(_ item: RemoteItem, _ sent: Timestamp) -> Bool? {
+        guard keepsTimes, !asksForTimes, Self.common.contains(sent.seconds), let time = item.time else { return nil }
+        let difference = time.nanoseconds.subtractingReportingOverflow(sent.nanoseconds)
+        return !difference.overflow && difference.partialValue.magnitude <= precision
     }
 
     /// What a storage with these can do.

@@ -14,6 +14,7 @@ struct RcloneInput: Encodable, Sendable {
     var createEmptySrcDirs: Bool?
     var deleteEmptySrcDirs: Bool?
     var configPassword: String?
+    var hashType: String?
 
     /// Of listings and looks.
     struct Options: Encodable, Sendable {
@@ -42,7 +43,7 @@ struct RcloneInput: Encodable, Sendable {
         case fs, remote, srcFs, srcRemote, dstFs, dstRemote, opt
         case config = "_config"
         case group = "_group"
-        case createEmptySrcDirs, deleteEmptySrcDirs, configPassword
+        case createEmptySrcDirs, deleteEmptySrcDirs, configPassword, hashType
     }
 
     /// A call about a path of a remote.
@@ -66,6 +67,11 @@ struct RcloneNothing: Decodable {
     init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: Key.self) }
 
     private enum Key: CodingKey {}
+}
+
+/// An answer to `operations/hashsumfile`.
+struct RcloneHash: Decodable {
+    let hash: String
 }
 
 /// An answer to `core/version`.

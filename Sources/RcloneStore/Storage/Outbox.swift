@@ -12,6 +12,8 @@ struct Outbox: Sendable {
         let name: String
         /// Whether it is a copy, which goes when it is sent.
         let isCopy: Bool
+        /// Its time, which what is sent gets; nil where that is not known.
+        var time: Timestamp?
     }
 
     private let folder: String
@@ -23,6 +25,7 @@ struct Outbox: Sendable {
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST, chmod(folder, 0o700) == 0 else {
             throw .failure(.unreachable("\(folder) can't be made: \(Errno(rawValue: errno))"))
         }
+        Self.empty(folder)
         nothing = Parcel(folder: folder, name: "nothing", isCopy: false)
         let file = open("\(folder)/\(nothing.name)", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw .failure(.unreachable("\(folder): \(Errno(rawValue: errno))")) }
@@ -36,7 +39,10 @@ struct Outbox: Sendable {
         let file = contents.file.rawValue
         if contents.size > 0 {
             guard fstat(file, &found) == 0, Int64(found.st_size) >= contents.size else { return nil }
-            if let parcel = named(file, found, contents.size), set(time, of: file) { return parcel }
+            if var parcel = named(file, found, contents.size), set(time, of: file) {
+                parcel.time = Self.time(of: file)
+                return parcel
+            }
         }
         return try copied(contents, time)
     }
@@ -70,22 +76,43 @@ struct Outbox: Sendable {
     }
 
     private func copied(_ contents: ItemContents, _ time: Timestamp?) throws(RcloneError) -> Parcel? {
-        let parcel = Parcel(folder: folder, name: "u\(UInt64.random(in: 0 ... .max))", isCopy: true)
+        var parcel = Parcel(folder: folder, name: "u\(UInt64.random(in: 0 ... .max))", isCopy: true)
         let path = "\(folder)/\(parcel.name)"
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw .failure(.unreachable("\(path): \(Errno(rawValue: errno))")) }
-        defer { close(file) }
+        var isWhole = false
+        defer {
+            close(file)
+            if !isWhole { unlink(path) }
+        }
         var offset: Int64 = 0
         while offset < contents.size {
             let count = try Self.pass(contents.file.rawValue, offset, to: file, contents.size - offset)
-            guard count > 0 else {
-                unlink(path)
-                return nil
-            }
+            guard count > 0 else { return nil }
             offset += count
         }
+        isWhole = true
         _ = set(time, of: file)
+        parcel.time = Self.time(of: file)
         return parcel
+    }
+
+    private static func time(of file: Int32) -> Timestamp? {
+        var found = stat()
+        guard fstat(file, &found) == 0 else { return nil }
+        return Timestamp(seconds: Int64(found.st_mtim.tv_sec), nanoseconds: Int64(found.st_mtim.tv_nsec))
+    }
+
+    /// Removes what a run has left that died.
+    private static func empty(_ folder: String) {
+        guard let entries = opendir(folder) else { return }
+        defer { closedir(entries) }
+        while let entry = readdir(entries) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
+                name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            unlinkat(dirfd(entries), name, 0)
+        }
     }
 
     /// Copies a part.

@@ -12,14 +12,22 @@ extension RcloneStorage {
         return try await call(path, isChange: true) { () async throws(CallError) in
             guard try await self.hasFolder(path.parent ?? .root) else { throw .storage(.notFound) }
             if let there = try await self.present(path) { throw .storage(.taken(there)) }
-            if self.abilities.keepsEmptyFolders {
-                try await self.change("operations/mkdir", RcloneInput(self.root, self.text(path)))
-            } else {
-                try await self.mark(path)
+            try await self.makeFolder(path)
+            var item = try await self.look(path)
+            if item == nil {
+                // It was made in a folder that was there before.
+                await self.clearFolders()
+                try await self.makeFolder(path)
+                item = try await self.look(path)
             }
-            guard let item = try await self.look(path), item.isFolder else { throw .request(.strange) }
+            guard let item, item.isFolder else { throw .request(.strange) }
             return try await self.entry(item, path)
         }
+    }
+
+    private func makeFolder(_ path: StoragePath) async throws(CallError) {
+        guard abilities.keepsEmptyFolders else { return try await mark(path) }
+        try await change("operations/mkdir", RcloneInput(root, text(path)))
     }
 
     package func set(_ attributes: PathAttributes, of path: StoragePath) async throws(PathStorageError) -> PathEntry {

@@ -39,6 +39,16 @@ extension RcloneStorage {
         (input.srcFs, input.dstFs) = (folder(text(path)), folder(text(target)))
         // Where it is no single step: file by file, which goes on where it was cut when it is called again.
         (input.createEmptySrcDirs, input.deleteEmptySrcDirs) = (true, true)
-        try await change("sync/move", input)
+        do throws(CallError) { try await change("sync/move", input) } catch {
+            await clearFolders()
+            throw error
+        }
+        await clearFolders()
+    }
+
+    /// Has rclone forget which folders it knows: it keeps the numbers that some remotes give to them, also of those that were moved.
+    func clearFolders() async {
+        // What it can't forget costs an answer, and nothing else.
+        let _: RcloneNothing? = try? await connection.callOnce("fscache/clear", RcloneInput())
     }
 }

@@ -33,8 +33,9 @@ extension RcloneStorage {
                 }
                 throw error
             }
+            let hash = await self.hash(of: parcel, contents.size)
             self.outbox.discard(parcel)
-            let entry = try await self.written(path, contents.size)
+            let entry = try await self.written(path, contents.size, parcel.time, hash)
             contents.progress(contents.size)
             return entry
         }
@@ -82,7 +83,7 @@ extension RcloneStorage {
         var input = RcloneInput(from: (parcel.folder, parcel.name), to: (root, text(path)))
         var config = RcloneInput.Config()
         // Also where the time and the size are the same.
-        (config.ignoreTimes, config.partialSuffix) = (true, Self.partialSuffix)
+        (config.ignoreTimes, config.partialSuffix) = (true, OwnName.suffix(Moment.now))
         input.config = config
         let asked = input
         try await get { () async throws(RcloneError) in
@@ -94,8 +95,9 @@ extension RcloneStorage {
     private func sendAside(
         _ parcel: Outbox.Parcel, _ path: StoragePath, _ contents: ItemContents
     ) async throws(CallError) {
-        let name = FileName("\(Self.ownPrefix)\(UInt64.random(in: 0 ... .max))")
-        let aside = (path.parent ?? .root).appending(name)
+        let aside = (path.parent ?? .root).appending(OwnName.made(Moment.now))
+        underWay.withLock { _ = $0.insert(aside) }
+        defer { underWay.withLock { _ = $0.remove(aside) } }
         do throws(CallError) {
             try await send(parcel, to: aside, contents)
             try await test(.absent, path)
@@ -107,13 +109,41 @@ extension RcloneStorage {
         }
     }
 
+    /// Bytes up to which what was sent is read once more, for its hash.
+    private static let quick: Int64 = 1 << 30
+
+    /// The hash of what was sent, as the remote makes it; nil where there is none.
+    private func hash(of parcel: Outbox.Parcel, _ size: Int64) async -> String? {
+        guard let kind = abilities.hash, size <= Self.quick else { return nil }
+        var input = RcloneInput(parcel.folder, parcel.name)
+        input.hashType = kind
+        // Without it less is proven.
+        let told: RcloneHash? = try? await connection.ask("operations/hashsumfile", input)
+        return told?.hash
+    }
+
+    /// Whether a file is what was sent, as far as the remote tells.
+    private func isSent(_ item: RemoteItem, _ size: Int64, _ time: Timestamp?, _ hash: String?) -> Bool {
+        guard !item.isFolder, item.size == size else { return false }
+        if let kind = abilities.hash, let hash, !hash.isEmpty, let told = item.hashes?[kind], !told.isEmpty {
+            return told == hash
+        }
+        guard let time, let isKept = abilities.hasTime(item, time) else { return true }
+        return hasKeptTime.withLock { hasKept in
+            hasKept = hasKept || isKept
+            return isKept || !hasKept
+        }
+    }
+
     /// What was just written.
-    private func written(_ path: StoragePath, _ size: Int64) async throws(CallError) -> PathEntry {
+    private func written(
+        _ path: StoragePath, _ size: Int64, _ time: Timestamp?, _ hash: String?
+    ) async throws(CallError) -> PathEntry {
         guard let item = try await look(path) else {
             throw .storage(.unreachable("\(path): it is gone right after it was written"))
         }
         // Another client may have been as quick: its content under the version of ours would never be looked at again.
-        guard !item.isFolder, item.size == size else {
+        guard isSent(item, size, time, hash) else {
             throw .storage(.unreachable("\(path): another has written it since"))
         }
         return try await entry(item, path)
@@ -139,13 +169,21 @@ extension RcloneStorage {
         }
     }
 
-    /// Removes what nobody can need any more: it is a day old.
+    /// Removes what nobody can need any more: it is a day old by its name, and by its time. What fails is found again.
     func removeStale(_ items: [(place: StoragePath, item: RemoteItem)]) async {
         for (place, item) in items where !item.isFolder {
-            guard let name = place.name, Self.isOwn(name), name != Self.folderMark, let time = item.time,
-                Moment.now - time.seconds > 86_400
+            guard let name = place.name, let start = OwnName.start(name), Moment.now - start > 86_400,
+                item.time.map({ Moment.now - $0.seconds > 86_400 }) ?? true, !isUnderWay(place)
             else { continue }
-            await forget(place)
+            try? await change("operations/deletefile", RcloneInput(root, text(place)))
+        }
+    }
+
+    /// Whether it is being sent by this process, or what rclone has of that.
+    private func isUnderWay(_ place: StoragePath) -> Bool {
+        underWay.withLock { $0 }.contains { own in
+            guard own.parent == place.parent, let name = own.name else { return false }
+            return place.name?.bytes.starts(with: name.bytes) == true
         }
     }
 

@@ -20,6 +20,10 @@ package final class RcloneStorage: PathStorage {
     let disk = DiskQueue("replica.rclone")
     /// Files of the store's own that could not be removed yet.
     let leftovers = Locked<Set<StoragePath>>([])
+    /// What is sent under another name first, as long as it is.
+    let underWay = Locked<Set<StoragePath>>([])
+    /// Whether a file has come back with the time that was sent: some remotes say that they keep times, and do not.
+    let hasKeptTime = Locked(false)
     /// The file of rclone's settings, which other rclones need, too.
     let settings: String
     /// Entries of a listing that are taken.
@@ -82,13 +86,12 @@ package final class RcloneStorage: PathStorage {
     // MARK: Names
 
     /// What the names of files begin with that are the store's own, and end with that rclone has not written whole.
-    static let (ownPrefix, partialSuffix) = (".replica-tmp-", ".replica-tmp")
+    static let (ownPrefix, partialSuffix) = (OwnName.prefix, OwnName.suffix)
     /// Keeps a folder there with nothing else in it, where the remote does not.
     static let folderMark = FileName(".replica-folder")
 
     static func isOwn(_ name: FileName) -> Bool {
-        name == folderMark || name.bytes.starts(with: ownPrefix.utf8)
-            || name.bytes.suffix(partialSuffix.utf8.count).elementsEqual(partialSuffix.utf8)
+        name == folderMark || OwnName.isOne(name)
     }
 
     /// A path as rclone has it.

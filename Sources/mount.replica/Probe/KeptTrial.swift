@@ -84,6 +84,12 @@ struct KeptTrial {
             )
     }
 
+    /// Nanoseconds between two times, which may be any.
+    static func distance(_ one: Timestamp, _ other: Timestamp) -> UInt64 {
+        let difference = one.nanoseconds.subtractingReportingOverflow(other.nanoseconds)
+        return difference.overflow ? .max : difference.partialValue.magnitude
+    }
+
     private func times() async throws -> ProbeFinding {
         guard properties.keepsModificationDates else {
             return ProbeFinding("times", .local, "modification times stay on this machine")
@@ -94,7 +100,7 @@ struct KeptTrial {
         guard let found = try await second.entry(at: path("time"))?.attributes.modificationDate else {
             return ProbeFinding("times", .broken, "the store says that it keeps times, and tells none")
         }
-        let difference = abs(found.nanoseconds - wanted.nanoseconds)
+        let difference = Self.distance(found, wanted)
         let words: String? =
             switch difference {
             case 0: "to the nanosecond"
