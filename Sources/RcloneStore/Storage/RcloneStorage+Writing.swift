@@ -175,6 +175,7 @@ extension RcloneStorage {
             guard let name = place.name, let start = OwnName.start(name), Moment.now - start > 86_400,
                 item.time.map({ Moment.now - $0.seconds > 86_400 }) ?? true, !isUnderWay(place)
             else { continue }
+            // What fails is found again by the next listing.
             try? await change("operations/deletefile", RcloneInput(root, text(place)))
         }
     }
