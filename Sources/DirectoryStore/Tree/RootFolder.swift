@@ -99,7 +99,8 @@ final class RootFolder: Sendable {
     }
 
     private func arrive(_ handle: Handle, _ stamp: Stamp) throws(Errno) -> (Handle?, Finding) {
-        let (identity, last, isLost) = state.withLock { ($0.identity, $0.last, $0.isLost) }
+        // Before the directory's number is read: another thread may have it count on meanwhile.
+        let (identity, last, isLost, known) = state.withLock { ($0.identity, $0.last, $0.isLost, $0.generation) }
         if stamp == last, !isLost { return (handle, .usual) }
         let found = Stranger(identity: Self.identity(of: stamp, type), generation: try Generation(of: handle))
         // Another device with another directory is an empty mount point, or something mounted over the directory.
@@ -109,7 +110,7 @@ final class RootFolder: Sendable {
         // The same directory has another device number if its disk got another number. Without a birth time they can't
         // be told apart.
         guard stamp.device == last.device || type == nil && stamp.birth != 0 else { return (nil, leave(stranger: nil)) }
-        guard found.generation >= generation else { return (nil, leave(stranger: found)) }
+        guard found.generation >= known else { return (nil, leave(stranger: found)) }
         return state.withLock {
             guard $0.identity == found.identity, $0.generation <= found.generation else { return (nil, .usual) }
             $0 = State(last: stamp, identity: found.identity, generation: found.generation)
@@ -120,14 +121,13 @@ final class RootFolder: Sendable {
     /// Compares the generation of the opened directory with what it was, and notes it.
     /// - Throws: EIO and the like; ESTALE if the directory is in an older state than before.
     func checkGeneration(of handle: Handle) throws(Errno) {
+        // Before it is read: another thread may have the directory count on meanwhile.
+        let known = generation
         let found = try Generation(of: handle)
         // Another replica has just written it: what is noted must outlive a power cut.
-        if found > generation { try Generation.sync(handle) }
-        let isOlder = state.withLock {
-            $0.generation = max($0.generation, found)
-            return found < $0.generation
-        }
-        if isOlder {
+        if found > known { try Generation.sync(handle) }
+        state.withLock { $0.generation = max($0.generation, found) }
+        if found < known {
             _ = leave(stranger: Stranger(identity: identity, generation: found))
             throw .staleNFSFileHandle
         }
