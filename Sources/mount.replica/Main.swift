@@ -22,7 +22,7 @@ import ReplicaControl
         case .help: print(Invocation.helpText)
         case .version:
             print(ProgramVersions(libfuse: LibraryVersion.libfuse, storeProtocol: storeProtocolVersion).text)
-            // The library has fusermount3 print its own, too.
+            // libfuse makes fusermount3 print its version too.
             fflush(nil)
             LibraryVersion.printKernelInterface()
         case .testStore(let url, let only, let options): StoreTest.main(url, only: only, options)
@@ -31,7 +31,8 @@ import ReplicaControl
         }
     }
 
-    /// Has a process of its own do it, or, where that is this one or the person waits for it, does it.
+    /// Lets the domain's daemon do it, or starts one; does it in this process if this is the daemon, or the user waits
+    /// for it.
     private static func run(_ invocation: Invocation, isStarted: Bool, _ service: Service) {
         var caller = Background.Caller.command
         if case .mount = invocation { caller = .mount }
@@ -54,7 +55,7 @@ import ReplicaControl
                 return
             }
             if !isStarted { service.complaints.forEach(StandardError.say) }
-            // What is relative to the caller's folder is known by now.
+            // All paths relative to the caller's directory were resolved above.
             if isStarted { chdir("/") }
             Launch.run(plan, background, isStarted ? Service() : service)
         } catch {

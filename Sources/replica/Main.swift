@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import ReplicaControl
 
-/// The person's control command. Every way to end is in `ExitReason` of ReplicaControl.
+/// The control command for users. All exit statuses are in `ExitReason` of ReplicaControl.
 struct Replica: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replica",
@@ -38,7 +38,7 @@ struct Replica: ParsableCommand {
         do {
             let words = CommandLine.arguments.dropFirst()
             if words == ["--version"] { return try MountProgram.printVersions() }
-            // What there is on this machine no help text can know.
+            // The help text is fixed; the stores installed on this machine are not.
             var command = try Replica.parseAsRoot(words == ["help", "stores"] ? ["stores"] : Array(words))
             try command.run()
         } catch {

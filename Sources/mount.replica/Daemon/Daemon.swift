@@ -23,7 +23,7 @@ final class Daemon: Sendable {
     private let state: Locked<State>
     private let end = Latch()
 
-    /// Opens the domain. Syncing begins with its start.
+    /// Opens the domain. Syncing begins when the domain is started.
     init(_ location: DomainLocation, _ options: MountOptions, store: LateStore, log: Logger) throws {
         self.location = location
         self.log = log
@@ -46,7 +46,7 @@ final class Daemon: Sendable {
         return mount.path
     }
 
-    /// Why the store can't be used now, where more is known than that.
+    /// Why the store can't be used now, if a reason is known.
     var storeTrouble: String? { store.trouble }
 
     /// A detached mount that is still in use.
@@ -56,7 +56,7 @@ final class Daemon: Sendable {
     /// - Parameter isOnlyReason: Whether the daemon exits with this mount.
     /// - Throws: `notRunning` if the daemon is stopping: another one has to do it.
     func mount(at path: FilePath, _ options: MountOptions, isOnlyReason: Bool) throws {
-        // umount(8) returns before we have learned of it; and who is still in there holds up nobody.
+        // umount(8) returns before we have learned of it; programs that still use the detached mount delay nothing.
         if let last = state.withLock({ $0.mount }), !last.isMounted { last.waitForEnd() }
         guard !state.withLock({ $0.isEnding }) else { throw ControlFailure(.notRunning, "the daemon is ending") }
         guard mountpoint == nil else {
@@ -84,10 +84,11 @@ final class Daemon: Sendable {
         }
     }
 
-    /// Throws `mountFailed` where the mount would hide the domain's own files, or be among them: the daemon would wait for
-    /// itself.
+    /// Throws `mountFailed` if the mount would hide the domain's own files, or be among them: the daemon would deadlock
+    /// with itself.
     private func refuseOwnPlaces(_ path: FilePath) throws {
-        // What is mounted there is refused in its own words; and nobody is answered on an automount of systemd.
+        // A mountpoint in use is refused with a message of its own; on systemd's automount, no other process gets an
+        // answer.
         guard try Mountpoint.top(at: path) == nil else { return }
         let places = NewDomainPlaces(
             store: try StoreFactory.directory(of: StoreURL(location.record.store)).map(DiskPlace.init(of:)),

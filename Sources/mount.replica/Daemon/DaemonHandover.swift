@@ -11,8 +11,8 @@ enum DaemonHandover {
     private static let pause: UInt32 = 20_000
 
     /// Runs `body`, which needs exclusive access to the domain, as soon as no other process uses it.
-    /// - Throws: `busy` when another daemon goes on serving it, else what stands for what `body` throws, with the place of
-    ///   the domain's state.
+    /// - Throws: `busy` if another daemon keeps serving it, otherwise the failure for the error of `body`, with the
+    ///   path of the domain's state.
     static func whenFree<Value>(_ location: DomainLocation, _ body: () throws -> Value) throws -> Value {
         let end = ContinuousClock.now + limit
         while true {
@@ -38,7 +38,7 @@ enum DaemonHandover {
             guard case .daemon(let daemon) = answer else { return false }
             return daemon.mountpoint != nil
         } catch {
-            return false  // It is going, or not there yet.
+            return false  // It is stopping, or not started yet.
         }
     }
 }

@@ -16,12 +16,12 @@ enum KnownProperties {
             let found = try JSONDecoder().decode(StoreProperties.self, from: Data(bytes))
             return found.canBe ? found : nil
         } catch {
-            return nil  // The store says it again once it is reached.
+            return nil  // The store reports them again when it is reached.
         }
     }
 
     /// Writes them to the domain's state atomically: after a power cut the file has either the old or the new properties.
-    /// - Throws: An `Errno`, or what can't be encoded.
+    /// - Throws: An `Errno`, or the encoder's error.
     static func write(_ properties: StoreProperties, state: FilePath) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
@@ -38,6 +38,6 @@ enum KnownProperties {
 }
 
 extension StoreProperties {
-    /// Whether a store can be so.
+    /// Whether a store can have these properties.
     fileprivate var canBe: Bool { (1...255).contains(longestName) && (1...128).contains(concurrency) }
 }

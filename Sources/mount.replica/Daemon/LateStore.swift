@@ -1,18 +1,18 @@
 import ReplicaModel
 import Threads
 
-/// A store that is open, with what is to be known of it beside its calls.
+/// An open store, with its status and its end.
 struct OpenStore: Sendable {
     var store: any RemoteStore
-    /// Why it can't be used now, where that is known better than by the errors of its calls.
+    /// Why it can't be used now, if more is known than the errors of its calls.
     var trouble: @Sendable () -> String? = { nil }
-    /// Ends what it has running.
+    /// Ends the processes and connections of the store.
     var close: @Sendable () async -> Void = {}
 }
 
 /// Why a store can't be opened now.
 struct OpeningFailure: Error {
-    /// What its calls end with.
+    /// The error of its calls.
     var error: RemoteStoreError
     /// One line for a person.
     var message: String
@@ -32,10 +32,10 @@ final class LateStore: RemoteStore {
     private let attempt = Locked(Attempt())
     private let listeners = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
-    /// The store's own once it is open; until then what was known of it.
+    /// The store's own properties once it is open, until then the recorded ones.
     var properties: StoreProperties { opened.withLock { $0 }?.store.properties ?? known }
 
-    /// Why the store can't be used now, as far as an error of a call does not say it: in one line.
+    /// Why the store can't be used now, in one line, if the errors of its calls don't say it.
     var trouble: String? {
         if let opened = opened.withLock({ $0 }) { return opened.trouble() }
         return attempt.withLock { $0.failure?.message }
@@ -54,7 +54,8 @@ final class LateStore: RemoteStore {
         self.opening = opening
     }
 
-    /// The store, opened now if it was not: one for all calls, for only what was done through it is in its feed.
+    /// The store, which is opened now if necessary. All calls share one: its feed only has the changes that were made
+    /// through it.
     private func store() async throws(RemoteStoreError) -> any RemoteStore {
         if let opened = opened.withLock({ $0 }) { return opened.store }
         let task = attempt.withLock { attempt in
@@ -85,7 +86,7 @@ final class LateStore: RemoteStore {
         return outcome
     }
 
-    /// Ends what the store has running. Calls are no longer of use then.
+    /// Ends the store's processes and connections. Calls fail afterwards.
     func close() async { await opened.withLock { $0 }?.close() }
 
     var executor: (any TaskExecutor)? { opened.withLock { $0 }?.store.executor }

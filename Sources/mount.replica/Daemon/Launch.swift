@@ -98,7 +98,7 @@ enum Launch {
                 directories: plan.directories, root: root
             ).make(creation)
             StoreFactory.remember(properties, state: location.state, log)
-            // As at every later start: with what the domain's state keeps for it.
+            // As at every later start, with the store's data in the domain's state.
             return (location, try reopen(location, plan.options, log))
         }
     }

@@ -54,7 +54,7 @@ enum MountHolders {
         return text.count < 2 ? "0" + text : text
     }
 
-    /// What can't be read is of a process that ended or is another user's.
+    /// If it can't be read, the process has ended or belongs to another user.
     private static func text(_ path: String) -> [UInt8] {
         do { return try FileBytes.readIfPresent(FilePath(path), limit: 1 << 26) ?? [] } catch { return [] }
     }

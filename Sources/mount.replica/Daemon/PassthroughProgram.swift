@@ -3,8 +3,8 @@ import SystemPackage
 
 /// The program that lets the kernel read and write the files of an ordinary user's mount directly.
 enum PassthroughProgram {
-    /// Beside this program, as `scripts/install` puts them: `sbin/mount.replica` and `libexec/replica-passthrough`. Nil where it
-    /// is not installed.
+    /// Relative to this program, as installed by `scripts/install`: `sbin/mount.replica` and
+    /// `libexec/replica-passthrough`. Nil if it is not installed.
     static let path: String? = {
         guard let program = realpath("/proc/self/exe", nil) else { return nil }
         defer { free(program) }

@@ -7,7 +7,7 @@ import ReplicaControl
 import ReplicaModel
 import SystemPackage
 
-/// Stores that are programs of their own.
+/// Stores that are separate programs.
 enum ProgramStore {
     /// A store that was opened.
     struct Opened: Sendable {
@@ -16,7 +16,7 @@ enum ProgramStore {
     }
 
     /// The program of a URL's scheme.
-    /// - Throws: One line that says where it was looked for, or why it is not run.
+    /// - Throws: One line: the places that were searched, or why it can't be run.
     static func program(of url: StoreURL, _ search: StoreSearch = .own) throws(StoreFailure) -> StoreProgram {
         let found: StoreProgram?
         do throws(UntrustedProgram) {
@@ -30,9 +30,9 @@ enum ProgramStore {
                 + "\(StoreSearch.program(of: url.scheme)) in \(search.words)")
     }
 
-    /// Starts a store's program and waits for what it is.
+    /// Starts a store's program and waits for its greeting.
     /// - Parameters:
-    ///   - folder: Where its own folders are made.
+    ///   - folder: Where its own folders are created.
     ///   - credentials: A file whose lines are its secrets.
     static func process(
         _ url: StoreURL, folder: FilePath, credentials: FilePath?, _ log: Logger
@@ -50,9 +50,9 @@ enum ProgramStore {
             program, url: url.text, folder: folder, secrets: secrets, limits: limits, log: log)
     }
 
-    /// Starts a store and waits for what it is.
+    /// Starts a store and waits for its greeting.
     /// - Parameters:
-    ///   - state: Where it and ``PathStore`` keep what they know.
+    ///   - state: Where it and ``PathStore`` keep their data.
     ///   - credentials: A file whose lines are its secrets.
     static func open(
         _ url: StoreURL, state: FilePath, credentials: FilePath?, _ log: Logger
@@ -70,7 +70,7 @@ enum ProgramStore {
         }
     }
 
-    /// Opens the store of a domain that was there before.
+    /// Opens the store of an existing domain.
     static func reopen(
         _ url: StoreURL, state: FilePath, credentials: FilePath?, _ log: Logger
     ) async throws(OpeningFailure) -> OpenStore {
@@ -83,7 +83,7 @@ enum ProgramStore {
         }
     }
 
-    /// Looks at a store's root, as a test before a domain is made of it.
+    /// Reads a store's root, as a test before a domain is created.
     static func tryOut(
         _ url: StoreURL, credentials: FilePath?, _ log: Logger
     ) async throws(StoreFailure) -> TriedStore {
@@ -91,7 +91,7 @@ enum ProgramStore {
         guard mkdir(folder.string, 0o700) == 0 else {
             throw .unreachable("\(folder) can't be made: \(Errno(rawValue: errno))")
         }
-        // What is left in /tmp is removed at the next start.
+        // Anything left in /tmp is removed at the next start.
         defer { try? FileManager.default.removeItem(atPath: folder.string) }
         let opened = try await open(url, state: folder, credentials: credentials, log)
         let outcome = await rootFailure(of: opened)
@@ -117,7 +117,7 @@ enum ProgramStore {
 }
 
 extension OpeningFailure {
-    /// Of a store that can't be used now.
+    /// The failure of a store that can't be used now.
     init(_ failure: StoreFailure) {
         var error = RemoteStoreError.serverUnreachable
         if case .notAuthenticated = failure { error = .notAuthenticated }
@@ -127,7 +127,7 @@ extension OpeningFailure {
 }
 
 extension StoreFailure {
-    /// What an error at a store's root means.
+    /// The failure for an error at a store's root.
     init(_ error: PathStorageError) {
         switch error {
         case .notAuthenticated(let text): self = .notAuthenticated(text)

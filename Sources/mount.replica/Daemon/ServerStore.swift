@@ -5,7 +5,7 @@ import ReplicaModel
 import SFTPStore
 import SystemPackage
 
-/// Stores on servers that the person's own ssh reaches: `sftp://[user@]host[:port]/path`.
+/// Stores on servers that are reached by the user's own ssh: `sftp://[user@]host[:port]/path`.
 enum ServerStore {
     static let scheme = "sftp"
 
@@ -21,8 +21,8 @@ enum ServerStore {
         do throws(SFTPFailure) { return try await SFTPStorage.open(address) } catch { throw StoreFailure(error) }
     }
 
-    /// Opens the store of a domain that was there before.
-    /// - Parameter state: Where ``PathStore`` keeps what it knows.
+    /// Opens the store of an existing domain.
+    /// - Parameter state: Where ``PathStore`` keeps its data.
     static func reopen(
         _ url: StoreURL, state: FilePath, credentials: FilePath?
     ) async throws(OpeningFailure) -> OpenStore {
@@ -42,7 +42,7 @@ enum ServerStore {
         }
     }
 
-    /// Looks at the server and the directory, as a test before a domain is made of it.
+    /// Reads the directory on the server, as a test before a domain is created.
     static func tryOut(_ url: StoreURL, credentials: FilePath?) async throws(StoreFailure) -> TriedStore {
         let storage = try await storage(url, credentials: credentials)
         await storage.close()
@@ -51,7 +51,7 @@ enum ServerStore {
 }
 
 extension StoreFailure {
-    /// What it means that a server can't be used.
+    /// The failure of a server that can't be used.
     fileprivate init(_ failure: SFTPFailure) {
         switch failure {
         case .unreachable(let text): self = .unreachable(text)

@@ -12,7 +12,7 @@ import Threads
 enum StoreFactory {
     private static func isDirectory(_ url: StoreURL) -> Bool { url.scheme == "file" }
 
-    /// The directory that is the store, or nil for a store that is none.
+    /// The directory that is the store, or nil if the store is not a directory.
     static func directory(of url: StoreURL) throws -> FilePath? {
         guard isDirectory(url) else { return nil }
         return FilePath(platformString: try url.filePath().map { CChar(bitPattern: $0) } + [0])
@@ -36,8 +36,8 @@ enum StoreFactory {
         if let path = try directory(of: url) { rmdir(path.string) }
     }
 
-    /// Opens a store for a new domain and looks at its root.
-    /// - Throws: `badStore` with what stands in the way.
+    /// Opens a store for a new domain and reads its root.
+    /// - Throws: `badStore` with the reason why it can't be used.
     static func tryOut(_ url: StoreURL, credentials: FilePath?) throws -> TriedStore {
         guard isDirectory(url) else { return try tryOutOther(url, credentials) }
         if try isMissing(url) {
@@ -56,7 +56,7 @@ enum StoreFactory {
                 if url.scheme == ServerStore.scheme {
                     return .success(try await ServerStore.tryOut(url, credentials: credentials))
                 }
-                // What it complains of is not the one line that a person waits for.
+                // The store's own messages are not the one line that the user expects.
                 let log = Logger(label: "replica") { _ in SwiftLogNoOpLogHandler() }
                 return .success(try await ProgramStore.tryOut(url, credentials: credentials, log))
             } catch {
@@ -68,7 +68,7 @@ enum StoreFactory {
         }
     }
 
-    /// Waits on this thread for what a task does.
+    /// Blocks this thread until a task has ended.
     private static func waited<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Value {
         let (result, isDone) = (Locked<Value?>(nil), Latch())
         Task {
@@ -89,8 +89,8 @@ enum StoreFactory {
         if let error { throw error }
     }
 
-    /// The store of a domain that was there before: it may be away for now. Until it is reached it is taken for what it
-    /// was when it was reached last. Its calls are logged where the log has details.
+    /// The store of an existing domain, which may be unreachable now. Until it is reached, its last known properties
+    /// are assumed. Its calls are logged if the log is verbose.
     static func reopen(_ url: StoreURL, state: FilePath, credentials: FilePath?, _ log: Logger) -> LateStore {
         let known = KnownProperties.read(state: state)
         let isLogged = log.logLevel <= .debug
@@ -116,8 +116,8 @@ enum StoreFactory {
         }
     }
 
-    /// Notes in the domain's state what its store is. A disk that can't take it is no reason to stop: it is written the next
-    /// time.
+    /// Records the store's properties in the domain's state. If the disk is full that is not an error: they are written
+    /// the next time.
     static func remember(_ properties: StoreProperties, state: FilePath, _ log: Logger) {
         do {
             try KnownProperties.write(properties, state: state)

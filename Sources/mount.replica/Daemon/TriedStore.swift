@@ -1,10 +1,10 @@
 import PathStore
 import ReplicaModel
 
-/// A store that was opened and looked at before a domain is made of it.
+/// A store that was opened and tested before a domain is created.
 struct TriedStore: Hashable, Sendable {
     let properties: StoreProperties
-    /// What a person is told before anything is imported: what can be lost there. Nil where nothing can.
+    /// The warning before an import: what can be lost in this store. Nil if nothing can.
     var note: String?
 
     init(properties: StoreProperties, note: String? = nil) {

@@ -4,14 +4,14 @@ import SystemPackage
 /// Checks the permissions of a credentials file.
 enum CredentialsFile {
     /// Throws a one-line message if the file is missing, is not a regular file, belongs neither to this user nor to
-    /// root, or can be read or written by anybody but its owner.
+    /// root, or can be read or written by others than its owner.
     static func check(_ path: FilePath) throws(MountUsageError) {
         close(try opened(path))
     }
 
-    /// The secrets of a file that is kept as one: lines of `name=value`. Empty lines and those that begin with `#` are passed
-    /// over; white space around the name is not part of it.
-    /// - Throws: As above, and where a line is none of these.
+    /// The secrets in a file that passes these checks: lines of `name=value`. Empty lines and lines that begin with `#`
+    /// are skipped; white space around the name is ignored.
+    /// - Throws: As above, and for any other line.
     static func read(_ path: FilePath) throws(MountUsageError) -> [String: String] {
         let file = FileDescriptor(rawValue: try opened(path))
         defer { close(file.rawValue) }
@@ -33,7 +33,7 @@ enum CredentialsFile {
         return try secrets(in: text, path)
     }
 
-    /// Bytes of a file of secrets, at most.
+    /// The maximum size of a file of secrets, in bytes.
     private static let longest = 64 << 10
 
     private static func secrets(in text: String, _ path: FilePath) throws(MountUsageError) -> [String: String] {
@@ -51,8 +51,8 @@ enum CredentialsFile {
     }
 
     private static func opened(_ path: FilePath) throws(MountUsageError) -> Int32 {
-        // NONBLOCK: a fifo put there must not hang the mount. What is checked is what was opened, so no link that is
-        // changed in between gets around it.
+        // NONBLOCK: a fifo put there must not hang the mount. The open file is checked, so that a link changed in
+        // between can't bypass the check.
         let file = open(path.string, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { throw MountUsageError("credentials=\(path): \(Errno(rawValue: errno))") }
         do throws(MountUsageError) { try check(file, path) } catch {

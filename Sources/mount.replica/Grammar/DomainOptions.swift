@@ -31,7 +31,7 @@ struct DomainOptions: Equatable {
     mutating func read(_ key: String, _ value: [UInt8]?) throws(MountUsageError) -> Bool {
         switch key {
         case "nohydrate":
-            // An empty list lets every program download.
+            // With an empty list every program may download.
             let list = value ?? []
             noHydrate = list.split(separator: UInt8(ascii: ":")).map { String(decoding: $0, as: UTF8.self) }
         case "cache-max": cacheMax = try OptionText.size(value, of: key)
@@ -47,7 +47,7 @@ struct DomainOptions: Equatable {
         case "credentials": credentials = try OptionText.absolutePath(value, of: key)
         default: return false
         }
-        // domain.json keeps text: what isn't UTF-8 would come back as something else.
+        // domain.json contains text: bytes that are not UTF-8 would come back changed.
         guard let written = String(validating: value ?? [], as: UTF8.self) else {
             throw MountUsageError("option '\(key)' needs a value in UTF-8")
         }

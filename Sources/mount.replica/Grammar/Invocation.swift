@@ -15,9 +15,9 @@ enum Invocation: Equatable {
     case serve(DomainName, options: MountOptions)
     /// `mount.replica --remove NAME dirty|downloaded|none`
     case remove(DomainName, keep: RemovalMode)
-    /// `mount.replica --test-store URL TEXT [-o credentials=FILE]`: promises that have the text in their names
+    /// `mount.replica --test-store URL TEXT [-o credentials=FILE]`: tests the promises whose names contain the text
     case testStore(StoreURL, only: String, options: MountOptions)
-    /// `mount.replica --probe URL table|json [-o credentials=FILE]`: what a store can do
+    /// `mount.replica --probe URL table|json [-o credentials=FILE]`: probes the features of a store
     case probe(StoreURL, isJSON: Bool, options: MountOptions)
     /// `-h`, `--help`
     case help
@@ -145,7 +145,7 @@ struct MountRequest: Equatable {
         isVerbose = reader.flags.contains("v")
         let slash = UInt8(ascii: "/")
         if values[0].first == slash {
-            // mount(8) makes an absolute path of a name that an entry of the working directory has too.
+            // mount(8) turns a name into an absolute path if the working directory has an entry of that name.
             source = .name(try Invocation.name(Array(values[0].split(separator: slash).last ?? [])))
         } else if StoreURL.looksLikeURL(String(decoding: values[0], as: UTF8.self)) {
             let store = try Invocation.store(values[0])
@@ -217,7 +217,7 @@ private struct ArgumentReader {
             case "o":
                 optionTexts.append(try value(of: "-o", in: &letters))
             case "t":
-                // mount(8) names the type when it was given with a subtype: fuse.replica.
+                // mount(8) passes the type if it was given with a subtype: fuse.replica.
                 let type = String(decoding: try value(of: "-t", in: &letters), as: UTF8.self)
                 guard ["replica", "fuse.replica"].contains(type) else {
                     throw MountUsageError("this helper mounts type replica, not '\(type)'")

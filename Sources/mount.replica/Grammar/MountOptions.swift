@@ -64,7 +64,7 @@ struct MountOptions: Equatable {
             if try readSwitch(key, value) { continue }
             if try readOwn(key, value) { continue }
             if try domain.read(key, value) { continue }
-            // mount(8) adds to a remount what the mount table says of the mount.
+            // For a remount, mount(8) adds the options of the mount table.
             if !sloppy, !isRemount { throw MountUsageError("unknown option '\(key)'") }
         }
     }

@@ -16,9 +16,9 @@ struct NewDomain {
     /// The domain directories, including the one for new domains.
     let directories: [DomainDirectory]
     let root: DomainDirectory
-    /// Opens the store and looks what it is; replaced in tests.
+    /// Opens and tests the store; replaced in tests.
     var tryOut: (StoreURL, FilePath?) throws -> TriedStore = StoreFactory.tryOut(_:credentials:)
-    /// Says a line to the person who waits; replaced in tests.
+    /// Prints a line for the user; replaced in tests.
     var say: (String) -> Void = StandardError.say
 
     /// Checks everything, then creates the domain. If the default place is on another filesystem than the directory, the state
@@ -76,7 +76,7 @@ struct NewDomain {
             }
         }
         let tried = try tryOut(storeURL, options.domain.credentials)
-        // Before anything of the person's is touched.
+        // Before any of the user's files are touched.
         if let note = tried.note { say(note) }
         return tried.properties
     }

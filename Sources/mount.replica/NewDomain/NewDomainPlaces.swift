@@ -39,7 +39,8 @@ struct NewDomainPlaces: Equatable {
         if store.meets(other.state) {
             return badStore(store, "overlaps the state of the domain \(other.name)")
         }
-        // Two replicas of one store are fine; a part of a store is the other domain's to send and to remove.
+        // Two replicas of one store are fine, but a part of another domain's store would be changed and removed by
+        // both.
         guard let shared = other.store, store.covers(shared) != shared.covers(store) else { return nil }
         return badStore(store, "overlaps the store of the domain \(other.name)")
     }
@@ -47,7 +48,7 @@ struct NewDomainPlaces: Equatable {
     private var refusalOfDirectory: ControlFailure? {
         guard let directory else { return nil }
         if directory.isInReplica { return cannotImport(directory, "is in a domain") }
-        // Moved, it would take the mount along; and what is in there is not the directory's.
+        // Moving the directory would move the mount along, and the mount's contents are not the directory's.
         if let mount = mounts.first(where: { $0 != directory.seen && $0.starts(with: directory.seen) }) {
             return cannotImport(directory, "has a mount below, \(mount): unmount it first")
         }

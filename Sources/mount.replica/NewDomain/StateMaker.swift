@@ -12,7 +12,7 @@ struct StateMaker {
         try makeFolders(above: folders.root)
         try said { try folders.takeBackLink() }
         try said {
-            // Held until this process ends, or it is taken back.
+            // Held until this process ends, or the step is rolled back.
             _ = try creation.run(.makeFolders) {
                 try folders.makeNew()
             } undo: { held in
@@ -27,7 +27,7 @@ struct StateMaker {
             let file = try FileDescriptor.open(
                 folders.settings, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
                 permissions: .ownerReadWrite)
-            // It goes with its folder.
+            // It is removed with its folder.
             try creation.run(.writeRecord) {
                 try file.closeAfter {
                     _ = try file.writeAll(try record.json())
@@ -60,7 +60,7 @@ struct StateMaker {
             try makeFolders(above: folder)
             return try makeFolders(above: path)
         }
-        // Another domain may have come into it meanwhile.
+        // Another domain may have been created in it meanwhile.
         try creation.run(.makeFolders) {
         } undo: {
             rmdir(folder.string)

@@ -37,7 +37,7 @@ struct Reach: Equatable {
         self.init(way)
     }
 
-    /// Who may access the other but not this, in words; nil for nobody.
+    /// Who may access the other but not this, for a message; nil if there are none.
     func whoElse(comesTo other: Reach) -> String? {
         if other.others { return others ? nil : "everybody" }
         guard let theirs = other.group, theirs != group, !others else { return nil }
@@ -54,7 +54,7 @@ enum WiderStore {
         var directory = plan.options.importDirectory
         if case .importDirectory(let path) = plan.task { directory = path }
         do {
-            // What is not there yet is made as narrow as can be; what can't be looked at is refused in its turn.
+            // A missing directory is created with the narrowest mode; one that can't be examined is refused later.
             guard let directory, let store = try StoreFactory.directory(of: url), try !StoreFactory.isMissing(url),
                 let who = try Reach(to: DiskPlace(of: directory).seen).whoElse(
                     comesTo: Reach(to: DiskPlace(of: store).seen))

@@ -2,7 +2,7 @@ import PathStore
 import ReplicaControl
 import ReplicaModel
 
-/// Puts things there with one client, and looks with another what came of them.
+/// Writes with one client and reads the results with another.
 struct KeptTrial {
     let first: any PathStorage
     let second: any PathStorage
@@ -23,7 +23,7 @@ struct KeptTrial {
     private func names() async throws -> ProbeFinding {
         let longest = String(repeating: "n", count: properties.longestName)
         var wanted = ["Name", "é", longest]
-        // Where case is nothing, other differences may be nothing too.
+        // If the store ignores case, it may ignore other differences too.
         if properties.isCaseSensitive { wanted += ["name", "e\u{301}"] }
         _ = try await first.make(path("names"), kind: .folder, attributes: PathAttributes())
         for name in wanted {
@@ -34,7 +34,7 @@ struct KeptTrial {
                 return ProbeFinding("names", .broken, "a name \(shown) is not taken: \(ProbeWords.words(error))")
             }
         }
-        // Some file systems and services take none of these.
+        // Some filesystems and services reject these.
         var refused: [String] = []
         for name in ["?", ":", "*", "\\", "\n"] {
             do {
@@ -84,7 +84,7 @@ struct KeptTrial {
             )
     }
 
-    /// Nanoseconds between two times, which may be any.
+    /// Nanoseconds between any two times.
     static func distance(_ one: Timestamp, _ other: Timestamp) -> UInt64 {
         let difference = one.nanoseconds.subtractingReportingOverflow(other.nanoseconds)
         return difference.overflow ? .max : difference.partialValue.magnitude
@@ -176,7 +176,7 @@ struct KeptTrial {
                 "a file that somebody else renames is a new one here, and is downloaded anew")
     }
 
-    /// Two contents of one size, right after each other.
+    /// Two contents of the same size in quick succession.
     private func versions() async throws -> ProbeFinding {
         let former = try await RaceTrial.write(first, path("version"), "former", .absent)
         let latter = try await RaceTrial.write(

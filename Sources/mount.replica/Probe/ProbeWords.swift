@@ -1,9 +1,9 @@
 import PathStore
 import ReplicaControl
 
-/// What a store says of itself, in a person's words.
+/// A store's declared properties as text.
 enum ProbeWords {
-    /// What is not tried, as it would take an accident or an hour.
+    /// Properties that are not tested, because that would take an accident or an hour.
     static func declared(_ store: ProbedStore) -> [ProbeFinding] {
         let properties = store.storage.properties
         let removing =
@@ -33,15 +33,15 @@ enum ProbeWords {
         return [removing, changes, space]
     }
 
-    /// What a person is told before something is imported into a store with these, or a domain is made of it.
-    /// - Returns: Nil where nothing can be lost.
+    /// The warning before an import into a store with these properties, or the creation of a domain.
+    /// - Returns: Nil if nothing can be lost.
     static func weakness(_ properties: PathStorageProperties) -> String? {
         let acts = [
             ("creation", properties.createStrength), ("replacement", properties.replaceStrength),
             ("renaming", properties.moveStrength), ("removal", properties.removeStrength),
         ]
         let weak = acts.filter { $0.1 != .atomic }.map(\.0)
-        // A removal is looked at right before in nearly every store.
+        // Nearly every store checks the item right before a removal.
         guard weak.contains(where: { $0 != "removal" }) else { return nil }
         let list =
             weak.count == 1

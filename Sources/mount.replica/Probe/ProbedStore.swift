@@ -13,13 +13,13 @@ struct ProbedStore: Sendable {
     let storage: any PathStorage
     /// Whether extended attributes are kept.
     var keepsAttributes = false
-    /// Whether it tells at once what others change.
+    /// Whether it reports others' changes immediately.
     var tellsChanges = false
-    /// Whether it says how much room there is.
+    /// Whether it reports the free space.
     var tellsSpace = false
     let close: @Sendable () async -> Void
 
-    /// - Parameter folder: Where it has what is its own; it is made.
+    /// - Parameter folder: Where it keeps its data; it is created.
     static func open(_ url: StoreURL, credentials: FilePath?, folder: FilePath) async throws
         -> ProbedStore
     {

@@ -3,16 +3,17 @@ import ReplicaControl
 import ReplicaModel
 import ReplicaTestSupport
 
-/// Two clients that do the same at once, again and again: where the store says that one wins, one has to.
+/// Two clients that repeatedly make the same change at the same time: if the store promises one winner, there has to be
+/// one.
 struct RaceTrial {
     let first: any PathStorage
     let second: any PathStorage
     var rounds = 10
 
-    /// What a store does with one kind of change by two at once.
+    /// How a store handles one kind of change made by two clients at the same time.
     private struct Score {
         var (one, both, none) = (0, 0, 0)
-        /// Rounds after which another content was there than that of who won.
+        /// The number of rounds after which the content was not the winner's.
         var other = 0
         var error: PathStorageError?
 
@@ -46,7 +47,7 @@ struct RaceTrial {
         if let error = score.error, score.none == rounds {
             return ProbeFinding(topic, .broken, "nobody could do it: \(ProbeWords.words(error))")
         }
-        // Where nothing is tested in one step, who is last wins, whatever was answered.
+        // Without atomic preconditions the last writer wins, whatever was answered.
         if score.other > 0, strength == .atomic {
             return ProbeFinding(
                 topic, .broken,
@@ -129,7 +130,7 @@ struct RaceTrial {
         return score
     }
 
-    /// Looks whether what is there is what the only winner wrote.
+    /// Checks that the content is what the only winner wrote.
     private func look(_ path: StoragePath, _ outcomes: [PathStorageError?], _ score: inout Score)
         async throws
     {
@@ -139,7 +140,7 @@ struct RaceTrial {
         if found != Array(wanted.utf8) { score.other += 1 }
     }
 
-    /// - Returns: Nil for who won.
+    /// - Returns: Nil for the winner.
     private func outcome(_ body: () async throws -> PathEntry) async throws -> PathStorageError? {
         do {
             _ = try await body()

@@ -1,14 +1,15 @@
 import PathStore
 import ReplicaModel
 
-/// A directory store as a storage of paths: what is probed needs no more of it. Small folders only: each call looks from the root on.
+/// A directory store as a storage of paths, which is enough for the probe. For small folders only: each call walks from
+/// the root.
 struct StorePaths: PathStorage {
     let store: any RemoteStore
 
     var properties: PathStorageProperties {
         let own = store.properties
         var properties = PathStorageProperties()
-        // A new file gets its name by a call that replaces nothing; all else is looked at right before.
+        // A new file gets its name by a call that replaces nothing; everything else is checked right before.
         (properties.replaceStrength, properties.removeStrength) = (.checked, .checked)
         properties.keepsModes = own.fields.contains(.mode)
         properties.keepsModificationDates = own.fields.contains(.modificationDate)

@@ -6,9 +6,9 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// `replica probe URL`: what a store can do and keep, tried in a folder of its own that is removed afterwards.
+/// `replica probe URL`: tests what a store can do and keep, in a folder that is removed afterwards.
 enum StoreProbe {
-    /// Probes the store and ends the process: with 0 when it does all that it says.
+    /// Probes the store and ends the process: with 0 if it does everything that it declares.
     static func main(_ url: StoreURL, isJSON: Bool, _ options: MountOptions) -> Never {
         let (code, isDone) = (Locked(ExitReason.failed), Latch())
         Task {
@@ -34,7 +34,7 @@ enum StoreProbe {
         _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
     }
 
-    /// As a table has it.
+    /// For a table.
     static func line(_ finding: ProbeFinding) -> String {
         let word = finding.verdict == .broken ? "BROKEN" : finding.verdict.rawValue
         return finding.topic.padding(toLength: 16, withPad: " ", startingAt: 0)
@@ -45,7 +45,7 @@ enum StoreProbe {
     static func run(_ url: StoreURL, credentials: FilePath?) async throws -> [ProbeFinding] {
         let folder = FilePath("/tmp/replica-probe-\(getpid())")
         guard mkdir(folder.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
-        // What is left in /tmp is removed at the next start.
+        // Anything left in /tmp is removed at the next start.
         defer { try? FileManager.default.removeItem(atPath: folder.string) }
         let first = try await ProbedStore.open(
             url, credentials: credentials, folder: folder.appending("one"))
@@ -64,7 +64,7 @@ enum StoreProbe {
         return try outcome.get()
     }
 
-    /// Probes a store with two clients of it.
+    /// Probes a store with two clients.
     static func run(_ first: ProbedStore, _ second: ProbedStore) async throws -> [ProbeFinding] {
         let top = StoragePath([FileName("replica-probe-\(UInt64.random(in: 0 ... .max))")])
         let outcome: Result<[ProbeFinding], any Error>
@@ -80,7 +80,7 @@ enum StoreProbe {
         } catch {
             outcome = .failure(Self.said(error))
         }
-        // Also after a failure, and as far as it goes: that of the probe is the one to tell.
+        // Also after a failure, as far as possible: the probe's failure is the one to report.
         do { try await PathClient(storage: first.storage).delete(top) } catch {
             if case .success = outcome { throw Self.said(error) }
         }

@@ -62,8 +62,9 @@ struct Background {
         return posix_spawn(&child, "/proc/self/exe", &actions, nil, words, environ)
     }
 
-    /// Whether a mount unit of systemd may run this process. systemd keeps a mount's helper in its own process group, which alone
-    /// may pass an automount that is not mounted yet (autofs_d_manage in the kernel): everybody else waits for the helper's end.
+    /// Whether a mount unit of systemd may run this process. systemd keeps a mount's helper in its own process group,
+    /// which alone may pass an automount that is not mounted yet (autofs_d_manage in the kernel): all other processes
+    /// wait until the helper ends.
     static var isOfMountUnit: Bool { getpid() != 1 && getpgrp() == getpgid(1) }
 
     /// Called first in the daemon: detaches from the caller's descriptors and signals, and from its session, from a mount unit's
@@ -77,13 +78,13 @@ struct Background {
         _ = fcntl(reportDescriptor, F_SETFD, FD_CLOEXEC)
         _ = cl_close_range(UInt32(reportDescriptor) + 1, .max, 0)
         if !isOfMountUnit { setsid() }
-        // Run by way of /proc it would be called "exe".
+        // When run through /proc its name would be "exe".
         _ = cl_name_thread(UInt(pthread_self()), "mount.replica")
         var none = sigset_t()
         sigemptyset(&none)
         pthread_sigmask(SIG_SETMASK, &none, nil)
         for number in [SIGTERM, SIGINT, SIGHUP, SIGCHLD] { signal(number, SIG_DFL) }
-        // Whoever waited for its word may be gone.
+        // The starter may have ended already.
         signal(SIGPIPE, SIG_IGN)
         return Background(report: reportDescriptor, caller: caller, isForeground: false)
     }

@@ -66,7 +66,7 @@ struct DaemonPlan {
         do { try CredentialsFile.check(file) } catch { throw ControlFailure(.denied, error.message) }
     }
 
-    /// Lets the domain's running daemon do it; nil if there is none, so that this process has to.
+    /// Lets the domain's running daemon do it; nil if there is none, so this process has to.
     func answerOfRunningDaemon() throws -> ControlAnswer? {
         guard case .existing(let domain) = selection, let client = try ControlClient.ifRunning(state: domain.state)
         else { return nil }
@@ -80,21 +80,21 @@ struct DaemonPlan {
             case .add, .importDirectory: return nil
             }
         } catch let failure as ControlFailure where failure.code == .notRunning {
-            return nil  // It is ending: this process follows it.
+            return nil  // It is stopping: this process takes over.
         }
     }
 
-    /// Whether it mounts on an automount of systemd, which a daemon that runs already can't pass.
+    /// Whether it mounts on an automount of systemd, which a running daemon can't pass.
     var isAutomount: Bool {
         guard case .mount(let path) = task, Background.isOfMountUnit else { return false }
-        // What can't be told is said when it is mounted.
+        // If that can't be determined, the mount reports it.
         return (try? Mountpoint.top(at: path))?.type == "autofs"
     }
 
-    /// Seconds for a daemon that is to give way.
+    /// The timeout for a daemon that has to stop, in seconds.
     private static let patience = 10.0
 
-    /// Ends a daemon that serves the domain without a mount, so that this process, which a unit runs, follows it.
+    /// Ends a daemon that serves the domain without a mount, so that this process, which is run by a unit, takes over.
     /// - Throws: `busy` if it has the domain mounted, `timedOut` if it does not answer.
     func takeOver() throws {
         guard task != .add, case .existing(let domain) = selection,
@@ -108,7 +108,7 @@ struct DaemonPlan {
             }
             _ = try client.request(.unmount(flush: false), timeout: Self.patience)
         } catch let failure as ControlFailure where failure.code == .notRunning {
-            return  // It is ending: this process follows it.
+            return  // It is stopping: this process takes over.
         }
     }
 }

@@ -15,7 +15,7 @@ enum Mountpoint {
         let resolved = FilePath(platformString: found)
         var status = stat()
         var failure = look(resolved, &status)
-        // A daemon that is just dying aborts what is asked of it; and dead mounts may lie on top of each other.
+        // A dying daemon aborts requests, and dead mounts may be stacked.
         for _ in 0..<mostDeadMounts where failure == ENOTCONN || failure == ECONNABORTED {
             if failure == ENOTCONN { try unmountDead(resolved) }
             failure = look(resolved, &status)
@@ -25,9 +25,10 @@ enum Mountpoint {
         return resolved
     }
 
-    /// Throws `mountFailed` where something is mounted. Nothing is mounted over what is mounted: the lower one could neither be reached nor be taken away any more.
+    /// Throws `mountFailed` if something is mounted there. Mounts are not stacked: the lower one could no longer be
+    /// reached or unmounted.
     static func refuseOccupied(_ path: FilePath) throws(ControlFailure) {
-        // systemd's automount is there to be mounted over.
+        // systemd's automount is meant to be mounted over.
         guard let there = try top(at: path), there.type != "autofs" else { return }
         throw ControlFailure(.mountFailed, "\(path): \(there.source) (\(there.type)) is mounted there already")
     }

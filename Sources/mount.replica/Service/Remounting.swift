@@ -2,9 +2,9 @@ import FuseMount
 import ReplicaControl
 import SystemPackage
 
-/// `mount -o remount`, as mount(8) has it: of all options only the flags of the VFS count, and the kernel does it alone.
+/// `mount -o remount`, as in mount(8): only the VFS flags count, and the kernel applies them by itself.
 enum Remounting {
-    /// - Throws: `mountFailed`, with mount(8)'s words.
+    /// - Throws: `mountFailed`, with mount(8)'s message.
     static func carryOut(_ request: MountRequest) throws(ControlFailure) {
         let path = try Mountpoint.prepared(request.mountpoint)
         guard try Mountpoint.top(at: path)?.type == "fuse.replica" else {

@@ -1,14 +1,14 @@
 import Glibc
 
-/// What a unit of systemd wants of the daemon that it runs, from its environment. A daemon in the background has none.
+/// The settings of the systemd unit that runs this daemon, from its environment. A background daemon has none.
 struct Service: Sendable {
-    /// Whom to tell; nil without a service manager.
+    /// Where notifications go; nil without a service manager.
     var notice: ServiceNotice?
-    /// Seconds in which it wants to hear from the daemon again and again, or will restart it.
+    /// The watchdog's interval in seconds: if no notification arrives in time, the daemon is restarted.
     var watchdog: Double?
     /// For how many seconds SIGTERM lets pending changes be uploaded before the daemon ends; 0 for not at all.
     var flush = 0.0
-    /// What of it is ignored, and why: lines for whoever reads the daemon's log.
+    /// The ignored settings with the reasons, as lines for the daemon's log.
     private(set) var complaints: [String] = []
 
     /// The name of ``flush`` in the environment.
@@ -16,7 +16,8 @@ struct Service: Sendable {
     private static let variables = [ServiceNotice.variable, "WATCHDOG_USEC", "WATCHDOG_PID", flushVariable]
     private static let longestFlush = 86400.0
 
-    /// Takes it out of this process's environment: neither a daemon in the background nor a store's program is the unit's main process.
+    /// Reads the settings and removes them from this process's environment: neither a background daemon nor a store's
+    /// program is the unit's main process.
     static func take() -> Service {
         var found: [String: String] = [:]
         for name in variables {
@@ -48,6 +49,6 @@ struct Service: Sendable {
         }
     }
 
-    /// No service: for daemons in the background.
+    /// No service: for background daemons.
     init() {}
 }

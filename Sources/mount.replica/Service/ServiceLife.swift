@@ -4,7 +4,8 @@ import ReplicaControl
 import ReplicaModel
 import Threads
 
-/// A daemon as a service: tells when it is ready, that it lives, and that it stops, and uploads what is pending first.
+/// A daemon as a service: notifies systemd when it is ready, alive, and stopping, and uploads pending changes before it
+/// stops.
 final class ServiceLife: Sendable {
     private let service: Service
     private let daemon: Daemon
@@ -15,24 +16,24 @@ final class ServiceLife: Sendable {
         self.daemon = daemon
     }
 
-    /// Says that the domain is served, and from then on that it still is.
+    /// Reports readiness, and from then on feeds the watchdog.
     func isReady() {
         let place = daemon.mountpoint.map { "mounted on \($0)" } ?? "served without a mount"
         tell(["READY=1", ServiceNotice.status("\(daemon.location.name): \(place)")])
         guard let seconds = service.watchdog else { return }
         Task { [self] in
             while !isStopping.withLock({ $0 }) {
-                // It takes the locks that all requests take: who doesn't get them doesn't serve either.
-                let pending = (try? daemon.domain.report())?.pending  // A report that fails was answered, too.
+                // The report takes the locks that all requests take: a daemon that can't get them can't serve either.
+                let pending = (try? daemon.domain.report())?.pending  // A failed report was answered, too.
                 let words = pending.map { "\(place), \($0) pending" } ?? place
                 tell(["WATCHDOG=1", ServiceNotice.status("\(daemon.location.name): \(words)")])
-                try? await Task.sleep(for: .seconds(seconds / 3))  // Nobody cancels it.
+                try? await Task.sleep(for: .seconds(seconds / 3))  // This task is never cancelled.
             }
         }
     }
 
-    /// Ends the daemon for a signal. SIGTERM has what is pending uploaded first, within the unit's limit and
-    /// while the store can be reached; the next one ends that.
+    /// Ends the daemon for a signal. On SIGTERM, pending changes are uploaded first, within the unit's limit and while
+    /// the store can be reached; a second SIGTERM stops that.
     func end(_ signal: Int32) {
         let isFirst = isStopping.withLock { isStopping in
             defer { isStopping = true }
@@ -52,13 +53,13 @@ final class ServiceLife: Sendable {
         Task { [self] in
             let limit = ContinuousClock.now + .seconds(service.flush)
             while ContinuousClock.now < limit, canUpload {
-                try? await Task.sleep(for: .milliseconds(200))  // Nobody cancels it.
+                try? await Task.sleep(for: .milliseconds(200))  // This task is never cancelled.
             }
             daemon.finish()
         }
     }
 
-    /// Whether there is a store to wait for: without one it would be for nothing, at each end of a session.
+    /// Whether the store can be reached: otherwise every logout would wait in vain.
     private var canUpload: Bool {
         do {
             return try ![.offline, .disconnected, .held].contains(daemon.domain.report().state)

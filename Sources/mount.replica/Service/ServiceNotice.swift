@@ -1,19 +1,19 @@
 import CLinux
 import Glibc
 
-/// Tells the service manager that started this process how it is doing: datagrams of sd_notify(3)'s lines to the socket that
-/// `NOTIFY_SOCKET` names. Why not by libsystemd is in docs/decisions/systemd.md. Safe from any thread.
+/// Notifies the service manager that started this process of its state: sends sd_notify(3)'s lines as datagrams to the
+/// socket in `NOTIFY_SOCKET`. The reasons against libsystemd are in docs/decisions/systemd.md. Safe from any thread.
 struct ServiceNotice: Sendable {
     /// The name in the environment.
     static let variable = "NOTIFY_SOCKET"
-    /// For how many seconds a manager that reads nothing is waited for.
+    /// The timeout in seconds for a service manager that does not read.
     private static let patience = 5
 
-    /// As in `sun_path`: a path, or after a NUL an abstract name.
+    /// The value of `sun_path`: a path, or an abstract name after a NUL.
     private let address: [UInt8]
 
     /// - Parameter text: The variable's value: an absolute path, or `@` and an abstract name.
-    /// - Returns: Nil if it is no such address.
+    /// - Returns: Nil if it is not a valid address.
     init?(_ text: String) {
         var bytes = Array(text.utf8)
         guard bytes.count > 1, bytes.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else { return nil }
@@ -47,7 +47,7 @@ struct ServiceNotice: Sendable {
         return sent < 0 ? errno : 0
     }
 
-    /// `STATUS=TEXT`: names and paths may hold what would begin another line.
+    /// `STATUS=TEXT`: names and paths may contain line breaks, which would begin another line.
     static func status(_ text: String) -> String {
         "STATUS="
             + String(

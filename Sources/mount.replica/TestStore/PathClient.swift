@@ -2,7 +2,7 @@ import PathStore
 import ReplicaModel
 import ReplicaTestSupport
 
-/// Another client of a storage of paths, which knows nothing of items.
+/// Another client of a path storage, which knows nothing of items.
 struct PathClient: OtherClient {
     let storage: any PathStorage
 
@@ -37,7 +37,7 @@ struct PathClient: OtherClient {
         return buffer.bytes
     }
 
-    /// From the bottom up: storages remove no folder with something in it.
+    /// From the bottom up: storages only remove empty folders.
     func delete(_ path: StoragePath) async throws {
         guard let entry = try await storage.entry(at: path) else { return }
         if entry.kind == .folder {

@@ -1,7 +1,7 @@
 import PathStore
 import ReplicaModel
 
-/// A folder of a storage as a storage of its own: what is outside of it is left alone.
+/// A folder of a storage as a separate storage: everything outside is left unchanged.
 struct ScopedStorage: PathStorage {
     let storage: any PathStorage
     /// Its root.

@@ -10,9 +10,9 @@ import SFTPStore
 import SystemPackage
 import Threads
 
-/// `replica test-store URL`: holds a store to every promise, in a folder of its own that is removed afterwards.
+/// `replica test-store URL`: tests every promise of a store, in a folder that is removed afterwards.
 struct StoreTest {
-    /// How one promise went.
+    /// The result of one promise.
     enum Outcome: Equatable {
         case kept
         case passedOver
@@ -27,7 +27,7 @@ struct StoreTest {
         }
     }
 
-    /// Tests the store and ends the process: with 0 when all is kept.
+    /// Tests the store and ends the process: with 0 if all are kept.
     static func main(_ url: StoreURL, only: String, _ options: MountOptions) -> Never {
         let (code, isDone) = (Locked(ExitReason.failed), Latch())
         Task {
@@ -56,15 +56,15 @@ struct StoreTest {
     /// Prints a line.
     let say: @Sendable (String) -> Void
 
-    /// Seconds that one promise may take.
+    /// The timeout of one promise, in seconds.
     private static let longest: Duration = .seconds(120)
 
-    /// - Returns: Whether all that the store owes is kept.
+    /// - Returns: Whether the store keeps all promises that apply to it.
     /// - Throws: Why it can't be tested.
     func run() async throws -> Bool {
         let folder = FilePath("/tmp/replica-test-store-\(getpid())")
         guard mkdir(folder.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
-        // What is left in /tmp is removed at the next start.
+        // Anything left in /tmp is removed at the next start.
         defer { try? FileManager.default.removeItem(atPath: folder.string) }
         let (first, second) = (try await open(in: folder, "one"), try await open(in: folder, "two"))
         let outcome: Result<Bool, any Error>
@@ -76,7 +76,7 @@ struct StoreTest {
         return try outcome.get()
     }
 
-    /// One of the two clients that the test is.
+    /// One of the test's two clients.
     private struct Client {
         let storage: any PathStorage
         let close: @Sendable () async -> Void

@@ -13,7 +13,7 @@ extension ControlService {
     /// Sends the items of a set; with an anchor, the additions and removals since then, and the anchor for the next request.
     func tell(_ set: ItemSet, since anchor: String?, _ events: EventSink) async throws -> ControlAnswer {
         guard let anchor, !anchor.isEmpty else {
-            // What changes while the set is read comes after the anchor.
+            // Changes during the read come after the anchor.
             let start = try anchor.map { _ in try domain.anchor(of: set) }
             try await domain.forEach(in: set) { try await events.send(items: $0) }
             return start.map(ControlAnswer.init) ?? .done

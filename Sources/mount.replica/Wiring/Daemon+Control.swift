@@ -17,7 +17,7 @@ extension Daemon: DaemonControl {
     func remove(keep: RemovalMode) async throws -> RemovalResult {
         try MountsBelow.refuse(location.state)
         try unmount(isLazy: false)
-        // Whatever comes of it, this process serves the domain no longer.
+        // Whether it succeeds or not, this process stops serving the domain.
         defer { finish() }
         do {
             let removal = try await domain.remove(keep: RemovalKeep(keep), name: location.name.text) { [location] in
@@ -44,7 +44,7 @@ extension Daemon: DaemonControl {
 }
 
 extension ControlFailure {
-    /// What a removal says that did not come to its end.
+    /// The message of a removal that did not complete.
     init(_ error: RemovalNotFinished, of location: DomainLocation) {
         let cause = error.cause.map { " (\(Self($0).message), in \(location.state))" } ?? ""
         let preserved = error.preserved.map { "; what was preserved so far is in \($0)" } ?? ""

@@ -17,6 +17,6 @@ protocol DaemonControl: Sendable {
     /// Unmounts, removes the domain and stops the daemon.
     func remove(keep: RemovalMode) async throws -> RemovalResult
 
-    /// Why the store can't be used now, where more is known than that.
+    /// Why the store can't be used now, if a reason is known.
     var storeTrouble: String? { get }
 }

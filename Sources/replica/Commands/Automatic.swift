@@ -2,13 +2,14 @@ import FoundationEssentials
 import Glibc
 import ReplicaControl
 
-/// `replica mount --at-login`, `--at-boot`, and what undoes them (docs/decisions/systemd.md).
+/// `replica mount --at-login`, `--at-boot` and their opposites (docs/decisions/systemd.md).
 struct Automatic {
     let domain: DomainLocation
     let path: [UInt8]
     let options: [String]
 
-    /// Has the domain mounted from now on: by its unit, or without a systemd of this user that runs now by a daemon of its own.
+    /// Enables the automatic mount and mounts the domain now: by its unit, or by a daemon of its own if this user's
+    /// systemd is not running.
     func mount(_ scope: UnitScope, _ output: OutputOptions) throws {
         try scope.check()
         let environment = ProcessInfo.processInfo.environment
@@ -57,7 +58,7 @@ struct Automatic {
         return text
     }
 
-    /// No longer mounts a domain, which need not be there any more.
+    /// Disables the automatic mount of a domain, which may have been removed already.
     static func forget(_ name: String, _ scope: UnitScope, _ output: OutputOptions) throws {
         do { _ = try DomainName(name) } catch { throw ControlFailure(.usage, "\(error)") }
         let environment = ProcessInfo.processInfo.environment
@@ -67,8 +68,8 @@ struct Automatic {
         try output.done("\(name) is no longer mounted \(scope.moment)")
     }
 
-    /// After the domain is gone: a unit would fail at each login.
-    /// - Returns: When it was to be mounted; nil if it was not, or that can't be undone, which then shows.
+    /// Disables it after the domain was removed: the unit would fail at each login.
+    /// - Returns: When it would have been mounted; nil if it was not enabled, or can't be disabled, which is reported.
     static func forget(_ domain: DomainLocation) -> String? {
         let scope: UnitScope = geteuid() == 0 ? .system : .user
         do {

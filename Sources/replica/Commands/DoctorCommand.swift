@@ -17,12 +17,12 @@ struct Doctor: ParsableCommand {
 
     func run() throws {
         let (domains, unreadable) = try name.map(DomainLook.named) ?? DomainLook.all()
-        // Without the others, their mounts would be taken for those of nobody.
+        // The other domains are needed too: their mounts would count as belonging to no domain.
         let known = name == nil ? domains : try DomainLook.all().domains
         var findings = MachineLook.look(beside: known).findings
         let sights = Survey.ask(domains, seconds: Self.seconds, DomainLook.look)
         for (domain, answer) in zip(domains, sights) {
-            // What it waits for so long only a daemon or a disk can be.
+            // Only a daemon or a disk can take that long.
             let silent = [
                 Finding(check: .daemon, domain: domain.name.text, severity: .error, message: DaemonProbe.silence)
             ]
@@ -33,7 +33,7 @@ struct Doctor: ParsableCommand {
         try Self.finish(findings.map(\.severity).max() ?? .fine)
     }
 
-    /// For all domains together: longer than any of the looks at one takes.
+    /// The timeout for all domains together: longer than any check of one domain takes.
     private static let seconds = 15.0
 
     private static func finish(_ worst: Finding.Severity) throws {

@@ -57,7 +57,7 @@ struct Man: ParsableCommand {
     @Argument(help: "The page: replica, mount.replica, replica-stores or replica-domains.")
     var page = Page.replica
 
-    /// Becomes man(1). The page that was installed with this program goes before others of its name.
+    /// Becomes man(1). The page that was installed with this program takes precedence over others of the same name.
     func run() throws {
         let words: [String]
         if let own = Self.installed(page) {

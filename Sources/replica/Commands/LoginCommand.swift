@@ -19,7 +19,7 @@ struct Login: ParsableCommand {
         }
         let path = try AbsolutePath.ofEntry(RawArguments.bytes(file))
         let words = [program, "--login", url, String(decoding: path, as: UTF8.self)]
-        // It asks and prints by itself.
+        // The store's program asks and prints by itself.
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
         arguments.append(nil)
         execv(program, &arguments)

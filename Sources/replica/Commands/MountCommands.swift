@@ -94,7 +94,7 @@ struct Unmount: ParsableCommand {
         try output.done(line)
     }
 
-    /// How much is not uploaded yet, or nil if unknown, which is no reason to stay mounted.
+    /// How much is not uploaded yet; nil if unknown, which does not prevent unmounting.
     private func pendingItems(_ client: ControlClient) -> Int? {
         do {
             guard case .domain(let status) = try client.request(.status) else { return nil }

@@ -14,7 +14,7 @@ struct Stores: ParsableCommand {
         /// Nil for what is built in.
         let program: String?
 
-        /// What is built in, and what it is.
+        /// The built-in stores, with a description of each.
         static let own = [
             (Kind(url: "file://", program: nil), "a directory"),
             (Kind(url: "sftp://", program: nil), "[USER@]HOST[:PORT]/PATH, a directory on a server that ssh reaches"),

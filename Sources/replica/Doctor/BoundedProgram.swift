@@ -1,16 +1,16 @@
 import Glibc
 import SystemPackage
 
-/// Programs of the system that look for us where a look may hang: at mounts of dead or stopped daemons, and at network disks.
+/// Runs system programs for checks that may hang: of mounts of dead or stopped daemons, and of network disks.
 enum BoundedProgram {
-    /// What one printed, on standard output and error, and its exit status.
+    /// What a program printed, on standard output and error, and its exit status.
     struct Result {
         var output: String
         var status: Int32
     }
 
-    /// Runs a program, given by its path, and waits for it, for a while; then it is killed, and given up if that does not end it.
-    /// - Parameter environment: All of the program's, but for a plain locale.
+    /// Runs the program at a path with a time limit. After the limit it is killed, and abandoned if it does not end.
+    /// - Parameter environment: The program's whole environment, to which the C locale is added.
     /// - Returns: Nil if it did not end in time, or can't be run.
     static func run(
         _ program: String, _ words: [[UInt8]], seconds: Double, environment: [String: String] = [:]

@@ -3,9 +3,9 @@ import Glibc
 import ReplicaControl
 import SystemPackage
 
-/// Looks at domains, and changes nothing.
+/// Inspects domains without changing anything.
 enum DomainLook {
-    /// Those that can be read, and what is wrong with the others.
+    /// The domains that can be read, and what is wrong with the others.
     static func all() throws -> (domains: [DomainLocation], unreadable: [DomainSight]) {
         var unreadable: [DomainSight] = []
         let directories = Domains().directories
@@ -38,7 +38,7 @@ enum DomainLook {
         return sight
     }
 
-    /// What gives an entry of a state the owner and the permissions that it needs; nil for one that somebody else made.
+    /// The command that gives an entry of the state the required owner and permissions; nil if another user created it.
     private static func mending(_ path: FilePath) -> String? {
         var status = stat()
         guard lstat(path.string, &status) == 0, status.st_mode & S_IFMT != S_IFLNK else { return nil }
@@ -46,7 +46,7 @@ enum DomainLook {
         return status.st_mode & 0o077 != 0 ? "chmod 700 \(ShellWord.quoted(path))" : nil
     }
 
-    /// All that is to be seen of a domain. Its daemon is asked, and waited for for a few seconds.
+    /// Everything that can be found out about a domain. Its daemon is queried, with a timeout of a few seconds.
     static func look(at domain: DomainLocation) -> DomainSight {
         var sight = DomainSight()
         (sight.name, sight.user) = (domain.name.text, geteuid())
@@ -59,7 +59,7 @@ enum DomainLook {
         return sight
     }
 
-    /// In a mount namespace that was copied it has another ID, and the same device.
+    /// In a copied mount namespace it has another ID, but the same device.
     private static func isThere(_ record: MountRecord) -> Bool {
         if record.isThere { return true }
         do { return try MountTable.top(at: record.path.path)?.device == record.device } catch { return false }
@@ -75,7 +75,7 @@ enum DomainLook {
             }
             return .answers(process: status.pid, mountpoint: status.mountpoint?.path)
         } catch let failure as ControlFailure where failure.code == .notRunning {
-            return .none  // It ended while it was asked.
+            return .none  // It ended during the query.
         } catch let failure as ControlFailure where failure.code == .timedOut {
             let process = client?.daemonProcess
             return .silent(process: process, isStopped: process.map(ProcessLook.isStopped) ?? false)

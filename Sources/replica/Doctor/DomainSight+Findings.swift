@@ -1,8 +1,8 @@
 import SystemPackage
 
-/// What is to be said about a domain.
+/// The findings about a domain.
 extension DomainSight {
-    /// One for each check. Of a domain whose state is not to be trusted nothing else was looked at.
+    /// One for each check. If a domain's state can't be trusted, nothing else was checked.
     var findings: [Finding] {
         var all = [stateFinding]
         if state == .trusted {

@@ -1,18 +1,18 @@
 import ReplicaControl
 import SystemPackage
 
-/// What was looked at of one domain. The values here are those of a domain with which nothing is wrong.
+/// The facts about one domain. The defaults are those of a domain without problems.
 struct DomainSight {
     /// Its state directory.
     enum State: Equatable {
         case trusted
-        /// Others can get at it: the entry, what is wrong with it in words, and what mends that.
+        /// Other users can access it: the entry, a description of the problem, and the command that fixes it.
         case untrusted(FilePath, String, mend: String?)
         /// It is listed here but can't be read.
         case unreadable(FilePath, String)
     }
 
-    /// What became of asking its daemon.
+    /// The result of querying its daemon.
     enum Daemon: Equatable {
         case none
         case answers(process: Int32, mountpoint: FilePath?)
@@ -23,7 +23,7 @@ struct DomainSight {
     /// Where its content is kept.
     enum Store: Equatable {
         case folder(PlaceSight)
-        /// A program, and where it is.
+        /// A program, and its path.
         case program(String, FilePath?)
         /// Reached by ssh.
         case server(String)
@@ -39,13 +39,13 @@ struct DomainSight {
     }
 
     var name = "photos"
-    /// Who asks.
+    /// The user who runs `doctor`.
     var user: UInt32 = 1000
     var state = State.trusted
     var daemon = Daemon.none
-    /// Where its mount is, if one is there.
+    /// Its mountpoint, if it is mounted.
     var mount: FilePath?
-    /// What the daemon has open, and may have.
+    /// The number of descriptors that the daemon has open, and its limit.
     var descriptors: MachineSight.Usage?
     var disk = PlaceSight()
     var store = Store.folder(PlaceSight())

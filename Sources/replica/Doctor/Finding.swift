@@ -1,12 +1,12 @@
-/// What `replica doctor` found out about one thing.
+/// The result of one check of `replica doctor`.
 struct Finding: Encodable, Equatable {
-    /// How bad it is.
+    /// The severity.
     enum Severity: String, Encodable, CaseIterable, Comparable {
-        /// As it should be.
+        /// No problem.
         case fine
-        /// It works, but slower, less safely or not for long.
+        /// It works, but more slowly, less safely, or not for long.
         case warning
-        /// Something does not work, or others can get at what is private.
+        /// Something does not work, or others can access private data.
         case error
 
         static func < (one: Severity, other: Severity) -> Bool { one.rank < other.rank }
@@ -20,20 +20,20 @@ struct Finding: Encodable, Equatable {
         }
     }
 
-    /// What was looked at, by the name that JSON has.
+    /// The check, by its name in JSON.
     enum Check: String, Encodable, CaseIterable {
         case device, fuseConf, fusermount, ioUring, haltPolling, inotify, descriptors, clock, mounts
-        /// These are of one domain.
+        /// The checks of one domain.
         case state, daemon, mount, disk, store, credentials
     }
 
     var check: Check
-    /// The domain's name; nil for what is the machine's.
+    /// The domain's name; nil for a check of the machine.
     var domain: String?
     var severity: Severity
     /// One line.
     var message: String
-    /// A shell command that mends it, if one does.
+    /// A shell command that fixes it, if there is one.
     var command: String?
 
     static func fine(_ check: Check, _ message: String) -> Finding {

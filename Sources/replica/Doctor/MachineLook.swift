@@ -3,12 +3,12 @@ import Glibc
 import ReplicaControl
 import SystemPackage
 
-/// Looks at this machine, and changes nothing.
+/// Inspects this machine without changing anything.
 enum MachineLook {
     static let rings = "/sys/module/fuse/parameters/enable_uring"
     static let haltPolling = "/sys/module/haltpoll/parameters/guest_halt_poll_ns"
 
-    /// - Parameter domains: Those whose mounts and files are looked at with them.
+    /// - Parameter domains: The domains whose mounts and files are checked too.
     static func look(beside domains: [DomainLocation]) -> MachineSight {
         var sight = MachineSight()
         sight.user = geteuid()
@@ -30,7 +30,7 @@ enum MachineLook {
     private static func device() -> MachineSight.Device {
         var status = stat()
         guard stat("/dev/fuse", &status) == 0 else { return .missing }
-        // Ten, 229: as the kernel's list of devices has it.
+        // 10, 229: the numbers in the kernel's list of devices.
         guard status.st_mode & S_IFMT == S_IFCHR, status.st_rdev == 10 << 8 | 229 else { return .noDevice }
         let file = open("/dev/fuse", O_RDWR | O_CLOEXEC)
         guard file >= 0 else { return .refused(Errno(rawValue: errno)) }
@@ -59,10 +59,11 @@ enum MachineLook {
         }
     }
 
-    /// Mounts of ours that belong to none of the domains. Those that were silent take time, so few of them are waited for.
+    /// Our mounts that belong to none of the domains. Each that does not answer costs a timeout, so only a few are
+    /// tried.
     private static func lookAtMounts(_ sight: inout MachineSight, of domains: [DomainLocation]) {
         let claimed = Set(domains.compactMap { MountRecord.read(state: $0.state)?.path.path })
-        // A table that can't be read has no mounts to look at.
+        // If the table can't be read, there are no mounts to check.
         let mounts = (try? MountTable.read()) ?? []
         sight.fuseMounts = mounts.count { $0.type == "fuse" || $0.type.hasPrefix("fuse.") }
         for mount in mounts where mount.type == "fuse.replica" && !claimed.contains(mount.path) {

@@ -1,6 +1,6 @@
 import SystemPackage
 
-/// What is to be said about a machine.
+/// The findings about a machine.
 extension MachineSight {
     /// One for each check, or more where several things are wrong.
     var findings: [Finding] {
@@ -109,7 +109,7 @@ extension MachineSight {
         return .warning(.descriptors, message, mend: asRoot("prlimit --nofile=1048576:1048576 --pid $$"))
     }
 
-    /// A day more than what clocks of one machine differ by.
+    /// A day more than the clocks of one machine can differ.
     private var clockFinding: Finding {
         guard now + 86400 < newestFile else { return .fine(.clock, "no file of ours is from the future") }
         return .error(

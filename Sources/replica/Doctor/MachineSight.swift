@@ -1,9 +1,9 @@
 import SystemPackage
 
-/// What was looked at on this machine. The values here are those of a machine on which nothing is wrong.
-/// Large: each field is something that `doctor` looks at.
+/// The facts about this machine. The defaults are those of a machine without problems. Large: each field is something
+/// that `doctor` checks.
 struct MachineSight {
-    /// What became of opening /dev/fuse.
+    /// The result of opening /dev/fuse.
     enum Device: Equatable {
         case opened, missing, noDevice
         case refused(Errno)
@@ -17,41 +17,42 @@ struct MachineSight {
         var isOnNoSetID = false
     }
 
-    /// What a user has of something, and may have.
+    /// How much of a resource a user uses, and the limit.
     struct Usage {
         var used = 1
         var limit = 1000
 
-        /// At least nine tenths.
+        /// At least nine tenths are used.
         var isNearlyAll: Bool { used >= limit - limit / 10 }
     }
 
-    /// Who asks.
+    /// The user who runs `doctor`.
     var user: UInt32 = 1000
     var device = Device.opened
     var fuseConf = FuseConf()
-    /// FUSE mounts of everybody.
+    /// The FUSE mounts of all users.
     var fuseMounts = 0
-    /// Mountpoints in fstab of users that others are to see.
+    /// Mountpoints in fstab of user mounts with `allow_other`.
     var sharedInFstab: [String] = []
     var fusermount: Fusermount? = Fusermount()
     /// The kernel's switch of FUSE over io_uring; nil if it has none.
     var hasRings: Bool? = true
     /// `kernel.io_uring_disabled`.
     var ringsForbidden = 0
-    /// Nanoseconds for which a virtual processor polls before it halts; nil if this is no virtual machine, or polls otherwise.
+    /// Nanoseconds for which a virtual processor polls before it halts; nil if this is not a virtual machine, or it
+    /// polls in another way.
     var haltPolling: Int?
     var inotifyInstances = Usage()
     var inotifyWatches = Usage()
-    /// Descriptors that a process of this user may have at most.
+    /// The maximum number of descriptors of a process of this user.
     var descriptors = 1 << 20
     /// Seconds since 1970.
     var now: Int64 = 1 << 31
-    /// The same, of the newest file of ours.
+    /// The time of our newest file, in seconds since 1970.
     var newestFile: Int64 = 0
-    /// Mounts of no domain that was found, of which the daemon is gone.
+    /// Mounts whose daemon is gone, and that belong to no known domain.
     var deadMounts: [FilePath] = []
-    /// The same, which did not answer in time.
+    /// Mounts that did not answer in time, and that belong to no known domain.
     var silentMounts: [FilePath] = []
 
     var isRoot: Bool { user == 0 }
@@ -73,9 +74,9 @@ struct FuseConf: Equatable {
     }
 }
 
-/// Lines of fstab(5) that matter here.
+/// The relevant lines of fstab(5).
 enum FileSystemTable {
-    /// Mountpoints of domains that any user may mount and that others are to see.
+    /// Mountpoints of domains that any user may mount, with `allow_other`.
     static func shared(_ text: String) -> [String] {
         text.split(separator: "\n").compactMap { line in
             let fields = line.split { $0 == " " || $0 == "\t" }

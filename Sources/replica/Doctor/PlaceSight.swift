@@ -2,28 +2,28 @@ import Glibc
 import ReplicaControl
 import SystemPackage
 
-/// A folder on a disk: what its filesystem has and can.
+/// A folder on a disk: the space and the features of its filesystem.
 struct PlaceSight: Equatable {
-    /// What became of looking at it.
+    /// The result of inspecting it.
     enum Outcome: Equatable {
         case seen, silent
-        /// In the words of the system.
+        /// The system's error message.
         case failed(String)
     }
 
     var path: FilePath = "/"
     var outcome = Outcome.seen
-    /// Bytes that this user may still write, and all there are.
+    /// The bytes that this user may still write, and the total.
     var free: Int64 = 1 << 40
     var total: Int64 = 1 << 41
-    /// Files that may still be made; nil where the filesystem counts none.
+    /// The number of files that can still be created; nil if the filesystem has no such limit.
     var freeFiles: Int64?
     var hasAttributes = true
     var isWritable = true
 
     init() {}
 
-    /// Looks, for a few seconds at most.
+    /// Inspects the folder, with a timeout of a few seconds.
     init(at path: FilePath) {
         self.path = path
         let bytes = path.withPlatformString {
@@ -50,12 +50,12 @@ struct PlaceSight: Equatable {
 
     /// Nothing more can be written.
     var isFull: Bool { free < 1 << 20 || freeFiles.map { $0 < 16 } ?? false }
-    /// A few files more fill it.
+    /// A few more files fill it.
     var isNearlyFull: Bool { free < 1 << 30 && free < total / 20 || freeFiles.map { $0 < 1000 } ?? false }
 }
 
 extension Int64 {
-    /// The product, at most the greatest number there is.
+    /// The product, clamped to the maximum of the type.
     fileprivate func multiplied(_ other: Int64) -> Int64 {
         let (product, isTooMuch) = multipliedReportingOverflow(by: other)
         return isTooMuch ? .max : product

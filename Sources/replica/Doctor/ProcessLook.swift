@@ -3,14 +3,14 @@ import Glibc
 import ReplicaControl
 import SystemPackage
 
-/// Looks at processes in /proc. What belongs to others, or is gone meanwhile, counts as nothing.
+/// Inspects processes in /proc. Processes of other users, and those that have ended, are skipped.
 enum ProcessLook {
     /// Whether it was stopped by a signal.
     static func isStopped(_ process: Int32) -> Bool {
         text("/proc/\(process)/stat").split(separator: ")").last?.split(separator: " ").first == "T"
     }
 
-    /// What it has open, and may have; nil if that is not told.
+    /// The number of its open descriptors, and its limit; nil if they can't be read.
     static func descriptors(of process: Int32) -> MachineSight.Usage? {
         let line = text("/proc/\(process)/limits").split(separator: "\n").first { $0.hasPrefix("Max open files") }
         guard let limit = line.flatMap({ $0.split(separator: " ").dropFirst(3).first.flatMap { Int($0) } }) else {

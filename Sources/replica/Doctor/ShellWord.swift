@@ -1,8 +1,8 @@
 import SystemPackage
 
-/// Words of commands that are shown to be typed.
+/// Words of shell commands that are shown to the user.
 enum ShellWord {
-    /// The bytes as one word of a shell: paths may hold anything.
+    /// The bytes as one word of a shell: a path may contain any bytes.
     static func quoted(_ bytes: [UInt8]) -> String {
         let text = String(validating: bytes, as: UTF8.self)
         guard let text, !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return escaped(bytes) }
@@ -21,7 +21,7 @@ enum ShellWord {
             })
     }
 
-    /// For bytes that no terminal shows: `$'a\x1b'`.
+    /// For bytes that a terminal doesn't show: `$'a\x1b'`.
     private static func escaped(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef")
         let hidden = bytes.map { byte in

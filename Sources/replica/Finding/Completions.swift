@@ -20,8 +20,8 @@ extension CompletionKind {
         "serverUnreachable", "busy",
     ])
 
-    /// Whether a shell needs no quoting for it. bash(1) expands completions (compgen -W): a file whose name contains a command in
-    /// `$( )` would execute it when somebody presses Tab.
+    /// Whether a shell needs no quoting for it. bash(1) expands completions (compgen -W): a file whose name contains a
+    /// command in `$( )` would execute it when the user presses Tab.
     static func isPlain(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy {
             $0.isASCII
@@ -31,7 +31,7 @@ extension CompletionKind {
     }
 
     private static func names(_ prefix: String) -> [String] {
-        // Where nothing can be read nothing is offered.
+        // If the domains can't be read, nothing is offered.
         let all = try? DomainDirectory.searchPath(environment: ProcessInfo.processInfo.environment).domains { _, _ in }
         return (all ?? []).map(\.name.text).filter { $0.hasPrefix(prefix) && isPlain($0) }
     }
@@ -40,7 +40,7 @@ extension CompletionKind {
     private static func files(_ prefix: String) -> [String] {
         let end = prefix.lastIndex(of: "/").map { prefix.index(after: $0) } ?? prefix.startIndex
         let (folder, start) = (String(prefix[..<end]), prefix[end...])
-        // Nor from a folder that can't be read.
+        // A folder that can't be read offers nothing either.
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
         let offered = entries.filter { $0.hasPrefix(start) && (!$0.hasPrefix(".") || start.hasPrefix(".")) }
         return offered.filter { isPlain(folder + $0) }.sorted().map { name in

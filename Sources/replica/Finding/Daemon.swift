@@ -53,7 +53,7 @@ enum DaemonProbe {
         do {
             return try client.request(request, timeout: seconds)
         } catch let failure as ControlFailure where failure.code == .notRunning {
-            return nil  // It ended while it was asked.
+            return nil  // It ended during the query.
         } catch let failure as ControlFailure where failure.code == .timedOut {
             let process = client.daemonProcess.map { " (process \($0))" } ?? ""
             throw ControlFailure(.timedOut, "its daemon\(process) does not answer")

@@ -29,7 +29,7 @@ struct Domains {
         throw ControlFailure(.usage, "which domain? there are \(all.map(\.name.text).joined(separator: ", "))")
     }
 
-    /// Whether the text names a domain that is there.
+    /// Whether the text is the name of an existing domain.
     func has(_ text: String) throws -> Bool {
         do { return try directories.domain(named: DomainName(text)) != nil } catch is DomainNameError { return false }
     }

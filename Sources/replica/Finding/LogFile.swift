@@ -2,7 +2,7 @@ import Glibc
 import ReplicaControl
 import SystemPackage
 
-/// A log that grows while it is read, and may be cut or replaced.
+/// A log that grows while it is read, and may be truncated or replaced.
 struct LogFile {
     private let path: FilePath
     private var file: FileDescriptor?
@@ -12,11 +12,11 @@ struct LogFile {
 
     init(_ path: FilePath) { self.path = path }
 
-    /// Passes on the lines that were added since the last time, without their ends.
-    /// - Returns: Whether there is such a file.
+    /// Passes the lines added since the last call to `body`, without their line ends.
+    /// - Returns: Whether the file exists.
     /// - Throws: An `Errno`, or what `body` throws.
     mutating func lines(_ body: ([UInt8]) throws -> Void) throws -> Bool {
-        // One that is being replaced has its last lines first.
+        // If the file is being replaced, the last lines of the old one come first.
         try drain(body)
         if try isAnother() { try drain(body) }
         return file != nil
@@ -39,13 +39,13 @@ struct LogFile {
         }
     }
 
-    /// Passes on what has no end of line yet.
+    /// Passes on the last line, which has no end yet.
     mutating func rest(_ body: ([UInt8]) throws -> Void) throws {
         if !bytes.isEmpty { try body(bytes) }
         bytes = []
     }
 
-    /// Opens the file that is there now, or begins again, where it is another or shorter than what was read.
+    /// Opens the current file, and starts from its beginning if it is a different one, or shorter than what was read.
     private mutating func isAnother() throws -> Bool {
         var status = stat()
         guard lstat(path.string, &status) == 0 else {
@@ -59,7 +59,7 @@ struct LogFile {
         }
         let fresh = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
         try file?.close()
-        // By now it may be another than was looked at.
+        // It may have been replaced since the check.
         guard fstat(fresh.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
         (file, number, offset, bytes) = (fresh, UInt64(status.st_ino), 0, [])
         return true

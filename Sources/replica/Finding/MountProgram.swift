@@ -31,8 +31,8 @@ enum MountProgram {
         if code != 0 { throw ExitReason(rawValue: code) ?? .failed }
     }
 
-    /// Prints this program's version, and those that `mount.replica` has: it may be of another release. Where there is none that is
-    /// said, and no error.
+    /// Prints this program's version and those of `mount.replica`, which may be of another release. If it is missing,
+    /// that is printed and is not an error.
     static func printVersions() throws {
         Output.line("replica \(programVersion)")
         do throws(ControlFailure) { _ = try find() } catch { return Output.line(error.message) }

@@ -87,7 +87,7 @@ enum AbsolutePath {
         return folder + (folder.last == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")]) + name
     }
 
-    /// Of a directory, with all links resolved, but for one that can't be examined: a dead mount.
+    /// A directory's path with all links resolved, except for a directory that can't be examined: a dead mount.
     static func ofDirectory(_ bytes: [UInt8]) throws(ControlFailure) -> [UInt8] {
         do { return try resolved(bytes) } catch { return try ofEntry(bytes) }
     }

@@ -21,7 +21,7 @@ struct ProgressDisplay {
     /// - Returns: The text to write.
     mutating func show(_ progress: TransferProgress, columns: Int, now: Double) -> String {
         guard isTerminal else { return line(progress, now) }
-        // In the last column many terminals go on to the next line.
+        // In the last column many terminals wrap to the next line.
         let text = Self.text(progress, most: max(0, columns - 1))
         let rest = min(shown, columns - 1) - text.count
         shown = text.count

@@ -26,11 +26,11 @@ struct AutomaticMount {
     private var dropIn: FilePath { dropIns.appending("mount.conf") }
     private var link: FilePath { folder.appending(scope.target + ".wants").appending(unit) }
 
-    /// Whether it is there.
+    /// Whether it is enabled.
     var isThere: Bool { access(dropIn.string, F_OK) == 0 }
 
-    /// Writes and enables it. What was there before is there again if that fails.
-    /// - Returns: What takes it back.
+    /// Writes and enables it. If that fails, the former state is restored.
+    /// - Returns: A closure that undoes it.
     func write(_ text: String) throws -> () -> Void {
         let template = try scope.template(environment)
         for place in [dropIn, link] { try UnitFolder.make(place.removingLastComponent()) }
@@ -38,7 +38,7 @@ struct AutomaticMount {
         try UnitFolder.write(text, to: dropIn)
         let takeBack: () -> Void = {
             if let before {
-                try? UnitFolder.write(String(decoding: before, as: UTF8.self), to: dropIn)  // As far as that goes.
+                try? UnitFolder.write(String(decoding: before, as: UTF8.self), to: dropIn)  // As far as possible.
             } else {
                 unlink(dropIn.string)
                 rmdir(dropIns.string)
@@ -59,8 +59,8 @@ struct AutomaticMount {
         return lstat(link.string, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
-    /// Takes it away again. A mount that is there stays until the next login or boot.
-    /// - Returns: Whether there was something.
+    /// Disables and removes it. An existing mount stays until the next login or boot.
+    /// - Returns: Whether it was enabled.
     func remove() throws -> Bool {
         var found = false
         for file in [link, dropIn] {

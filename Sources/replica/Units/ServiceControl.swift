@@ -6,15 +6,15 @@ struct ServiceControl {
     let scope: UnitScope
     let environment: [String: String]
 
-    /// Seconds for what systemd does by itself, and for a domain's start, which may first look at each of its files.
+    /// Timeouts in seconds: for systemd's own work, and for the start of a domain, which may first scan all its files.
     private static let (seconds, longest) = (30.0, 3600.0)
 
-    /// Has systemd read its units again.
-    /// - Returns: Whether there is a systemd that answers: a person's runs while they are logged in.
+    /// Reloads systemd's units.
+    /// - Returns: Whether systemd answered: a user's runs only while the user is logged in.
     func reload() -> Bool { run(["daemon-reload"], Self.seconds)?.status == 0 }
 
     /// Starts a unit and waits until it is ready.
-    /// - Returns: Nil, or what systemd says in one line.
+    /// - Returns: Nil, or systemd's message in one line.
     func start(_ unit: String) -> String? {
         guard let result = run(["start", "--", unit], Self.longest) else { return "systemctl does not answer" }
         guard result.status != 0 else { return nil }

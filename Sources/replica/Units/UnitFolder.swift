@@ -2,10 +2,10 @@ import Glibc
 import ReplicaControl
 import SystemPackage
 
-/// Files in a folder of units. What another user could have put there is neither written nor followed.
+/// Files in a folder of units. An entry that another user could have created is neither written nor followed.
 enum UnitFolder {
-    /// Makes a folder and those above it, where they are not there.
-    /// - Throws: `denied` if others than this user and root can change what is in one of them.
+    /// Creates a folder and its missing parents.
+    /// - Throws: `denied` if users other than this one and root can change the contents of one of them.
     static func make(_ path: FilePath) throws {
         var (above, status) = (path, stat())
         if above.removeLastComponent(), !above.isEmpty { try make(above) }
@@ -15,7 +15,7 @@ enum UnitFolder {
         try check(path)
     }
 
-    /// A link is its target's owner's to change, so both are looked at.
+    /// The owner of the target can change what a link leads to, so both are checked.
     private static func check(_ path: FilePath) throws {
         var (link, folder) = (stat(), stat())
         guard lstat(path.string, &link) == 0, stat(path.string, &folder) == 0 else { throw failure(path) }
@@ -27,7 +27,7 @@ enum UnitFolder {
         }
     }
 
-    /// Replaces a file, in one step.
+    /// Replaces a file atomically.
     static func write(_ text: String, to path: FilePath) throws {
         let fresh = FilePath(path.string + ".new")
         unlink(fresh.string)

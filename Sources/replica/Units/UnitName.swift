@@ -17,7 +17,7 @@ enum UnitName {
         return name.utf8.count <= longest ? name : nil
     }
 
-    /// Slashes as dashes, and `\xHH` for all but ASCII's letters and digits, colons, underscores and dots.
+    /// Slashes become dashes; all but ASCII letters and digits, colons, underscores and dots become `\xHH`.
     static func escaped(_ bytes: [UInt8]) -> String {
         var text = ""
         for (index, byte) in bytes.enumerated() {

@@ -4,21 +4,21 @@ import SystemPackage
 
 /// Whose systemd starts a unit.
 enum UnitScope: Equatable {
-    /// A person's, at login.
+    /// The user's, at login.
     case user
     /// The machine's, at boot.
     case system
 
     /// The moment, in words.
     var moment: String { self == .user ? "at login" : "at boot" }
-    /// The option that has a domain mounted then.
+    /// The option that mounts a domain then.
     var option: String { self == .user ? "--at-login" : "--at-boot" }
     /// systemctl(1)'s option.
     var word: String { self == .user ? "--user" : "--system" }
     /// The target that wants the unit.
     var target: String { self == .user ? "default.target" : "multi-user.target" }
 
-    /// Where a person's own units are, and an administrator's (systemd.unit(5)).
+    /// The folder of a user's own units, or of the administrator's (systemd.unit(5)).
     /// - Throws: `unsupported` without a home directory.
     func folder(_ environment: [String: String]) throws -> FilePath {
         guard self == .user else { return "/etc/systemd/system" }
@@ -59,7 +59,7 @@ enum UnitScope: Equatable {
         return home + shared
     }
 
-    /// - Throws: What stands against it: no systemd, or the wrong user for it.
+    /// - Throws: The reason why it is impossible: no systemd, or the wrong user.
     func check() throws(ControlFailure) {
         if self == .user, geteuid() == 0 {
             throw ControlFailure(.usage, "root's domains are mounted with the machine: use --at-boot")
@@ -67,7 +67,7 @@ enum UnitScope: Equatable {
         if self == .system, geteuid() != 0 {
             throw ControlFailure(.denied, "only root can have a domain mounted at boot; --at-login is for your own")
         }
-        // As sd_booted(3) tells it.
+        // Like sd_booted(3).
         var status = stat()
         guard lstat("/run/systemd/system", &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             throw ControlFailure(

@@ -1,4 +1,4 @@
-/// A drop-in for `replica@NAME.service` that has it mount the domain.
+/// A drop-in for `replica@NAME.service` that makes it mount the domain.
 struct UnitText {
     /// `mount.replica`.
     let program: [UInt8]
@@ -7,7 +7,7 @@ struct UnitText {
     let directory: [UInt8]
     /// Option lists, as after `-o`.
     let options: [[UInt8]]
-    /// What locates the domain where the command found it.
+    /// The variables that locate the domain where the command found it.
     let environment: [String: String]
 
     /// The file's text; nil if a path or an option is not UTF-8, which no unit can hold.
@@ -21,7 +21,8 @@ struct UnitText {
             "# Made by 'replica mount --at-login' or '--at-boot', and taken away by '--not-at-login' or '--not-at-boot'."
         ]
         lines.append("[Unit]")
-        // Not of the directory itself: its mount is what this unit makes. It is stopped before that is unmounted.
+        // Of the parent, not of the directory itself, which this unit mounts. The unit stops before the parent is
+        // unmounted.
         if let folder = Self.path(directory.prefix(through: directory.lastIndex(of: UInt8(ascii: "/")) ?? 0)) {
             lines.append("RequiresMountsFor=" + folder)
         }
@@ -31,13 +32,13 @@ struct UnitText {
             guard let word = Self.quoted(Array("\(name)=\(value)".utf8)) else { return nil }
             lines.append("Environment=" + word)
         }
-        // Without the one that serves it unmounted. The colon: a dollar sign is one.
+        // Replaces the command that serves it unmounted. With the colon, a dollar sign is literal.
         lines += ["ExecStart=", "ExecStart=" + quoted.joined(separator: " ")]
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// One word of a command line or an assignment (systemd.syntax(7), systemd.service(5)): specifiers, quotes and escapes are
-    /// taken for what they are. Nil if it is not UTF-8.
+    /// One word of a command line or an assignment (systemd.syntax(7), systemd.service(5)): specifiers, quotes and
+    /// escapes are made literal. Nil if it is not UTF-8.
     static func quoted(_ bytes: [UInt8]) -> String? {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         var word = "\""
@@ -53,7 +54,8 @@ struct UnitText {
         return word + "\""
     }
 
-    /// A path where systemd takes no escape but a backslash before what it stands for; nil if it can't be written so.
+    /// A path in a setting where systemd accepts no escapes except a backslash before a literal character; nil if it
+    /// can't be written that way.
     private static func path(_ bytes: ArraySlice<UInt8>) -> String? {
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F })
         else { return nil }
