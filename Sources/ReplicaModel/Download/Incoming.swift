@@ -6,15 +6,16 @@ struct Incoming {
     var identifier: ItemIdentifier
     /// Nil if the item is gone from the store.
     var item: Item?
-    /// ``AnswerLog/count`` when the store was asked for this: what was answered since may be newer. 0 once the database
-    /// knows that something was.
+    /// ``AnswerLog/count`` when this was requested from the store: later answers may be newer. 0 once the database
+    /// knows of a later answer.
     var asked: UInt64
-    /// Whether the store has to be asked what became of the item. This deletes nothing.
+    /// Whether this is not a change but a question: the store has to be asked for the item's present state. A question
+    /// deletes nothing.
     var isQuestion = false
-    /// Whether the item may have another content though its version is the same.
+    /// Whether the item's content may differ although its version is the same.
     var rewrite = Rewrite.no
 
-    /// What the database has for ``asked`` of a question.
+    /// The value of ``asked`` in the database for a question.
     static let question: Int64 = -1
 
     /// Notes a batch and the anchor after it, in one transaction with `rows`.
@@ -45,7 +46,7 @@ struct Incoming {
         }
     }
 
-    /// A deletion that is reported again keeps its sequence: a person may have approved it.
+    /// A deletion that is reported again keeps its sequence: the user may have approved it.
     private static func renote(_ change: Incoming, in rows: Rows) throws -> Bool {
         let statement = try rows.cachedStatement(
             sql: "UPDATE incoming SET asked = ? WHERE identifier = ? AND item IS NULL AND asked >= 0")
@@ -87,9 +88,9 @@ struct Incoming {
         return Incoming(identifier: identifier, item: item, asked: 0)
     }
 
-    /// Makes what an earlier run noted older than any answer of this one. After an unclean stop answers were lost too, so
-    /// that the store is listed anew; what was noted tells the scan what the store's changes took away. The anchor still tells which
-    /// store it was.
+    /// Marks the changes that an earlier run noted as older than any answer in this run. After an unclean stop answers
+    /// were lost too, so the store is listed again; the noted changes tell the scan which items the store's changes
+    /// removed. The anchor still identifies the store.
     static func carryOver(isClean: Bool, in rows: Rows) throws {
         if !isClean {
             try Meta.listsAnew.write("1", to: rows)
@@ -98,20 +99,20 @@ struct Incoming {
         try rows.execute(sql: "UPDATE incoming SET asked = 1 WHERE asked > 0")
     }
 
-    /// Notes that a call about an item was answered: what was asked for before may be of the past.
+    /// Notes that a call about an item was answered: states requested earlier may be outdated.
     static func noteAnswer(about identifier: ItemIdentifier, _ count: UInt64, in rows: Rows) throws {
         let statement = try rows.cachedStatement(
             sql: "UPDATE incoming SET asked = 0 WHERE identifier = ? AND asked BETWEEN 0 AND ? - 1")
         try statement.execute(arguments: [identifier.rawValue, Int64(clamping: count)])
     }
 
-    /// Forgets a change that was applied, unless a newer one took its place.
+    /// Removes a change that was applied, unless a newer one replaced it.
     static func remove(_ identifier: ItemIdentifier, sequence: Int64, from rows: Rows) throws {
         let statement = try rows.cachedStatement(sql: "DELETE FROM incoming WHERE identifier = ? AND sequence = ?")
         try statement.execute(arguments: [identifier.rawValue, sequence])
     }
 
-    /// Forgets that an item was deleted.
+    /// Removes the noted deletion of an item.
     static func removeDeletion(of identifier: ItemIdentifier, from rows: Rows) throws {
         let statement = try rows.cachedStatement(sql: "DELETE FROM incoming WHERE identifier = ? AND item IS NULL")
         try statement.execute(arguments: [identifier.rawValue])
@@ -123,7 +124,7 @@ struct Incoming {
             ?? false
     }
 
-    /// Forgets all changes noted up to a sequence: a complete listing replaces them.
+    /// Removes all changes noted up to a sequence: a complete listing replaces them.
     static func removeAll(upTo sequence: Int64, from rows: Rows) throws {
         try rows.execute(sql: "DELETE FROM incoming WHERE sequence <= ?", arguments: [sequence])
     }

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import GRDB
 
-/// What the store had in a folder when both sides were last in step, to compare a new listing with: of a million items few
-/// are others by then, and only those are noted.
+/// The contents of a folder in the store when both sides were last in sync, for comparison with a new listing: of a
+/// million items only the few that differ are noted.
 struct KnownListing {
     private let folder: ItemIdentifier
     /// The items that the new listing has not contained so far.
@@ -22,7 +22,7 @@ struct KnownListing {
     var missing: some Sequence<ItemIdentifier> { states.keys }
 
     /// Compares an item of the new listing.
-    /// - Returns: Whether there is nothing to be done for it.
+    /// - Returns: Whether it is unchanged.
     mutating func meet(_ item: Item) -> Bool {
         guard let state = states.removeValue(forKey: item.identifier) else { return false }
         return item.parent == folder && state.isQuiet && state.isState(of: item)
@@ -63,7 +63,7 @@ private struct KnownState {
 }
 
 extension Replica {
-    /// What the store had in a folder when both were last in step.
+    /// The contents of a folder in the store when both sides were last in sync.
     func knownListing(of folder: ItemNumber, _ identifier: ItemIdentifier) throws(RemoteStoreError) -> KnownListing {
         do {
             return try database.read { try KnownListing(of: folder, identifier, in: $0) }

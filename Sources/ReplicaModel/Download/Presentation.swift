@@ -2,9 +2,10 @@ internal import SystemPackage
 internal import Threads
 
 /// Makes a remote change through the mount, so that the kernel's caches and inotify's watchers learn of it
-/// (MODEL.md#presentation): the daemon makes the system call at the mount, and recognises its own request.
+/// (MODEL.md#presentation): the daemon makes the system call at the mount, and recognizes its own request.
 package protocol Presenter: Sendable {
-    /// Makes the system call. False when it could not be made; the change is then applied below the kernel's sight.
+    /// Makes the system call. Returns false if it could not be made; the change is then made directly in the backing
+    /// tree.
     /// - Parameter ticket: The change that the call is for: its request hands it to ``Replica/performPresented(_:_:in:)``.
     func present(_ call: PresentedCall, _ ticket: PresentationTicket) -> Bool
     /// Invalidates a name and its folder's listing in the kernel.
@@ -13,12 +14,12 @@ package protocol Presenter: Sendable {
     func invalidate(_ number: ItemNumber)
 }
 
-/// An item, and the way to it from the mount's root.
+/// An item, and its path from the mount's root.
 ///
-/// The way was right when it was asked for. Whoever may rename there can have put something else at its end, or a symlink
-/// on it, by the time that it is walked: only what has the number is the item.
+/// The path was correct when it was determined. A user who may rename there can replace the item, or any folder on the
+/// path by a symlink, before the path is walked: only an entry with this number is the item.
 package struct PresentedItem: Sendable, Hashable {
-    /// The names from the root on; none for the root itself.
+    /// The names from the root down; empty for the root itself.
     package var path: [FileName]
     /// The inode number that programs see.
     package var number: ItemNumber
@@ -42,8 +43,8 @@ package enum PresentedCall: Sendable, Hashable {
     /// Only the status changed.
     case touchStatus(PresentedItem)
 
-    /// The names that it changes; the one that its request names comes first. Of a call on an item itself: its number, with an
-    /// empty name.
+    /// The names that it changes, first the one in its request. For a call on an item itself: its number, with an empty
+    /// name.
     var places: [ItemPlace] {
         switch self {
         case .makeFile(let name, let folder), .makeFolder(let name, let folder), .makeSymlink(let name, let folder),
@@ -70,7 +71,7 @@ package struct PresentationTicket: Sendable, Hashable {
     fileprivate var number: UInt64
 }
 
-/// The changes that the daemon's own requests will make, by the place that they name.
+/// The changes that the daemon's own requests will make, by the place in the request.
 struct Presentations {
     private struct Waiting {
         var ticket: PresentationTicket
@@ -91,13 +92,13 @@ struct Presentations {
         return ticket
     }
 
-    /// Nil for an abandoned call: the change that waits there now is not its own.
+    /// Nil for an abandoned call: the change that waits there now belongs to a later one.
     mutating func take(_ ticket: PresentationTicket, _ key: ItemPlace) -> ((Tree) -> Result<Node?, ReplicaError>)? {
         guard waiting[key]?.ticket == ticket else { return nil }
         return waiting.removeValue(forKey: key)?.change
     }
 
-    /// Withdraws a change for which no request came.
+    /// Withdraws a change whose request did not come.
     /// - Returns: False if a request came. Another change may wait at the place by then; it stays.
     mutating func withdraw(_ ticket: PresentationTicket, _ key: ItemPlace) -> Bool {
         guard waiting[key]?.ticket == ticket else { return false }
@@ -107,18 +108,18 @@ struct Presentations {
 }
 
 extension Tree {
-    /// A node as calls through the mount find it.
+    /// A node in the form needed for calls through the mount.
     func presented(_ node: Node) -> PresentedItem { PresentedItem(path: path(of: node), number: node.inodeNumber) }
 }
 
 extension Replica {
-    /// Carries out the remote change that the daemon's own request on this name stands for.
+    /// Carries out the remote change that belongs to the daemon's own request on this name.
     ///
     /// The filesystem calls it for each changing request that comes from its own process, and answers the kernel with
     /// what this returns.
-    /// - Parameter ticket: That of the call that led to the request.
-    /// - Returns: The entry that came of it, with one reference of the kernel, or nil when there is none.
-    /// - Throws: ENOENT when its change is not waiting there.
+    /// - Parameter ticket: The ticket of the call that caused the request.
+    /// - Returns: The resulting entry, which counts as one reference of the kernel; nil if there is none.
+    /// - Throws: ENOENT if no change is waiting there.
     package func performPresented(
         _ ticket: PresentationTicket, _ name: FileName, in folder: ItemNumber
     ) throws(ReplicaError) -> Entry? {
@@ -142,15 +143,16 @@ extension Replica {
         self.presenter.withLock { $0 = presenter }
     }
 
-    /// Carries out `change` by way of `call`, so that watchers see it; else directly, and has the kernel forget what it has of
-    /// the places that changed. Not under the lock.
-    /// - Parameter isSeen: Whether the kernel knew the folder: nobody watches one that it does not.
+    /// Carries out `change` through `call`, so that watchers see it; if that is impossible, makes it directly and
+    /// invalidates the kernel's caches of the changed places. Must not be called under the lock.
+    /// - Parameter isSeen: Whether the kernel knew the folder: a folder that it does not know has no watchers.
     func present(
         _ call: PresentedCall, isSeen: Bool, _ change: @escaping (Tree) throws(ReplicaError) -> Node?
     ) throws(ReplicaError) {
         let presenter = self.presenter.withLock { $0 }
         if let presenter, isSeen, try isMade(call, by: presenter, change) { return }
-        // What the kernel has listed by now is decided with the change: a program may have come upon the folder just before.
+        // Whether the kernel has listed the folder is determined together with the change: a program may have opened it
+        // just before.
         let stale = try withTreeWaking { (tree) throws(ReplicaError) in
             _ = try change(tree)
             return call.places.filter { (tree.items[inode: $0.folder]?.lookups ?? 0) > 0 }
@@ -165,7 +167,7 @@ extension Replica {
     }
 
     /// Makes `change` when the request that `call` causes arrives.
-    /// - Returns: False when no request came: the change is still to be made.
+    /// - Returns: False if no request came: the change still has to be made.
     private func isMade(
         _ call: PresentedCall, by presenter: any Presenter, _ change: @escaping (Tree) throws(ReplicaError) -> Node?
     ) throws(ReplicaError) -> Bool {
@@ -178,7 +180,7 @@ extension Replica {
         }
         guard let ticket = withTree({ $0.presentations.add(key, carryOut) }) else { return false }
         _ = presenter.present(call, ticket)
-        // Under the lock: a call that was given up may just now be at the change.
+        // Under the lock: an abandoned call may be making the change right now.
         if withTree({ $0.presentations.withdraw(ticket, key) }) { return false }
         if let error = outcome.withLock({ $0 }) { throw error }
         return true

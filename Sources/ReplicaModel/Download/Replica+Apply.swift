@@ -1,21 +1,22 @@
 internal import SystemPackage
 
-/// What became of a noted change.
+/// The outcome of a noted change.
 enum Applied: Hashable, Sendable {
     case done
-    /// The name is taken by an item whose own change from the store is still to come, or the item is being sent.
+    /// The name is taken by an item whose own change from the store is still pending, or the item is being sent.
     case deferred
-    /// A call for the item was answered after the store was asked: the store is asked again.
+    /// A call for the item was answered after this state was requested: it is requested again.
     case stale
     /// A materialized file has newer content in the store: it is fetched first, then both are applied.
     case needsContent(ItemNumber)
-    /// A materialized file may have other bytes in the store under the same version: they are compared first.
+    /// A materialized file may have different bytes in the store under the same version: they are compared first.
     case needsComparison(ItemNumber)
     /// The folder has to be listed: the store may have more items in it than we know.
     case needsListing(ItemNumber)
-    /// A folder of the store has to be listed of which nothing is known here, and the folders above it before that.
+    /// An unknown folder of the store has to be listed, after the folders above it.
     case needsFolder(ItemIdentifier)
-    /// The item would be in itself: the store is asked for the folders in between, one of which is elsewhere by now.
+    /// The item would become its own descendant: the folders in between are requested again, because one of them has
+    /// moved.
     case needsAnswers([ItemIdentifier])
     /// The store's name is not valid in a local folder.
     case refused(String)
@@ -26,7 +27,7 @@ extension Replica {
     /// - Parameters:
     ///   - asked: ``Incoming/asked``.
     ///   - staged: A file in staging with the newer content, to take the old one's place.
-    ///   - rewrite: Whether its content may be another though the version is the same.
+    ///   - rewrite: Whether its content may differ although the version is the same.
     ///   - isForced: Whether an item in the way is renamed now.
     func apply(
         _ item: Item, asked: UInt64 = .max, staged: StagedContent? = nil, rewrite: Rewrite = .no,
@@ -53,7 +54,7 @@ extension Replica {
             try takeBack(number)
             return try apply(item, staged: staged, rewrite: rewrite, isForced: isForced)
         case .removeLocally(let number):
-            // What another client threw away is gone.
+            // An item that another client moved to the trash counts as deleted.
             let isGone = item.parent == .trash
             return try removeTree(number, isGone: isGone) || isGone ? .done : .deferred
         case .create(let parent):
@@ -74,7 +75,7 @@ extension Replica {
     }
 }
 
-/// What to do with the tree; the system calls follow outside the lock, through the mount.
+/// The action for the tree; the system calls follow outside the lock, through the mount.
 enum ApplyDecision {
     case finished(Applied)
     /// The item in the way is renamed first.

@@ -27,7 +27,7 @@ extension Replica {
 }
 
 extension Tree {
-    /// Whether an entry of the folder has this name, or one that is the same to the store.
+    /// Whether an entry of the folder has this name, or one that the store considers equal.
     func isTaken(_ name: FileName, in folder: Node) -> Bool {
         if folder.children?[name] != nil { return true }
         guard !policy.isCaseSensitive else { return false }

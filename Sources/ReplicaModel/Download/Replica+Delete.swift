@@ -4,9 +4,9 @@ internal import SystemPackage
 internal import Threads
 
 extension Replica {
-    /// Makes the tree follow a deletion in the store. What was edited here stays, as an item the store is to have
-    /// again (MODEL.md#conflicts).
-    /// - Parameter setsAside: Whether what goes is kept for a while, to be given back by ``giveBack(_:in:)``.
+    /// Applies a deletion in the store to the tree. Items that were edited here stay and are uploaded again
+    /// (MODEL.md#conflicts).
+    /// - Parameter setsAside: Whether removed files are set aside, so that ``giveBack(_:in:)`` can restore them.
     func applyDeletion(
         of identifier: ItemIdentifier, asked: UInt64 = .max, setsAside: Bool = false
     ) throws(ReplicaError) -> Applied {
@@ -41,11 +41,12 @@ extension Replica {
         return .done
     }
 
-    /// Removes a node and what is below it from the tree, but for what the store does not have: that stays, and the
-    /// folders it stands in.
+    /// Removes a node and everything below it from the tree, except for items that the store does not have, and their
+    /// folders.
     /// - Parameters:
-    ///   - isGone: Whether the store has it no more, so that what stays is new for it. Else it is where nobody has looked yet.
-    ///   - isBelow: Whether this is part of a folder that goes.
+    ///   - isGone: Whether the store no longer has it, so that what stays is new to the store. Otherwise it is at a
+    ///     place that was not listed yet.
+    ///   - isBelow: Whether this is in a folder that is being removed.
     /// - Returns: Whether all of it is gone.
     func removeTree(
         _ number: ItemNumber, isGone: Bool, isBelow: Bool = false, setsAside: Bool = false
@@ -56,7 +57,7 @@ extension Replica {
             guard node.kind == .folder else {
                 return ([], node.isInFlight || !tree.mayGo(node, isBelow: isBelow))
             }
-            // What was moved here is elsewhere in the store, with all that is in it.
+            // An item that was moved here is at another place in the store, with everything in it.
             if isBelow, node.base != nil, !node.dirty.isDisjoint(with: .place) { return ([], true) }
             guard node.materialization == .whole else { return ([], false) }
             return (try tree.children(of: node).values.map(\.number).sorted(), node.isNew || tree.mayBeLost(node))
@@ -102,7 +103,8 @@ extension Replica {
 
 extension Tree {
     /// Whether a file or symlink contains nothing that the store does not have or had.
-    /// - Parameter isBelow: Whether it goes with a folder: what was moved there is elsewhere in the store.
+    /// - Parameter isBelow: Whether it is removed with a folder: items moved into that folder are at another place in
+    ///   the store.
     fileprivate func mayGo(_ node: Node, isBelow: Bool) -> Bool {
         guard node.base != nil, !isWritten(node), !mayBeLost(node) else { return false }
         if isBelow, !node.dirty.isDisjoint(with: .place) { return false }
@@ -114,7 +116,8 @@ extension Tree {
         !node.flags.isDisjoint(with: .inDoubt) && node.materialization == .whole
     }
 
-    /// Keeps what could not be removed: as a new item if the store no longer has it, else a folder is listed again.
+    /// Keeps an item that could not be removed: it becomes a new item if the store no longer has it; otherwise a folder
+    /// is listed again.
     fileprivate func stay(_ node: Node, isGone: Bool) {
         if isGone {
             makeAnew(node)
@@ -123,7 +126,7 @@ extension Tree {
         }
     }
 
-    /// Makes an item that the store no longer has a new one.
+    /// Turns an item that the store no longer has into a new one.
     func makeAnew(_ node: Node) {
         guard node.base != nil, node !== root, !node.isDeleted else { return }
         setBase(nil, of: node)
@@ -133,15 +136,15 @@ extension Tree {
         edit(node, ItemFields.ofNew(node.kind))
     }
 
-    /// Removes the placeholders that an unfinished listing, or its unfinished eviction, left in a folder.
+    /// Removes placeholders that were left in a folder by an unfinished listing, or by an unfinished removal of the
+    /// listing.
     func clearUnlisted(_ folder: Node) throws(ReplicaError) {
         let below = try descriptor(of: folder)
         try errnos { () throws(Errno) in try clearPlaceholders(in: below, mark) }
     }
 }
 
-/// Removes the placeholders in a folder that is open, and in those below it. What is no placeholder, and no file without a
-/// byte, stays.
+/// Removes the placeholders in an open folder and in those below it. Everything else stays, except empty files.
 private func clearPlaceholders(in folder: Int32, _ mark: DatalessMark) throws(Errno) {
     for line in try FolderListing(of: folder, mark: mark).lines {
         if line.status.kind == .folder {

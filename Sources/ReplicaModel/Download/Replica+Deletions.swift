@@ -10,8 +10,8 @@ extension Replica {
         }
     }
 
-    /// What the noted deletions would take from the tree, the number that the next item gets, and the deletions that are
-    /// none.
+    /// The items that the noted deletions would remove, the number of the next item, and the deletions that are really
+    /// replacements.
     /// - Parameter firstLater: ``DeletionWindow/firstLater``; nil before a window is opened.
     func countDeletions(
         firstLater: UInt64?
@@ -25,7 +25,8 @@ extension Replica {
         }
     }
 
-    /// The window that an earlier run left open, and how many deletions it holds. One that cannot be read may have held any.
+    /// The window that an earlier run left open, and how many deletions it holds. A window that can't be read may have
+    /// held any number.
     func openWindow() -> (DeletionWindow?, held: Int) {
         // If the database can't be read there is none, and nothing is applied.
         let found = try? database.read { rows -> (DeletionWindow?, Int) in

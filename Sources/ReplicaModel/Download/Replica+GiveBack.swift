@@ -5,9 +5,9 @@ internal import SystemPackage
 internal import Threads
 
 extension Replica {
-    /// Puts what was set aside back into the tree, where it was, and notes its deletion again. What the store has again by
-    /// now is no longer needed; what has no folder any more, for somebody removed that here, is moved to `kept/`.
-    /// - Returns: How many items are still set aside, for something stands in the way.
+    /// Moves the files that were set aside back to their places in the tree, and notes their deletions again. Files
+    /// that the store has again are dropped; if a file's folder was removed here, the file is moved to `kept/`.
+    /// - Returns: How many items are still set aside because they can't be moved back.
     func giveBackAll() throws -> Int {
         try record()
         let rows = try database.read { try AsideRows.all(in: $0) }

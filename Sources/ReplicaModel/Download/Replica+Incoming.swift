@@ -3,13 +3,13 @@ internal import GRDB
 internal import SystemPackage
 
 extension Replica {
-    /// The store's anchor up to which all changes are noted; nil where the store has to be listed anew.
+    /// The store's anchor up to which all changes are noted; nil if the store has to be listed again.
     func anchor() -> SyncAnchor? {
         let listsAnew = try? database.read { try Meta.listsAnew.read(from: $0) != nil }
         return listsAnew == false ? lastAnchor() : nil
     }
 
-    /// The last anchor of the store, which tells it from others; changes before it need not all be noted.
+    /// The store's last anchor, which identifies the store. Some changes before it may not be noted.
     func lastAnchor() -> SyncAnchor? {
         // If the database can't be read, everything is listed again.
         let text = try? database.read { try Meta.anchor.read(from: $0) }
@@ -19,16 +19,17 @@ extension Replica {
     /// How many calls were answered so far: answers to later requests include their effects.
     var answers: UInt64 { withTree { $0.answers.count } }
 
-    /// Notes changes of the store, to be applied, with the anchor after them and all that is known of the tree: what goes
-    /// because another item has its identifier now must not, after a crash, be gone under that.
-    /// - Parameter replaced: Changes noted up to this sequence are of the past.
+    /// Notes the store's changes, to be applied later, together with the anchor after them and the unrecorded state of
+    /// the tree: an item that is removed because another item now has its identifier must not be recorded under that
+    /// identifier after a crash.
+    /// - Parameter replaced: Changes noted up to this sequence are outdated.
     func noteIncoming(
         _ changes: [Incoming], anchor: SyncAnchor?, replacing replaced: Int64 = 0
     ) throws(RemoteStoreError) {
         do {
             try record { [self] rows in
                 if replaced > 0 { try Incoming.removeAll(upTo: replaced, from: rows) }
-                // In the transaction: what is answered after this look is recorded after it.
+                // In the transaction, so that later answers are recorded later.
                 try Incoming.write(markStale(changes), anchor: anchor, to: rows)
             }
         } catch {
@@ -56,7 +57,7 @@ extension Replica {
         }
     }
 
-    /// The sequence of the change noted last; 0 when there is none.
+    /// The sequence of the newest noted change; 0 if there is none.
     func newestIncoming() throws -> Int64 {
         try database.read { try Int64.fetchOne($0, sql: "SELECT max(sequence) FROM incoming") ?? 0 }
     }
@@ -134,7 +135,7 @@ extension Replica {
         }
     }
 
-    /// Whether an import goes on that has nothing left to send; it is over then.
+    /// Ends a running import that has nothing left to send. Returns whether it did.
     func endImport() -> Bool {
         let isDone = withTree { tree in !tree.pending.values.contains { $0.flags.contains(.importing) } }
         guard isDone else { return false }
@@ -145,7 +146,7 @@ extension Replica {
                 return true
             }
         } catch {
-            return false  // Asked again at the next look.
+            return false  // It is tried again at the next pass.
         }
     }
 }

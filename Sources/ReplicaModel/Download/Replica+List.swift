@@ -25,12 +25,13 @@ extension Replica {
         }
     }
 
-    /// Creates the items of a first listing. To the kernel they appear at once: the folder counts as listed only at the end.
+    /// Creates the items of a first listing. They appear to the kernel all at once, because the folder counts as listed
+    /// only at the end.
     /// - Returns: The items that can't be created here.
     func fill(_ number: ItemNumber, with items: [Item]) throws(ReplicaError) -> [Item] {
         var refused: [Item] = []
-        // Known elsewhere: it moved here, or from here since it was listed. The store's feed need not tell that: it may have known
-        // as little of the place where the item was.
+        // The item is known at another place: it moved here, or away since the listing. The store's feed need not
+        // report that, because it may not have known the item's former place either.
         var moved: [ItemIdentifier] = []
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.folder(number)
@@ -72,9 +73,9 @@ extension Replica {
         return refused
     }
 
-    /// The database knows the listing before anybody can add to the folder: what a crash leaves in a folder that is not
-    /// listed is nobody's.
-    /// - Parameter asking: What the store is to be asked about.
+    /// The database knows the listing before anything can be added to the folder: after a crash, entries in a folder
+    /// that is not listed have no owner.
+    /// - Parameter asking: The items that the store is asked about.
     private func recordListed(_ number: ItemNumber, asking: [ItemIdentifier]) throws(ReplicaError) {
         do {
             try record { rows in
@@ -88,7 +89,7 @@ extension Replica {
         }
     }
 
-    /// The database knows by now that the root is listed; another one that does not is told by its epoch.
+    /// The database now knows that the root is listed; a different database is recognized by its epoch.
     private func dropRootMark() throws(ReplicaError) {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let place = BackingPath(root: tree.root.descriptor)
@@ -98,12 +99,12 @@ extension Replica {
         }
     }
 
-    /// How many placeholders are created before the lock is released for others.
+    /// How many placeholders are created before the lock is released.
     private static let atOnce = 256
 }
 
 extension Tree {
-    /// Creates an item. If it can't exist here, nothing of it remains.
+    /// Creates an item. If it can't exist here, nothing remains of it.
     fileprivate func makeIfPossible(_ item: Item, in folder: Node) throws(ReplicaError) -> Bool {
         let name = nameHere(of: item, as: nil, in: folder)
         do throws(ReplicaError) {

@@ -3,7 +3,8 @@ internal import Glibc
 internal import SystemPackage
 
 extension Replica {
-    /// Makes an item of the store appear: a file without its content, a folder without its listing, a symlink.
+    /// Creates an item of the store in the tree: a file without its content, a folder without its listing, or a
+    /// symlink.
     func create(_ item: Item, in parent: ItemNumber) throws(ReplicaError) {
         let (above, name, isSeen) = try withTreeWaking { (tree) throws(ReplicaError) in
             guard let folder = try tree.find(parent) else { throw .errno(.noSuchFileOrDirectory) }
@@ -21,7 +22,7 @@ extension Replica {
 }
 
 extension Tree {
-    /// Makes the file, folder or symlink of an item, and its node. The name is free.
+    /// Creates the file, folder or symlink of an item, and its node. The name must be free.
     @discardableResult
     func make(_ item: Item, as name: FileName, in folder: Node) throws(ReplicaError) -> Node {
         let below = try descriptor(of: folder)
@@ -101,8 +102,8 @@ extension Tree {
 }
 
 extension Ownership {
-    /// Makes what the daemon made in a folder belong to the folder's owner.
-    /// - Returns: What was made.
+    /// Gives an entry that the daemon created to the folder's owner.
+    /// - Returns: The created entry.
     static func inherit(
         _ name: FileName, in folder: Int32, madeAfter moment: FolderMoment
     ) throws(Errno) -> FileStatus {
@@ -119,7 +120,7 @@ extension Ownership {
 }
 
 extension HeldFile {
-    /// Makes the replicated attributes those of the store; nil in `metadata` leaves them.
+    /// Sets the replicated attributes to those of the store; nil in `metadata` leaves them unchanged.
     func setSyncedXattrs(_ metadata: ItemMetadata, _ fields: ItemFields) throws(Errno) {
         let kept = metadata.keptFields.intersection(fields)
         guard !kept.isEmpty else { return }
@@ -149,7 +150,7 @@ extension HeldFile {
             guard let value else { return try setXattr(name, nil) }
             try setXattr(name, to: value)
         } catch {
-            // Nothing to remove, or a filesystem without the room: the attribute stays in the store.
+            // There is nothing to remove, or the filesystem has no space for the attribute: it stays in the store.
             guard Self.harmless.contains(error) else { throw error }
         }
     }

@@ -1,11 +1,11 @@
 internal import SystemPackage
 
 extension Replica {
-    /// Recognises files that were written beside and renamed over in the store, by another program or by a call of ours
-    /// whose answer was lost: what is gone and what is new at its place are one item with a new identifier. To delete
-    /// the old identifier then does nothing, but for what was noted of it before. What was known under the name beside
-    /// goes: its removal joins `changes`.
-    /// - Parameter arrivals: The files that were told of before, from the same question on; those of `changes` join them.
+    /// Recognizes files that were saved in the store by writing a temporary file and renaming it over the original,
+    /// either by another program or by a call of ours whose answer was lost: the missing file and the new one at its
+    /// place are one item with a new identifier. Deleting the old identifier then does nothing, except for changes
+    /// noted before. The item known under the temporary name is removed: its removal is appended to `changes`.
+    /// - Parameter arrivals: The files reported so far in answer to the same request; those in `changes` are added.
     func recognizeSuccessors(in changes: inout [Incoming], _ arrivals: inout Arrivals) throws(RemoteStoreError) {
         for case let item? in changes.lazy.map(\.item) where item.kind == .file {
             arrivals[StorePlace(parent: item.parent, name: item.filename)] = item.identifier
@@ -35,7 +35,7 @@ struct StorePlace: Hashable {
 
 extension Tree {
     /// Gives the node of `identifier` the identifier of the new file at its place, if there is one.
-    /// - Returns: What the file is called from now on that was known beside it, and is to go.
+    /// - Returns: The new identifier of the item known under the temporary name, which has to be removed.
     fileprivate func succeed(
         _ identifier: ItemIdentifier, by arrivals: Arrivals
     ) throws(ReplicaError) -> ItemIdentifier? {
@@ -58,7 +58,7 @@ extension Tree {
         return base.identifier
     }
 
-    /// The new file at the place where the store had the item, or where a call that was not answered was to put it.
+    /// The new file at the place where the store had the item, or where an unanswered call was to put it.
     private func successor(
         of node: Node, _ base: Base, _ arrivals: Arrivals
     ) throws(ReplicaError) -> ItemIdentifier? {
@@ -73,8 +73,8 @@ extension Tree {
 }
 
 extension Node {
-    /// Whether nothing is lost when another file becomes what this one is: there is nothing to be said of it to the
-    /// store, and its content is fetched for the other if it is here.
+    /// Whether nothing is lost if another file takes over this item: it has no changes to send, and if its content is
+    /// local, the other file's content is fetched.
     fileprivate func mayGo(for other: Node) -> Bool {
         guard kind == .file, !isPending, flags.isEmpty, !isInFlight, writers == 0, failure == nil, pin == .inherited
         else { return false }

@@ -3,8 +3,8 @@ internal import Glibc
 internal import SystemPackage
 
 extension Replica {
-    /// Takes an item out of the tree by way of the mount.
-    /// - Parameter takeOut: Removes the file below and notes that it is gone; not called when the item is gone already.
+    /// Removes an item from the tree, through the mount.
+    /// - Parameter takeOut: Removes the backing file and notes the removal; not called if the item is already gone.
     func takeOut(
         _ number: ItemNumber, _ takeOut: @escaping (Tree, Node) throws(ReplicaError) -> Void
     ) throws(ReplicaError) {
@@ -26,7 +26,7 @@ extension Replica {
 }
 
 extension Tree {
-    /// Removes a node's name below. What is open stays reachable.
+    /// Removes a node's name in the backing tree. Open files stay reachable.
     func removeBelow(_ node: Node) throws(ReplicaError) {
         guard let parent = node.parent else { throw .errno(.noSuchFileOrDirectory) }
         try keepReachable(node)

@@ -15,7 +15,7 @@ struct StagedContent: Sendable {
 }
 
 extension Replica {
-    /// Updates a local item to the store's newer state, as far as `plan` says.
+    /// Updates a local item to the store's newer state, according to `plan`.
     func update(
         _ number: ItemNumber, to item: Item, plan: Plan, parent: ItemNumber, staged: StagedContent?
     ) throws(ReplicaError) -> Applied {
@@ -104,8 +104,8 @@ extension Replica {
 }
 
 extension Tree {
-    /// Puts another file in the place of a node's: the staged one, or a placeholder of the store's newer content. Open
-    /// descriptors keep the old one (MODEL.md#decisions) when anything of it was here, else they are opened anew.
+    /// Replaces a node's file by the staged one, or by a placeholder of the store's newer content. Open descriptors
+    /// keep the old file (MODEL.md#decisions) if any of its content was local; otherwise they are reopened.
     fileprivate func exchangeFile(
         of node: Node, _ item: Item, _ staged: StagedContent?, _ folders: StateFolders
     ) throws(ReplicaError) {
@@ -146,7 +146,8 @@ extension Tree {
         node.base?.version.content = item.version.content
         node.base?.size = item.size
         separate(node)
-        // Readers that wait for bytes of a placeholder now wait for those of the new one; the kernel is told its attributes.
+        // Readers that wait for bytes of the old placeholder now wait for those of the new one, and the kernel gets its
+        // attributes.
         node.shown = FileIdentity(status)
         node.fingerprint = FileFingerprint(status)
         try applyMetadata(item.metadata, .metadata, to: node)

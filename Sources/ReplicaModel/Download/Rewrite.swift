@@ -1,9 +1,10 @@
-/// Whether a file of the store may have other bytes than those here though its content version is the same
+/// Whether a file's bytes in the store may differ from the local ones although its content version is the same
 /// (``StoreProperties/tellsEveryContent``).
 enum Rewrite: Int, Codable, Comparable {
     /// The version is reliable.
     case no
-    /// If its metadata version changed: the change was not observed. A reason to compare, but not to doubt an edit.
+    /// The bytes may differ if the metadata version changed, because the change was not observed. That is a reason to
+    /// compare, but not to doubt an edit.
     case ifTouched
     /// The store's feed says so.
     case told
@@ -14,7 +15,7 @@ enum Rewrite: Int, Codable, Comparable {
 }
 
 extension Tree {
-    /// Whether the file's bytes are not known to be those of the item, whatever the version says.
+    /// Whether the file's bytes may not be those of the item, regardless of the version.
     func mayBeRewritten(_ node: Node, _ item: Item, _ rewrite: Rewrite) -> Bool {
         guard node.kind == .file, item.size > 0, let base = node.base, base.version.content == item.version.content
         else { return false }

@@ -3,7 +3,7 @@ internal import Glibc
 internal import SystemPackage
 internal import Threads
 
-/// Writes fetched bytes to a file in staging, and never more bytes than the item has.
+/// Writes fetched bytes to a file in staging, but never more bytes than the item has.
 final class StagingSink: ContentSink {
     private let descriptor: Int32
     private let size: Int64
@@ -43,7 +43,7 @@ final class StagingSink: ContentSink {
         }
     }
 
-    /// Makes a range of a file read as zeros, by a hole if the filesystem supports it. A hole doesn't extend the file.
+    /// Zeros a range of a file, by a hole if the filesystem supports it. A hole doesn't extend the file.
     static func writeZeros(in range: Range<Int64>, to file: Int32) throws(Errno) {
         guard !range.isEmpty else { return }
         let hole = CL_FALLOC_FL_PUNCH_HOLE | CL_FALLOC_FL_KEEP_SIZE

@@ -38,7 +38,7 @@ extension SyncEngine {
     /// How many changes are applied before they are recorded.
     private static let atOnce = 256
 
-    /// Asks the store again about items that it reported wrongly.
+    /// Asks the store again about items whose reports were invalid.
     private func askForLeftOut() async {
         let now = replica.now()
         let due = state.withLock { state in state.rejected.leftOut.keys.filter { state.postponed.isDue($0, at: now) } }
@@ -147,7 +147,7 @@ extension SyncEngine {
     }
 
     /// Postpones a change that the local disk refuses.
-    /// - Returns: Whether the error is of this item.
+    /// - Returns: Whether the error concerns only this item.
     func putOff(_ identifier: ItemIdentifier, _ error: ReplicaError) -> Bool {
         if error.errno == .noSpace { noteFullDisk() }
         guard error.errno.isOfItem else { return false }

@@ -10,7 +10,7 @@ struct ComparedContent {
 }
 
 extension SyncEngine {
-    /// What is now known about the content of a noted item.
+    /// The result of the comparison for a noted item.
     func knownRewrite(_ change: Incoming) -> Rewrite {
         guard change.rewrite != .no, let item = change.item,
             let compared = state.withLock({ $0.arrivals.compared[item.identifier] }), compared.version == item.version
@@ -18,8 +18,8 @@ extension SyncEngine {
         return compared.isEqual ? .no : .proven
     }
 
-    /// Compares a file that is here with the store's, whose version is the same, beside other work. What came of it waits for
-    /// the pass that applies the change.
+    /// Compares a local file with the store's content of the same version, in the background. The pass that applies the
+    /// change uses the result.
     /// - Returns: Whether the result is known already.
     func compare(_ number: ItemNumber, _ item: Item) async -> Bool {
         guard !options.isSequential else { return await compareNow(number, item) }

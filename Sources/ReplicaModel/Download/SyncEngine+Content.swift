@@ -2,10 +2,10 @@ internal import SystemPackage
 internal import Threads
 
 extension SyncEngine {
-    /// Updates the content of a materialized file. The new content is fetched beside the old one, which stays until then.
+    /// Updates the content of a materialized file. The old content stays in place until the new one was fetched.
     ///
-    /// Content comes while other changes are applied, and those may say that the item is elsewhere by then, or that
-    /// another file has its identifier. So what came waits in staging for the change that is noted when it is here.
+    /// Other changes are applied during the fetch: they may move the item, or give its identifier to another file.
+    /// Fetched content therefore waits in staging until a pass applies the change that is noted by then.
     /// - Returns: Whether the change is done.
     func applyContent(of item: Item, _ rewrite: Rewrite) async -> Bool {
         if let staged = state.withLock({ $0.arrivals.staged.removeValue(forKey: item.identifier) }) {

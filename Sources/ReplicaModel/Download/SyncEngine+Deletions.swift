@@ -42,7 +42,7 @@ extension SyncEngine {
         }
     }
 
-    /// - Returns: Nil where there is nothing to decide: nothing is deleted, or the domain is too small for a guard.
+    /// - Returns: Nil if there is nothing to decide: nothing is deleted, or the domain is too small for a guard.
     private func lookAtDeletions() throws -> (DeletionWindow, DeletionVerdict, Set<ItemIdentifier>)? {
         let known = state.withLock { $0.deletions.window }
         guard try known != nil || replica.hasDeletions() else { return nil }
@@ -66,7 +66,7 @@ extension SyncEngine {
     private func carryOut(_ verdict: DeletionVerdict, _ window: DeletionWindow) throws -> DeletionLeave.Word {
         state.withLock { state in
             state.deletions.nextLook = nil
-            // The count of held deletions stays while they are counted again: a person may be reading it.
+            // The count of held deletions is kept during the recount: the user may be reading it.
             if verdict != .hold { state.deletions.held = 0 }
         }
         switch verdict {
@@ -89,7 +89,7 @@ extension SyncEngine {
         }
     }
 
-    /// Asks a person, and restores what was set aside.
+    /// Asks the user, and restores the files that were set aside.
     private func hold(_ window: DeletionWindow) throws {
         if window.word == nil {
             var window = window
@@ -105,7 +105,7 @@ extension SyncEngine {
         }
     }
 
-    /// Records the window, so that it outlasts a restart.
+    /// Records the window, so that it survives a restart.
     func keep(_ window: DeletionWindow?) throws {
         try replica.writeWindow(window)
         state.withLock { $0.deletions.window = window }

@@ -8,7 +8,7 @@ enum ListingFailure: Error {
     case here(Errno)
     case store(RemoteStoreError)
 
-    /// What a program that waits for the listing is told.
+    /// The errno for a program that waits for the listing.
     var errno: Errno {
         switch self {
         case .here(let errno): errno
@@ -110,7 +110,7 @@ extension SyncEngine {
 }
 
 extension RemoteStoreError {
-    /// What a program waiting for content or a listing is told (MODEL.md#errors).
+    /// The errno for a program that waits for content or a listing (MODEL.md#errors).
     var errno: Errno {
         switch self {
         case .noSuchItem: .noSuchFileOrDirectory

@@ -44,8 +44,8 @@ extension SyncEngine {
         }
     }
 
-    /// Asks the store whether it is the one that it was, unless it has said so. What is sent to another one is missing in the
-    /// right one, and what another one has not is not deleted.
+    /// Verifies that this is still the same store, unless it was verified already. Changes sent to another store would
+    /// be missing in the right one, and items that another store lacks were not deleted.
     func recognizeStore() async throws(RemoteStoreError) {
         guard !state.withLock({ $0.pulls.isStoreRecognized }) else { return }
         if let anchor = replica.lastAnchor() {
@@ -79,7 +79,7 @@ extension SyncEngine {
         }
     }
 
-    /// The store could not say, or denied, that it is the one that it was: nothing is sent before it has.
+    /// The store could not confirm its identity, or denied it: nothing is sent until it does.
     func noteRecognitionFailure(_ error: RemoteStoreError) {
         state.withLock { state in
             if case .cannotSynchronize = error { state.pulls.isStoreRecognized = false }
@@ -93,7 +93,7 @@ extension SyncEngine {
     /// How many batches in a row may be empty while the store says that there are more.
     private static let mostEmptyBatches = 100
 
-    /// Requests the changes since the last anchor and notes them in the database.
+    /// Requests the changes since the last anchor, and notes them in the database.
     /// - Returns: Whether there are no more.
     private func pullChanges() async throws(RemoteStoreError) -> Bool {
         var isListed = false
@@ -101,7 +101,7 @@ extension SyncEngine {
         var empty = 0
         for _ in 0..<Self.mostBatches {
             if Task.isCancelled { throw .cancelled }
-            await Task.yield()  // A store may answer without ever waiting.
+            await Task.yield()  // The store may answer without suspending.
             guard let anchor = replica.anchor(), store.properties.hasChangeFeed else {
                 if isListed { return true }
                 isListed = true
@@ -115,7 +115,8 @@ extension SyncEngine {
             } catch {
                 guard error == .syncAnchorExpired || isAllowed(error) else { throw error }
                 if isListed { return true }
-                // An item that moved while the folders were listed is in no listing: the changes since then report it.
+                // An item that moved while the folders were listed may be in no listing: the changes since then report
+                // it.
                 isListed = true
                 try await listAnew()
                 continue
@@ -135,14 +136,14 @@ extension SyncEngine {
         return false
     }
 
-    /// Whether a person accepted the store's present content as the domain's.
+    /// Whether the user accepted the store's present content as the domain's.
     private func isAllowed(_ error: RemoteStoreError) -> Bool {
         guard case .cannotSynchronize = error else { return false }
         return state.withLock { $0.pulls.takesOtherStore }
     }
 
-    /// Lists every folder that is listed here and compares: what is in no listing is gone, once all listings are
-    /// complete (MODEL.md#deletion). What is as it was is not noted.
+    /// Lists every folder that is listed here and compares it: items in no listing were deleted, once all listings are
+    /// complete (MODEL.md#deletion). Unchanged items are not noted.
     private func listAnew() async throws(RemoteStoreError) {
         let noted = try replica.lastIncoming()
         let asked = replica.answers
@@ -150,7 +151,7 @@ extension SyncEngine {
         var changes: [Incoming] = []
         var folders = try replica.listedFolders()
         try await listRoot()
-        // No local folder is the store's trash, but it contains what was trashed here.
+        // No local folder corresponds to the store's trash, but it contains the items that were trashed here.
         if store.properties.keepsTrash { folders.append((ItemNumber(0), .trash)) }
         var missing = try replica.knownItemsInLostFolders()
         for folder in folders {
@@ -163,7 +164,7 @@ extension SyncEngine {
                 }
             } catch {
                 if error.isOfOneItem, folder.number != .root {
-                    // Its entries stay as they are, and it is listed again.
+                    // Its entries stay unchanged, and it is listed again.
                     leaveForLater(folder.number, folder.identifier, error)
                     continue
                 }
@@ -178,7 +179,7 @@ extension SyncEngine {
             do throws(RemoteStoreError) {
                 item = try await whereabouts(of: identifier)
             } catch {
-                // Nothing says that it is gone: the store is asked about it, in a later run if necessary.
+                // It need not be gone: the store is asked about it, in a later run if necessary.
                 guard error.isOfOneItem else { throw error }
                 unanswered.append(Incoming(identifier: identifier, item: nil, asked: 0, isQuestion: true))
                 postpone(identifier, error)
@@ -207,8 +208,8 @@ extension SyncEngine {
         }
     }
 
-    /// What became of an item that is in no listing: it may have moved to where nobody has looked, or while its folder
-    /// was listed.
+    /// Determines the state of an item that is in no listing: it may have moved to a folder that is not listed, or
+    /// during the listing.
     private func whereabouts(of identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item? {
         do throws(RemoteStoreError) {
             return try await store.item(identifier)
@@ -218,7 +219,7 @@ extension SyncEngine {
         }
     }
 
-    /// How many pages in a row may bring nothing that was not there before.
+    /// How many consecutive pages may contain nothing new.
     private static let mostEmptyPages = 100
 
     /// All items of a folder, from a listing that did not fail.
@@ -231,7 +232,7 @@ extension SyncEngine {
         var empty = 0
         repeat {
             if isStopping.withLock({ $0 }) { throw .cancelled }
-            await Task.yield()  // A store may answer without ever waiting.
+            await Task.yield()  // The store may answer without suspending.
             let next = try await store.enumerateItems(in: folder, from: page)
             let fresh = next.items.filter { known.insert($0.identifier).inserted }
             items.append(contentsOf: fresh)

@@ -11,7 +11,7 @@ extension Tree {
             // The fetched content belongs to an item that is gone or was replaced.
             guard staged == nil else { return .finished(.done) }
             guard let parent, parent.kind == .folder, parent.materialization == .whole, !parent.isDeleted else {
-                return .finished(.done)  // Its folder is listed when somebody looks.
+                return .finished(.done)  // Its folder is listed when it is first read.
             }
             return try decideNew(item, in: parent, isForced: isForced)
         }
@@ -46,7 +46,7 @@ extension Tree {
         guard let parent, parent.kind == .folder, !parent.isDeleted || !remote.isMove else {
             guard item.parent != .trash, holdsChanges(node) else { return .removeLocally(node.number) }
             guard let parent, parent.kind == .folder else { return .finished(.needsFolder(item.parent)) }
-            // The store refuses to delete a folder that something came into.
+            // The store refuses to delete a folder with new entries.
             return parent.isPending && parent.failure == nil ? .finished(.deferred) : .removeLocally(node.number)
         }
         if remote.isMove, parent.materialization != .whole, parent !== node.parent {
@@ -114,7 +114,8 @@ extension Tree {
         case .symlink, .file:
             // Local-only items never merge with the store's.
             guard !other.isLocalOnly else { return .giveWay(other.number) }
-            // When ours is sent the store compares the contents, and answers with its own item if they are equal.
+            // When the local file is sent, the store compares the contents, and answers with its own item if they are
+            // equal.
             other.flags.insert(.mayAlreadyExist)
             note(other)
             pending.wake()
@@ -145,7 +146,7 @@ extension Tree {
                 here.base.map { between.append($0.identifier) }
                 here = above
             }
-            // One of them is elsewhere in the store, which is still to be told.
+            // One of them moved in the store, and the report of that is still pending.
             return .finished(isForced ? .needsAnswers(between) : .deferred)
         }
         guard let other = try child(item.filename, of: parent), other !== node else { return nil }
@@ -153,7 +154,7 @@ extension Tree {
         return other.isNew ? .giveWay(other.number) : try decideOccupied(other, isForced: isForced)
     }
 
-    /// A folder made on both sides is one folder.
+    /// A folder that was created on both sides is one folder.
     private func meet(_ node: Node, _ item: Item, _ parent: Node) {
         setBase(Base(item, parent: parent.number), of: node)
         node.flags.subtract([.createSent, .mayAlreadyExist, .reimport])
@@ -167,7 +168,7 @@ extension Tree {
         guard let former = node.base else { return }
         clearFailure(node)
         setBase(Base(item, parent: parent.number), of: node)
-        // A reimported item is based on the former content. If the store has another, that is a conflict.
+        // A reimported item is based on the former content. If the store's content differs, that is a conflict.
         if node.flags.contains(.reimport) { node.base?.version.content = former.version.content }
         if !node.isDeleted { node.comparePlace() }
         note(node)
@@ -203,7 +204,7 @@ extension Node {
         return kept.isEmpty ? .none : .changed(kept)
     }
 
-    /// The local changes of the item since it was last in step.
+    /// The local changes of the item since the last sync.
     var localChange: Change {
         if isDeleted { return .deleted }
         if isNew { return .created }

@@ -19,13 +19,13 @@ extension Tree {
             let moved = BackingPath(folder: deleted, name: name)
             try place.move(to: moved)
             guard node.kind != .folder, !node.isStill(try moved.status(), seen) else { return }
-            // Nothing is left of the item that could be restored.
+            // Nothing of the item is left to restore.
             try folders.keep(moved, of: node.number.rawValue, node.name)
         }
         unrecorded.noteAside(row)
     }
 
-    /// Removes a node's file for good, but not another file that somebody who writes below the mount put in its place.
+    /// Removes a node's file permanently, but not another file that replaced it directly in the backing tree.
     func removeMeant(_ node: Node, _ folders: StateFolders) throws(ReplicaError) {
         guard node.kind != .folder else { return try removeBelow(node) }
         try keepReachable(node)
@@ -84,7 +84,8 @@ extension StateFolders {
 }
 
 extension BackingPath {
-    /// rename(2), never over what is there: whoever has a descriptor of the folder can make a name in it at any moment.
+    /// rename(2) that never replaces a file: a process with a descriptor of the folder can create a name in it at any
+    /// moment.
     func move(to other: BackingPath) throws(Errno) {
         do throws(Errno) { return try rename(to: other, CL_RENAME_NOREPLACE) } catch {
             guard error == .permissionDenied else { throw error }
@@ -99,7 +100,7 @@ extension BackingPath {
         }
     }
 
-    /// renameat2(2). A filesystem that knows no flags (NFS) has the name looked at first.
+    /// renameat2(2). On a filesystem without support for flags (NFS) the name is checked first.
     private func rename(to other: BackingPath, _ flags: Int32) throws(Errno) {
         try name.withCString { (old) throws(Errno) in
             try other.name.withCString { (new) throws(Errno) in
@@ -111,7 +112,8 @@ extension BackingPath {
         }
     }
 
-    /// Takes the name of the item's file that was looked at there; anything else that has it by now is moved to `kept/`.
+    /// Takes over the name of the item's file that was checked; any other file that has the name by now is moved to
+    /// `kept/`.
     func replace(_ former: BackingPath, _ seen: FileStatus, of node: Node, _ folders: StateFolders) throws(Errno) {
         do throws(Errno) { try rename(to: former, CL_RENAME_EXCHANGE) } catch {
             if error == .noSuchFileOrDirectory { return try move(to: former) }
@@ -130,8 +132,8 @@ extension BackingPath {
         }
     }
 
-    /// Removes what came here out of the tree, if it is the item's file that was looked at there; else it is moved to
-    /// `kept/`, for it is somebody's who writes below the mount.
+    /// Removes a file that was moved out of the tree, if it is the item's file that was checked there; otherwise it was
+    /// created directly in the backing tree, and is moved to `kept/`.
     func discard(_ seen: FileStatus, of node: Node, _ folders: StateFolders) throws(Errno) {
         guard node.isStill(try status(), seen) else {
             return try folders.keep(self, of: node.number.rawValue, node.name)

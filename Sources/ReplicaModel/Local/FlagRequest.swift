@@ -2,14 +2,14 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// A request about what the filesystem below keeps of a file or folder beside its mode: chattr(1), lsattr(1).
+/// A request about a file's flags in the backing filesystem: chattr(1), lsattr(1).
 package enum FlagRequest: Sendable {
     /// `FS_IOC_GETFLAGS` and `FS_IOC_SETFLAGS` of ioctl_iflags(2).
     case flags, setFlags
     /// `FS_IOC_FSGETXATTR` and `FS_IOC_FSSETXATTR`: the same flags by other numbers, and a project.
     case extended, setExtended
 
-    /// - Parameter number: As ioctl(2) has it. Nil for any other request.
+    /// - Parameter number: The request number of ioctl(2). The result is nil for other requests.
     package init?(_ number: UInt32) {
         switch number {
         case CL_FS_IOC_GETFLAGS: self = .flags
@@ -29,7 +29,7 @@ package enum FlagRequest: Sendable {
         }
     }
 
-    /// Of the number, or `struct fsxattr`.
+    /// The size of the number, or of `struct fsxattr`.
     var size: Int {
         switch self {
         case .flags, .setFlags: 4
@@ -43,7 +43,7 @@ package enum FlagRequest: Sendable {
 /// The flags in a request's value.
 struct FileFlags: Hashable {
     let request: FlagRequest
-    /// Their bits, as the request numbers them.
+    /// The flags' bits, in the numbering of the request.
     let bits: UInt32
 
     /// - Parameter value: Begins with the flags.

@@ -1,12 +1,12 @@
 internal import Glibc
 internal import SystemPackage
 
-/// The moment before an entry is created in a folder. It distinguishes the new entry from another one that somebody with
+/// The moment before an entry is created in a folder. It distinguishes the new entry from another one that a user with
 /// write access renamed to its name.
 struct FolderMoment {
-    /// Nanoseconds since the epoch, by the clock that files are stamped with.
+    /// Nanoseconds since the epoch, on the clock of file timestamps.
     private let now: Int64
-    /// The folder's change time: entries that it had by then are not younger.
+    /// The folder's change time: entries that existed by then are not younger.
     private let folderChanged: Int64
 
     init(of folder: Int32) throws(Errno) {
@@ -17,7 +17,7 @@ struct FolderMoment {
     }
 
     /// Throws if an entry can't have been created since.
-    /// - Throws: ESTALE where it is older, or has other names besides: another's file that was linked there.
+    /// - Throws: ESTALE if it is older, or has several names: another user's file that was linked there.
     func demandNew(_ status: FileStatus) throws(Errno) {
         let born = status.born.nanoseconds
         // The filesystem may use another clock, such as a server's.

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// What setattr changes; nil leaves as it is.
+/// The changes of setattr; nil leaves a value unchanged.
 package struct AttributeChange: Sendable {
     /// The twelve permission bits.
     package var mode: UInt16?
@@ -72,7 +72,7 @@ extension ItemFields {
 }
 
 extension HeldFile {
-    /// - Returns: What the file is then.
+    /// - Returns: The resulting attributes.
     fileprivate func apply(_ change: AttributeChange) throws(Errno) -> FileStatus {
         // The bits that a change of owner clears depend on the old group.
         var taken: UInt32 = 0

@@ -41,7 +41,7 @@ extension Replica {
         }
     }
 
-    /// open(2) with `O_CREAT` of a name that is not there.
+    /// open(2) with `O_CREAT` for a name that does not exist.
     /// - Returns: A descriptor that the caller owns; it has to call ``closed(_:isWriter:)``.
     package func createFile(
         _ name: FileName, in parent: ItemNumber, mode: UInt16, flags: Int32, caller: Caller
@@ -72,7 +72,7 @@ extension Replica {
     static let keptOfNew = O_ACCMODE | O_APPEND | CL_O_DIRECT | O_SYNC | O_DSYNC
 
     /// Creates an entry by the system call in `make`, and the item for it.
-    /// - Parameter make: Returns what it created and gave to the caller.
+    /// - Parameter make: Creates the entry, gives it to the caller and returns it.
     private func create(
         _ name: FileName, in parent: ItemNumber, _ kind: ItemKind, _ caller: Caller, isSpecial: Bool = false,
         opening isWriter: Bool? = nil, _ make: (Int32, (UInt16) -> UInt16) throws(Errno) -> FileStatus
@@ -114,7 +114,7 @@ extension ItemFields {
 }
 
 extension Tree {
-    /// Whether entries made in the folder take their mode from an ACL and not from the umask (acl(5)).
+    /// Whether new entries of the folder get their mode from an ACL instead of the umask (acl(5)).
     func hasDefaultACL(_ folder: Node, _ descriptor: Int32) -> Bool {
         if let known = folder.hasDefaultACL { return known }
         let has = getxattr("/proc/self/fd/\(descriptor)", "system.posix_acl_default", nil, 0) > 0
@@ -125,9 +125,9 @@ extension Tree {
 
 /// The owner of a new file.
 enum Ownership {
-    /// Calls `make` to create an entry, and makes the caller its owner. If somebody has given its name to another file
-    /// in the meantime, that file is left alone.
-    /// - Throws: ESTALE for another file, and what `make` throws.
+    /// Calls `make` to create an entry, and makes the caller its owner. If another file got the name in the meantime,
+    /// that file is not changed.
+    /// - Throws: ESTALE for another file, and the errors of `make`.
     static func make(
         _ name: FileName, in folder: Int32, for caller: Caller,
         _ make: (UnsafePointer<CChar>) throws(Errno) -> Void

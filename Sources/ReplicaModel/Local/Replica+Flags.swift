@@ -7,9 +7,9 @@ extension Replica {
     /// or append-only, because it can't be filled later.
     /// - Parameters:
     ///   - given: The value to set, in the kernel's form.
-    ///   - isRoot: Whether root asks.
+    ///   - isRoot: Whether the caller is root.
     /// - Returns: The value, in the kernel's form; nothing for a change.
-    /// - Throws: ENOTTY where the disk has no flags; EOPNOTSUPP for a root that would be frozen.
+    /// - Throws: ENOTTY if the filesystem has no flags; EOPNOTSUPP if the root would become immutable.
     package func flags(
         _ request: FlagRequest, _ given: [UInt8], of number: ItemNumber, isRoot: Bool
     ) throws(ReplicaError) -> [UInt8] {
@@ -36,15 +36,15 @@ extension Tree {
     fileprivate func demandFlags(_ flags: FileFlags, of node: Node) throws(ReplicaError) {
         try demand(.writing, of: node, else: .notPermitted)
         guard flags.freezes else { return }
-        // The root has the number of each run as an attribute.
+        // The number of each run is written to an attribute of the root.
         guard node !== root else { throw .errno(.notSupported) }
         try demandCertainty(of: node)
         guard node.materialization != .whole else { return }
         throw node.kind == .folder ? .needsListing(node.inodeNumber) : .needsContent(node.inodeNumber)
     }
 
-    /// Makes sure that another file can take the place of the node's: below an immutable one it can't, and to fetch it first
-    /// would be in vain.
+    /// Makes sure that the node's file can be replaced: an immutable one can't, and the new content would be fetched in
+    /// vain.
     func demandReplaceable(_ node: Node) throws(ReplicaError) {
         let place = try place(of: node)
         let isFrozen = try errnos { () throws(Errno) in
@@ -63,7 +63,7 @@ extension HeldFile {
         return (try? FileFlags.value(.flags, of: file)).map { FileFlags(.flags, $0) }
     }
 
-    /// Gives a new file those flags of the one whose place it takes that its owner set: chattr(1)'s A, S and d.
+    /// Copies the flags that the owner set on the replaced file to the new one: chattr(1)'s A, S and d.
     func takeFlags(of former: HeldFile) throws(Errno) {
         let kept = (former.flags?.bits ?? 0) & (CL_FS_NOATIME_FL | CL_FS_SYNC_FL | CL_FS_NODUMP_FL)
         guard kept != 0, let own = flags else { return }

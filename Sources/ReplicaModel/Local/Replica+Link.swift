@@ -36,7 +36,7 @@ extension Tree {
         return node
     }
 
-    /// A file of its own now has a number of its own; its other names keep the old file.
+    /// A file that is now separate gets its own number; its other names keep the old file.
     func separate(_ node: Node) {
         for changed in items.separate(node) { note(changed) }
     }

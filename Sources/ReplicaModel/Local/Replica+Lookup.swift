@@ -10,7 +10,7 @@ extension Replica {
         }
     }
 
-    /// The results of ``lookup(_:in:)`` for `names`; nil for those that are gone.
+    /// The results of ``lookup(_:in:)`` for `names`; nil for names that are gone.
     package func lookup(_ names: ArraySlice<FileName>, in parent: ItemNumber) throws(ReplicaError) -> [Entry?] {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(parent)
@@ -31,7 +31,7 @@ extension Replica {
         }
     }
 
-    /// An item that the kernel knew once, by its file handle. Counts as one reference like ``lookup(_:in:)``.
+    /// An item that the kernel knew before, by its file handle. Counts as one reference like ``lookup(_:in:)``.
     /// - Parameter generation: The lower 20 bits of its generation then. A forgotten item gets that generation again.
     /// - Throws: ESTALE if there is no such item, or the kernel knows it in another generation, with other content.
     package func lookup(_ number: ItemNumber, generation: UInt32) throws(ReplicaError) -> Entry {
@@ -83,12 +83,12 @@ extension Replica {
         }
     }
 
-    /// The folder above, for `..`; the root is above itself.
+    /// The parent folder, for `..`; the root is its own parent.
     package func parent(of number: ItemNumber) throws(ReplicaError) -> ItemNumber {
         try withTreeWaking { (tree) throws(ReplicaError) in try tree.node(number).parent?.number ?? .root }
     }
 
-    /// What a symlink points to.
+    /// The target of a symlink.
     package func target(of number: ItemNumber) throws(ReplicaError) -> [UInt8] {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
@@ -120,7 +120,7 @@ extension Tree {
     /// The node's entry, with one more reference of the kernel.
     func refer(to node: Node) throws(ReplicaError) -> Entry {
         let entry = try entry(of: node)
-        // All names of a file are one inode to the kernel, which forgets it by its number.
+        // All names of a file are one inode to the kernel, which releases it by its number.
         items.holder(of: node).lookups += 1
         return entry
     }

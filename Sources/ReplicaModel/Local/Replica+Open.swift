@@ -9,7 +9,7 @@ package struct OpenFile: Sendable {
     package let isWriter: Bool
     /// The item's generation then; see ``Replica/presence(of:range:since:placeholder:)``.
     package let generation: UInt32
-    /// The inode number of the file below when not all content is here: another may take its place then.
+    /// The inode number of the backing file if not all content is local: the file may be replaced then.
     package let placeholder: UInt64?
     /// Whether it had set-user-ID or set-group-ID when it was opened. The kernel writes with the daemon's rights,
     /// without CAP_FSETID, and clears the bits even if root writes, who would keep them.
@@ -26,7 +26,7 @@ package enum Presence: Sendable, Hashable {
     case here
     /// They have to be fetched by ``Domain/hydrate(_:range:)``.
     case absent
-    /// Another file is in its place below, before anything of it was here: ``Replica/reopen(_:since:)``.
+    /// The backing file was replaced before any of its content was local: ``Replica/reopen(_:since:)``.
     case exchanged
     /// The file was replaced by a newer version since it was opened, before these bytes were here: ESTALE.
     case stale
@@ -35,7 +35,8 @@ package enum Presence: Sendable, Hashable {
 extension Replica {
     /// open(2) without `O_CREAT`.
     /// - Returns: A file for which ``closed(_:isWriter:)`` has to be called.
-    /// - Throws: ``ReplicaError/needsContent(_:)`` when it is opened for writing, not truncating, and not all is here.
+    /// - Throws: ``ReplicaError/needsContent(_:)`` if it is opened for writing without truncation, and not all content
+    ///   is local.
     package func open(_ number: ItemNumber, flags: Int32) throws(ReplicaError) -> OpenFile {
         let isWriter = flags & O_ACCMODE != O_RDONLY
         let truncates = flags & O_TRUNC != 0
@@ -95,7 +96,7 @@ extension Replica {
         }
     }
 
-    /// The version of the store's content that a file is to have; nil when the store has none of it.
+    /// The version of the store's content of a file; nil if the store has none.
     package func contentVersion(of number: ItemNumber) -> String? {
         withTree { $0.items[inode: number]?.base?.version.content }
     }
@@ -115,14 +116,14 @@ extension Replica {
         }
     }
 
-    /// Notes that a file was written through a descriptor that the kernel does not let us see the end of.
+    /// Notes that a file was written through a descriptor whose close the kernel does not report.
     package func settleWriters() {
         try? withTreeWaking { (tree) throws(ReplicaError) in  // Nothing here throws; the lock's signature does.
             for node in tree.items.writing.values { tree.settle(node) }
         }
     }
 
-    /// A descriptor of the current file in the place of one opened for reading in `generation`, and its inode number.
+    /// A descriptor of the current file, which replaces one opened for reading in `generation`, and its inode number.
     /// - Throws: ESTALE if part of the content was local in the meantime.
     package func reopen(
         _ number: ItemNumber, since generation: UInt32
@@ -134,7 +135,7 @@ extension Replica {
         }
     }
 
-    /// Another descriptor of a file that is open, for calls that the kernel's own passthrough does not serve.
+    /// Another descriptor of an open file, for calls that the kernel's passthrough does not serve.
     package func reopen(_ number: ItemNumber, flags: Int32) throws(ReplicaError) -> Int32 {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)

@@ -15,8 +15,8 @@ package struct RenameFlags: OptionSet, Sendable {
 }
 
 extension Replica {
-    /// rename(2) and renameat2(2). A file renamed over another becomes the newer state of that other's item, as
-    /// programs mean it that save by writing beside and renaming (MODEL.md#calls, "safe save").
+    /// rename(2) and renameat2(2). A file renamed over another becomes the newer state of the other's item, as programs
+    /// intend that save by writing a temporary file and renaming it (MODEL.md#calls, "safe save").
     package func rename(
         _ name: FileName, in parent: ItemNumber, to newName: FileName, in newParent: ItemNumber, flags: RenameFlags
     ) throws(ReplicaError) {
@@ -138,7 +138,7 @@ extension Tree {
         makeTombstone(old)
     }
 
-    /// Makes a tombstone for what a node was in the store, so that it can become something else.
+    /// Makes a tombstone for a node's item in the store, so that the node can become another item.
     @discardableResult
     func leaveTombstone(of node: Node) -> Node {
         let tombstone = Node(number: itemNumbers.take(), parent: nil, name: node.name, kind: node.kind)

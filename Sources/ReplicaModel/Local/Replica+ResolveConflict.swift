@@ -7,7 +7,7 @@ extension Replica {
         withTree { tree in tree.items[number].map(tree.settleConflict) }
     }
 
-    /// Deletes a file, as a person would.
+    /// Deletes a file, like a user would.
     func remove(_ number: ItemNumber) throws(ReplicaError) {
         try takeOut(number) { (tree, node) throws(ReplicaError) in
             try tree.removeBelow(node)
@@ -15,7 +15,7 @@ extension Replica {
         }
     }
 
-    /// Renames a conflict copy over its original, whose newer content it becomes. Where the original is gone the copy
+    /// Renames a conflict copy over its original, whose newer content it becomes. If the original is gone, the copy
     /// keeps its name.
     func keepConflict(_ number: ItemNumber) throws(ReplicaError) {
         let move = try withTreeWaking { (tree) throws(ReplicaError) -> LocalMove? in

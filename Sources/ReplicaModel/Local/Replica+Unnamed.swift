@@ -5,7 +5,7 @@ internal import SystemPackage
 /// Files without a name (`O_TMPFILE` of open(2)). They are not items: they are neither recorded nor sent, and disappear with
 /// their last descriptor, also after a crash. link(2) makes one an item.
 extension Replica {
-    /// open(2) with `O_TMPFILE`: a file that belongs to no folder yet.
+    /// open(2) with `O_TMPFILE`: a file without a folder.
     /// - Returns: A descriptor that the caller owns; it has to call ``closed(_:isWriter:)``.
     /// - Throws: EOPNOTSUPP if the filesystem does not support unnamed files.
     package func createUnnamed(
@@ -55,8 +55,8 @@ extension Tree {
         return node
     }
 
-    /// Whether the node's file was made without a name and has none yet. What lost its last name gets no other: the
-    /// kernel refuses that.
+    /// Whether the node's file was created without a name and has none yet. A file that lost its last name can't get
+    /// another: the kernel refuses that.
     func isUnnamed(_ node: Node) -> Bool {
         node.parent == nil && !node.isDeleted && node !== root && items[node.number] == nil
     }

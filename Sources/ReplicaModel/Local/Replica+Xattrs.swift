@@ -11,7 +11,7 @@ enum OwnXattr {
     static let tags = "user.xdg.tags"
     static let lastUsed = "user.replica.lastused"
     static let favorite = "user.replica.favorite"
-    /// What a program may do beyond its user's rights (capabilities(7)). The kernel asks for it before a write.
+    /// A program's rights beyond those of its user (capabilities(7)). The kernel reads it before a write.
     static let capability = "security.capability"
     /// An ACL (acl(5)), which changes the mode with it.
     static let accessList = "system.posix_acl_access"
@@ -33,7 +33,7 @@ enum OwnXattr {
         }
     }
 
-    /// The field that a change of the attribute changes, or nil for what stays local.
+    /// The item's field that contains the attribute; nil if it stays local.
     static func field(of name: String) -> ItemFields? {
         switch name {
         case tags: .tags
@@ -45,7 +45,7 @@ enum OwnXattr {
 }
 
 extension Replica {
-    /// Whether an item is known not to have the attribute: true of `security.capability` only, for which the kernel asks
+    /// Whether an item is known not to have the attribute: only true for `security.capability`, which the kernel reads
     /// at the first write to each file.
     package func isKnownToLack(_ name: UnsafePointer<CChar>, _ number: ItemNumber) -> Bool {
         guard strcmp(name, OwnXattr.capability) == 0 else { return false }
@@ -88,7 +88,7 @@ extension Replica {
         let kind = try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
             let isShared = field == .extendedAttributes || name == OwnXattr.accessList
-            // Tags, favourites and last-used dates are the person's own (MODEL.md#items).
+            // Tags, favorites and last-used dates belong to the user (MODEL.md#items).
             if isShared { try tree.demand(.writing, of: node, else: .notPermitted) }
             tree.settle(node)
             try tree.hold(node) { (file) throws(Errno) in

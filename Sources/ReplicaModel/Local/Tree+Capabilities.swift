@@ -4,16 +4,16 @@ internal import SystemPackage
 /// Enforces capabilities for programs, if the domain's options say so (statements 55 and 56). A folder's capabilities
 /// apply to the folder alone: they are not inherited (MODEL.md#items).
 ///
-/// What is missing at a file or at the folder to add to is EACCES, as if its mode forbade it; what an item itself may not
-/// suffer is EPERM, as for an immutable file (ioctl_iflags(2)).
+/// A capability that is missing at a file, or at the folder of a new entry, is EACCES, as if the mode forbade it; an
+/// operation that the item itself does not allow is EPERM, as for an immutable file (ioctl_iflags(2)).
 extension Tree {
-    /// Refuses what the store does not allow.
+    /// Refuses operations that the store does not allow.
     func demand(_ capability: Capabilities, of node: Node, else errno: Errno) throws(ReplicaError) {
         guard lacks(capability, node) else { return }
         throw .errno(errno)
     }
 
-    /// open(2): reading and writing each need their own.
+    /// open(2): reading and writing each need their own capability.
     func demandAccess(to node: Node, flags: Int32) throws(ReplicaError) {
         if flags & O_ACCMODE != O_WRONLY { try demand(.reading, of: node, else: .permissionDenied) }
         if flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 {
@@ -27,7 +27,7 @@ extension Tree {
         if change.mode != nil || change.modified != nil { try demand(.writing, of: node, else: .notPermitted) }
     }
 
-    /// rename(2): what moves, where it goes and what it replaces.
+    /// rename(2): checks the moved item, the target folder and the replaced item.
     func demandRename(
         _ node: Node, from: Node, to name: FileName, in into: Node, flags: RenameFlags
     ) throws(ReplicaError) {
@@ -49,7 +49,7 @@ extension Tree {
         if name != node.name { try demand(.renaming, of: node, else: .notPermitted) }
     }
 
-    /// Adjusts a file's mode to its capabilities: access(2) looks at nothing else.
+    /// Adjusts a file's mode to its capabilities: access(2) only checks the mode.
     func maskMode(_ status: inout FileStatus, of node: Node) {
         guard policy.enforcesCapabilities, node.kind == .file else { return }
         if lacks(.writing, node) { status.mode &= ~0o222 }

@@ -4,7 +4,7 @@ internal import SystemPackage
 /// (docs/decisions/trash.md): `.Trash-UID/files` stands for ``ItemIdentifier/trash``, and everything else in
 /// `.Trash-UID` stays local. For any other store these are ordinary folders.
 extension Tree {
-    /// Whether what is directly in the folder is in the store's trash.
+    /// Whether the direct entries of the folder are in the store's trash.
     func isTrash(_ folder: Node) -> Bool {
         guard folder.isLocalFolder, TrashName.containers.contains(folder.name), let home = folder.parent else {
             return false
@@ -35,8 +35,8 @@ extension Tree {
         return nil
     }
 
-    /// Refuses what would make a folder of the trash another folder, or another folder one of the trash. Programs then
-    /// copy and delete, as from one filesystem to another, which the store can follow.
+    /// Refuses renames that would turn a trash folder into an ordinary one, or the reverse. Programs then copy and
+    /// delete, as from one filesystem to another, which the store can follow.
     func checkTrash(_ node: Node, to name: FileName, in folder: Node) throws(ReplicaError) {
         guard node.kind == .folder, isOfTrash(node) || isTrashName(name, in: folder) else { return }
         throw .errno(.improperLink)
@@ -61,7 +61,7 @@ extension Tree {
         return isShared(folder) && TrashName.isUser(name.bytes[...])
     }
 
-    /// Whether the folder is `.Trash` at the root, which an administrator may make for all users.
+    /// Whether the folder is `.Trash` at the root, which an administrator may create for all users.
     private func isShared(_ folder: Node) -> Bool {
         folder.parent === root && folder.name == TrashName.shared && folder.isLocalFolder
     }
@@ -115,7 +115,7 @@ extension Replica {
 }
 
 extension Tree {
-    /// What has to happen to a `.trashinfo` when its file moves so.
+    /// The change of a `.trashinfo` for a move of its file.
     fileprivate func moveOfInfo(with move: LocalMove) throws(ReplicaError) -> LocalMove? {
         guard let folder = items[move.from.number], let info = try trashInfo(of: move.oldName, in: folder),
             let infos = info.parent

@@ -168,7 +168,7 @@ extension Tree {
         if scan.mode == .importing { node.flags.insert(.importing) }
         if scan.isCareful { node.flags.insert(.doubtful) }
         edit(node, ItemFields.ofNew(node.kind))
-        // What was last changed long before the import needs no debouncing.
+        // Files that were last changed long before the import need no debouncing.
         if scan.mode == .importing { node.changedAt = min(node.changedAt, Double(node.fingerprint.changed) / 1e9) }
     }
 

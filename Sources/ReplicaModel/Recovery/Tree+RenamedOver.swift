@@ -1,7 +1,7 @@
 internal import SystemPackage
 
-/// After a power cut, a file may have the name of an item that is missing: somebody renamed it over that item, or the
-/// tree is older than the database.
+/// After a power cut, a file may have the name of an item that is missing: it was renamed over that item, or the tree
+/// is older than the database.
 extension Tree {
     /// Decides about a missing item whose name another item has.
     /// - Returns: Whether that settles it. Otherwise the item is still missing, and its name may be free now.
@@ -18,7 +18,7 @@ extension Tree {
         return true
     }
 
-    /// Moves an item back to its place in the store, if that is free and nobody is known to have moved it.
+    /// Moves an item back to its place in the store, if that is free and the item is not known to have been moved.
     private func moveBack(_ node: Node) {
         guard let base = node.base, let from = node.parent, !node.dirty.isDisjoint(with: .place) else { return }
         let name = ownName(of: node, base)

@@ -27,7 +27,7 @@ extension Tree {
                 !["", item.version.content].contains(known.version.content)
             {
                 (base.version.content, base.size) = (item.version.content, item.size)
-                // Content that a program synced before its upload is here, whatever happened to it since.
+                // Content that a program synced before its upload is here, regardless of later events.
                 if let synced, node.fingerprint.size >= min(synced, 1) { node.flags.remove(.doubtful) }
                 if isContentHere || !node.flags.contains(.doubtful) {
                     lost.formUnion(sent.intersection([.contents, .modificationDate]))

@@ -1,11 +1,11 @@
-/// When the store last answered a call about an item: changes reported before that may be older than the result of the
-/// call, whichever node has the item now.
+/// When the store last answered a call about an item: changes reported earlier may be older than the result of the
+/// call, regardless of which node has the item now.
 struct AnswerLog {
     /// How many calls were answered in this run, from 1 on: 0 is before everything.
     private(set) var count: UInt64 = 1
-    /// By a hash of the identifier, which is smaller. Were two the same, the store would be asked once too often.
+    /// By a hash of the identifier, to save space. A collision only costs an additional request.
     private var last: [Int: UInt64] = [:]
-    /// Which items the answers up to this one were about is not known any more.
+    /// The items of the answers up to this one are no longer known.
     private var forgotten: UInt64 = 0
     /// The answers that the database does not know yet.
     private var unrecorded: [ItemIdentifier: UInt64] = [:]
@@ -28,7 +28,7 @@ struct AnswerLog {
         asked == 0 || last[identifier.tableHash].map { $0 > asked } ?? (asked < forgotten)
     }
 
-    /// What the database is to learn now.
+    /// The answers to record now.
     mutating func takeUnrecorded() -> [ItemIdentifier: UInt64] {
         defer { unrecorded = [:] }
         return unrecorded
@@ -37,7 +37,7 @@ struct AnswerLog {
     /// The database could not be written.
     mutating func putBack(_ answers: [ItemIdentifier: UInt64]) { unrecorded.merge(answers) { newer, _ in newer } }
 
-    /// Forgets answers that nothing still to be applied can be older than.
+    /// Drops answers that no change still to be applied can be older than.
     mutating func forget(upTo answer: UInt64) {
         forgotten = max(forgotten, answer)
         last = last.filter { $0.value > answer }

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// Where system calls find an item's file: a name in a folder, or the descriptor of what lost its name.
+/// The location of an item's file for system calls: a name in a folder, or the descriptor of a file that lost its name.
 struct BackingPath {
     /// An `O_PATH` descriptor, valid under the lock.
     var folder: Int32
@@ -10,7 +10,7 @@ struct BackingPath {
     /// Whether ``name`` leads through `/proc` to a file without a name.
     var isOrphan = false
 
-    /// Opens the file. A symlink in its place is ELOOP, and neither a pipe nor a lease is waited for.
+    /// Opens the file. A symlink in its place is ELOOP; the call never blocks on a pipe or a lease.
     func open(_ flags: Int32) throws(Errno) -> Int32 {
         let follow = isOrphan ? 0 : O_NOFOLLOW
         return try name.withCString { (text) throws(Errno) in
@@ -18,7 +18,7 @@ struct BackingPath {
         }
     }
 
-    /// What the symlink here points to.
+    /// The target of the symlink here.
     func target() throws(Errno) -> [UInt8] {
         try name.withCString { (text) throws(Errno) in
             var result: Swift.Result<[UInt8], Errno> = .failure(.ioError)
@@ -103,7 +103,7 @@ extension Tree {
 }
 
 extension Node {
-    /// Throws if the backing file can't be the item's. If somebody replaced it directly in the backing tree, the kernel
+    /// Throws if the backing file can't be the item's. If it was replaced directly in the backing tree, the kernel
     /// would follow a symlink although the item is a file.
     func demandKind(of status: FileStatus) throws(Errno) {
         guard status.kind == (flags.contains(.special) ? nil : kind) else { throw Errno(rawValue: Glibc.ESTALE) }

@@ -1,4 +1,4 @@
-/// The state in which an item was last in step with the store.
+/// The state of an item at its last sync with the store.
 struct Base: Hashable {
     var parent: ItemNumber
     /// The size of the store's content.
@@ -42,7 +42,7 @@ struct Base: Hashable {
             version: version ?? self.version, size: size, capabilities: capabilities, isUploaded: isUploaded)
     }
 
-    // Without making texts of the bytes:
+    // Without converting the bytes to strings:
 
     var identifierHash: Int { texts.hash(0) }
 

@@ -3,10 +3,10 @@ internal import Glibc
 internal import SystemPackage
 
 extension FileName {
-    /// Opens the folder of this name for going through it: through no symlink and into nothing that is mounted there,
-    /// also where that is of the same filesystem (a bind mount).
+    /// Opens the folder of this name for a walk, without following a symlink or entering a mount, not even one of the
+    /// same filesystem (a bind mount).
     /// - Returns: An `O_PATH` descriptor.
-    /// - Throws: EXDEV where something is mounted. Before Linux 5.6 ENOSYS: then nothing is gone through.
+    /// - Throws: EXDEV if something is mounted there. Before Linux 5.6 ENOSYS: no walk is possible then.
     func openFolder(in folder: Int32) throws(Errno) -> Int32 {
         var how = cl_open_how()
         how.flags = UInt64(CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

@@ -2,8 +2,7 @@ internal import CLinux
 internal import Glibc
 package import SystemPackage
 
-/// What statx(2) says about a file.
-/// Large: the fields of statx(2).
+/// The result of statx(2) for a file. Large: the fields of statx(2).
 package struct FileStatus: Sendable, Hashable {
     /// Device and inode number on the filesystem below.
     package var device: UInt64
@@ -23,13 +22,13 @@ package struct FileStatus: Sendable, Hashable {
     package var accessed: Timestamp
     package var modified: Timestamp
     package var changed: Timestamp
-    /// Zero where the filesystem below keeps none.
+    /// Zero if the backing filesystem has none.
     package var born: Timestamp
 
     /// Whether something is mounted here; known from Linux 5.8 on.
     var isMountPoint: Bool
 
-    /// What can be replicated, or nil for devices, sockets and fifos.
+    /// The kind of item; nil for devices, sockets and fifos, which can't be replicated.
     package var kind: ItemKind? {
         switch mode & UInt32(S_IFMT) {
         case UInt32(S_IFREG): .file
@@ -45,7 +44,7 @@ package struct FileStatus: Sendable, Hashable {
     package var hasSetID: Bool { permissions & Self.setID != 0 }
     static let setID = UInt16(S_ISUID | S_ISGID)
 
-    /// The status of `name` in `folder`, never of what a symlink points to.
+    /// The status of `name` in `folder`, without following a symlink.
     init(_ name: FileName, in folder: Int32) throws(Errno) {
         self = try name.withCString { (text) throws(Errno) in
             try FileStatus(folder, text, AT_SYMLINK_NOFOLLOW)
@@ -77,8 +76,7 @@ package struct FileStatus: Sendable, Hashable {
         isMountPoint = raw.attributes & UInt64(CL_STATX_ATTR_MOUNT_ROOT) != 0
     }
 
-    /// The number of the mount that an open file is in, never used again in this boot; nil where the kernel has none
-    /// (before Linux 6.8).
+    /// The number of the mount that an open file is in, never reused in this boot; nil before Linux 6.8.
     static func mount(of descriptor: Int32) -> UInt64? {
         var raw = cl_statx()
         guard cl_statx_of(descriptor, "", CL_AT_EMPTY_PATH, CL_STATX_MNT_ID_UNIQUE, &raw) == 0,
@@ -99,7 +97,7 @@ extension Timestamp {
         self.init(seconds: raw.seconds, nanoseconds: Int64(raw.nanoseconds))
     }
 
-    /// The time as a system call takes it.
+    /// The time in the form for system calls.
     var timespec: Glibc.timespec {
         Glibc.timespec(tv_sec: Int(seconds), tv_nsec: Int(subsecond))
     }

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// A file below that is held by an `O_PATH` descriptor: whatever becomes of its name, calls reach this file alone.
+/// A backing file that is held by an `O_PATH` descriptor: calls reach this file only, even if its name is changed.
 ///
 /// A process that had a folder open before the import can replace a name by a symlink at any moment. A call that takes
 /// a name and always follows symlinks would be made as root on the symlink's target.
@@ -27,11 +27,11 @@ struct HeldFile {
         guard let list = try accessList() else { return try setMode(UInt32(mode)) }
         try setXattr(AccessList.attribute, to: list.with(mode: mode).bytes)
         let now = try status().permissions
-        // What a list has no entries for.
+        // The permissions without entries in the ACL.
         if now & 0o7000 != mode & 0o7000 { try setMode(UInt32(now & 0o777 | mode & 0o7000)) }
     }
 
-    /// The mode with what the file's group may do, of a file with this status.
+    /// The mode with the permissions of the file's group, for a file with this status.
     func replicatedMode(_ status: FileStatus) throws(Errno) -> UInt16 {
         guard status.kind != .symlink, let list = try accessList() else { return status.permissions }
         return list.mode(status.permissions)
@@ -55,7 +55,7 @@ struct HeldFile {
         try Errno.check(utimensat(AT_FDCWD, path, [accessed, modified], 0))
     }
 
-    /// Cuts a file to nothing that is open for reading only.
+    /// Truncates to zero a file that is open only for reading.
     func truncate() throws(Errno) {
         let file = try open(O_WRONLY)
         defer { close(file) }

@@ -1,10 +1,9 @@
-/// The names of a hard-linked file in the order in which they came: each is added and taken out in constant time, however
-/// many there are.
+/// The names of a hard-linked file in the order in which they were added. Adding and removing one takes constant time.
 struct LinkedNames {
-    /// With gaps where one was taken out.
+    /// With gaps left by removed names.
     private var order: [Node?] = []
     private var positions: [ItemNumber: Int] = [:]
-    /// Before it are only gaps.
+    /// There are only gaps before it.
     private var start = 0
 
     var isEmpty: Bool { positions.isEmpty }
@@ -25,7 +24,7 @@ struct LinkedNames {
         if order.count > 8, positions.count * 2 < order.count { close() }
     }
 
-    /// Takes the gaps out, when most are.
+    /// Removes the gaps if most entries are gaps.
     private mutating func close() {
         order = nodes
         start = 0

@@ -8,7 +8,7 @@ package enum Materialization: UInt8, Sendable {
     case dataless = 2
 }
 
-/// Whether a person wants the content kept locally.
+/// Whether the user wants the content kept locally.
 package enum Pin: UInt8, Sendable {
     /// As the parent folder.
     case inherited = 0
@@ -87,15 +87,15 @@ struct FileFingerprint: Hashable {
     func hasOtherBytes(than other: FileFingerprint) -> Bool { size != other.size || modified != other.modified }
 }
 
-/// Where an item was when it was sent, and what the template was called: the same at every attempt (statements 71 to
-/// 73), and never again after the store has made an item of it.
+/// Where an item was when it was sent, and the template's identifier: the same at every attempt (statements 71 to 73),
+/// and never reused after the store has created an item from it.
 struct SentPlace: Hashable {
     var parent: ItemNumber
     var name: FileName
     var template: ItemIdentifier
 }
 
-/// Content that was sent in a call that was not answered.
+/// The content of an unanswered call.
 struct SentContent: Hashable {
     var size: Int64
     var modified: Int64
@@ -125,14 +125,14 @@ struct ConflictOrigin: Hashable {
     var date: Double
 }
 
-/// Why an item is not in step, and when it is retried.
+/// Why an item is not in sync, and when it is retried.
 struct Failure: Hashable {
     /// A ``RemoteStoreError/code``.
     var code: String
     /// For a person; may name paths, never secrets.
     var message: String
     var attempts: Int
-    /// Seconds since 1970; nil when it waits for a person or an edit.
+    /// Seconds since 1970; nil if it waits for the user or an edit.
     var retryAt: Double?
 }
 
@@ -140,7 +140,7 @@ struct Failure: Hashable {
 /// the fields' order leaves few gaps, and rare fields are stored separately.
 final class Node {
     let number: ItemNumber
-    /// Nil for the root and for what is deleted.
+    /// Nil for the root and for deleted items.
     var parent: Node?
     var name: FileName
     var base: Base?
@@ -149,7 +149,7 @@ final class Node {
     var materialization = Materialization.whole
     var pin = Pin.inherited
     var flags: NodeFlags = []
-    /// What the store does not know yet.
+    /// The fields that the store does not know yet.
     var dirty: ItemFields = []
     /// Fields that few items have at a time; nil if empty.
     private var rareFields: RareFields?
@@ -182,7 +182,7 @@ final class Node {
     var isInFlight = false
     /// Whether that call asks for the result of an earlier one.
     var isResolving = false
-    /// Whether a folder has a default ACL; nil when not looked up.
+    /// Whether a folder has a default ACL; nil if not looked up yet.
     var hasDefaultACL: Bool?
     /// Whether a file is known to have no `security.capability`, for which the kernel asks at the first write.
     var lacksCapability = false

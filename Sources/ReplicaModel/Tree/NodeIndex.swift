@@ -1,13 +1,13 @@
-/// The nodes in memory, by all that they are looked up by.
+/// The nodes in memory, by all their keys.
 struct NodeIndex {
-    /// All nodes, tombstones with them.
+    /// All nodes, including tombstones.
     private(set) var byNumber: NodeTable<ItemNumber> = [:]
-    /// A node for each inode number that the kernel may name.
+    /// A node for each inode number that the kernel may use.
     private var byInode: [ItemNumber: Node] = [:]
     /// The nodes of hard-linked files that share an inode number, except the one whose number it is.
     private var linked: [ItemNumber: LinkedNames] = [:]
     private var byIdentifier: NodeTable<ItemIdentifier> = [:]
-    /// Items with a file below that is open for writing, or was when the daemon died.
+    /// Items whose backing file is open for writing, or was when the daemon died.
     var writing: [ItemNumber: Node] = [:]
     /// Folders with ``NodeFlags/needsListing``.
     var needsListing: Set<ItemNumber> = []
@@ -43,14 +43,14 @@ struct NodeIndex {
     /// A file without a name is found by its inode number only.
     mutating func insertUnnamed(_ node: Node) { byInode[node.number] = node }
 
-    /// The item is forgotten for good. What the kernel holds of it is still found by its inode number.
+    /// The item is forgotten permanently. References of the kernel are still found by its inode number.
     mutating func remove(_ node: Node) {
         byNumber[node.number] = nil
         writing[node.number] = nil
         needsListing.remove(node.number)
     }
 
-    /// The kernel holds nothing of what has this inode number.
+    /// The kernel has no references to this inode number.
     mutating func remove(inode number: ItemNumber) { byInode[number] = nil }
 
     /// The item stays in the database only. Nothing of it is in use.
@@ -61,7 +61,7 @@ struct NodeIndex {
         if let base = node.base { byIdentifier[base.identifier] = nil }
     }
 
-    /// - Returns: The identifier that the node was found by, if it is another than that of `base`.
+    /// - Returns: The identifier under which the node was found, if it differs from that of `base`.
     mutating func setBase(_ base: Base?, of node: Node) -> ItemIdentifier? {
         var former: ItemIdentifier?
         if let old = node.base?.identifier, byIdentifier[old] === node {
@@ -92,7 +92,7 @@ struct NodeIndex {
         linked[node.inodeNumber, default: LinkedNames()].append(node)
     }
 
-    /// The node's name is gone. What the kernel still holds stays reachable by its inode number.
+    /// The node's name is gone. The kernel's references stay reachable by its inode number.
     mutating func unlink(_ node: Node) {
         linked[node.inodeNumber]?.remove(node)
         if linked[node.inodeNumber]?.isEmpty == true { linked[node.inodeNumber] = nil }
@@ -106,14 +106,14 @@ struct NodeIndex {
         }
     }
 
-    /// A file of its own now has a number of its own; its other names keep the old file.
+    /// A file that is now separate gets its own number; its other names keep the old file.
     /// - Returns: The nodes that changed.
     mutating func separate(_ node: Node) -> [Node] {
         let others = names(of: node).filter { $0 !== node }
         let old = node.inodeNumber
         guard let first = others.first else {
             guard old != node.number else { return [] }
-            // The names that the number is of are not loaded.
+            // The other names with this number are not loaded.
             linked[old] = nil
             if byInode[old] === node { byInode[old] = nil }
             node.inodeNumber = node.number
@@ -125,7 +125,7 @@ struct NodeIndex {
             for other in others { other.inodeNumber = first.number }
             byInode[first.number] = first
         } else if byInode[old] === node {
-            // The name that the number comes from is gone.
+            // The name whose number it is has gone.
             byInode[old] = first
             handOver(node, to: first)
         }
@@ -137,7 +137,7 @@ struct NodeIndex {
         return others
     }
 
-    /// Moves what the kernel holds of a file to another of its names.
+    /// Moves the kernel's references of a file to another of its names.
     private mutating func handOver(_ node: Node, to other: Node) {
         other.lookups += node.lookups
         other.opens += node.opens

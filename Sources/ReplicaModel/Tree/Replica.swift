@@ -5,10 +5,10 @@ internal import Threads
 
 /// The local side of a domain: the backing tree and its state.
 ///
-/// Every method may be called from any thread. Those of the filesystem return after system calls on the backing tree,
-/// never after the network; what they change is known to the engine when they return, and found again after a crash by
-/// comparing tree and database (docs/decisions/no-intent-log.md).
-/// Large: one method for each step of a flow that takes the tree's lock, in the folder of that flow.
+/// Every method may be called from any thread. Those for the filesystem only make system calls on the backing tree and
+/// never wait for the network; the engine knows their changes when they return, and after a crash the changes are found
+/// by comparing the tree with the database (docs/decisions/no-intent-log.md). Large: one method for each step of a flow
+/// that takes the tree's lock, in the folder of that flow.
 package final class Replica: Sendable {
     let tree: Locked<Tree>
     let database: ReplicaDatabase
@@ -73,7 +73,7 @@ package final class Replica: Sendable {
 }
 
 extension Tree {
-    /// A folder whose listing is here, its entries loaded.
+    /// A listed folder, with its entries loaded.
     func listed(_ number: ItemNumber) throws(ReplicaError) -> Node {
         let folder = try folder(number)
         guard folder.materialization == .whole else { throw .needsListing(number) }

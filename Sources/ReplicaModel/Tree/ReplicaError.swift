@@ -4,9 +4,9 @@ package import SystemPackage
 package enum ReplicaError: Error, Hashable, Sendable {
     /// The errno of a system call.
     case errno(Errno)
-    /// The folder's listing is not here: have ``Domain/list(_:)`` bring it, then ask again.
+    /// The folder is not listed: call ``Domain/list(_:)``, then retry.
     case needsListing(ItemNumber)
-    /// The file's content is not here: have ``Domain/hydrate(_:range:)`` bring it, then ask again.
+    /// The file's content is not local: call ``Domain/hydrate(_:range:)``, then retry.
     case needsContent(ItemNumber)
 
     /// The errno for callers that cannot wait.
@@ -18,14 +18,14 @@ package enum ReplicaError: Error, Hashable, Sendable {
     }
 }
 
-/// An item as the kernel is told of it: its inode number and attributes.
+/// An item as reported to the kernel: its inode number and attributes.
 package struct Entry: Sendable {
     package var number: ItemNumber
     /// Increased when another file takes the item's place in the backing tree while the kernel knows it: a new inode to
     /// the kernel.
     package var generation: UInt32
     package var status: FileStatus
-    /// Whether the attributes may be cached: false while somebody writes to the backing file directly.
+    /// Whether the attributes may be cached: false while a program writes to the backing file directly.
     package var isSteady: Bool
 }
 
@@ -33,7 +33,7 @@ package struct Entry: Sendable {
 package struct Caller: Sendable {
     package var user: UInt32
     package var group: UInt32
-    /// Taken off the mode of what is created.
+    /// Removed from the mode of created entries (umask).
     package var umask: UInt16
 
     package init(user: UInt32, group: UInt32, umask: UInt16 = 0) {

@@ -1,15 +1,15 @@
-/// What the store and the domain's options say of all items.
+/// The properties of the store and of the domain's options that apply to all items.
 struct StorePolicy {
-    /// Whether programs may do only what the store's capabilities allow.
+    /// Whether the store's capabilities are enforced for programs.
     var enforcesCapabilities = false
     /// Which mode bits and attributes are taken from the store.
     var privileges = Privileges()
-    /// Whether it is recorded when files are used.
+    /// Whether the times at which files are used are recorded.
     var recordsUse = false
     /// Whether the store has a trash.
     var keepsTrash = false
-    /// Whether the store can tell names apart that differ in case.
+    /// Whether names that differ only in case are distinct in the store.
     var isCaseSensitive = true
-    /// Whether the store knows which template an item was made from. Otherwise it may have the item already when it is sent again.
+    /// Whether the store knows the template of an item. If not, it may already have the item when it is sent again.
     var recognizesCreates = true
 }

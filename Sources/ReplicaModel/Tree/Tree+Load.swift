@@ -16,7 +16,7 @@ extension Tree {
             do throws(ReplicaError) {
                 try compare(folder)
             } catch {
-                // It is compared where it is found, or not at all.
+                // It is compared at the place where it is found, or not at all.
                 scan.compared.remove(folder.number)
                 throw error
             }
@@ -24,7 +24,7 @@ extension Tree {
         return folder.children ?? [:]
     }
 
-    /// Whether a scan has not found the folder, or one above it, where it was: it is compared where it is found again.
+    /// Whether a scan did not find the folder, or one above it, at its place: it is compared where it is found again.
     private func isAway(_ folder: Node) -> Bool {
         var here: Node? = folder
         while let node = here {
@@ -58,12 +58,12 @@ extension Tree {
         return try find(row)
     }
 
-    /// The node of the file or folder that programs see under this inode number; nil if there is none.
+    /// The node of the file or folder with this inode number for programs; nil if there is none.
     func findShown(_ number: ItemNumber) throws(ReplicaError) -> Node? {
         if let node = items[inode: number] { return node }
         if let node = try find(number), node.inodeNumber == number { return node }
         guard !items.holdsAll else { return nil }
-        // The name that the number came from is gone, but the file has others.
+        // The name whose number it is has gone, but the file has others.
         for row in try reading({ try ItemRow.withOther(inodeNumber: number, in: $0) }) {
             if let node = try find(ItemNumber(row.number)), node.inodeNumber == number {
                 return items[inode: number] ?? node
@@ -95,7 +95,7 @@ extension Tree {
         return items[number]
     }
 
-    /// Loads everything that waits to be sent, and what was open for writing.
+    /// Loads everything that waits to be sent, and the files that were open for writing.
     func loadPending() throws(ReplicaError) {
         let rows = try reading { try ItemRow.pending(in: $0) }
         for row in rows {

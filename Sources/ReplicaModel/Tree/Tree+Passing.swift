@@ -17,8 +17,8 @@ extension Tree {
         return failure.retryAt.map { $0 > now() } ?? true
     }
 
-    /// What an item of the store is called in a folder here, whose entries are loaded.
-    /// - Parameter node: The item, when it is here already.
+    /// The local name of an item of the store in a folder whose entries are loaded.
+    /// - Parameter node: The item, if it exists here already.
     func nameHere(of item: Item, as node: Node?, in folder: Node) -> FileName {
         guard let meaning = storeNames.passing.meaning(of: item.filename), node?.name != item.filename else {
             return item.filename

@@ -5,7 +5,7 @@ internal import SystemPackage
 /// Identifies a file of the backing tree permanently.
 struct FileIdentity: Hashable {
     var inode: UInt64
-    /// Nanoseconds since the epoch; 0 where the filesystem keeps none.
+    /// Nanoseconds since the epoch; 0 if the filesystem has none.
     var born: Int64
 
     init(_ status: FileStatus) { (inode, born) = (status.inode, status.born.nanoseconds) }
@@ -13,20 +13,20 @@ struct FileIdentity: Hashable {
     init(_ fingerprint: FileFingerprint) { (inode, born) = (fingerprint.inode, fingerprint.born) }
 }
 
-/// The kernel checks permissions by the attributes that it was told, which are those of one particular file. A file
-/// that took over its name, because somebody exchanged the two in the backing tree, may be one that only root may read.
+/// The kernel checks permissions against the attributes that it has, which are those of one particular file. If the
+/// file is exchanged in the backing tree, the new one under the same name may be readable only by root.
 ///
 /// Therefore each node ID of the kernel stands for one backing file. If another file takes its place, the item gets a
 /// new generation, and with it a new node ID, and a call that was allowed for the former file fails with ESTALE: the
 /// kernel then looks the name up again and checks permissions again.
 extension Tree {
-    /// How often a file may be exchanged as long as the kernel knows it: a node ID has 20 bits of the generation, and none may
-    /// come to stand for another file again.
+    /// How often a file may be exchanged while the kernel knows it: a node ID contains 20 bits of the generation, and
+    /// no node ID may ever stand for another file.
     private static let mostGenerations: UInt32 = 1 << 20 - 1
 
-    /// Records which backing file the kernel is about to be told for the node.
-    /// - Returns: The node that has what the kernel holds of the file: it may be another of its names.
-    /// - Throws: ESTALE when it was exchanged too often.
+    /// Records the backing file of the node whose attributes the kernel is about to get.
+    /// - Returns: The node that holds the kernel's references to the file: it may be another of its names.
+    /// - Throws: ESTALE if it was exchanged too often.
     @discardableResult
     func show(_ status: FileStatus, as node: Node) throws(ReplicaError) -> Node {
         let known = items.holder(of: node)
@@ -39,7 +39,7 @@ extension Tree {
             throw .errno(Errno(rawValue: Glibc.ESTALE))
         }
         if items.names(of: node).count > 1 {
-            // Its other names are still the old file's.
+            // Its other names still belong to the old file.
             separate(node)
             node.shown = identity
             return node
@@ -52,7 +52,7 @@ extension Tree {
 
     /// Throws unless a held file is the one that the kernel knows for the node, because its permission check was made
     /// for that one.
-    /// - Throws: ESTALE where it is another.
+    /// - Throws: ESTALE if it is another file.
     func demandShown(_ status: FileStatus, as node: Node) throws(ReplicaError) {
         guard let shown = items.holder(of: node).shown, shown != FileIdentity(status) else { return }
         try show(status, as: node)
@@ -60,7 +60,7 @@ extension Tree {
     }
 
     /// Calls `body` with the node's file, if it is the one that the kernel knows.
-    /// - Throws: ESTALE where it is another, and what `body` throws.
+    /// - Throws: ESTALE if it is another file, and the errors of `body`.
     func hold<Result>(
         _ node: Node, _ body: (HeldFile) throws(Errno) -> Result
     ) throws(ReplicaError) -> Result {
@@ -71,7 +71,7 @@ extension Tree {
 
     /// Opens the node's file, if it is the one that the kernel knows; any other file is left alone.
     /// - Parameter flags: Without `O_TRUNC`, which would.
-    /// - Throws: ESTALE where it is another.
+    /// - Throws: ESTALE if it is another file.
     func openShown(_ node: Node, _ flags: Int32) throws(ReplicaError) -> Int32 {
         let place = try place(of: node)
         let descriptor = try errnos { () throws(Errno) in try place.open(flags) }
@@ -91,8 +91,8 @@ extension Tree {
 }
 
 extension Node {
-    /// Throws unless the held file is the one known for the item: the store's changes of an item must never be applied
-    /// to another file that somebody put in its place.
+    /// Throws unless the held file is the item's known file: the store's changes must never be applied to another file
+    /// that replaced it.
     func demandKnown(_ status: FileStatus) throws(Errno) {
         guard FileIdentity(status) == FileIdentity(fingerprint) else { throw Errno(rawValue: Glibc.ESTALE) }
     }

@@ -2,10 +2,11 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// The replica's items in memory, over the backing tree. Only touched under the replica's lock.
+/// The replica's items in memory, over the backing tree. Only accessed under the replica's lock.
 ///
-/// An item is loaded exactly when its folder's entries are, so that no name is ever half known.
-/// Large: what one lock protects; each property is a value of its own, and each folder's methods are a step of its flow.
+/// An item is loaded exactly when its folder's entries are, so that a folder's names are known completely or not at
+/// all. Large: one lock protects all of it; each property is a separate value, and each source folder has the methods
+/// of its flow.
 final class Tree {
     let root: Node
     let database: ReplicaDatabase
@@ -16,12 +17,12 @@ final class Tree {
     let mark: DatalessMark
     let clock: RunClock
     var unrecorded = Unrecorded()
-    /// What of it is on the disks.
+    /// Which of its state is on the disks.
     var rounds = Rounds()
     var pending = PendingIndex()
     var storeNames: StoreNames
     var answers = AnswerLog()
-    /// What the daemon's own requests at the mount will stand for.
+    /// The changes that the daemon's own requests at the mount will make.
     var presentations = Presentations()
     var wanted = WantedItems()
     var policy = StorePolicy()
@@ -52,7 +53,7 @@ final class Tree {
 
     // MARK: Nodes
 
-    /// The loaded node that the kernel calls `number`.
+    /// The loaded node with the kernel's inode number `number`.
     func node(_ number: ItemNumber) throws(ReplicaError) -> Node {
         guard let node = items[inode: number] else { throw .errno(Errno(rawValue: ESTALE)) }
         return node
@@ -64,8 +65,8 @@ final class Tree {
         return node
     }
 
-    /// A new item in `parent`, in the tree of nodes already.
-    /// - Parameter number: One that the item had before and that nothing else has; nil for a new one.
+    /// Creates a node for a new item in `parent`.
+    /// - Parameter number: The item's former number, if no other item has it; nil for a new one.
     func makeNode(in parent: Node, name: FileName, kind: ItemKind, number former: ItemNumber? = nil) -> Node {
         let node = Node(number: former ?? itemNumbers.take(), parent: parent, name: name, kind: kind)
         if kind == .folder { node.children = [:] }
@@ -151,7 +152,7 @@ final class Tree {
 
     // MARK: Descriptors
 
-    /// An `O_PATH` descriptor of a folder; valid until the lock is given back.
+    /// An `O_PATH` descriptor of a folder; valid until the lock is released.
     func descriptor(of folder: Node) throws(ReplicaError) -> Int32 {
         if folder.descriptor >= 0 { return folder.descriptor }
         guard let parent = folder.parent else { throw .errno(.noSuchFileOrDirectory) }
