@@ -1,6 +1,6 @@
 internal import SystemPackage
 
-/// What a filesystem answers that doesn't implement an operation.
+/// The answers for operations that a filesystem doesn't implement.
 extension FileSystem {
     public var features: Features { [] }
 
@@ -10,7 +10,7 @@ extension FileSystem {
 
     public func forget(_ nodes: UnsafeBufferPointer<Forget>) {}
 
-    /// Counts nothing; names of 255 bytes.
+    /// No counts; names of at most 255 bytes.
     public func statfs(_ context: RequestContext, node: NodeID, reply: consuming StatisticsReply) {
         reply.send(Statistics())
     }

@@ -15,7 +15,7 @@ extension DomainFileSystem {
     }
 
     /// Answers a read as soon as the bytes are local.
-    /// - Parameter attempts: How often more may be fetched for it.
+    /// - Parameter attempts: How many more times content may be fetched for it.
     private func read(
         _ context: RequestContext, _ file: OpenedItem, _ range: Range<Int64>, attempts: Int,
         _ reply: consuming DataReply
@@ -33,7 +33,7 @@ extension DomainFileSystem {
                 guard let passing else { return read(context, file, range, attempts: attempts - 1, reply) }
                 guard file.isSeen(passing.version) else { return reply.fail(.stale) }
                 reply.send(passing.bytes)
-                // What was sent just after the kernel's pages of this content were taken away would stay there for ever.
+                // An answer sent just after the kernel's pages of this content were dropped would stay cached for ever.
                 guard replica.contentVersion(of: file.number) != passing.version else { return }
                 session?.notifier.invalidateInode(file.node)
             }

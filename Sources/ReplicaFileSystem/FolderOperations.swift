@@ -3,9 +3,9 @@ internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
 
-/// Listing folders. An offset is the position after an entry: 1 is `.`, 2 is `..`, and each item has a permanent one. So reading
-/// continues at the right place whatever is created or removed meanwhile, and folders need not be opened: the kernel
-/// caches the listings that it has read until something changes in the folder.
+/// Listing folders. An offset is the position after an entry: 1 is `.`, 2 is `..`, and each item has a permanent one.
+/// So reading continues at the right place even if entries are created or removed meanwhile, and folders need not be
+/// opened: the kernel caches the listings that it has read until something changes in the folder.
 extension DomainFileSystem {
     package func opendir(_ context: RequestContext, node: NodeID, flags: Int32, reply: consuming OpenReply) {
         // Tells the kernel never to ask again.
@@ -63,7 +63,7 @@ extension DomainFileSystem {
             var isFull = false
             for (index, line) in page.lines.enumerated() {
                 let found = line.isDots ? nil : page.entries[index - page.dots]
-                // A name that is gone since the snapshot is left out.
+                // A name that was removed since the snapshot is omitted.
                 guard line.isDots || found != nil else { continue }
                 let entry = found.map { FuseMount.Entry($0) } ?? line.dotsEntry
                 if !isFull { isFull = !line.name.withCString { buffer.add(name: $0, entry: entry, next: line.offset) } }

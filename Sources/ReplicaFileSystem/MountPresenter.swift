@@ -8,8 +8,8 @@ internal import Threads
 /// Makes the system calls on the mount that show remote changes to the kernel and to inotify watchers.
 ///
 /// Each call is made on a separate thread that is waited for with a limit: it may need a folder's lock held by a
-/// program's request, which in turn waits for the engine. The engine then continues without it; the late
-/// call is refused when it arrives, because nobody is waiting for it any more.
+/// program's request, which in turn waits for the engine. The engine then continues without it; the late call is
+/// refused when it arrives, because it was abandoned.
 final class MountPresenter: Presenter {
     private let mountpoint: String
     private let replica: Replica
@@ -61,7 +61,7 @@ final class MountPresenter: Presenter {
         let root = openRoot()
         guard root >= 0 else { return false }
         defer { close(root) }
-        // Whatever else may be mounted there by now must not be changed: the request has to arrive here.
+        // Another filesystem that may be mounted there by now must not be changed: the request has to arrive here.
         var status = Glibc.statvfs()
         guard fstatvfs(root, &status) == 0, calls.isProven(thread) else { return false }
         return call.make(in: root)
@@ -69,11 +69,12 @@ final class MountPresenter: Presenter {
 
     /// Closes the process's descriptors for this thread only.
     ///
-    /// When the daemon is killed, the connection ends with the last descriptor of its device. A thread that is waiting for
-    /// the mount at that moment must not hold that descriptor: nobody would answer it, and it could not be killed.
+    /// When the daemon is killed, the connection ends with the last descriptor of its device. A thread that is waiting
+    /// for the mount at that moment must not hold that descriptor: it would never get an answer, and could not be
+    /// killed.
     private func leaveDescriptors() {
         let firstAfterOutput: UInt32 = 3
-        // Fails before Linux 5.9 only, and then costs no more than that.
+        // Fails only before Linux 5.9, where that protection is missing.
         _ = cl_close_range(firstAfterOutput, .max, UInt32(CL_CLOSE_RANGE_UNSHARE))
     }
 
@@ -85,7 +86,7 @@ final class MountPresenter: Presenter {
 
     func invalidate(_ name: FileName, in folder: ItemNumber) {
         notifier.invalidateEntry(parent: NodeNumber.of(folder), name: name.bytes)
-        // A name that the kernel does not know leaves the listing that it keeps as it is.
+        // Invalidating a name that the kernel does not know doesn't invalidate its cached listing.
         notifier.invalidateInode(NodeNumber.of(folder))
     }
 
@@ -95,7 +96,7 @@ final class MountPresenter: Presenter {
         do throws(ReplicaError) {
             generation = try replica.attributes(of: number).generation
         } catch {
-            // The item is gone; there is nothing the kernel could still show of it.
+            // The item is gone, so the kernel has nothing cached of it.
             return
         }
         notifier.invalidateInode(NodeNumber.of(number, generation: generation))

@@ -27,8 +27,8 @@ enum NodeNumber {
 enum Timeout {
     /// Seconds.
     static let long = 3600.0
-    /// For the status of a file that is open for writing: stores to a mapping change its times unseen by the kernel's own
-    /// inode. Within a tick of the clock that files are stamped with, they would be stamped the same.
+    /// For the status of a file that is open for writing: stores to a mapping change its times without the kernel's
+    /// FUSE inode noticing. Within a tick of the clock for file timestamps, the times would be the same anyway.
     static let tick = 0.001
 }
 
@@ -41,7 +41,8 @@ extension FuseMount.Entry {
 }
 
 extension ReplicaModel.Entry {
-    /// How long the status may be cached, in seconds: not at all when a write that we don't see may take rights from it.
+    /// How long the status may be cached, in seconds: not at all if a write that we don't see may clear its set-ID
+    /// bits.
     var timeout: Double { isSteady ? Timeout.long : status.hasSetID && status.kind == .file ? 0 : Timeout.tick }
 }
 

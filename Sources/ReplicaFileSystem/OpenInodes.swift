@@ -14,7 +14,7 @@ enum IOMode {
 }
 
 extension LockRank {
-    /// Which inodes are open: the session is asked to register a file meanwhile.
+    /// The rank of the table of open inodes: the session registers files under it.
     fileprivate static let openInodes = LockRank(rawValue: 47)
 }
 
@@ -56,7 +56,7 @@ final class OpenInodes: Sendable {
 
     /// Counts the end of an open.
     func leave(_ node: NodeID, _ session: Session?) {
-        // An open that comes after this registers anew.
+        // A later open registers the file again.
         let unused = shard(of: node).withLock { inodes -> BackingID? in
             guard var inode = inodes[node] else { return nil }
             inode.opens -= 1
@@ -66,7 +66,7 @@ final class OpenInodes: Sendable {
         if let unused { session?.unregisterBacking(unused) }
     }
 
-    /// Nil if the kernel cannot, or it does not pay; the daemon then serves the file.
+    /// Nil if passthrough is impossible or does not pay off; the daemon then serves the file.
     private static func backing(of file: OpenFile, _ session: Session?) -> BackingID? {
         guard let session, session.supportsPassthrough,
             BackingChoice.registers(

@@ -81,7 +81,7 @@ extension DomainFileSystem {
                 name, in: parent, mode: UInt16(truncatingIfNeeded: mode & 0o7777),
                 flags: options.flags & ~Self.kernelFlags, caller: caller)
         } catch .errno(.fileExists) where options.flags & O_EXCL == 0 {
-            // It came from the store since the kernel looked: have it look again.
+            // It was created from the store since the kernel's lookup: ESTALE makes the kernel look again.
             throw .errno(.stale)
         }
     }
@@ -112,13 +112,14 @@ extension DomainFileSystem {
             guard NodeNumber.isSame(node, below.generation) else { throw .errno(.stale) }
             let (mode, backing) = try inodes.enter(node, below, session)
             let isPassthrough = mode == .passthrough
-            // A write by somebody else takes the bits, and the kernel runs programs by the mode that it remembers. From now
-            // on it remembers none.
+            // A write by another user clears the bits, but the kernel executes programs by the cached mode. From now on
+            // it caches none.
             if below.isWriter, below.hasSetID, !isNew { session?.expireAttributes(of: node) }
             let item = OpenedItem(node: node, below: below, descriptor: isPassthrough ? -1 : below.descriptor)
             if isPassthrough {
                 Glibc.close(below.descriptor)
-                // Stores to a mapping change the times unseen by the kernel's own inode. Nothing is cached of a new one.
+                // Stores to a mapping change the times without the kernel's FUSE inode noticing. Nothing is cached for
+                // a new one.
                 if below.isWriter, !isNew { session?.notifier.invalidateInode(node, offset: -1) }
             }
             return OpenedFile(handle: files.insert(item), flags: Self.flags(mode), backing: backing)
@@ -133,7 +134,7 @@ extension DomainFileSystem {
     private static func flags(_ mode: IOMode) -> OpenedFile.Flags {
         switch mode {
         case .passthrough: .noFlush
-        // What changes below the kernel's sight is invalidated, so the pages it has are right.
+        // Changes behind the kernel's back are invalidated, so its cached pages are valid.
         case .cached: [.keepCache, .noFlush]
         case .direct: [.directIO, .parallelDirectWrites, .noFlush]
         }

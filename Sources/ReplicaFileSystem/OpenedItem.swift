@@ -51,7 +51,7 @@ final class OpenedItem: Sendable {
         reading.placeholder = current
     }
 
-    /// Records the version of bytes that are read without being kept, since nothing else records that they were seen.
+    /// Records the version of bytes that are read without being kept, since nothing else records that they were read.
     /// - Returns: False if bytes of another version were read.
     func isSeen(_ version: String) -> Bool {
         reading?.withLock { reading in

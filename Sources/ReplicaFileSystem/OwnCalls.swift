@@ -5,8 +5,8 @@ internal import Threads
 /// the prepared change. By thread, so that this process's other requests are handled normally.
 final class OwnCalls: Sendable {
     private struct Call {
-        /// The change that the thread's request is for. One that arrives when nobody waits for it any more must not carry
-        /// out what waits at its place by then.
+        /// The change that the thread's request is for. An abandoned request that arrives late must not carry out a
+        /// later change at the same place.
         var ticket: PresentationTicket
         /// Whether a request has proved that the thread reaches this mount.
         var isProven = false

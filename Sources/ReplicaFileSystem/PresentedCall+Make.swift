@@ -46,9 +46,9 @@ extension PresentedCall {
 extension PresentedItem {
     /// Calls `body` with an `O_PATH` descriptor of the item.
     ///
-    /// The path may have changed, and may change while it is walked: no symlink is followed, the mount is not left, and the
-    /// result is used only if it has the item's number. From then on the descriptor refers to the item, whatever happens to the
-    /// names.
+    /// The path may have changed, and may change while it is walked: no symlink is followed, the mount is not left, and
+    /// the result is used only if it has the item's number. From then on the descriptor refers to the item, even if
+    /// names change.
     /// - Returns: False if the item is not at its place, is not a `type`, or `body` failed. Always before Linux 5.6.
     fileprivate func open(in root: Int32, as type: mode_t? = nil, _ body: (Int32) -> Int32) -> Bool {
         let walked = path.isEmpty ? [0x2E] : [UInt8](path.map(\.bytes).joined(separator: [0x2F]))
@@ -61,7 +61,7 @@ extension PresentedItem {
         }
         guard file >= 0 else { return false }
         defer { close(file) }
-        // As the kernel knows it: an inode's number is not asked for anew.
+        // The number that the kernel has cached: it does not request an inode's number again.
         var status = cl_statx()
         guard cl_statx_of(file, "", CL_AT_EMPTY_PATH | CL_AT_STATX_DONT_SYNC, CL_STATX_ALL, &status) == 0,
             status.ino == number.rawValue, type == nil || mode_t(status.mode) & S_IFMT == type

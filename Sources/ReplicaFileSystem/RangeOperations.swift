@@ -11,7 +11,7 @@ extension DomainFileSystem {
     ) {
         guard let file = files[handle] else { return reply.fail(.badFileDescriptor) }
         answer(context, reply) { [self] () throws(ReplicaError) in
-            // Nothing is left to keep of a file that was replaced.
+            // A file that was replaced has nothing left to keep.
             guard isCurrent(file) else { return }
             var status = stat()
             try withDescriptor(of: file, forWriting: false) { descriptor -> Int32 in

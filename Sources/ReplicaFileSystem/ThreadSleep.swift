@@ -2,12 +2,12 @@ internal import Glibc
 
 /// An uninterruptible sleep of a thread of this process in the kernel, such as for a folder's lock.
 struct ThreadSleep: Equatable {
-    /// How often the thread went to sleep, which distinguishes one sleep from the next.
+    /// The number of times the thread went to sleep, which distinguishes one sleep from the next.
     var count: UInt64
 
     init(count: UInt64) { self.count = count }
 
-    /// Nil when the thread is in none, or is gone.
+    /// Nil if the thread does not sleep, or is gone.
     init?(thread: Int32) {
         let file = open("/proc/self/task/\(thread)/status", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -17,7 +17,7 @@ struct ThreadSleep: Equatable {
         self.init(status: String(decoding: bytes.prefix(max(0, length)), as: UTF8.self))
     }
 
-    /// - Parameter status: As proc(5) has it.
+    /// - Parameter status: The contents of proc_pid_status(5).
     init?(status: String) {
         var (isAsleep, count): (Bool, UInt64?) = (false, nil)
         for line in status.split(separator: "\n") {

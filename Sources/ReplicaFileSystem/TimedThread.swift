@@ -32,7 +32,7 @@ final class TimedThread: Sendable {
         }
     }
 
-    /// Reports that the work is done. False if nobody is waiting any more.
+    /// Reports that the work is done. False if the caller has stopped waiting.
     func finish(_ result: Bool) -> Bool {
         state.withLock { state in
             if case .givenUp = state.outcome { return false }
@@ -42,7 +42,7 @@ final class TimedThread: Sendable {
     }
 
     /// Waits for the result; false if ``WaitLimit`` is exceeded.
-    /// - Parameter givingUp: Called before the work can notice that nobody is waiting.
+    /// - Parameter givingUp: Called before the work can notice that it was abandoned.
     func wait(givingUp: () -> Void) -> Bool {
         var limit = WaitLimit()
         let start = ContinuousClock.now

@@ -2,8 +2,8 @@ internal import FuseMount
 internal import ReplicaModel
 internal import SystemPackage
 
-/// How often an operation is retried after what it lacked was fetched; another change in the store may remove that
-/// again.
+/// How often an operation is retried after the missing content or listing was fetched; another change in the store may
+/// remove it again.
 private let mostAttempts = 8
 
 extension DomainFileSystem {

@@ -4,7 +4,7 @@ public typealias EntryReply = Reply<Entry>
 public typealias AttributesReply = Reply<Attributes>
 /// Answers `statx`.
 public typealias BirthReply = Reply<BirthStatus>
-/// Answers what only succeeds or fails.
+/// Answers operations that only succeed or fail.
 public typealias EmptyReply = Reply<Void>
 /// Answers `open` and `opendir`.
 public typealias OpenReply = Reply<OpenedFile>

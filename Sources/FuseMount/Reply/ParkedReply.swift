@@ -9,7 +9,7 @@ public final class ParkedReply<Answer>: Sendable {
     }
 
     deinit {
-        // Nobody else can take it now; the dropped reply answers EIO.
+        // No other thread can take it now; the dropped reply answers EIO.
         _ = take()
     }
 

@@ -5,7 +5,7 @@ internal import Threads
 /// The common part of all parked replies: the request, and whether its caller was interrupted.
 final class ParkedRequest: Sendable {
     private struct State: @unchecked Sendable {
-        // libfuse's request. Whoever takes it out of here owns it.
+        // libfuse's request. The thread that takes it owns it.
         var request: OpaquePointer?
         var key: UInt = 0
         var isInterrupted = false
@@ -30,7 +30,7 @@ final class ParkedRequest: Sendable {
             state.request = request
             state.key = key
         }
-        // The session may have closed the lot before there was anything to refuse here.
+        // The session may have closed the lot before this request could be refused.
         if lot._withUnsafeGuaranteedRef({ $0.isClosed }) { refuse() }
     }
 

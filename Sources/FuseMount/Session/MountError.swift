@@ -1,4 +1,4 @@
-/// Why a mount did not come about, in one line for a person.
+/// Why a mount failed, in one line for the user.
 public struct MountError: Error, Sendable, CustomStringConvertible {
     public let description: String
 

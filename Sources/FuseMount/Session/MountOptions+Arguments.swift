@@ -2,10 +2,10 @@ internal import CFuse
 internal import Glibc
 
 extension MountOptions {
-    /// What libfuse gets as its command line: the mount is not its affair.
+    /// libfuse's command line, without the options of the mount itself.
     var arguments: [String] { [subtype] }
 
-    /// The words that stand for flags of mount(2), with whether they set or clear it.
+    /// The option names for flags of mount(2), and whether they set or clear the flag.
     private static let words: [String: (flag: Int, sets: Bool)] = [
         "ro": (MS_RDONLY, true), "rw": (MS_RDONLY, false), "nosuid": (MS_NOSUID, true), "suid": (MS_NOSUID, false),
         "nodev": (MS_NODEV, true), "dev": (MS_NODEV, false), "noexec": (MS_NOEXEC, true), "exec": (MS_NOEXEC, false),
@@ -23,7 +23,7 @@ extension MountOptions {
     /// The first of ``extra`` that is no flag of mount(2).
     var unknownWord: String? { extra.first { Self.words[$0] == nil } }
 
-    /// mount(2)'s flags: without set-user-id programs and devices unless that is asked for, as libfuse has it.
+    /// mount(2)'s flags: like libfuse, without set-user-ID programs and devices unless requested.
     private var flags: Int { Self.flags(of: extra + (readOnly ? ["ro"] : [])) }
 
     static func flags(of words: [String]) -> Int {
@@ -33,7 +33,7 @@ extension MountOptions {
         }
     }
 
-    /// Lends what mounting takes for the length of a call.
+    /// Provides the arguments of mount(2) for the duration of a call.
     func withMount<Result>(_ body: (inout cfuse_mount) -> Result) -> Result {
         let kernel = (defaultPermissions ? ["default_permissions"] : []) + (allowOther ? ["allow_other"] : [])
         let helper =
@@ -69,7 +69,7 @@ func libraryMessage(_ fallback: String) -> String {
     return text.isEmpty ? fallback : text
 }
 
-/// Lends strings as an argument vector for the length of a call.
+/// Provides strings as an argument vector for the duration of a call.
 func withArguments<Result>(
     _ words: [String], _ body: (Int32, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {

@@ -1,11 +1,11 @@
 /// How a filesystem is mounted and served.
 public struct MountOptions: Sendable {
-    /// What `mount` and `df` show as the source.
+    /// The source that `mount` and `df` show.
     public var fsName: String
     /// The mount's type is `fuse.` and this.
     public var subtype: String
     public var readOnly = false
-    /// Users other than the one who mounts may use it. Unless root mounts, fuse.conf must allow it.
+    /// Other users may access the mount. Unless root mounts it, fuse.conf must allow that.
     public var allowOther = false
     /// The kernel checks modes and owners; the filesystem only receives permitted requests.
     public var defaultPermissions = true

@@ -1,10 +1,10 @@
 internal import CFuse
 internal import SystemPackage
 
-/// The program that registers backing files for a daemon that may not.
+/// The program that registers backing files for an unprivileged daemon.
 struct Registrar {
     private enum Phase {
-        /// Nothing needed it so far.
+        /// It was not needed yet.
         case new
         case running(cfuse_registrar)
         /// The program does not exist, or has ended.

@@ -21,8 +21,8 @@ extension Session {
     /// The kernel uses the calling thread's credentials for the I/O: call it with the daemon's own, not with a
     /// caller's fsuid. CAP_FSETID is dropped, so that the backing filesystem clears suid and sgid on writes.
     /// Without CAP_SYS_ADMIN, ``MountOptions/passthroughProgram`` registers it, if the user may read and write the file.
-    /// - Throws: EPERM without CAP_SYS_ADMIN and without that program, what the program refuses it for, ELOOP if the file is on a
-    ///   stacked filesystem and `maxStackDepth` does not allow it, EOPNOTSUPP if passthrough is off.
+    /// - Throws: EPERM without CAP_SYS_ADMIN and without that program, the program's reason to refuse, ELOOP if the
+    ///   file is on a stacked filesystem and `maxStackDepth` does not allow it, EOPNOTSUPP if passthrough is off.
     public func registerBacking(_ descriptor: Int32) throws(Errno) -> BackingID {
         let (handle, isPrivileged) = state.withLock { ($0.supportsPassthrough ? $0.handle : nil, $0.isPrivileged) }
         guard let handle else { throw .notSupported }
@@ -36,8 +36,9 @@ extension Session {
         return BackingID(rawValue: result)
     }
 
-    /// Invalidates a node's attributes synchronously: the kernel asks for them at their next use, whatever answers are in flight.
-    /// Only for a node that the request on this thread keeps referenced; takes no lock that the request may hold.
+    /// Invalidates a node's attributes synchronously: the kernel requests them at their next use, even if an answer is
+    /// in flight. Only for a node that the request on this thread keeps referenced; takes no lock that the request may
+    /// hold.
     public func expireAttributes(of node: NodeID) {
         guard let handle = state.withLock({ $0.handle }) else { return }
         let attributesOnly = -1

@@ -11,7 +11,7 @@ private enum KernelFlag {
     static let overIOUring: UInt64 = 1 << 41
 }
 
-/// How many reads ahead and writes back may be under way: parked reads must not hold up the others.
+/// How many read-aheads and write-backs may be in flight: parked reads must not block the others.
 private let maxBackground: UInt32 = 1024
 /// libfuse's buffers and ours hold this and the headers.
 private let maxWrite: UInt32 = 1 << 20
@@ -25,7 +25,7 @@ extension Session {
         let offered = cfuse_init_offered()
         let hasRings = makeRings(offered: offered)
         var wanted = UInt32(FUSE_CAP_DONT_MASK)
-        // Splices go to the device, which knows nothing of what comes over a ring.
+        // Splices go to the device, which doesn't know requests that came over a ring.
         if !hasRings { wanted |= UInt32(FUSE_CAP_SPLICE_WRITE) | UInt32(FUSE_CAP_SPLICE_MOVE) }
         if features.contains(.posixACL) { wanted |= UInt32(FUSE_CAP_POSIX_ACL) }
         if features.contains(.export) { wanted |= UInt32(FUSE_CAP_EXPORT_SUPPORT) }
@@ -35,13 +35,13 @@ extension Session {
             connection.pointee.want &= ~UInt32(FUSE_CAP_AUTO_INVAL_DATA)
         }
         connection.pointee.want |= wanted & connection.pointee.capable
-        // Its first form strips on every change of owner and size without being asked; we say when by the second.
+        // The first version clears the bits at every change of owner and size; with the second we decide when.
         connection.pointee.want &= ~UInt32(FUSE_CAP_HANDLE_KILLPRIV)
         startWithKernelFlags(offered: offered, hasRings: hasRings)
         fileSystem.start(self)
     }
 
-    /// Whether the kernel is to hand over requests by rings: it offers that where the administrator has it on
+    /// Whether requests come over io_uring: the kernel offers it if the administrator has enabled it
     /// (`/sys/module/fuse/parameters/enable_uring`).
     private func makeRings(offered: UInt64) -> Bool {
         guard offered & KernelFlag.overIOUring != 0, let pool = state.withLock({ $0.pool }) else { return false }

@@ -11,7 +11,7 @@ extension Session {
         guard var identity = mounted else { throw .invalidArgument }
         let error = cfuse_unmount_identified(&identity, lazy)
         guard error == 0 else { throw Errno(rawValue: error) }
-        // Still in use, the connection would live on unseen.
+        // If the mount is still in use, the connection would stay alive invisibly.
         if lazy { end() }
     }
 

@@ -17,7 +17,7 @@ public final class Session: Sendable {
         /// Identifies our mount, because another one may be at its path by now.
         var identity: cfuse_mount_identity?
         var supportsPassthrough = false
-        /// Whether this process may register backing files itself, as far as is known.
+        /// Whether this process may register backing files itself, until the kernel refuses.
         var isPrivileged = true
         // libfuse's session and the workers, from `init` and `mount` until `run` ends.
         nonisolated(unsafe) var handle: OpaquePointer?
@@ -32,7 +32,7 @@ public final class Session: Sendable {
     let lot = ParkingLot()
     /// A filesystem may take it while holding its own locks.
     let state = Locked(State(), rank: .innermost)
-    /// Asked the same way, one file at a time.
+    /// Used in the same way, for one file at a time.
     let registrar = Locked(Registrar(), rank: .innermost)
 
     /// Creates a session; nothing is mounted yet.
@@ -51,7 +51,7 @@ public final class Session: Sendable {
 
     deinit {
         let handle = state.withLock { $0.handle }
-        // Only a session that never ran still has one.
+        // Only a session that never ran still has a handle.
         if let handle { release(handle, pool: state.withLock { $0.pool }) }
     }
 
@@ -95,7 +95,7 @@ public final class Session: Sendable {
         notifier.start(Unmanaged.passUnretained(self))
         let error = cfuse_pool_start(pool)
         if error == 0 { cfuse_pool_wait(pool) }
-        // The workers go on, refusing all, until nothing here can wait for the kernel any more.
+        // The workers continue, refusing all requests, until nothing in this process can wait for the kernel any more.
         state.withLock { $0.phase = .ending }
         cfuse_pool_end(pool)
         lot.close()
@@ -111,9 +111,9 @@ public final class Session: Sendable {
         if error != 0 { throw Errno(rawValue: error) }
     }
 
-    /// Gives back the connection, and takes away what is left of the mount.
+    /// Closes the connection and removes the remains of the mount.
     private func release(_ handle: OpaquePointer, pool: OpaquePointer?) {
-        // An aborted connection leaves its mount behind. What can't be taken away is left to the next mount.
+        // An aborted connection leaves its mount behind. If it can't be removed, the next mount does it.
         if var identity = state.withLock({ $0.identity }) { _ = cfuse_unmount_identified(&identity, true) }
         if let pool { cfuse_pool_free(pool) }
         registrar.withLock { $0.end() }

@@ -8,7 +8,7 @@ public struct Statistics: Sendable {
         self.status = status
     }
 
-    /// A filesystem that has nothing to count: no blocks, names of 255 bytes.
+    /// A filesystem without counts: no blocks, names of at most 255 bytes.
     public init() {
         status = Glibc.statvfs()
         status.f_bsize = 4096

@@ -15,9 +15,9 @@ struct BegunRemoval: Codable, Equatable {
 
 /// A removal of the domain was begun and not finished. Another removal continues it.
 package struct RemovalNotFinished: Error, Sendable {
-    /// What stood in the way; nil when it was broken off.
+    /// Why it failed; nil if it was interrupted.
     package var cause: (any Error)?
-    /// Where what was kept is so far; nil when there is nothing.
+    /// The folder with the files kept so far; nil if there are none.
     package var preserved: FilePath?
 }
 

@@ -3,21 +3,21 @@ package import SystemPackage
 
 /// An unresolved conflict: both sides changed a file (MODEL.md#conflicts).
 package struct Conflict: Sendable, Hashable {
-    /// The item that has the store's version; nil when it is gone.
+    /// The item with the store's version; nil if it is gone.
     package var original: [FileName]?
-    /// The item that has the local bytes.
+    /// The item with the local bytes.
     package var copy: [FileName]
     /// When it was found.
     package var date: Timestamp
 }
 
-/// Which side of a conflict stays under the item's name.
+/// The side of a conflict that keeps the item's name.
 package enum ConflictSide: Sendable, Hashable, CaseIterable {
     /// The local bytes become the item's newer content.
     case local
     /// The store's version stays; the copy is deleted.
     case remote
-    /// Both stay as they are.
+    /// Both stay unchanged.
     case both
 }
 
@@ -41,7 +41,8 @@ extension Domain {
     }
 
     /// Resolves a conflict.
-    /// - Parameter path: The copy's, or the original's, which stands for its newest copy where only one can stay.
+    /// - Parameter path: The path of the copy, or of the original, which then means its newest copy if only one can be
+    ///   kept.
     /// - Throws: ENOENT; EINVAL when there is no conflict at the path; EIO when the database can't be used.
     package func resolve(_ path: [FileName], keep side: ConflictSide) async throws(Errno) {
         let held = try await hold(path, listing: false)

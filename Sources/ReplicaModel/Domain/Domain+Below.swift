@@ -29,7 +29,7 @@ extension Domain {
         return found
     }
 
-    /// The entries of a folder by their names; none where it isn't listed.
+    /// The entries of a folder by name; empty if it isn't listed.
     func children(of folder: ItemNumber) throws(Errno) -> [ListedChild] {
         do throws(ReplicaError) {
             return try replica.listedChildren(of: folder) ?? []

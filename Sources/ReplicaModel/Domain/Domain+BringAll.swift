@@ -4,12 +4,12 @@ internal import SystemPackage
 private struct Absent {
     var path: [FileName]
     var kind: ItemKind
-    /// Bytes of its content that are not here.
+    /// The number of bytes of its content that are not local.
     var missing: Int64
 }
 
 extension Domain {
-    /// Lists all at a path and below it, so that it is known how much there is; then brings the contents.
+    /// Lists everything at and below a path, to determine the total; then downloads the contents.
     /// - Parameter isPinnedOnly: Whether unpinned items below are left out.
     func bringAll(at path: [FileName], isPinnedOnly: Bool, _ work: Work) async throws(Errno) -> Download {
         let top = try await absent(at: path)
@@ -42,8 +42,8 @@ extension Domain {
         return Absent(path: path, kind: kind, missing: missing)
     }
 
-    /// - Parameter top: What was asked for.
-    /// - Returns: A folder's entries; nil when it can't be had.
+    /// - Parameter top: The requested item.
+    /// - Returns: A folder's entries; nil if it can't be listed.
     private func bring(
         _ item: Absent, of top: [FileName], _ work: Work, _ result: inout Download
     ) async throws(Errno) -> [ListedChild]? {

@@ -7,8 +7,8 @@ extension Domain {
     /// and power cuts, unless it is temporary. The last call wins.
     /// - Parameters:
     ///   - reason: One line for people.
-    ///   - isTemporary: Whether the next start ends it: for the time in which the store, or this program, is replaced.
-    /// - Throws: The database's error; what is in force stays then.
+    ///   - isTemporary: Whether the next start ends it: for the time in which the store or this program is replaced.
+    /// - Throws: The database's error; then nothing changes.
     package func disconnect(reason: String, isTemporary: Bool = false) throws {
         try replica.database.write { try Meta.disconnected.write(isTemporary ? nil : reason, to: $0) }
         try replica.database.makeDurable()
@@ -29,7 +29,7 @@ extension Domain {
         engine.retryAll()
     }
 
-    /// Why the domain is disconnected, and how long; nil when it is not.
+    /// Why, and until when, the domain is disconnected; nil if it is not.
     package var disconnectedReason: String? { engine.state.withLock { $0.disconnected?.words } }
 
     /// Retries everything that waits after a failure, immediately.
@@ -61,7 +61,7 @@ extension Domain {
         wakeSignal.signal()
     }
 
-    /// Reports that the cause of an error is gone: everything that waits because of it continues (signalErrorResolved).
+    /// Reports that the cause of an error is gone: everything that waits for that continues (signalErrorResolved).
     /// - Parameter code: A ``RemoteStoreError/code``.
     /// - Throws: EINVAL for a code that no item waits for: only notAuthenticated, insufficientQuota,
     ///   readOnly, serverUnreachable, busy, cannotSynchronize and excludedFromSync can be resolved.
@@ -78,7 +78,7 @@ extension Domain {
         wakeSignal.signal()
     }
 
-    /// The codes that ``resolved(_:)`` takes.
+    /// The codes that ``resolved(_:)`` accepts.
     package static let resolvable: Set<String> = [
         "notAuthenticated", "insufficientQuota", "readOnly", "serverUnreachable", "busy",
         "cannotSynchronize", "excludedFromSync",

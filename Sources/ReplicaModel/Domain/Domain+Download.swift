@@ -16,13 +16,13 @@ package struct Download: Sendable {
 }
 
 extension Domain {
-    /// Brings a file's content, or a range of it; of a folder its listing, one level deep: what is in it stays
-    /// dataless (MODEL.md#content, requestDownloadForItem).
+    /// Downloads a file's content, or a range of it, or a folder's listing, whose entries stay dataless
+    /// (MODEL.md#content, requestDownloadForItem).
     /// - Parameters:
-    ///   - range: In bytes, cut to the file's size; nil for all. Ignored for a folder.
-    ///   - waits: Whether to return when it is here; else as soon as it is under way.
+    ///   - range: In bytes, clamped to the file's size; nil for all. Ignored for a folder.
+    ///   - waits: Whether to return when it is local; otherwise returns as soon as the download has started.
     ///   - work: Receives the progress.
-    /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` and ``hydrate(_:range:)`` throw.
+    /// - Throws: ENOENT; ENOTDIR; the errors of ``list(_:)`` and ``hydrate(_:range:)``.
     package func download(
         _ path: [FileName], range: Range<Int64>? = nil, waits: Bool, work: Work = Work()
     ) async throws(Errno) {
@@ -38,9 +38,11 @@ extension Domain {
         try await bring(held, range, work, bytes)
     }
 
-    /// Brings everything below a folder, listings and contents. One item that can't be had doesn't stop the others.
+    /// Downloads everything below a folder, listings and contents. An item that can't be downloaded doesn't stop the
+    /// others.
     /// - Parameters:
-    ///   - waits: Whether to return when all is here; else as soon as it is under way, and what fails is an event.
+    ///   - waits: Whether to return when everything is local; otherwise returns as soon as the download has started,
+    ///     and failures are reported as events.
     ///   - work: Receives the progress; everything is listed and counted before the first content is fetched.
     /// - Throws: ENOENT; ENOTDIR; ENETDOWN when the domain is disconnected; EINTR when cancelled.
     package func downloadAll(
@@ -78,7 +80,7 @@ extension Domain {
         }
     }
 
-    /// - Parameter bytes: How many of it are not here.
+    /// - Parameter bytes: The number of its bytes that are not local.
     func bring(
         _ held: HeldItem, _ range: Range<Int64>?, _ work: Work, _ bytes: Int64
     ) async throws(Errno) {

@@ -15,11 +15,11 @@ package struct Eviction: Sendable, Hashable {
 }
 
 extension Domain {
-    /// Gives back the space of content that the store has too (statement 40). Names, sizes, times and attributes
-    /// stay, and so do the listings of folders: they are read offline as before. Of a folder, everything below it.
+    /// Frees the space of content that the store has too (statement 40). For a folder, evicts everything below it.
+    /// Names, sizes, times and attributes stay, and so do the listings of folders, which can still be read offline.
     /// - Parameters:
-    ///   - isStrict: Whether nothing is evicted when something refuses: the first refusal is the result, like
-    ///     nonEvictableChildren. Else as much as possible is evicted.
+    ///   - isStrict: Whether nothing is evicted if any item can't be: the first refusal is the result, like
+    ///     nonEvictableChildren. Otherwise as much as possible is evicted.
     ///   - work: Receives the progress.
     /// - Throws: ENOENT; ENOTDIR; EIO when the database can't be written.
     package func evict(_ path: [FileName], isStrict: Bool, work: Work = Work()) async throws(Errno) -> Eviction {
@@ -29,9 +29,9 @@ extension Domain {
         return try evict(held, path, isStrict: isStrict, work)
     }
 
-    /// Evicts what is below a folder as far as it goes, and then forgets the listings of folders in which all is
-    /// evicted: they are dataless themselves and asked for again when they are next read. A folder that is in use
-    /// keeps its listing, and so does one whose entries have what the store can't keep (MODEL.md#eviction).
+    /// Evicts as much as possible below a folder, then drops the listings of folders whose entries are all evicted:
+    /// these folders are dataless themselves, and are listed again when they are next read. A folder in use keeps its
+    /// listing, and so does one whose entries have attributes that the store can't keep (MODEL.md#eviction).
     /// - Throws: The errors of ``evict(_:isStrict:work:)``; EINVAL if it is not a folder.
     package func forget(_ path: [FileName], work: Work = Work()) async throws(Errno) -> Eviction {
         let held = try await hold(path, listing: false)

@@ -9,8 +9,8 @@ struct HeldItem: Sendable {
 
 extension Domain {
     /// Finds the item at a path and keeps it loaded until ``release(_:)``.
-    /// - Parameter listing: Whether folders on the way that were never listed are listed now.
-    /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` throws.
+    /// - Parameter listing: Whether unlisted folders on the path are listed now.
+    /// - Throws: ENOENT; ENOTDIR; the errors of ``list(_:)``.
     func hold(_ path: [FileName], listing: Bool) async throws(Errno) -> HeldItem {
         while true {
             let folder: ItemNumber
@@ -29,7 +29,7 @@ extension Domain {
 }
 
 extension Replica {
-    /// - Throws: ``ReplicaError/needsListing(_:)`` where a folder on the way was never listed.
+    /// - Throws: ``ReplicaError/needsListing(_:)`` if a folder on the path was never listed.
     func hold(_ path: [FileName]) throws(ReplicaError) -> HeldItem {
         try withTreeWaking { (tree) throws(ReplicaError) in
             var node = tree.root

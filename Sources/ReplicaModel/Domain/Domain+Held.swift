@@ -2,17 +2,17 @@ internal import GRDB
 internal import SystemPackage
 internal import Threads
 
-/// What ``Domain/restore()`` did.
+/// The result of ``Domain/restore()``.
 package struct Restoration: Sendable, Hashable {
     /// Items that are sent to the store again.
     package var items = 0
-    /// Items that still wait: their content is not here.
+    /// Items that still wait because their content is not local.
     package var left = 0
 }
 
 extension Domain {
-    /// Lets a held mass deletion go on (MODEL.md#deletion), or takes what the store has now for its content where it is
-    /// another than before.
+    /// Lets a held mass deletion continue (MODEL.md#deletion), or accepts the content of a store that is not the same
+    /// one as before.
     /// - Returns: The number of deleted items; nil if nothing waits for approval.
     @discardableResult
     package func approve() -> Int? {
@@ -30,8 +30,8 @@ extension Domain {
         return count
     }
 
-    /// The opposite: the store is to have again what it deleted and is held, as far as it is here.
-    /// - Returns: Nil when nothing is held.
+    /// The opposite: uploads the held items again to the store that deleted them, as far as they are local.
+    /// - Returns: Nil if nothing is held.
     /// - Throws: The database's error.
     package func restore() throws -> Restoration? {
         guard engine.state.withLock({ $0.deletions.held > 0 }) else { return nil }
@@ -66,7 +66,7 @@ extension Replica {
         (done.items, done.left) = (restored.count, left.count)
         try record { [restored, left] rows in
             for identifier in restored { try Incoming.removeDeletion(of: identifier, from: rows) }
-            // Each by itself: the folder that stood for them is one of the store's again.
+            // Each is noted separately: the deletion of their folder, which included them, is no longer noted.
             try Incoming.write(left, anchor: nil, to: rows)
         }
         return done

@@ -3,8 +3,8 @@ package import SystemPackage
 internal import Threads
 
 extension Domain {
-    /// What is known of the item at a path below the root.
-    /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` throws where a folder on the way was never listed.
+    /// The state of the item at a path below the root.
+    /// - Throws: ENOENT; ENOTDIR; the errors of ``list(_:)`` if a folder on the path was never listed.
     package func item(at path: [FileName]) async throws(Errno) -> ItemReport {
         let held = try await hold(path, listing: true)
         defer { release(held) }

@@ -1,7 +1,7 @@
 internal import GRDB
 
 extension Domain {
-    /// Items read at a time.
+    /// The number of items read at a time.
     private static let batch = 256
 
     /// Passes the items that meet a condition to `body`, in the order of their numbers.
@@ -29,7 +29,7 @@ extension Domain {
     }
 }
 
-/// Finds the paths of rows, each folder once.
+/// Finds the paths of rows, looking up each folder once.
 struct PathReader {
     private var known: [ItemNumber: (path: [FileName], isPinned: Bool)] = [.root: ([], false)]
 

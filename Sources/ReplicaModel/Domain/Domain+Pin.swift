@@ -2,20 +2,23 @@ package import SystemPackage
 
 extension Domain {
     /// Keeps an item's content and that of everything below it local, now and in future: items that are created, moved
-    /// or changed there are fetched too. In force when this returns (MODEL.md#eviction); fetching continues in the
-    /// background.
-    /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` throws; EIO when the database can't be written.
+    /// or changed there are fetched too. Takes effect before this returns (MODEL.md#eviction); fetching continues in
+    /// the background.
+    /// - Throws: ENOENT; ENOTDIR; the errors of ``list(_:)``; EIO if the database can't be written.
     package func pin(_ path: [FileName]) async throws(Errno) { try await setPin(true, path) }
 
-    /// The same, and returns when all that is pinned by it is here. One item that can't be had doesn't stop the others.
+    /// Like ``pin(_:)``, but returns when everything pinned by it is local. An item that can't be downloaded doesn't
+    /// stop the others.
     /// - Parameter work: Receives the progress.
-    /// - Throws: As ``pin(_:)``; ENETDOWN when the domain is disconnected; EINTR when cancelled: it is in force then too.
+    /// - Throws: As ``pin(_:)``; ENETDOWN if the domain is disconnected; EINTR if cancelled, in which case the pin
+    ///   stays.
     package func pinAndBring(_ path: [FileName], work: Work = Work()) async throws(Errno) -> Download {
         try await pin(path)
         return try await bringAll(at: path, isPinnedOnly: true, work)
     }
 
-    /// Undoes ``pin(_:)`` for an item and what is below it, also inside of a pinned folder. In force when this returns.
+    /// Undoes ``pin(_:)`` for an item and everything below it, also inside a pinned folder. Takes effect before this
+    /// returns.
     package func unpin(_ path: [FileName]) async throws(Errno) { try await setPin(false, path) }
 
     private func setPin(_ isPinned: Bool, _ path: [FileName]) async throws(Errno) {

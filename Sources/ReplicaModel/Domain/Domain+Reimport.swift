@@ -4,9 +4,9 @@ internal import Threads
 
 extension Domain {
     /// Offers an item and everything known below it to the store again: their identifiers are no longer valid, the
-    /// store may have them already (statements 27 to 39). Returns when the reimport has begun; when all was handed
-    /// over the store's ``RemoteStore/importDidFinish()`` is called, once for all imports that overlap.
-    /// - Throws: ENOENT for an item that is not here, as of a folder never listed (statement 34); EIO when the
+    /// store may have them already (statements 27 to 39). Returns when the reimport has begun. When everything was
+    /// sent, the store's ``RemoteStore/importDidFinish()`` is called, once for all overlapping imports.
+    /// - Throws: ENOENT for an unknown item, for example in a folder that was never listed (statement 34); EIO if the
     ///   database can't be written.
     package func reimport(below path: [FileName]) async throws(Errno) {
         let held = try await hold(path, listing: false)

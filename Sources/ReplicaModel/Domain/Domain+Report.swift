@@ -26,7 +26,7 @@ extension Domain {
 
 extension SyncEngine {
     /// What the domain is doing, and why.
-    /// - Parameter isMoving: Whether something pending does not wait for a person.
+    /// - Parameter isMoving: Whether a pending item does not wait for the user.
     func standing(isMoving: Bool) -> (DomainReport.State, String?) {
         let (disconnected, held, storeFailure, isImporting, isBusy) = state.withLock { state in
             (
@@ -56,7 +56,7 @@ extension SyncEngine {
     /// - Parameter unsentBytes: The recorded number, so that many items need not be counted again.
     func uploads(unsentBytes: Int64) -> TransferReport? {
         let now = replica.now()
-        // Both at one moment: what becomes sent ceases to be pending, and is to count once.
+        // Both at the same moment: an item that was sent is no longer pending, and must count once.
         return replica.withTree { tree in
             statistics.withLock { statistics in
                 guard !tree.pending.isEmpty else { return nil }
@@ -97,19 +97,19 @@ extension SyncEngine {
 }
 
 extension Tree {
-    /// Bytes of the contents that are still to be sent.
+    /// The number of bytes of content that are still to be sent.
     fileprivate func unsentBytes(but others: [ItemNumber: Int64]) -> Int64 {
         pending.values.reduce(0) { others[$1.number] == nil ? $0.saturatingAdd($1.unsentBytes) : $0 }
     }
 }
 
 extension Node {
-    /// Bytes of a file's content that are not here.
+    /// The number of bytes of a file's content that are not local.
     var missingBytes: Int64 {
         kind == .file && materialization != .whole ? max(0, fingerprint.size - ranges.count) : 0
     }
 
-    /// Bytes of its content when that is still to be sent, else 0.
+    /// The number of bytes of its content that are still to be sent.
     var unsentBytes: Int64 {
         let isSent = flags.isDisjoint(with: [.deleted, .excluded, .special, .refused])
         return kind == .file && dirty.contains(.contents) && isSent ? fingerprint.size : 0

@@ -1,12 +1,12 @@
 package import SystemPackage
 
 extension Domain {
-    /// Uploads an item again although nothing has changed: at least these of its fields, if it has them (statement 41).
-    /// This asks a store again that may decide differently now, and may also answer
-    /// ``RemoteStoreError/excludedFromSync``. Returns when the request would survive a crash, not when it is sent.
-    /// - Throws: ENOENT; ENOTDIR; what ``list(_:)`` throws where a folder on the way was never listed; ENODATA for
-    ///   `contents` that are not all here, or of no file; EINVAL for the root, a special file or no field at all; EIO
-    ///   when the database can't be written.
+    /// Uploads an item again although it has not changed: at least these of its fields, if it has them (statement 41).
+    /// The store may decide differently now, and may also answer ``RemoteStoreError/excludedFromSync``. Returns when
+    /// the request would survive a crash, not when it was sent.
+    /// - Throws: ENOENT; ENOTDIR; the errors of ``list(_:)`` if a folder on the path was never listed; ENODATA for
+    ///   `contents` that are not completely local, or of an item that is not a file; EINVAL for the root, a special
+    ///   file or an empty set of fields; EIO if the database can't be written.
     package func requestModification(of fields: ItemFields, at path: [FileName]) async throws(Errno) {
         let held = try await hold(path, listing: true)
         defer { release(held) }

@@ -15,7 +15,7 @@ extension Domain {
 
     private func becomeStable(_ work: Work) async throws {
         let firstPull = engine.askForPull()
-        // What the store had may make more to send, like a conflict's copy: another round then.
+        // The store's changes may cause new uploads, for example of a conflict copy: another round follows then.
         for _ in 0..<4 {
             try await awaitScan(work)
             let isQuiet = try await drain(
@@ -34,8 +34,8 @@ extension Domain {
 
     /// Waits until the store has all earlier changes of an item and of everything below it, except of items that were
     /// moved there.
-    /// - Parameter work: Told how far it has come.
-    /// - Throws: ENOENT; ENOTDIR; ``ItemError`` when the store will not have one of the items; `CancellationError`.
+    /// - Parameter work: Receives the progress.
+    /// - Throws: ENOENT; ENOTDIR; ``ItemError`` if the store rejects one of the items; `CancellationError`.
     package func waitForChanges(below path: [FileName], work: Work = Work()) async throws {
         let held = try await hold(path, listing: false)
         defer { release(held) }
@@ -78,7 +78,7 @@ extension Domain {
             } > last
     }
 
-    /// Waits for the comparison of tree and database, whose findings have to be sent.
+    /// Waits for the scan of the tree, whose findings have to be sent.
     private func awaitScan(_ work: Work) async throws {
         let found = work.counts.itemsTotal
         try await poll {
@@ -89,7 +89,7 @@ extension Domain {
         work.setFound(items: found, bytes: work.counts.bytesTotal)
     }
 
-    /// Waits until the changes that came with these numbers are applied, or `isQuiet`.
+    /// Waits until the changes with these sequence numbers are applied, or `isQuiet`.
     private func awaitApplied(upTo last: Int64, _ work: Work, isQuiet: () -> Bool) async throws {
         func count() throws -> Int {
             try replica.database.read { rows in
@@ -100,7 +100,7 @@ extension Domain {
         var looks = 0
         try await poll {
             looks += 1
-            // Counting costs more than finding the first.
+            // Counting takes longer than finding the first.
             if looks % 25 == 0 { work.setLeft(items: try count(), bytes: 0) }
             return try isApplied(upTo: last) || isQuiet()
         }
@@ -124,7 +124,7 @@ extension SyncEngine {
         return number
     }
 
-    /// Whether both sides are in step, and the store was asked.
+    /// Whether both sides are in sync, after a successful pull.
     fileprivate func isQuiet(after pull: Int) -> Bool {
         state.withLock { $0.pulls.done >= pull } && isQuiet()
     }
@@ -132,7 +132,7 @@ extension SyncEngine {
 
 extension Replica {
     /// The pending items that `isMeant`.
-    /// - Returns: How many bytes of content are to be sent of each.
+    /// - Returns: The number of bytes of content to send for each.
     fileprivate func unsent(_ isMeant: (Tree, Node) -> Bool) -> [ItemNumber: Int64] {
         settleWriters()
         return withTree { tree in
@@ -140,7 +140,7 @@ extension Replica {
         }
     }
 
-    /// The error of an item that waits for a person.
+    /// The error of an item that waits for the user.
     fileprivate func parkedError(among numbers: some Sequence<ItemNumber>) -> ItemError? {
         withTree { tree in
             for number in numbers {

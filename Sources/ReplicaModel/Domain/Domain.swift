@@ -3,8 +3,7 @@ package import Logging
 package import SystemPackage
 internal import Threads
 
-/// One remote store and one local replica of it, in step as well as the network allows.
-/// Large: one method for each request of a person.
+/// A remote store and a local replica of it, which are kept in sync. Large: one method for each request of a user.
 package final class Domain: Sendable {
     package let replica: Replica
     let engine: SyncEngine
@@ -20,7 +19,7 @@ package final class Domain: Sendable {
         var scan: Task<Void, Never>
     }
 
-    /// Whoever opens a replica and an engine in another way; tests do.
+    /// For tests, which open the replica and the engine themselves.
     init(replica: Replica, engine: SyncEngine, store: any RemoteStore, wakeSignal: WakeSignal, lock: Int32) {
         self.replica = replica
         self.engine = engine
@@ -29,9 +28,8 @@ package final class Domain: Sendable {
         self.lock = lock
     }
 
-    /// Opens a domain that was made or imported. Nothing is exchanged with the store before ``start()``.
-    /// - Throws: EBUSY when another process serves the domain; ``RemovalNotFinished``; the errno or the database's error that
-    ///   stands in the way.
+    /// Opens a domain that was created or imported. Nothing is exchanged with the store before ``start()``.
+    /// - Throws: EBUSY if another process serves the domain; ``RemovalNotFinished``; an errno or the database's error.
     package static func open(
         _ folders: StateFolders, store: any RemoteStore, options: DomainOptions = DomainOptions(), log: Logger
     ) throws -> Domain {
@@ -49,7 +47,7 @@ package final class Domain: Sendable {
         }
     }
 
-    /// Begins to scan where that is due, to record and to exchange changes with the store.
+    /// Starts to record changes and to exchange them with the store, after a scan if one is due.
     package func start() {
         let (replica, engine, wakeSignal) = (self.replica, self.engine, self.wakeSignal)
         let isStopping = engine.isStopping
@@ -68,8 +66,8 @@ package final class Domain: Sendable {
         running.withLock { $0 = Running(engine: exchange, upkeep: upkeep, rounds: rounds, scan: scan) }
     }
 
-    /// Stops, records everything and lets another process serve the domain. What is unsent stays pending. A second
-    /// call does nothing.
+    /// Stops, records everything and lets another process serve the domain. Unsent changes stay pending. A second call
+    /// has no effect.
     package func stop() async throws {
         let stopping = running.withLock { running in
             defer { running = nil }
@@ -94,25 +92,25 @@ package final class Domain: Sendable {
         try replica.close()
     }
 
-    /// Brings the listing of a folder that was never listed. Waits for the store, like the first listing must.
-    /// - Throws: ENETDOWN when disconnected, EHOSTUNREACH when the store does not answer, EACCES without a login.
+    /// Fetches the listing of a folder that was never listed. Waits for the store.
+    /// - Throws: ENETDOWN if disconnected, EHOSTUNREACH if the store does not answer, EACCES without a login.
     package func list(_ folder: ItemNumber) async throws(Errno) {
         try await engine.list(folder)
     }
 
-    /// Brings a range of a file's content, or all of it for nil. Readers of the same bytes share one fetch.
-    /// - Throws: As ``list(_:)``; ESTALE when the store's content became another meanwhile; ENOSPC.
+    /// Fetches a range of a file's content, or all of it for nil. Readers of the same bytes share one fetch.
+    /// - Throws: As ``list(_:)``; ESTALE if the store's content changed meanwhile; ENOSPC.
     package func hydrate(_ file: ItemNumber, range: Range<Int64>?) async throws(Errno) {
         try await engine.hydrate(file, range: range)
     }
 
-    /// Brings content for a program that reads. What can't be kept, as a file that is larger than what is left on the disk,
+    /// Provides content for a program that reads. Content that can't be kept, for example because the disk is too full,
     /// passes through memory.
     /// - Parameters:
-    ///   - wanted: What is read.
-    ///   - ahead: What to bring, as far as it is kept.
-    /// - Returns: The bytes of `wanted`, as far as the file has them, when they are not kept; nil when they are here.
-    /// - Throws: As ``hydrate(_:range:)``, but for ENOSPC.
+    ///   - wanted: The range to be read.
+    ///   - ahead: The range to fetch, if the content is kept.
+    /// - Returns: The bytes of `wanted` up to the end of the file, if they are not kept; nil if they are local now.
+    /// - Throws: The errors of ``hydrate(_:range:)`` except ENOSPC.
     package func read(
         _ file: ItemNumber, _ wanted: Range<Int64>, ahead: Range<Int64>
     ) async throws(Errno) -> PassingBytes? {

@@ -17,7 +17,7 @@ package struct DomainEvent: Sendable, Hashable {
         case evicted
         /// A call of the store failed for an item.
         case error
-        /// Both sides changed a file: the local side is a copy now, at the path.
+        /// Both sides changed a file: the local side became a copy, at the path.
         case conflict
         /// The domain's state changed; the detail is the new state.
         case state
@@ -29,7 +29,7 @@ package struct DomainEvent: Sendable, Hashable {
         case pendingSet
     }
     package var kind: Kind
-    /// Below the root; nil where it is about the domain.
+    /// Below the root; nil for an event of the domain.
     package var path: [FileName]?
     /// One line with details, if any.
     package var detail: String?

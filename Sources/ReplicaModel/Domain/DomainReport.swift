@@ -1,6 +1,6 @@
 /// The state of a domain.
 package struct DomainReport: Sendable, Hashable {
-    /// What a domain is doing.
+    /// The activity of a domain.
     package enum State: String, Sendable, Hashable {
         /// Its first replication after an import, or a reimport, is under way.
         case importing
@@ -10,7 +10,7 @@ package struct DomainReport: Sendable, Hashable {
         case idle
         /// The store can't be used now, or there is no space. Everything local works; changes wait.
         case offline
-        /// Disconnected by a person.
+        /// Disconnected by the user.
         case disconnected
         /// A mass deletion waits for ``Domain/approve()``.
         case held
@@ -40,8 +40,8 @@ package struct DomainReport: Sendable, Hashable {
     package var downloads: TransferReport?
 }
 
-/// How far something has come: all transfers of one direction, since there was last none (MODEL.md#content, globalProgress),
-/// or what a person asked for (``Work``).
+/// Progress: of all transfers in one direction since the last idle moment (MODEL.md#content, globalProgress), or of a
+/// user's request (``Work``).
 package struct TransferReport: Sendable, Hashable {
     package var itemsDone: Int
     package var itemsTotal: Int
@@ -51,18 +51,19 @@ package struct TransferReport: Sendable, Hashable {
     package var itemsPerSecond: Double
     /// Mean over the last seconds.
     package var bytesPerSecond: Double
-    /// Seconds that the speeds are a mean over.
+    /// The period of the mean speeds, in seconds.
     package var seconds = 0.0
-    /// Whether the totals are only what was found yet.
+    /// Whether the totals may still grow because counting has not ended.
     package var isCounting = false
 
-    /// Seconds until the end at this speed; nil when it means nothing: while it is counted, after less than three seconds,
-    /// and where it would be days.
+    /// Seconds until the end at this speed; nil if it would be meaningless: during the count, in the first three
+    /// seconds, and if it would be days.
     package var secondsLeft: Double? {
         guard !isCounting, seconds >= Self.shortestMean else { return nil }
         let bytesLeft = Double(bytesTotal) - Double(bytesDone)
         let itemsLeft = Double(itemsTotal) - Double(itemsDone)
-        // A large file is no item for long: then its bytes tell, and the other way round.
+        // The slower of the two counts: a large file completes no item for a long time, many small files transfer few
+        // bytes.
         if bytesLeft > 0, bytesPerSecond <= 0 { return nil }
         let times = [(bytesLeft, bytesPerSecond), (itemsLeft, itemsPerSecond)].filter { $0.0 > 0 && $0.1 > 0 }
         guard let longest = times.map({ $0.0 / $0.1 }).max(), longest <= Self.longestEstimate else { return nil }

@@ -28,7 +28,7 @@ package struct ItemReport: Sendable, Hashable {
     /// The version that the store last confirmed.
     package var version: ItemVersion?
     package var capabilities: Capabilities
-    /// Why it is not in step, if the last attempt failed.
+    /// Why it is not in sync, if the last attempt failed.
     package var error: ItemError?
     /// The transfer under way, if one is.
     package var transfer: ItemTransfer?
@@ -42,11 +42,11 @@ package struct ItemError: Error, Sendable, Hashable {
     package var message: String
     /// Tries so far.
     package var attempts: Int
-    /// When it is retried; nil if it waits for a person or an edit.
+    /// When it is retried; nil if it waits for the user or an edit.
     package var retryAt: Timestamp?
 }
 
-/// How far the transfer of one item has come.
+/// The progress of one item's transfer.
 package struct ItemTransfer: Sendable, Hashable {
     package var isUpload: Bool
     /// Bytes done so far.

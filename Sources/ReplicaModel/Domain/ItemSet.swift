@@ -1,9 +1,9 @@
 /// A set of the domain's items that can be followed (MODEL.md#sets: enumeratorForMaterializedItems and
 /// enumeratorForPendingItems).
 package enum ItemSet: Int, Sendable, Hashable, CaseIterable {
-    /// What is stored on this disk: files with content, folders with a listing, symlinks (statement 42).
+    /// Items stored on this disk: files with content, folders with a listing, symlinks (statement 42).
     case materialized = 0
-    /// What the store does not have yet (statement 43).
+    /// Items that the store does not have yet (statement 43).
     case pending = 1
 
     /// The rows in it. Pending items are found by an index, whose condition is the first part of this one.
@@ -16,18 +16,18 @@ package enum ItemSet: Int, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// What became of a set after an anchor: a batch of it.
+/// A batch of the changes of a set after an anchor.
 package struct ItemSetChanges: Sendable {
     /// An item that left the set.
     package struct Departure: Sendable, Hashable {
         /// The inode number that programs see.
         package var number: ItemNumber
-        /// What the store called it when it came into the set; nil when it had no name for it then.
+        /// The store's identifier when it entered the set; nil if it had none then.
         package var identifier: ItemIdentifier?
-        /// Where it is, below the root; nil when it is gone.
+        /// Its path below the root; nil if it is gone.
         package var path: [FileName]?
     }
-    /// The items that came into the set and are in it now.
+    /// The items that entered the set and are still in it.
     package var entered: [ItemReport]
     package var left: [Departure]
     /// The anchor after these changes.
@@ -44,7 +44,7 @@ extension Domain {
     }
 
     /// The present point in a set's history. It stays valid over restarts and power cuts.
-    /// - Throws: The database's error; what the disk says.
+    /// - Throws: The error of the database or the disk.
     package func anchor(of set: ItemSet) throws -> SyncAnchor {
         try replica.record()
         let anchor = try replica.database.write { rows in
@@ -57,8 +57,8 @@ extension Domain {
 
     /// The items that entered or left a set after `anchor`, each once, in its current state. An item that entered and
     /// left may be reported as having left.
-    /// - Throws: ``RemoteStoreError/syncAnchorExpired`` for an anchor that is too old or another's: the set is to be
-    ///   read anew; the database's error; what the disk says.
+    /// - Throws: ``RemoteStoreError/syncAnchorExpired`` for an anchor that is too old or of another domain: the set has
+    ///   to be read again; the error of the database or the disk.
     package func changes(of set: ItemSet, since anchor: SyncAnchor) throws -> ItemSetChanges {
         guard let start = SetHistory.Point(anchor) else { throw RemoteStoreError.syncAnchorExpired }
         try replica.record()

@@ -1,7 +1,7 @@
 internal import Threads
 
 extension Replica {
-    /// Posts an event about an item, by the path it has now.
+    /// Posts an event about an item, with its current path.
     func post(_ kind: DomainEvent.Kind, _ number: ItemNumber, detail: String? = nil) {
         guard events.isHeard else { return }
         let path = withTree { tree in (tree.items[number] ?? tree.items[inode: number]).map(tree.formerPath(of:)) }
@@ -21,7 +21,7 @@ extension Replica {
 }
 
 extension Tree {
-    /// The path of a node; of a deleted one where the store still has it.
+    /// The path of a node; for a deleted one, its path in the store.
     fileprivate func formerPath(of node: Node) -> [FileName] {
         guard node.isDeleted, let base = node.base else { return path(of: node) }
         return (items[base.parent].map(path(of:)) ?? []) + [base.name]

@@ -3,7 +3,7 @@ internal import GRDB
 /// The members of an ``ItemSet`` at the last query, and when each came or left. Only kept for callers that query: nothing is
 /// written while an item changes, and a query costs a comparison of the set with what was noted.
 struct SetHistory {
-    /// A point in the history: a look, and how far its changes were handed over.
+    /// A point in the history: a comparison, and how many of its changes were returned.
     struct Point {
         var sequence: Int64
         var number: Int64
@@ -13,7 +13,7 @@ struct SetHistory {
             self.number = number
         }
 
-        /// Nil for what ``anchor`` never was.
+        /// Nil for a value that was never an ``anchor``.
         init?(_ anchor: SyncAnchor) {
             let parts = String(decoding: anchor.bytes, as: UTF8.self).split(separator: ".").map { Int64($0) }
             guard parts.count == 2, let sequence = parts[0], let number = parts[1] else { return nil }
@@ -24,7 +24,7 @@ struct SetHistory {
     }
 
     let set: ItemSet
-    /// How many looks that found something are remembered of what left.
+    /// For how many comparisons with changes the departed members are remembered.
     let longest: Int64
 
     init(_ set: ItemSet, longest: Int64 = 10_000) {
@@ -41,14 +41,14 @@ struct SetHistory {
         CREATE TABLE setLook (kind INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, forgotten INTEGER NOT NULL);
         """
 
-    /// Has every anchor that was handed out expire; migration "setHistoryFromAnywhere".
+    /// Makes all issued anchors expire; migration "setHistoryFromAnywhere".
     static let startAnew = "DELETE FROM setHistory; DELETE FROM setLook"
 
-    /// Changes handed over at a time.
+    /// The number of changes returned at a time.
     private static let batch = 256
 
-    /// Records the members that came or left since the last query.
-    /// - Returns: The number of this look, or of the last one when nothing changed.
+    /// Records the members that entered or left since the last query.
+    /// - Returns: The number of this comparison, or of the last one if nothing changed.
     func catchUp(in rows: Rows) throws -> Int64 {
         let kind = set.rawValue
         let last = try look(in: rows)?.last ?? begin(in: rows)

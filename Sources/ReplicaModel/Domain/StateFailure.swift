@@ -5,7 +5,7 @@ internal import SystemPackage
 package struct StateFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The cause.
     package enum Cause: Sendable, Hashable, CaseIterable {
-        /// No room on the disk that the state is on.
+        /// No space on the disk of the state.
         case noSpace
         /// The database is damaged, or not a database.
         case damaged

@@ -3,8 +3,8 @@ internal import Glibc
 package import SystemPackage
 
 extension StateFolders {
-    /// Renames a directory to be the tree of a domain, whatever its size (statements 2, 5, 6 and 12). If this throws, the directory
-    /// is unchanged; a crash leaves one or the other.
+    /// Renames a directory to become the tree of a domain, in constant time (statements 2, 5, 6 and 12). If this
+    /// throws, the directory is unchanged; after a crash it was either moved or not.
     /// - Throws: EEXIST if the domain exists; ENOTDIR, ENOENT; EXDEV if it is on another filesystem; EBUSY for a
     ///   mount point; EPERM for another user's; EINVAL if it is in a domain or contains one.
     package func importDomain(from directory: FilePath) throws(Errno) {
@@ -17,7 +17,7 @@ extension StateFolders {
         guard moved == 0 else { throw .last }
     }
 
-    /// Throws the errors of ``importDomain(from:)`` that concern the directory itself, before anything is made.
+    /// Throws the errors of ``importDomain(from:)`` that concern the directory itself, before anything is created.
     package static func checkImportable(_ directory: FilePath) throws(Errno) {
         let status = try status(directory)
         guard status.kind == .folder else { throw .notDirectory }

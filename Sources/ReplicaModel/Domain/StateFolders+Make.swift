@@ -5,7 +5,7 @@ package import SystemPackage
 extension StateFolders {
     /// Creates the tree of a domain without local content: the root is listed when it is first used, like any other
     /// folder.
-    /// - Throws: EEXIST when there is one.
+    /// - Throws: EEXIST if there is one.
     package func makeDomain() throws(Errno) {
         try make()
         try makeMark()

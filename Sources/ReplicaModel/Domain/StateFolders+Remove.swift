@@ -14,14 +14,14 @@ package enum RemovalKeep: Sendable, Hashable, CaseIterable {
 
 /// The result of a removal.
 package struct Removal: Sendable, Hashable {
-    /// Where what was kept is now, under the user's own names; nil when there was nothing to keep.
+    /// The folder with the kept files, under the user's own names; nil if there was nothing to keep.
     package var preserved: FilePath?
     /// The files in it.
     package var files = 0
 }
 
 extension Domain {
-    /// Stops the domain and takes it away; see ``StateFolders/remove(keep:name:unlist:)``. Nothing may be called after it.
+    /// Stops and removes the domain; see ``StateFolders/remove(keep:name:unlist:)``. Nothing may be called after it.
     package func remove(keep: RemovalKeep, name: String, unlist: () -> Void = {}) async throws -> Removal {
         try await stop()
         return try replica.folders.remove(keep: keep, name: name, unlist: unlist)
@@ -34,9 +34,10 @@ extension StateFolders {
     /// moment, the domain is untouched, or can only be removed, and another removal continues.
     /// - Parameters:
     ///   - name: The domain's name.
-    ///   - unlist: Takes the domain from the list of domains, if it is there by a link. Called when nothing is left in it.
-    /// - Throws: EBUSY while a process serves the domain; ``RemovalNotFinished`` when something stands in the way after
-    ///   the first change, else its errno or the database's error.
+    ///   - unlist: Removes the domain's link from the list of domains, if there is one. Called when the domain is
+    ///     empty.
+    /// - Throws: EBUSY while a process serves the domain; ``RemovalNotFinished`` for a failure after the first change,
+    ///   before that its errno or the database's error.
     package func remove(keep: RemovalKeep, name: String, unlist: () -> Void = {}) throws -> Removal {
         let lock = try lockForServing()
         defer { close(lock) }
@@ -53,7 +54,7 @@ extension StateFolders {
             return removal
         } catch {
             guard removalRecord.withPlatformString({ access($0, F_OK) }) == 0 else { throw error }
-            // What can't be looked for is not named.
+            // If it can't be searched for, it is not named.
             throw RemovalNotFinished(cause: error, preserved: try? preservedFolder(of: begun))
         }
     }
@@ -81,7 +82,7 @@ extension StateFolders {
     }
 }
 
-/// What is kept.
+/// The files to be kept.
 extension StateFolders {
     /// Updates the database from the tree and moves the files to be kept.
     private func preserve(_ keep: RemovalKeep, _ name: String, _ begun: inout BegunRemoval) throws {
@@ -113,7 +114,7 @@ extension StateFolders {
         throw .fileExists
     }
 
-    /// What was preserved from deletions earlier goes along.
+    /// Files that were preserved from deletions earlier are moved too.
     private func preserveKept(in target: Int32) throws(Errno) {
         let above = try Self.open(root)
         defer { close(above) }
@@ -130,7 +131,7 @@ extension StateFolders {
 }
 
 extension BackingPath {
-    /// Moves it into a folder, under a free name like this one.
+    /// Moves it into a folder, under this name or a similar free one.
     func move(into folder: Int32, as wanted: FileName) throws(Errno) {
         for count in 1...1000 {
             let suffix = count == 1 ? [] : Array(" \(count)".utf8)
@@ -145,8 +146,8 @@ extension BackingPath {
 
 /// The files to be removed.
 extension StateFolders {
-    /// Writes how far the removal is. On a full disk the database makes room for it: without one nothing that is missing in the
-    /// tree counts as removed, so that can go first.
+    /// Writes the progress of the removal. On a full disk the database is removed to make space: without a database,
+    /// files missing from the tree don't count as removed, so it can be removed first.
     private func writeWithRoom(_ begun: BegunRemoval) throws {
         do { return try write(begun) } catch Errno.noSpace {
             for suffix in ["-wal", "-shm", ""] {
@@ -159,8 +160,7 @@ extension StateFolders {
         try write(begun)
     }
 
-    /// Empties the tree and removes all but what makes this a domain whose removal was begun. What can't be removed stays, the
-    /// rest goes.
+    /// Empties the tree and removes everything except the record of the removal. Entries that can't be removed stay.
     private func removeContents() throws(Errno) {
         let folder = try Self.open(root)
         defer { close(folder) }
@@ -180,7 +180,8 @@ extension StateFolders {
     }
 
     /// Removes a folder with everything in it; symlinks are removed, never followed.
-    /// - Throws: What stood in the way first; EXDEV where something is mounted, which stays as it is. The rest is gone.
+    /// - Throws: The first error; EXDEV if something is mounted there, which is not changed. Everything else is
+    ///   removed.
     static func removeAll(_ path: FilePath) throws(Errno) {
         let above = try open(path.removingLastComponent())
         defer { close(above) }

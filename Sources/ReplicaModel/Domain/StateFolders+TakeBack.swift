@@ -3,10 +3,11 @@ internal import Glibc
 package import SystemPackage
 
 extension StateFolders {
-    /// Makes the folders of a new domain. What an attempt left that was broken off before there was a tree, or a removal after
-    /// it, is taken away first; anything else that is there is not ours to use.
+    /// Creates the folders of a new domain. The remains of an attempt that was interrupted before the tree existed, or
+    /// of a removal that was interrupted after it was gone, are removed first; anything else at that place is not ours
+    /// to use.
     /// - Returns: A descriptor of the state's folder. No other process creates a domain there until it is closed.
-    /// - Throws: EEXIST when something is there, EBUSY while another process makes a domain there.
+    /// - Throws: EEXIST if something is there, EBUSY while another process creates a domain there.
     package func makeNew() throws(Errno) -> Int32 {
         let (held, isNew) = try holdNew()
         do throws(Errno) {
@@ -17,14 +18,14 @@ extension StateFolders {
             for folder in [staging, kept] { try Errno.check(folder.withPlatformString { mkdir($0, 0o700) }) }
             return held
         } catch {
-            // Its folders are empty yet; what was there before stays.
+            // Its folders are still empty; existing entries stay.
             if isNew { for made in [kept, staging, root] { _ = made.withPlatformString { rmdir($0) } } }
             close(held)
             throw error
         }
     }
 
-    /// Takes away what an attempt to make a domain elsewhere left that was broken off, and the link to it at `root`.
+    /// Removes the remains of an interrupted attempt to create a domain elsewhere, and the link to it at `root`.
     package func takeBackLink() throws(Errno) {
         var byte: CChar = 0
         guard root.withPlatformString({ readlink($0, &byte, 1) }) >= 0,
@@ -70,8 +71,8 @@ extension StateFolders {
         }
     }
 
-    /// Takes the folders of a new domain away, whose tree is gone again, with the files that were made in them.
-    /// - Throws: ENOTEMPTY when there is anything else in it.
+    /// Removes the folders of a new domain whose tree is gone again, with the files that were created in them.
+    /// - Throws: ENOTEMPTY if it contains anything else.
     package func takeBack() throws(Errno) {
         let folder = try Errno.check(
             root.withPlatformString { open($0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
@@ -108,8 +109,8 @@ extension StateFolders {
         try Errno.check(moved)
     }
 
-    /// Whether what is at the state's place is an empty folder of ours, or a private one with nothing in it but what is
-    /// made before the tree, or goes after it.
+    /// Whether the state's place is an empty folder of this user, or a private one that contains only files that are
+    /// created before the tree or removed after it.
     private func isLeftover(_ folder: Int32) throws(Errno) -> Bool {
         let status = try FileStatus(descriptor: folder)
         guard status.user == geteuid() else { return false }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Low priority for the engine: programs wait for the filesystem, but nobody waits for the store.
+/// Low priority for the engine: programs wait for the filesystem, but not for the store.
 enum BackgroundPriority {
     /// Low enough to yield, but not so low that a thread with the tree's lock waits long on a busy machine.
     private static let nice: Int32 = 5

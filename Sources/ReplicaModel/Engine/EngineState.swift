@@ -1,4 +1,4 @@
-/// What the engine knows beside the replica.
+/// The engine's own state.
 struct EngineState {
     var pulls = PullState()
     var deletions = DeletionState()
@@ -6,9 +6,9 @@ struct EngineState {
     var rejected = RejectedItems()
     /// Changes that could not be applied.
     var postponed = Postponed()
-    /// When what failed is tried again before its own time.
+    /// When failed items are retried before their own time.
     var retrial = Retrial()
-    /// Why nothing is exchanged with the store, by a person's will.
+    /// Why the user disconnected the domain; nil if it is connected.
     var disconnected: Disconnection?
     /// An error that concerns the whole domain, and when the store is tried again.
     var storeFailure: Failure?
@@ -16,9 +16,9 @@ struct EngineState {
     var isOtherStore: Bool {
         !pulls.isStoreRecognized && storeFailure?.code == RemoteStoreError.cannotSynchronize("").code
     }
-    /// An error of the answers about changes: local changes are sent all the same.
+    /// An error in the reports of changes: local changes are still sent.
     var feedTrouble: Failure?
-    /// How many wait for the store.
+    /// How many callers wait for the store.
     var waiters = 0
     /// Whether the end of an import is still to be announced.
     var isImporting = false
@@ -26,7 +26,7 @@ struct EngineState {
     var reimports = 0
 
     /// The item in the store is invalid: it is requested again.
-    /// - Parameter name: As it is shown.
+    /// - Parameter name: The displayed name.
     mutating func leaveOut(_ identifier: ItemIdentifier, _ name: String) { rejected.leaveOut(identifier, name) }
 
     /// The store reported the item in a valid state.
@@ -36,31 +36,31 @@ struct EngineState {
     }
 }
 
-/// That a person wants nothing to be exchanged with the store.
+/// A disconnection that the user requested.
 struct Disconnection {
     /// One line for people.
     var reason: String
     /// Whether it ends with the next start.
     var isTemporary = false
 
-    /// The reason, and when it ends where that comes by itself.
+    /// The reason, and when it ends if it ends by itself.
     var words: String { isTemporary ? "\(reason) (until the daemon is restarted)" : reason }
 }
 
-/// How far the store was asked for its changes.
+/// The state of the pulls of the store's changes.
 struct PullState {
     var isWanted = true
     /// Whether the store is known to be the one of the last run.
     var isStoreRecognized = false
     /// When the store is asked again without a signal, in seconds since 1970.
     var next = 0.0
-    /// How many times the store was asked, and the last of these that succeeded.
+    /// The number of pulls, and the number of the last one that succeeded.
     var (begun, done) = (0, 0)
     /// How many calls were answered when the last pull that ended began.
     var lastAsked: UInt64 = 0
-    /// Items that a call did not find, with the pull that has to say what became of them.
+    /// Items that a call did not find, with the pull that has to report their state.
     var suspects: [ItemIdentifier: Int] = [:]
-    /// Whether no call of the last run is without an answer.
+    /// Whether all calls of the last run are answered.
     var knowsOwnCalls = false
     /// Whether the user accepted the store's current content as this domain's.
     var takesOtherStore = false
@@ -85,19 +85,19 @@ struct PullState {
     }
 }
 
-/// The deletions that came from the store lately.
+/// The store's recent deletions.
 struct DeletionState {
     /// The deletions that are decided together.
     var window: DeletionWindow?
-    /// Deletions that wait for a person.
+    /// Deletions that wait for the user.
     var held = 0
-    /// Whether a person approved these, and nothing has come of it yet.
+    /// Whether the user approved these, and they are not applied yet.
     var isApproved = false
-    /// When the deletions are looked at again, in seconds since 1970.
+    /// When the deletions are checked again, in seconds since 1970.
     var nextLook: Double?
 }
 
-/// Newer content of whole files, until it is in its place.
+/// Newer content of complete files, until it is moved into place.
 struct ArrivalState {
     /// Files whose newer content is being fetched.
     var updating: Set<ItemIdentifier> = []
@@ -114,7 +114,7 @@ struct ArrivalState {
     }
 }
 
-/// Items of the store that aren't here because they can't be.
+/// Items of the store that can't exist here.
 struct RejectedItems {
     /// Items whose state in the store is invalid, with the names given there: each is requested again.
     private(set) var leftOut: [ItemIdentifier: String] = [:]

@@ -4,7 +4,7 @@ struct Meter {
     struct Rate: Hashable {
         var items = 0.0
         var bytes = 0.0
-        /// Seconds that they are a mean over; 0 when nothing moved lately.
+        /// The period of the mean in seconds; 0 if nothing was transferred recently.
         var seconds = 0.0
     }
     private struct Second {
@@ -14,7 +14,7 @@ struct Meter {
     }
     private var seconds: [Second] = []
 
-    /// Seconds that the mean is over.
+    /// The maximum period of the mean, in seconds.
     private static let window: Int64 = 10
 
     mutating func add(items: Int, bytes: Int64, now: Double) {

@@ -1,20 +1,20 @@
 internal import Glibc
 
 /// The time of one run, in seconds since 1970: the wall clock's when the run began, and from then on that of a clock
-/// that can't be set. So waits end as planned, even if the wall clock is set. May be called from any thread.
+/// that can't be set. So waits end as planned even if the wall clock is set. May be called from any thread.
 struct RunClock: Sendable {
     /// The wall clock.
     let wall: @Sendable () -> Double
     private let counted: @Sendable () -> Double
     private let begin: Double
 
-    /// - Parameter counted: Seconds since some moment, never fewer than before.
+    /// - Parameter counted: Seconds since any fixed moment; never decreases.
     init(wall: @escaping @Sendable () -> Double, counted: @escaping @Sendable () -> Double) {
         (self.wall, self.counted) = (wall, counted)
         begin = wall() - counted()
     }
 
-    /// The machine's; what it sleeps through counts too.
+    /// The machine's clock; time in suspend counts too.
     init() {
         self.init(wall: { Self.seconds(of: CLOCK_REALTIME) }, counted: { Self.seconds(of: CLOCK_BOOTTIME) })
     }

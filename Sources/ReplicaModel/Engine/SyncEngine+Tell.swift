@@ -1,6 +1,6 @@
 internal import Threads
 
-/// The last state that listeners were told.
+/// The last state that was reported to listeners.
 struct ToldState: Hashable {
     var state: DomainReport.State
     var reason: String?
@@ -12,7 +12,7 @@ extension SyncEngine {
     /// Tells listeners if the domain's state or one of its sets changed.
     func tellState(after told: ToldState?) -> ToldState? {
         guard replica.events.isHeard else { return nil }
-        // If the database can't be read, nothing is told.
+        // If the database can't be read, nothing is reported.
         guard let here = try? replica.database.read({ try Counts.read(from: $0).here }) else { return told }
         let (pending, isMoving) = replica.withTree { ($0.pending.count, $0.isMoving) }
         let (state, reason) = standing(isMoving: isMoving)
@@ -27,6 +27,6 @@ extension SyncEngine {
 }
 
 extension Tree {
-    /// Whether a pending item is waiting for something other than a person.
+    /// Whether a pending item is waiting for something other than the user.
     var isMoving: Bool { pending.values.contains { $0.failure == nil || $0.failure?.retryAt != nil } }
 }

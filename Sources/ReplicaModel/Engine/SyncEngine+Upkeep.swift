@@ -3,8 +3,8 @@ internal import Logging
 internal import Threads
 
 extension SyncEngine {
-    /// Records what changed, within a second and usually a tenth of it, and looks after files that stay open and after
-    /// the room that content takes. Sleeps while nothing happens.
+    /// Records changes, usually within a tenth of a second and always within a second, checks files that stay open, and
+    /// trims the cache. Sleeps while nothing happens.
     func runUpkeep() async {
         var nextLook = replica.now()
         var told: ToldState?
@@ -72,7 +72,7 @@ extension SyncEngine {
         wakeSignal.signal()
     }
 
-    /// Whether both sides are in step, as far as is known and can be.
+    /// Whether both sides are in sync, as far as is known and possible.
     func isQuiet() -> Bool {
         let isIdle = state.withLock { state in
             !state.pulls.isWanted && state.pulls.done == state.pulls.begun && state.storeFailure == nil
@@ -86,9 +86,9 @@ extension Replica {
     /// Whether the database is behind the tree.
     var hasChanges: Bool { withTree { !$0.unrecorded.isEmpty } }
 
-    /// The time since anything was last edited, in seconds. Below 0 when the clock was set back.
+    /// The time since the last edit, in seconds. Negative if the clock was set back.
     var sinceEdit: Double {
-        // An edit may come while this waits for the lock: then the difference is below 0.
+        // An edit may come while this waits for the lock: then the difference is negative.
         let edited = withTree { $0.pending.editedAt }
         return now() - edited
     }
@@ -114,7 +114,7 @@ extension Replica {
                 return tree.items.needsListing.isEmpty && tree.pending.isEmpty
             })
         else { return false }
-        // If the database can't be read, they are not in step.
+        // If the database can't be read, they are not in sync.
         return (try? database.read { try Incoming.count(in: $0) == 0 }) ?? false
     }
 

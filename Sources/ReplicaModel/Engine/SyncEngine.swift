@@ -2,8 +2,8 @@ internal import Logging
 internal import SystemPackage
 internal import Threads
 
-/// Keeps tree and store in step: one loop takes the store's changes in, another sends the tree's.
-/// Large: what the loops share; each folder has the part of its flow.
+/// Keeps tree and store in sync: one loop receives the store's changes, another sends the tree's. Large: the state that
+/// the loops share; each source folder has the methods of its flow.
 final class SyncEngine: Sendable {
     let replica: Replica
     let store: any RemoteStore
@@ -43,7 +43,7 @@ final class SyncEngine: Sendable {
         self.random = random
     }
 
-    /// Seconds that who reads waits for the end of a pause that the store asks for.
+    /// How long a reader waits for the end of a pause that the store requested, in seconds.
     private static let longestHeldLook = 10.0
 
     /// Runs until the task is cancelled.
@@ -65,7 +65,7 @@ final class SyncEngine: Sendable {
         }
     }
 
-    /// The rest before each round of a loop.
+    /// The pause before each round of a loop.
     private func restBeforeLook() async { await rest(0.02, atMost: 0.2) }
 
     /// Yields to programs that make one change after the other: sleeps until they pause.

@@ -1,4 +1,4 @@
-/// The transfers since there was last nothing to transfer (MODEL.md#content, globalProgress).
+/// The transfers since the last idle moment (MODEL.md#content, globalProgress).
 struct TransferStatistics {
     struct Upload {
         var done: Int64 = 0
@@ -13,18 +13,18 @@ struct TransferStatistics {
     private(set) var sentItems = 0
     private(set) var sentBytes: Int64 = 0
     private(set) var sending = Meter()
-    /// Contents on their way.
+    /// Contents in transfer.
     private(set) var uploads: [ItemNumber: Upload] = [:]
-    /// What the store has answered and counts as sent, with its bytes, until the replica has taken the answer in: so long it
-    /// may be pending as well.
+    /// Calls that the store has answered, with their bytes, until the replica has recorded the answer. They count as
+    /// sent, although their items may still be pending.
     private(set) var answered: [ItemNumber: Int64] = [:]
-    /// What was fetched, without fetches in flight.
+    /// Completed fetches.
     private(set) var fetchedItems = 0
     private(set) var fetchedBytes: Int64 = 0
     private(set) var fetches: [ItemIdentifier: Fetch] = [:]
     private(set) var fetching = Meter()
 
-    /// Bytes that the store has taken of the uploads under way.
+    /// Bytes of the current uploads that the store has accepted.
     func uploading(where isMeant: (ItemNumber) -> Bool = { _ in true }) -> Int64 {
         uploads.reduce(0) { isMeant($1.key) ? $0.saturatingAdd($1.value.done) : $0 }
     }

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Threads
 
-/// The progress of something that a person asked for. May be used from any thread.
+/// The progress of a user's request. May be used from any thread.
 package final class Work: Sendable {
     /// Counts so far.
     package struct Counts: Sendable, Hashable {
@@ -15,7 +15,7 @@ package final class Work: Sendable {
     }
     private struct State {
         var counts = Counts()
-        /// What is done of the bytes of an item that is not done, which has so many.
+        /// The number of transferred bytes of an unfinished item, and its size.
         var underway: (bytes: @Sendable () -> Int64, most: Int64)?
         var reported = Counts()
         var meter = Meter()
@@ -26,14 +26,15 @@ package final class Work: Sendable {
     /// - Parameter now: Seconds of a clock that runs evenly; for tests.
     package init(now: @escaping @Sendable () -> Double = Work.clock) { self.now = now }
 
-    /// Counts until now, of whole items.
+    /// The current counts of complete items.
     package var counts: Counts { state.withLock { $0.counts } }
 
-    /// How far it is now, with the mean speeds of the last seconds in which this was asked; nil while nothing was found.
+    /// The current progress, with the mean speeds of the last seconds in which this was called; nil while nothing was
+    /// found.
     package func report() -> TransferReport? {
         let (counted, underway) = state.withLock { ($0.counts, $0.underway) }
         var counts = counted
-        // Asked for outside of the lock: it takes others.
+        // Called outside the lock, because it takes other locks.
         if let underway { counts.bytes = counts.bytes.saturatingAdd(min(max(0, underway.bytes()), underway.most)) }
         return state.withLock { state in
             let last = state.reported
@@ -54,7 +55,7 @@ package final class Work: Sendable {
         }
     }
 
-    /// The total that was found so far.
+    /// The total found so far.
     func setFound(items: Int, bytes: Int64) {
         state.withLock { ($0.counts.itemsTotal, $0.counts.bytesTotal) = (items, bytes) }
     }
@@ -70,7 +71,7 @@ package final class Work: Sendable {
         state.withLock { $0.underway = (bytes, most) }
     }
 
-    /// One item more is done, with all its bytes.
+    /// An item is complete, with all its bytes.
     func finishItem(bytes: Int64 = 0) {
         state.withLock { state in
             state.underway = nil
@@ -79,7 +80,7 @@ package final class Work: Sendable {
         }
     }
 
-    /// So much of what was found is not done.
+    /// Removes this much from the total: it will not be done.
     func setLeft(items: Int, bytes: Int64) {
         state.withLock { state in
             state.counts.items = max(0, state.counts.itemsTotal - items)
@@ -87,7 +88,7 @@ package final class Work: Sendable {
         }
     }
 
-    /// Seconds since the machine was started.
+    /// Seconds since boot.
     package static let clock: @Sendable () -> Double = {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

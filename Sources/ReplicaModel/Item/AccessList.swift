@@ -1,6 +1,6 @@
 /// The access control list of a file, in the format of `system.posix_acl_access` (acl(5)). If a file has one, the group
-/// bits in the mode that `stat` returns are its mask: the maximum rights of everybody except the owner and others, not
-/// the rights of the file's group.
+/// bits in the mode that `stat` returns are its mask: the maximum rights of all except the owner and others, not the
+/// rights of the file's group.
 package struct AccessList: Hashable, Sendable {
     /// The attribute's name.
     package static let attribute = "system.posix_acl_access"

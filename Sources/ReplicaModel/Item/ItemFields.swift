@@ -1,4 +1,4 @@
-/// The parts of an item that a change names. The bits are those of `NSFileProviderItemFields` (MODEL.md#items) that
+/// The parts of an item that a change affects. The bits are those of `NSFileProviderItemFields` (MODEL.md#items) that
 /// have a meaning on Linux, where no program can set a creation date.
 public struct ItemFields: OptionSet, Hashable, Codable, Sendable {
     public let rawValue: UInt32

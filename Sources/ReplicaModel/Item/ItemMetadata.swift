@@ -9,7 +9,7 @@ public struct ItemMetadata: Hashable, Sendable, Codable {
     public var lastUsedDate: Timestamp?
     /// The text of `user.xdg.tags`: tags separated by commas; empty if there are none.
     public var tags: String?
-    /// The rank among the user's favourites; 0 if it is not a favourite.
+    /// The rank among the user's favorites; 0 if it is not a favorite.
     public var favoriteRank: UInt64?
     /// The other replicated `user.*` attributes.
     public var extendedAttributes: [String: [UInt8]]?
@@ -17,7 +17,7 @@ public struct ItemMetadata: Hashable, Sendable, Codable {
     /// Metadata in which all fields are nil.
     public init() {}
 
-    /// No tags, never used, not a favourite, no attributes: the values that nil means in Apple's actions
+    /// No tags, never used, not a favorite, no attributes: the values that nil means in Apple's actions
     /// (MODEL.md#items).
     public static let cleared: ItemMetadata = {
         var metadata = ItemMetadata()

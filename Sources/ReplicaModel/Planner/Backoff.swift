@@ -1,5 +1,5 @@
 /// How long to wait before a retry: exponential with jitter, at most five minutes (MODEL.md#decisions), or ten seconds
-/// while somebody waits.
+/// while a user or a script waits.
 enum Backoff {
     /// The maximum, in seconds.
     static let longest = 300.0

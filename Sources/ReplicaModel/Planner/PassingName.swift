@@ -1,6 +1,6 @@
 /// The temporary names of items in the store while a cycle of moves is resolved: `.replica-moving-`, eight digits that
 /// identify the domain, the item's number, and its local name. So a domain recognizes its own temporary names, and
-/// knows what they stand for, whatever happened to its database.
+/// knows their items, even if its database was lost.
 struct PassingName {
     private let beginning: [UInt8]
 

@@ -2,7 +2,7 @@ internal import SystemPackage
 
 /// What a store's error means for other items and about the call (MODEL.md#errors).
 struct Refusal: Hashable, Sendable {
-    /// Whom the error affects.
+    /// The items that the error affects.
     enum Reach: Hashable, Sendable {
         /// Only this item; the others continue.
         case item

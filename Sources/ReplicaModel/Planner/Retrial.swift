@@ -1,4 +1,4 @@
-/// When failed items are retried before their backoff has ended: soon while somebody waits, after a signal of the
+/// When failed items are retried before their backoff has ended: soon while a caller waits, after a signal of the
 /// store, and after a failed item has succeeded. A few items are tried first, to find out whether the cause is gone.
 struct Retrial: Hashable {
     /// The number of consecutive early retries without a success.
@@ -13,7 +13,7 @@ struct Retrial: Hashable {
     /// The number of items tried at once to find out whether the cause is gone.
     static let fewItems = 16
 
-    /// Seconds since 1970; nil if nothing indicates that the cause is gone and nobody waits.
+    /// Seconds since 1970; nil if nothing indicates that the cause is gone and no caller waits.
     func next(isAwaited: Bool) -> Double? {
         guard isAwaited || isSignalled || hasHelped else { return nil }
         return triedAt + Backoff.delay(attempts: attempts, jitter: 1, isAwaited: true)

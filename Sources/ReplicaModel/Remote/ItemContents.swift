@@ -1,6 +1,6 @@
 public import SystemPackage
 
-/// Content for a store: an immutable snapshot, whatever the user writes in the meantime (statement 77).
+/// Content for a store: an immutable snapshot, which later writes don't change (statement 77).
 public struct ItemContents: Sendable {
     /// Open for reading. Read it at offsets, and only during the call: the engine reuses it.
     public let file: FileDescriptor
@@ -19,7 +19,7 @@ public struct ItemContents: Sendable {
 /// Receives fetched bytes.
 public protocol ContentSink: Sendable {
     /// Writes `bytes` at `offset` of the content, in any order; more than was requested is fine.
-    /// - Throws: ``RemoteStoreError/cancelled`` if nobody is waiting any more, or there is no space.
+    /// - Throws: ``RemoteStoreError/cancelled`` if the caller is gone, or there is no space.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError)
 
     /// Writes zeros to a range of the content, if possible in constant time and space.

@@ -37,7 +37,7 @@ final class CheckedSink: ContentSink {
     /// The parts of a range that were not received.
     func missing(in range: Range<Int64>) -> [Range<Int64>] { state.withLock { $0.received.missing(in: range) } }
 
-    /// Rejects everything from now on, because nobody waits any more.
+    /// Rejects everything from now on, because the caller is gone.
     func end() { state.withLock { $0.isOver = true } }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {

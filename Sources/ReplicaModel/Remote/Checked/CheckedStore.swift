@@ -1,5 +1,5 @@
 /// Validates the answers of a store against the promises of ``RemoteStore``. Each kind of answer is checked in one
-/// place, because a store can be anybody's program.
+/// place, because a store can be a third party's program.
 ///
 /// An invalid item in a page or a batch is left out and reported; an invalid answer about a single item is a
 /// ``RemoteStoreError/malformedAnswer(_:)``. Neither is evidence that an item is gone.
@@ -94,7 +94,7 @@ struct CheckedStore: RemoteStore {
         basedOn template: ItemTemplate, fields: ItemFields, contents: ItemContents?, options: CreateOptions
     ) async throws(RemoteStoreError) -> StoreResult {
         try checkName(template, fields: .filename)
-        // What the store can't keep stays local.
+        // Fields that the store can't keep stay local.
         if template.kind == .symlink, !properties.keepsSymlinks { throw .excludedFromSync }
         return try await result { () async throws(RemoteStoreError) in
             try await store.createItem(basedOn: template, fields: fields, contents: contents, options: options)

@@ -1,7 +1,7 @@
-/// Limits which rights a store can grant: nobody gains another user's rights through it.
+/// Limits the rights that a store can grant: no user gains another user's rights through it.
 ///
 /// The daemon may be root, and what it creates belongs to the folder's owner: a set-user-ID bit from the store would
-/// give root's rights to whoever can write there.
+/// give root's rights to every user who can write there.
 struct Privileges: Hashable, Sendable {
     /// Whether set-user-ID and set-group-ID bits are replicated like the other bits.
     var trustsSetID = false

@@ -1,8 +1,8 @@
 internal import Threads
 
-/// The pause that a store has asked for.
+/// The pause that a store has requested.
 final class StorePause: Sendable {
-    /// Seconds that a store is left alone for at most, whatever it says.
+    /// The maximum length of a pause in seconds, even if the store requests a longer one.
     static let longest = 900.0
 
     private let end = Locked(-Double.infinity)
@@ -16,28 +16,28 @@ final class StorePause: Sendable {
         return max(0, end.withLock { $0 } - now)
     }
 
-    /// Seconds that a store is left alone for at least.
+    /// The minimum length of a pause in seconds.
     private static let shortest = 0.1
 
-    /// The store asks for a pause. One that is under way is not made shorter.
+    /// The store requests a pause. A running pause is not shortened.
     func begin(_ seconds: Double) {
         let asked = now() + Self.bounded(seconds)
         end.withLock { $0 = max($0, asked) }
     }
 
-    /// A person does not want to wait.
+    /// The user does not want to wait.
     func stop() { end.withLock { $0 = -.infinity } }
 
-    /// A pause as it is kept: what is no time is none.
+    /// The recorded length of a pause; values that are not finite count as 0.
     static func bounded(_ seconds: Double) -> Double { seconds > 0 ? min(max(seconds, shortest), longest) : 0 }
 }
 
-/// A store that is left alone while it asks for a pause: calls fail at once then. Looks, for which somebody may wait, are made after it
-/// where it is short.
+/// Makes no calls during a pause that the store requested: they fail immediately. Reads, for which a caller may be
+/// waiting, wait for the end of a short pause.
 struct PausedStore: StoreWrapper {
     let store: any RemoteStore
     let pause: StorePause
-    /// Seconds that a look waits for the end of pauses.
+    /// How long a read waits for the end of pauses, in seconds.
     let patience: Double
 
     func recognize(_ anchor: SyncAnchor) async throws(RemoteStoreError) {
