@@ -1,7 +1,7 @@
 internal import Glibc
 internal import SystemPackage
 
-/// SHA-256 (FIPS 180-4): by it two contents are known for one without having both.
+/// SHA-256 (FIPS 180-4): identifies equal contents without comparing them.
 struct ContentHash {
     private var state: [UInt32] = [
         0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
@@ -17,7 +17,7 @@ struct ContentHash {
         return hash.finish()
     }
 
-    /// The hash of the first `size` bytes of a file; nil when it has fewer, or can't be read.
+    /// The hash of the first `size` bytes of a file; nil if it has fewer, or can't be read.
     static func of(_ file: FileDescriptor, size: Int64) -> [UInt8]? {
         var hash = ContentHash()
         var offset: Int64 = 0
@@ -103,7 +103,7 @@ struct ContentHash {
     ]
 }
 
-/// Bytes as a text of hexadecimal digits.
+/// Bytes as hexadecimal digits.
 func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     let digits = Array("0123456789abcdef".unicodeScalars)
     var text = String.UnicodeScalarView()

@@ -4,15 +4,15 @@ internal import ReplicaModel
 internal import SystemPackage
 internal import Threads
 
-/// Takes a content into a file without a name, to be hashed: storages give bytes in any order.
+/// Receives a content in an unnamed file, to be hashed: storages may send bytes in any order.
 final class SpoolSink: ContentSink {
     private let file: Int32
     private let limit: Int64
 
     /// - Parameters:
-    ///   - folder: Where the file is made.
-    ///   - limit: Bytes that are taken at most.
-    /// - Throws: ``RemoteStoreError/itemUnavailable(_:)`` when no file can be made there.
+    ///   - folder: Where the file is created.
+    ///   - limit: The maximum number of bytes.
+    /// - Throws: ``RemoteStoreError/itemUnavailable(_:)`` if no file can be created there.
     init(in folder: String, limit: Int64) throws(RemoteStoreError) {
         file = open(folder, CL_O_TMPFILE | O_RDWR | O_CLOEXEC, 0o600)
         self.limit = limit
@@ -30,10 +30,10 @@ final class SpoolSink: ContentSink {
         }
     }
 
-    /// The file has zeros where nothing was written.
+    /// The file has zeros in ranges that were not written.
     func writeZeros(in range: Range<Int64>) throws(RemoteStoreError) {}
 
-    /// The hash of what came, as a content of `size` bytes.
+    /// The hash of the received bytes, as a content of `size` bytes.
     func hash(size: Int64) -> [UInt8]? {
         guard ftruncate(file, off_t(size)) == 0 else { return nil }
         return ContentHash.of(FileDescriptor(rawValue: file), size: size)

@@ -9,13 +9,13 @@ package struct PathEntry: Hashable, Sendable {
     package var version: String?
     /// The content's size in bytes; 0 for folders and symlinks.
     package var size: Int64
-    /// Nil for what a listing does not report; ``PathStorage/entry(at:)`` reports everything that is kept.
+    /// Nil for attributes that a listing does not report; ``PathStorage/entry(at:)`` reports everything that is kept.
     package var attributes: PathAttributes
     /// The storage's own permanent identifier of the file, such as Nextcloud's file number, which survives a rename;
     /// nil if it has none.
     package var identity: String?
-    /// Whether no later write can leave this version, as the storage knows by its own clock. Where it isn't, and
-    /// ``PathStorageProperties/changeGrain`` is not 0, the version is looked at again when the grain has passed.
+    /// Whether no later write can produce the same version, according to the storage's own clock. If not, and
+    /// ``PathStorageProperties/changeGrain`` is not 0, the version is checked again after the grain has passed.
     package var isSettled: Bool
 
     package init(
@@ -45,8 +45,8 @@ package struct PathAttributes: Hashable, Sendable {
     /// The twelve permission bits.
     package var mode: UInt16?
     package var modificationDate: Timestamp?
-    /// The text by which a create is recognised whose answer was lost, at most 64 bytes of ASCII, kept with the entry
-    /// where ``PathStorageProperties/keepsMarks`` is true.
+    /// The text that identifies a create whose answer was lost, at most 64 bytes of ASCII. It is kept with the entry if
+    /// ``PathStorageProperties/keepsMarks`` is true.
     package var mark: String?
 
     package init(mode: UInt16? = nil, modificationDate: Timestamp? = nil, mark: String? = nil) {

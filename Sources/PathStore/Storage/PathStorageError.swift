@@ -1,8 +1,8 @@
 /// Why a call of a storage failed.
 package enum PathStorageError: Error, Hashable, Sendable {
-    /// Nothing is at the path, or the folder above it is gone: positively.
+    /// Nothing is at the path, or its folder is gone: definitely.
     case notFound
-    /// Something is where nothing was expected; its entry, if known.
+    /// An entry is where nothing was expected; the entry, if known.
     case taken(PathEntry?)
     /// The file has another version; its present entry, if known.
     case changed(PathEntry?)
@@ -12,7 +12,7 @@ package enum PathStorageError: Error, Hashable, Sendable {
     case notAuthenticated(String)
     /// No space left for this user.
     case insufficientQuota(String)
-    /// Nothing can be changed now; reading works.
+    /// The storage is read-only now; reading works.
     case readOnly(String)
     /// The storage requests a pause of so many seconds; 0 if it names none.
     case busy(seconds: Double)

@@ -1,5 +1,4 @@
-/// What a path-keyed storage can keep and do.
-/// Large: a field for each property of the protocol.
+/// The features of a storage of paths. Large: a field for each property of the protocol.
 package struct PathStorageProperties: Hashable, Sendable, Codable {
     /// How reliable a condition is while other clients write.
     package enum Strength: String, Hashable, Sendable, Codable {
@@ -11,32 +10,32 @@ package struct PathStorageProperties: Hashable, Sendable, Codable {
         case none
     }
 
-    /// Of ``WriteGuard/absent``, for files.
+    /// For ``WriteGuard/absent``, for files.
     package var createStrength: Strength = .atomic
-    /// Of ``WriteGuard/version(_:)``.
+    /// For ``WriteGuard/version(_:)``.
     package var replaceStrength: Strength = .atomic
     package var removeStrength: Strength = .atomic
     package var moveStrength: Strength = .atomic
-    /// Two writes closer than this many nanoseconds may leave the same version (git's racy index); 0 for exact versions.
+    /// Two writes within this many nanoseconds may produce the same version (git's racy index); 0 for exact versions.
     package var changeGrain: Int64 = 0
     package var keepsModes = true
     package var keepsModificationDates = true
     package var keepsMarks = true
     package var keepsSymlinks = true
-    /// Whether every entry has a ``PathEntry/identity`` that is never reused for another.
+    /// Whether every entry has a ``PathEntry/identity`` that is never reused.
     package var hasIdentities = false
     /// Whether every folder, including the root, has a ``PathEntry/version`` that changes whenever anything in the
     /// folder or below it changes. Only if versions are exact.
     package var foldersTellChanges = false
     /// Whether a listing reports the attributes that are kept. Otherwise only ``PathStorage/entry(at:)`` does.
     package var listsAttributes = true
-    /// Whether ``PathStorage/list(_:isDeep:from:)`` can list all that is below.
+    /// Whether ``PathStorage/list(_:isDeep:from:)`` can list everything below a folder.
     package var listsDeep = false
     package var fetchesRanges = true
     package var isCaseSensitive = true
     /// The longest name in bytes of UTF-8.
     package var longestName = 255
-    /// How many calls it serves well at a time, 1 to 128.
+    /// The number of concurrent calls that it handles well, 1 to 128.
     package var concurrency = 8
 
     /// The properties of a storage that keeps everything and whose conditions are atomic.

@@ -1,10 +1,10 @@
 internal import ReplicaModel
 internal import Threads
 
-/// The paths of running calls, so that no path is used by two at once and no folder moves during a call; and the paths of
-/// recent calls, so that older listings don't count as current.
+/// The paths of running calls, so that no path is used by two calls at once and no folder moves during a call; and the
+/// paths of recent calls, so that older listings don't count as current.
 final class PathLocks: Sendable {
-    /// A path that is held, alone or with all below it.
+    /// A held path, alone or with everything below it.
     struct Claim: Sendable {
         var path: StoragePath
         var isTree = false
@@ -62,9 +62,9 @@ final class PathLocks: Sendable {
         for task in next { task.resume() }
     }
 
-    // MARK: What is told
+    // MARK: Recent calls
 
-    /// Marks a moment; all later activity is remembered until the caller ends it with ``endLook(_:)``.
+    /// Begins a comparison: all later activity is remembered until ``endLook(_:)``.
     func beginLook() -> Int {
         state.withLock { state in
             state.tickets += 1
@@ -81,7 +81,7 @@ final class PathLocks: Sendable {
         }
     }
 
-    /// Whether a call was about a path, or about a folder above it, since a look began; the caller's own is left out.
+    /// Whether a call used a path, or a folder above it, since a comparison began; except the caller's own.
     func isStale(_ path: StoragePath, since look: Int, but own: StoragePath? = nil) -> Bool {
         let claim = Claim(path: path)
         return state.withLock { state in
@@ -96,7 +96,7 @@ extension PathLocks.State {
         !held.values.contains { $0.contains { other in claims.contains { $0.conflicts(with: other) } } }
     }
 
-    /// Admits those whose paths are free, in order.
+    /// Admits the waiting calls whose paths are free, in order.
     fileprivate mutating func admit() -> [CheckedContinuation<Void, Never>] {
         var tasks: [CheckedContinuation<Void, Never>] = []
         var left: [(ticket: Int, claims: [PathLocks.Claim], task: CheckedContinuation<Void, Never>)] = []

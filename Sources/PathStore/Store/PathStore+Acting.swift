@@ -2,12 +2,12 @@ internal import GRDB
 internal import ReplicaModel
 internal import Threads
 
-/// What all changing calls have in common.
+/// The common part of all changing calls.
 extension PathStore {
-    /// Holds an item's path, and another, while `body` acts; again when the item turns out to be elsewhere.
+    /// Holds an item's path, and another, while `body` runs; repeats it if the item turns out to be at another path.
     /// - Parameters:
-    ///   - other: Another path that is needed, for the item's present one.
-    ///   - body: Answers nil when the item is not at its path.
+    ///   - other: Another path that is needed, given the item's current one.
+    ///   - body: Returns nil if the item is not at its path.
     func acting<Result>(
         on id: Int64, also other: (StoragePath) throws(RemoteStoreError) -> StoragePath? = { _ in nil },
         _ body: (PathRow, StoragePath) async throws(RemoteStoreError) -> Result?
@@ -21,7 +21,7 @@ extension PathStore {
                 let second = try other(path)
                 if let second { claims.append(PathLocks.Claim(path: second, isTree: isTree)) }
                 let result = try await locks.hold(claims) { () async throws(RemoteStoreError) -> Result? in
-                    // It may have moved while this waited.
+                    // It may have moved during the wait.
                     guard try self.path(of: id) == path, let now = try self.table.read({ try $0.row(id) }),
                         try other(path) == second
                     else { return nil }
@@ -34,8 +34,8 @@ extension PathStore {
         throw .itemUnavailable("it keeps moving")
     }
 
-    /// Writes down what is about to be done, does it, and strikes it out when it is known to be done, or not.
-    /// - Parameter confirm: Takes over what was done, in the transaction in which the intent ends.
+    /// Records an intent, carries it out, and removes the record when the outcome is known.
+    /// - Parameter confirm: Records the result, in the transaction that removes the intent.
     func doing<Answer: Sendable, Result>(
         _ intent: Intent, _ call: () async throws(PathStorageError) -> Answer,
         confirm: (Answer, Database) throws -> Result
@@ -69,7 +69,7 @@ extension PathStore {
             mark: storage.properties.keepsMarks ? mark : nil)
     }
 
-    /// The fields that stay here.
+    /// The fields that stay local.
     func unkept(_ fields: ItemFields) -> ItemFields { fields.intersection(.metadata).subtracting(properties.fields) }
 
     func check(_ name: FileName) throws(RemoteStoreError) {
@@ -78,7 +78,7 @@ extension PathStore {
         }
     }
 
-    /// What stands at a path that was taken, as an item.
+    /// The item at a path that is taken.
     func occupant(of path: StoragePath, in parent: Int64, _ told: PathEntry?) async throws(RemoteStoreError) -> PathRow
     {
         var entry = told
@@ -98,7 +98,8 @@ extension PathStore {
         }
     }
 
-    /// Takes over what a call of ours made of an item. Its content is still the one of the row's token, unless `hash` is given.
+    /// Records the result of our own call for an item. Its content is still that of the row's token, unless `hash` is
+    /// given.
     func confirm(
         _ entry: PathEntry, _ row: PathRow, sent: PathAttributes, written hash: [UInt8]?? = nil, _ database: Database
     ) throws -> PathRow {
@@ -119,8 +120,8 @@ extension PathStore {
         return row
     }
 
-    /// The hash of a content that is sent, where it may be needed later: where the storage does not keep marks, and where a
-    /// version may be left by another's write.
+    /// The hash of a content that is sent, if it may be needed later: if the storage does not keep marks, or if another
+    /// client's write may produce the same version.
     func neededHash(of contents: ItemContents?, isCreate: Bool) -> [UInt8]? {
         guard let contents, hasGrain || isCreate && !storage.properties.keepsMarks || !isCreate else { return nil }
         return ContentHash.of(contents.file, size: contents.size)

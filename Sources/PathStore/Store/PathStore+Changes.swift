@@ -4,7 +4,7 @@ internal import Threads
 
 /// Where programs were recently active, and what may have changed.
 struct Attention: Sendable {
-    /// When a folder was listed last, in nanoseconds of the store's clock.
+    /// When a folder was last listed, in nanoseconds of the store's clock.
     var lookedAt: [Int64: Int64] = [:]
     var usedAt: [Int64: Int64] = [:]
     /// Folders that the storage reported as possibly changed.
@@ -17,7 +17,7 @@ struct Attention: Sendable {
 extension PathStore {
     private static let batchSize = 1_000
 
-    /// - Note: Called after the engine was told that nothing is there any more, it accepts that.
+    /// - Note: A call after the engine was told that the root is empty means that the user accepts that.
     package func currentAnchor() async throws(RemoteStoreError) -> SyncAnchor {
         try await tellingOfRoot { () async throws(RemoteStoreError) in try self.acceptRoot() }
         return anchor(try table.read { try $0.newestChange() })
@@ -50,7 +50,7 @@ extension PathStore {
                     batch.deleted.append(ItemIdentifier(row: id))
                     continue
                 }
-                // An item that is nowhere now is reported when its fate is known.
+                // A missing item is reported when its state is known.
                 if row.parent != PathRow.limbo { batch.updated.append(item(of: row)) }
             }
             let end: Int64 = isMore ? changes[Self.batchSize - 1]["sequence"] : newest
@@ -59,7 +59,7 @@ extension PathStore {
         }
     }
 
-    /// Forgets changes that are older than so many.
+    /// Drops all but the newest changes.
     func forgetOldChanges() throws(RemoteStoreError) {
         try table.write { database in
             let end = try database.newestChange() - PathTable.mostChanges
@@ -71,7 +71,7 @@ extension PathStore {
 
     // MARK: Attention
 
-    /// Notes activity in a folder, and when it was listed.
+    /// Notes activity in a folder, and the time of its listing.
     func use(_ folder: Int64, lookedAt moment: Int64? = nil) {
         let now = options.now()
         attention.withLock { attention in
@@ -100,7 +100,7 @@ extension PathStore {
             while !Task.isCancelled {
                 await sleep(interval)
                 guard let self else { return }
-                if self.isSomebodyThere { self.listeners.signal() }
+                if self.isInUse { self.listeners.signal() }
             }
         }
         hearings.withLock { $0 += [hearing, asking] }
@@ -114,7 +114,7 @@ extension PathStore {
         listeners.signal()
     }
 
-    private var isSomebodyThere: Bool {
+    private var isInUse: Bool {
         let oldest = options.now() - Int64(options.openFor * 1_000_000_000)
         return attention.withLock { $0.usedAt.values.contains { $0 > oldest } }
     }

@@ -2,13 +2,13 @@ internal import GRDB
 internal import ReplicaModel
 internal import Threads
 
-/// Something new at a place.
+/// A new entry at a path.
 private struct Arrival: Sendable {
     var parent: Int64
     var entry: PathEntry
     var path: StoragePath { entry.path }
 
-    /// What files that may be the same have in common; nil for entries that can't be matched by it.
+    /// The properties by which a renamed file is matched; nil for entries that can't be matched.
     var likeness: Likeness? {
         guard entry.kind == .file, entry.size > 0, let version = entry.version else { return nil }
         return Likeness(version: version, size: entry.size)
@@ -24,7 +24,7 @@ extension PathStore {
     /// Compares listed folders with the table. A new entry is matched by its identity, its mark, or if it is the only
     /// one with its version and size; otherwise it gets a new identifier. A missing item goes to limbo once its absence
     /// is proven.
-    /// - Parameter look: When the listings began: what calls were about since is left alone.
+    /// - Parameter look: When the listings began: entries used by calls since then are skipped.
     func compare(_ folders: [FolderEntries], since look: Int) async throws(RemoteStoreError) {
         let root = folders.first { $0.folder == PathRow.root }
         if let root { try await expectRoot(in: root.entries) }
@@ -51,7 +51,7 @@ extension PathStore {
                     if child.isSame(as: entry) {
                         _ = try observe(entry, as: child, database)
                     } else {
-                        // Another is where it was: that proves it.
+                        // Another item is at its path: that proves its absence.
                         try database.sendToLimbo(child)
                         left[child.name] = entry
                     }
@@ -65,8 +65,8 @@ extension PathStore {
         if root != nil { try noteRoot() }
     }
 
-    /// A listing may lag, or be older than the end of the storage: only a second question proves that something is gone, and only
-    /// if the root is there after it.
+    /// A listing may lag, or be older than the loss of the storage: only a second request proves that something is
+    /// gone, and only if the root exists after it.
     private func sendMissing(
         _ missing: [(row: PathRow, path: StoragePath)], since look: Int
     ) async throws(RemoteStoreError) {
@@ -117,7 +117,7 @@ extension PathStore {
         }
     }
 
-    /// The item that something new is, which is no longer where it was.
+    /// The missing item that a new entry is.
     private func knownElsewhere(
         _ arrival: Arrival, isOnly: Bool
     ) async throws(RemoteStoreError) -> (row: PathRow, isByLikeness: Bool)? {
@@ -125,7 +125,7 @@ extension PathStore {
             let rows = try table.read { try $0.rows(where: "identity = ?", [identity]) }
             for row in rows where row.isSame(as: arrival.entry) {
                 guard let former = try path(of: row.id) else { return (row, false) }
-                // A name of the same file more is another item.
+                // An additional name of the same file is another item.
                 let there = try await present(former)
                 if there?.identity != identity { return (row, false) }
             }
@@ -142,13 +142,13 @@ extension PathStore {
         return alike.count == 1 ? (alike[0], true) : nil
     }
 
-    /// Makes an item of what is new.
+    /// Creates an item for a new entry.
     func mint(_ entry: PathEntry, in parent: Int64, _ database: Database) throws -> PathRow {
         guard let name = entry.path.name else { throw RemoteStoreError.serverUnreachable }
         try database.vacate(parent, name, for: nil)
         var row = PathRow(
             id: try database.freshIdentifier(options.identifier), parent: parent, name: name, entry: entry)
-        // Two names of one file would be one item in two places.
+        // Otherwise two names of one file would be one item at two paths.
         if let identity = row.identity, try !database.rows(where: "identity = ?", [identity]).isEmpty {
             row.identity = nil
         }
@@ -157,7 +157,7 @@ extension PathStore {
         return row
     }
 
-    /// Calls `body` for each element, as many at a time as the storage serves well.
+    /// Calls `body` for each element, with the storage's concurrency.
     func inParallel<Element: Sendable>(
         _ elements: [Element], _ body: @escaping @Sendable (Element) async throws(RemoteStoreError) -> Void
     ) async throws(RemoteStoreError) {
@@ -188,7 +188,7 @@ extension PathStore {
 }
 
 extension Database {
-    /// Whether something is `folder`, or lies below it.
+    /// Whether an item is `folder`, or below it.
     func isWithin(_ id: Int64, _ folder: Int64) throws -> Bool {
         var here = id
         for _ in 0..<10_000 {
@@ -199,7 +199,7 @@ extension Database {
         return true
     }
 
-    /// Sends the items known at a place to limbo, except one.
+    /// Moves the items known at a path to limbo, except one.
     func vacate(_ parent: Int64, _ name: FileName, for id: Int64?) throws {
         if let other = try row(in: parent, name), other.id != id { try sendToLimbo(other) }
     }

@@ -7,7 +7,8 @@ extension PathStore {
     ) async throws(RemoteStoreError) -> StoreResult {
         try check(template.filename)
         if template.kind == .symlink, !storage.properties.keepsSymlinks { throw .unsupported("symlinks") }
-        // In a folder that is not there nothing can be made; at the root nothing else tells that it is another one.
+        // Nothing can be created in a missing folder; at the root, this check is the only one that detects another
+        // storage.
         if template.parent == .root { try await expectRoot() }
         let mark = Self.mark(of: template)
         if let made = try await recoverCreate(template, mark) {
@@ -32,29 +33,29 @@ extension PathStore {
             case .made(let row): return try await completed(row, template, fields, contents)
             case nil: break
             }
-            // Nothing can be made there: the folder is gone, or elsewhere.
+            // Nothing can be created there: the folder is gone or has moved.
             try await look(parent.id)
         }
         throw .itemUnavailable("the folder keeps moving")
     }
 
-    /// The text by which what a template made is known.
+    /// The text that identifies the entry created from a template.
     static func mark(of template: ItemTemplate) -> String {
         "replica-" + hexadecimal(ContentHash.of(Array(template.identifier.rawValue.utf8)).prefix(16))
     }
 
     private enum Creation {
         case answered(StoreResult)
-        /// It had been made by the same call before.
+        /// It was created earlier by the same call.
         case made(PathRow)
     }
 
-    /// - Returns: Nil when the folder is not where it was.
+    /// - Returns: Nil if the folder is no longer at its path.
     private func create(
         _ template: ItemTemplate, _ fields: ItemFields, _ contents: ItemContents?, _ options: CreateOptions,
         at path: StoragePath, in parent: Int64, _ mark: String
     ) async throws(RemoteStoreError) -> Creation? {
-        // Where nothing is looked at, this is the look.
+        // If the storage checks nothing, this is the only check.
         if storage.properties.createStrength == .none, let there = try await present(path) {
             return .answered(try await collided(template, contents, options, at: path, in: parent, there, mark))
         }
@@ -77,7 +78,7 @@ extension PathStore {
                 id: try database.freshIdentifier(self.options.identifier), parent: parent, name: template.filename,
                 entry: entry)
             (row.kind, row.mark, row.told) = (template.kind, mark, PathAttributes())
-            // The creator of a folder knows its content: anything that others put there is a change.
+            // The creator of a folder knows that it is empty: anything that others add is a change.
             row.isListed = template.kind == .folder
             if template.kind == .symlink { row.target = template.target ?? [] }
             return try self.confirm(entry, row, sent: sent, written: hash, database)
@@ -89,7 +90,7 @@ extension PathStore {
                 other.kind.itemKind == template.kind,
                 try table.read({ try $0.row(in: parent, template.filename) }) == nil
             {
-                // It was never reported: the request was sent twice, as a proxy does with an unanswered request.
+                // The entry was never reported: the request was sent twice, as proxies do with unanswered requests.
                 return .made(try await adopt(other, in: parent, mark, nil))
             }
             if let other = try await equal(other, to: contents, hash, at: path, in: parent) {

@@ -2,7 +2,7 @@ internal import GRDB
 internal import ReplicaModel
 
 extension PathStore {
-    /// A folder whose version is another than when it was compared.
+    /// A folder whose version has changed since it was compared.
     private struct Changed: Sendable {
         var folder: Int64
         var path: StoragePath
@@ -12,7 +12,7 @@ extension PathStore {
 
     /// Descends from the root into the known folders whose versions have changed. A folder's new version is recorded
     /// only after everything below it was compared, so that skipped folders are visited again.
-    /// - Parameter most: How many folders are listed, as long as one is done with.
+    /// - Parameter most: The maximum number of listings, once a folder is complete.
     /// - Returns: Whether nothing was skipped; false also if the root has no version.
     func compareChangedFolders(most: Int) async throws(RemoteStoreError) -> Bool {
         guard let version = try await present(.root)?.version else { return false }
@@ -24,7 +24,7 @@ extension PathStore {
         var waiting = [Changed(folder: PathRow.root, path: .root, version: version)]
         var (seen, left): ([Changed], [StoragePath]) = ([], [])
         var (count, hasReachedAnEnd) = (0, false)
-        // Into the depth first: where only few may be listed, some are done with.
+        // Depth first: even if only a few may be listed, some become complete.
         while !waiting.isEmpty, count < most || !hasReachedAnEnd {
             let now = Array(waiting.suffix(max(1, min(most - count, properties.concurrency))))
             waiting.removeLast(now.count)
@@ -68,7 +68,7 @@ extension PathStore {
 }
 
 extension Database {
-    /// Whether something is known of what is in a folder.
+    /// Whether any entry of a folder is known.
     fileprivate func isKnown(_ folder: PathRow) throws -> Bool {
         if folder.isListed { return true }
         let statement = try cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM item WHERE parent = ?)")

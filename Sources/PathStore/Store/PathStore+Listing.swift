@@ -1,7 +1,7 @@
 internal import GRDB
 package import ReplicaModel
 
-/// A folder that was listed whole.
+/// A completely listed folder.
 struct FolderEntries: Sendable {
     var folder: Int64
     var path: StoragePath
@@ -9,9 +9,9 @@ struct FolderEntries: Sendable {
 }
 
 extension PathStore {
-    /// How many items a page has.
+    /// The number of items in a page.
     private static let pageSize = 1_000
-    /// How many pages in a row may bring nothing that was not there before.
+    /// How many consecutive pages may contain nothing new.
     private static let mostEmptyPages = 100
 
     package func enumerateItems(
@@ -25,7 +25,7 @@ extension PathStore {
         return ItemPage(items: rows.prefix(Self.pageSize).map(item), next: next)
     }
 
-    /// Lists a folder and compares it with what is known.
+    /// Lists a folder and compares it with the table.
     private func list(_ id: Int64) async throws(RemoteStoreError) {
         try await recoverAll()
         for _ in 0..<8 {
@@ -53,8 +53,8 @@ extension PathStore {
         do throws(PathStorageError) { return .success(try await entries(of: path)) } catch { return .failure(error) }
     }
 
-    /// All that is in a folder by name, from a listing that did not fail. What no folder can hold, or is in another folder,
-    /// is left out.
+    /// The entries of a folder by name, from a complete listing. Entries with invalid names, or of another folder, are
+    /// omitted.
     func entries(of folder: StoragePath) async throws(PathStorageError) -> [FileName: PathEntry] {
         var found: [FileName: PathEntry] = [:]
         try await eachEntry(of: folder, isDeep: false) { entry in
@@ -65,8 +65,8 @@ extension PathStore {
         return found
     }
 
-    /// Hands over each entry of a listing, page by page.
-    /// - Parameter take: Answers whether the entry is new.
+    /// Passes on each entry of a listing, page by page.
+    /// - Parameter take: Returns whether the entry is new.
     /// - Throws: ``PathStorageError/unreachable(_:)`` for a listing that has no end.
     func eachEntry(
         of folder: StoragePath, isDeep: Bool, _ take: (PathEntry) -> Bool

@@ -10,11 +10,11 @@ extension PathStore {
     }
 
     /// The current state and place of an item. Must not be called while holding a path.
-    /// - Throws: ``RemoteStoreError/noSuchItem(_:)`` when nothing is at its place, and it is found nowhere else.
+    /// - Throws: ``RemoteStoreError/noSuchItem(_:)`` if nothing is at its path, and it is found nowhere else.
     @discardableResult
     func look(_ id: Int64) async throws(RemoteStoreError) -> (row: PathRow, path: StoragePath) {
         if id == PathRow.root { return (try known(.root), .root) }
-        // Where a call without an answer left it is where it is.
+        // An unanswered call may have moved it: its current path is determined first.
         try await recover(id)
         var mayHaveMoved = true
         for _ in 0..<8 {
@@ -45,7 +45,7 @@ extension PathStore {
         throw .itemUnavailable("it keeps moving")
     }
 
-    /// What an item is now; nil when it is not at the path that is held.
+    /// The current state of an item; nil if it is not at the held path.
     func peek(_ row: PathRow, at path: StoragePath) async throws(RemoteStoreError) -> PathRow? {
         guard let entry = try await present(path), row.isSame(as: entry) else { return nil }
         return try await calm(try table.write { try observe(entry, as: row, $0) }, at: path)
@@ -56,14 +56,14 @@ extension PathStore {
         row.seenAt != nil && row.hash == nil ? try await settled(row, at: path) : row
     }
 
-    /// Whether an item can be known again at another place.
+    /// Whether an item can be recognized at another path.
     var follows: Bool { storage.properties.hasIdentities || storage.properties.keepsMarks }
 
-    /// What is at a path now, under exactly this name.
+    /// The entry at a path now, under exactly this name.
     func present(_ path: StoragePath) async throws(RemoteStoreError) -> PathEntry? {
         let entry: PathEntry?
         do throws(PathStorageError) { entry = try await storage.entry(at: path) } catch { throw error.general }
-        // Of another case it is another name; anything else is no answer.
+        // A different case is a different name; anything else is an invalid answer.
         guard let entry, entry.path != path else { return entry }
         if !storage.properties.isCaseSensitive, entry.path.names.count == path.names.count { return nil }
         throw .serverUnreachable
@@ -81,7 +81,7 @@ extension PathStore {
                 isOther = true
                 (new.version, new.size, new.hash, new.seenAt) = (entry.version, max(0, entry.size), nil, seen(entry))
             } else if row.hash == nil, row.seenAt != nil, isFinal(row, entry) {
-                // Others may have written since it was first reported, so the reported content may be outdated.
+                // Other clients may have written since it was first reported, so the reported content may be outdated.
                 isOther = true
                 new.seenAt = nil
             }
@@ -95,12 +95,12 @@ extension PathStore {
         return new
     }
 
-    /// When a version was seen first that a later write may leave.
+    /// When a version was first seen that a later write may produce again.
     func seen(_ entry: PathEntry) -> Int64? {
         hasGrain && !entry.isSettled && entry.kind == .file ? options.now() : nil
     }
 
-    /// Whether no write from now on can leave the version that is there.
+    /// Whether no write from now on can produce the current version.
     func isFinal(_ row: PathRow, _ entry: PathEntry) -> Bool {
         guard let seenAt = row.seenAt else { return true }
         return entry.isSettled || options.now() - seenAt >= storage.properties.changeGrain
@@ -118,7 +118,7 @@ extension PathStore {
         return try await verified(now, at: path)
     }
 
-    /// Compares what is there with what was written.
+    /// Compares the current content with what was written.
     func verified(_ row: PathRow, at path: StoragePath) async throws(RemoteStoreError) -> PathRow {
         let found = try await hash(of: path, row)
         return try table.write { database in

@@ -32,7 +32,7 @@ extension PathStore {
             shouldFetchContent: now.kind == .file && now.token != base)
     }
 
-    /// What a lost call wrote may be what is sent again.
+    /// The content of a lost call may be the one that is sent again.
     /// - Returns: The version that a write is based on, and whether the current content already is the one to be
     ///   written.
     private func writtenBefore(
@@ -42,7 +42,7 @@ extension PathStore {
         try await recover(row.id)
         guard let contents, let now = try table.read({ try $0.row(row.id) }) else { return (base, false) }
         if let former, now.token != row.token, try await isWritten(former, now) {
-            // The call may fail once more, and comes with the same base then.
+            // The call may fail again, and is then repeated with the same base.
             let version = PassedVersion(base: base, token: now.token, hash: former.hash)
             passed.withLock { $0[row.id] = version }
         }
@@ -53,7 +53,7 @@ extension PathStore {
         return (now.token, ContentHash.of(contents.file, size: contents.size) == hash)
     }
 
-    /// Whether what is there is what a lost call wrote.
+    /// Whether the current content is what a lost call wrote.
     private func isWritten(_ intent: Intent, _ row: PathRow) async throws(RemoteStoreError) -> Bool {
         guard let path = try path(of: row.id), row.size == intent.size else { return false }
         if let hash = row.hash { return hash == intent.hash }
@@ -88,14 +88,14 @@ extension PathStore {
                 return try await self.move(row, path, to: target, parent, contents != nil ? base : nil)
             }
             if isDone { return }
-            // The folder that it was to move to is not where it was, or is gone.
+            // The target folder has moved or is gone.
             try await look(parent)
         }
         throw .itemUnavailable("the folder keeps moving")
     }
 
-    /// - Parameter base: The content that will be replaced afterwards; nil if none will be.
-    /// - Returns: Nil when the item is not at its path, false when the folder is not at the target's.
+    /// - Parameter base: The content that is replaced afterwards; nil if none is.
+    /// - Returns: Nil if the item is not at its path, false if the folder is not at the target's.
     private func move(
         _ known: PathRow, _ path: StoragePath, to target: StoragePath, _ parent: Int64, _ base: String?
     ) async throws(RemoteStoreError) -> Bool? {
@@ -141,7 +141,7 @@ extension PathStore {
         }
         let row = try await acting(on: id) { (known, path) async throws(RemoteStoreError) -> PathRow? in
             var row = known
-            // Where nothing is looked at, this is the look.
+            // If the storage checks nothing, this is the only check.
             if storage.properties.replaceStrength == .none {
                 guard let now = try await self.peek(row, at: path) else { return nil }
                 row = now
@@ -165,7 +165,7 @@ extension PathStore {
             case .success(let row): return row
             case .failure(.changed), .failure(.taken):
                 guard let now = try await self.peek(row, at: path) else { return nil }
-                // The request was sent twice, or someone else wrote the same content: nothing is left to do.
+                // The request was sent twice, or another client wrote the same content: nothing is left to do.
                 if now.size == contents.size, try await self.hash(of: path, now) == hash { return now }
                 throw .versionConflict(self.item(of: now))
             case .failure(.notFound): return nil
@@ -179,7 +179,7 @@ extension PathStore {
         guard let id = template.identifier.row else { throw .noSuchItem(template.identifier) }
         let sent = attributes(template, fields)
         return try await acting(on: id) { (known, path) async throws(RemoteStoreError) -> PathRow? in
-            // Changes by others can be distinguished from this one only before it is made.
+            // Other clients' changes can be distinguished from this one only before it is made.
             guard let row = try await self.peek(known, at: path) else { return nil }
             let outcome = try await self.doing(Intent(deed: .set, item: id)) { () async throws(PathStorageError) in
                 try await self.storage.set(sent, of: path)

@@ -5,12 +5,12 @@ internal import Threads
 extension PathStore {
     /// Compares listed folders that are due, and drops items that were not found anywhere.
     /// - Parameters:
-    ///   - everywhere: Whether all listed folders are looked at, as when something is searched.
-    ///   - folder: One that is looked at whether it was listed or not.
+    ///   - everywhere: Whether all listed folders are compared, to search for an item.
+    ///   - folder: A folder that is compared even if it was not listed.
     func lookAround(everywhere: Bool, also folder: Int64? = nil) async throws(RemoteStoreError) {
         try await looking.hold([PathLocks.Claim(path: .root, isTree: true)]) { () async throws(RemoteStoreError) in
             try await self.recoverAll()
-            // What a comparison left in limbo before is searched once more.
+            // Items in limbo since an earlier comparison are searched once more.
             let lost = try self.inLimbo()
             let listed = try self.table.read { database in
                 try Int64.fetchAll(database, sql: "SELECT id FROM item WHERE isListed = 1 ORDER BY id")
@@ -19,7 +19,7 @@ extension PathStore {
             var due = self.due(listed, everywhere: everywhere)
             if self.followsFolders {
                 let most = everywhere ? .max : self.options.mostFolders
-                // What moved is where a folder's version is another.
+                // A moved item is in a folder whose version has changed.
                 if try await self.compareChangedFolders(most: most) { (left, due) = ([], everywhere ? [] : due) }
             }
             if let folder, folder > PathRow.limbo, !due.contains(folder) { due.append(folder) }
@@ -46,7 +46,7 @@ extension PathStore {
         }
     }
 
-    /// The folders that are due, those not compared for longest first.
+    /// The folders that are due, the least recently compared ones first.
     private func due(_ listed: [Int64], everywhere: Bool) -> [Int64] {
         let now = options.now()
         let (open, whole, life) = (
@@ -58,7 +58,8 @@ extension PathStore {
         }
         if everywhere || attention.isSignalledEverywhere { return listed }
         let due = listed.filter { id in
-            // Their versions say when; what those do not tell, as other attributes, is looked at in open folders.
+            // Their versions show when; changes that versions don't cover, such as other attributes, are only looked
+            // for in open folders.
             guard let lookedAt = attention.lookedAt[id] else { return !followsFolders }
             if followsFolders {
                 return now - lookedAt >= whole && attention.usedAt[id].map { now - $0 < life } ?? false
@@ -74,7 +75,7 @@ extension PathStore {
 
     private func nanoseconds(_ seconds: Double) -> Int64 { Int64(seconds * 1_000_000_000) }
 
-    /// - Returns: The folders whose entries at the time of the listing are all known.
+    /// - Returns: The folders whose entries are completely known as of the listing.
     @discardableResult
     func compareFolders(_ ids: [Int64]) async throws(RemoteStoreError) -> [FolderEntries] {
         guard !ids.isEmpty else { return [] }
@@ -114,7 +115,7 @@ extension PathStore {
         return folders.filter { folder in folder.entries.values.allSatisfy { !locks.isStale($0.path, since: look) } }
     }
 
-    /// Lets changes by others settle before they are reported.
+    /// Lets other clients' changes settle before they are reported.
     func calm(_ folders: [Int64]) async throws(RemoteStoreError) {
         guard hasGrain else { return }
         let rows = try table.read { database in
@@ -156,7 +157,7 @@ extension PathStore {
         }
     }
 
-    /// One listing of all, as the listings of folders.
+    /// One listing of everything, split into folders.
     private func deepListing(
         of places: [(id: Int64, path: StoragePath)]
     ) async throws(RemoteStoreError) -> [FolderEntries] {
@@ -176,11 +177,11 @@ extension PathStore {
         } catch {
             throw error.general
         }
-        // A folder that is not in it is not an empty one.
+        // A folder that is not in it need not be empty.
         return folders.values.filter { there.contains($0.path) }
     }
 
-    /// Looks again at what was written when a later write could leave the same version.
+    /// Checks written files again if a later write could have produced the same version.
     private func settleWhatIsDue() async throws(RemoteStoreError) {
         guard hasGrain else { return }
         let end = options.now() - storage.properties.changeGrain

@@ -2,14 +2,14 @@ internal import GRDB
 package import ReplicaModel
 internal import Threads
 
-/// What became of calls whose answers never came, or that a crash left without an end.
+/// Determines the outcome of calls that were not answered, or were interrupted by a crash.
 extension PathStore {
     package func itemCreated(from template: ItemTemplate) async throws(RemoteStoreError) -> Item? {
         let made = try await recoverCreate(template, Self.mark(of: template), isAsked: true)
         return made.map(item)
     }
 
-    /// What an earlier create from this template made.
+    /// The item created earlier from this template.
     /// - Parameter isAsked: Whether to ask the storage even if no such call is recorded here.
     func recoverCreate(
         _ template: ItemTemplate, _ mark: String, isAsked: Bool = false
@@ -35,7 +35,7 @@ extension PathStore {
         for intent in left where found == nil {
             found = try await searchMade(intent.parent, intent.name, template.kind, mark, intent)
         }
-        // The table that knew of the call may be lost: where marks are kept, the storage knows.
+        // The table that recorded the call may be lost; if the storage keeps marks, it can still tell.
         if found == nil, left.isEmpty, storage.properties.keepsMarks, let parent = template.parent.row {
             found = try await searchMade(parent, template.filename, template.kind, mark, nil)
         }
@@ -50,7 +50,7 @@ extension PathStore {
         }
     }
 
-    /// Looks for what a create made, where it was to make it, and by its mark beside that.
+    /// Searches for the result of a create, at its path, and by its mark in the same folder.
     private func searchMade(
         _ parent: Int64, _ name: FileName, _ kind: ItemKind, _ mark: String, _ intent: Intent?
     ) async throws(RemoteStoreError) -> PathRow? {
@@ -97,7 +97,8 @@ extension PathStore {
                 row = try mint(entry, in: parent, database)
             }
             (row.mark, row.isListed) = (mark, row.kind == .folder)
-            // What was sent is compared with what is there when no other write can look like it any more.
+            // The sent content is compared with the current one when no other write can produce the same version any
+            // more.
             if row.seenAt != nil, intent?.size == row.size { row.hash = intent?.hash }
             try database.put(row)
             return row
@@ -105,14 +106,14 @@ extension PathStore {
         return try await calm(row, at: entry.path)
     }
 
-    // MARK: Items that are known
+    // MARK: Known items
 
-    /// Determines the outcome of all unanswered calls; otherwise their effects would be taken for changes by others.
+    /// Determines the outcome of all unanswered calls; otherwise their effects would count as other clients' changes.
     func recoverAll() async throws(RemoteStoreError) {
         for id in try table.read({ try $0.itemsInDoubt() }) { try await recover(id) }
     }
 
-    /// Finds out what became of calls about an item that have no answer.
+    /// Determines the outcome of the unanswered calls about an item.
     func recover(_ id: Int64) async throws(RemoteStoreError) {
         let running = underWay.withLock { $0 }
         let intents = try table.read { try $0.intents(of: id) }.filter { !running.contains($0.number) }
@@ -126,7 +127,7 @@ extension PathStore {
         switch intent.deed {
         case .move: try await recoverMove(intent, row, path)
         case .write: try await recoverWrite(intent, row, path)
-        // What is gone, and what has other attributes, the next look finds out.
+        // The next comparison detects removals and changed attributes.
         case .remove, .set, .create: try end([intent])
         }
     }
@@ -139,8 +140,8 @@ extension PathStore {
             var former = try await self.present(path)
             var there = try await self.present(target)
             if let half = former, there != nil, row.isSame(as: half) {
-                // A move in several steps may have been interrupted and have left the item at both places. By now it
-                // may have to go to a third one.
+                // An interrupted move in several steps may have left the item at both paths. By now it may have a third
+                // target.
                 do throws(PathStorageError) {
                     there = try await self.storage.move(
                         path, to: target, version: row.kind == .file ? row.version : nil)
@@ -185,7 +186,7 @@ extension PathStore {
 }
 
 extension Database {
-    /// Notes that an item is elsewhere.
+    /// Notes that an item has moved.
     fileprivate func noteChangeOfPlace(_ id: Int64, epoch: String) throws {
         guard var row = try row(id) else { return }
         try change(&row, epoch: epoch)

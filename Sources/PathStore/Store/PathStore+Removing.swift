@@ -16,7 +16,7 @@ extension PathStore {
         }
     }
 
-    /// - Returns: Nil when the item is not at its path.
+    /// - Returns: Nil if the item is not at its path.
     private func remove(_ known: PathRow, _ path: StoragePath, base: String) async throws(RemoteStoreError) -> Void? {
         // Also if the condition is checked atomically: a refusal has to report the current state.
         guard var row = try await peek(known, at: path) else { return nil }

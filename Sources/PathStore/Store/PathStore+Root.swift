@@ -2,28 +2,30 @@ internal import GRDB
 package import ReplicaModel
 internal import Threads
 
-/// What is known of the storage's root, by which an emptied or another one is told.
+/// The known entries of the storage's root, which identify the storage: they reveal an emptied or another one.
 struct RootMemory: Sendable {
-    /// The items that the root's last listing had; nil as long as it was not listed in this run: then all that are known there count.
+    /// The items in the root's last listing; nil if it was not listed in this run: then all known items of the root
+    /// count.
     var listed: Set<Int64>?
-    /// Whether nothing was there any more of what was, and nobody has said that it is to be so.
+    /// Whether all known items were gone, and the user has not confirmed that.
     var isOther = false
     /// Whether the engine was told of that.
     var isTold = false
-    /// Whether a person said so, and the root was not listed since.
+    /// Whether the user confirmed it, and the root was not listed since.
     var isAccepted = false
-    /// When something of it was seen last.
+    /// When one of its items was last seen.
     var seenAt: Int64?
 }
 
-/// A storage has no name by which it is known: a server whose disk is not mounted, and another bucket, answer that nothing is there. So
-/// nothing counts as deleted, and nothing is sent there, while nothing is there of what the root had, until a person says so.
+/// A storage has no identity of its own: a server whose disk is not mounted, or another bucket, answers that nothing is
+/// there. So while all known items of the root are missing, nothing counts as deleted and nothing is sent, until the
+/// user confirms it.
 extension PathStore {
     package func recognize(_ anchor: SyncAnchor) async throws(RemoteStoreError) {
         try await tellingOfRoot { () async throws(RemoteStoreError) in try await self.expectRoot(isFresh: true) }
     }
 
-    /// Says where the root has nothing any more of what it had.
+    /// Reports that the root has lost all its items.
     func tellingOfRoot<Result>(
         _ body: () async throws(RemoteStoreError) -> Result
     ) async throws(RemoteStoreError) -> Result {
@@ -39,8 +41,9 @@ extension PathStore {
         }
     }
 
-    /// A person accepts the storage as it is: nobody else asks for an anchor after the engine was told.
-    /// - Throws: ``RemoteStoreError/serverUnreachable`` if nothing is there any more and the engine was not told.
+    /// The user accepts the storage as it is: this is the only case in which an anchor is requested after the engine
+    /// was told.
+    /// - Throws: ``RemoteStoreError/serverUnreachable`` if all items are gone and the engine was not told.
     func acceptRoot() throws(RemoteStoreError) {
         let isUntold = rootMemory.withLock { memory in
             guard memory.isOther else { return false }
@@ -51,16 +54,16 @@ extension PathStore {
         if isUntold { throw .serverUnreachable }
     }
 
-    /// For how long one look at the root is enough for making something there, in nanoseconds.
+    /// How long a check of the root is valid for creates in it, in nanoseconds.
     private static let longestTrust: Int64 = 1_000_000_000
-    /// How many items are looked for one by one before the root is listed.
+    /// How many items are looked up one by one before the root is listed.
     private static let fewItems = 3
-    /// How many new folders are looked into for a known one that was renamed.
+    /// How many new folders are searched for a known folder that was renamed.
     private static let mostFolders = 8
 
-    /// Expects something to be at the root of what was there.
-    /// - Parameter isFresh: Whether it has to be looked at now, as before anything counts as gone.
-    /// - Throws: ``RemoteStoreError/serverUnreachable`` where nothing is.
+    /// Checks that at least one known item is still at the root.
+    /// - Parameter isFresh: Whether it has to be checked now, as is necessary before anything counts as gone.
+    /// - Throws: ``RemoteStoreError/serverUnreachable`` if there is none.
     func expectRoot(isFresh: Bool = false) async throws(RemoteStoreError) {
         guard options.asksAboutRoot else { return }
         let now = options.now()
@@ -82,7 +85,8 @@ extension PathStore {
         }
     }
 
-    /// Expects a listing of the root to have something of what was there. It may be old by now: it proves nothing of the present.
+    /// Checks that a listing of the root contains at least one known item. The listing may be old, so it proves nothing
+    /// about the present.
     func expectRoot(in entries: [FileName: PathEntry]) async throws(RemoteStoreError) {
         guard options.asksAboutRoot, !rootMemory.withLock({ $0.isAccepted }) else { return }
         let known = try knownAtRoot()
@@ -93,7 +97,7 @@ extension PathStore {
             defer { memory.isOther = true }
             return !memory.isOther
         }
-        // A call that found it out is answered as one of a storage that is away; the engine asks then what it is.
+        // The call that detects it fails as if the storage were unreachable; the engine then asks for its identity.
         if isNew { listeners.signal() }
         throw .serverUnreachable
     }
@@ -102,17 +106,17 @@ extension PathStore {
         rootMemory.withLock { ($0.isOther, $0.isTold, $0.seenAt) = (false, false, moment) }
     }
 
-    /// What is at the root now is what it has from now on.
+    /// The current entries of the root become the known ones.
     func noteRoot() throws(RemoteStoreError) {
         let ids = try table.read { try $0.rows(in: PathRow.root).map(\.id) }
         rootMemory.withLock { ($0.listed, $0.isAccepted) = (Set(ids), false) }
     }
 
-    /// What is at the top of each ext4 filesystem.
+    /// Exists at the top of each ext4 filesystem.
     private static let ofEveryDisk = FileName("lost+found")
 
-    /// What was at the root before anything was made there lately; nothing where one item is all that there is: that its owner removed it is
-    /// more likely than anything else.
+    /// The items that were at the root before recent creates; none if there is only one item, because then it was most
+    /// likely removed by its owner.
     private func knownAtRoot() throws(RemoteStoreError) -> [PathRow] {
         let listed = rootMemory.withLock { $0.listed }
         return try table.read { database in
@@ -125,7 +129,7 @@ extension PathStore {
         }
     }
 
-    /// Whether something of it is there under another name.
+    /// Whether one of them exists under another name.
     private func isRenamed(_ known: [PathRow], to entries: [PathEntry]) async throws(RemoteStoreError) -> Bool {
         let identities = Set(known.compactMap(\.identity))
         let versions = Set(known.filter { $0.kind == .file && $0.size > 0 }.compactMap(\.version))

@@ -2,34 +2,34 @@ internal import GRDB
 package import ReplicaModel
 internal import Threads
 
-/// A store over any storage that knows only paths: it gives items lasting identifiers and versions, finds out what changed
-/// by comparing, and what became of calls whose answers were lost (docs/decisions/path-store.md).
+/// A store over any storage that only knows paths: it assigns permanent identifiers and versions, detects changes by
+/// comparison, and determines the outcome of calls whose answers were lost (docs/decisions/path-store.md).
 ///
-/// Its knowledge is a table in a file of its own, written by one `PathStore` at a time. If that is lost, no data is:
+/// Its state is a table in a separate file, written by one `PathStore` at a time. If the file is lost, no data is lost:
 /// everything is listed again under new identifiers.
 ///
-/// Large: every call of a store, a file for each group of them.
+/// Large: all calls of a store, with a file for each group.
 package final class PathStore: RemoteStore {
     let storage: any PathStorage
     let table: PathTable
     let options: PathStoreOptions
-    /// Where the table is, and temporary files are.
+    /// The folder for the table and for temporary files.
     let folder: String
     let locks = PathLocks()
-    /// One looks around at a time.
+    /// Allows one comparison at a time.
     let looking = PathLocks()
     let attention: Locked<Attention>
     let rootMemory = Locked(RootMemory())
-    /// The intents of calls that are under way in this process.
+    /// The intents of calls in flight in this process.
     let underWay = Locked<Set<Int64>>([])
     /// Versions written by unanswered calls, by item: the caller that repeats them does not know these versions.
     let passed = Locked<[Int64: PassedVersion]>([:])
     let listeners = Listeners<Void>()
-    /// What hears the storage and asks it, as long as this is there.
+    /// The task that listens to the storage and polls it, as long as this object lives.
     let hearings = Locked<[Task<Void, Never>]>([])
 
-    /// A store over `storage` that keeps what it knows in `folder`, which is there: a domain's state folder.
-    /// - Throws: ``RemoteStoreError/itemUnavailable(_:)`` when the table can't be opened or made.
+    /// A store over `storage` that keeps its table in `folder`, which must exist: a domain's state folder.
+    /// - Throws: ``RemoteStoreError/itemUnavailable(_:)`` if the table can't be opened or created.
     package init(
         _ storage: any PathStorage, folder: String, options: PathStoreOptions = PathStoreOptions()
     ) throws(RemoteStoreError) {
@@ -38,7 +38,7 @@ package final class PathStore: RemoteStore {
         self.folder = folder
         table = try PathTable(path: folder + "/store.db")
         attention = Locked(Attention())
-        // It is unknown how long ago a version was seen that a later write may have left unchanged: count from now.
+        // It is unknown how long ago an unsettled version was seen: the time starts now.
         let now = options.now()
         try table.write { database in
             try database.execute(sql: "UPDATE item SET seenAt = ? WHERE seenAt IS NOT NULL", arguments: [now])
@@ -51,7 +51,7 @@ package final class PathStore: RemoteStore {
 
     package var properties: StoreProperties { Self.properties(of: storage) }
 
-    /// What a store over `storage` can keep and do.
+    /// The properties of a store over `storage`.
     package static func properties(of storage: any PathStorage) -> StoreProperties {
         let storage = storage.properties
         var properties = StoreProperties()
@@ -75,23 +75,23 @@ package final class PathStore: RemoteStore {
 
     package func importDidFinish() async {}
 
-    /// Closes the table: no call works after it.
+    /// Closes the table: later calls fail.
     package func close() throws(RemoteStoreError) { try table.close() }
 
-    /// Whether two writes may leave one version.
+    /// Whether two writes may produce the same version.
     var hasGrain: Bool { storage.properties.changeGrain > 0 }
 
-    /// Whether it need only look into folders whose versions are others than before.
+    /// Whether only folders with changed versions have to be compared.
     var followsFolders: Bool { storage.properties.foldersTellChanges && !hasGrain }
 }
 
-/// A version that a call of ours made whose answer was lost.
+/// A version that was written by a call of ours whose answer was lost.
 struct PassedVersion: Hashable, Sendable {
     /// The version that the call was based on.
     var base: String
-    /// The token of the content it made.
+    /// The token of its content.
     var token: String
-    /// Of what it wrote.
+    /// The hash of what it wrote.
     var hash: [UInt8]?
 }
 
@@ -102,7 +102,7 @@ extension ItemIdentifier {
             row == PathRow.root ? Self.root.rawValue : "i" + String(repeating: "0", count: 16 - digits.count) + digits)
     }
 
-    /// The number of a row; nil for what is no identifier of this store.
+    /// The number of a row; nil if it is not an identifier of this store.
     var row: Int64? {
         if self == .root { return PathRow.root }
         guard rawValue.utf8.count == 17, rawValue.hasPrefix("i"), let id = Int64(rawValue.dropFirst(), radix: 16),
@@ -130,7 +130,7 @@ extension PathStore {
     }
 
     /// The row of an identifier.
-    /// - Throws: ``RemoteStoreError/noSuchItem(_:)``: the table has all that is there.
+    /// - Throws: ``RemoteStoreError/noSuchItem(_:)`` if there is none: the table is complete.
     func known(_ identifier: ItemIdentifier) throws(RemoteStoreError) -> PathRow {
         if identifier == .trash { throw .unsupported("this store keeps no trash") }
         guard let id = identifier.row, let row = try table.read({ try $0.row(id) }) else {
@@ -139,12 +139,12 @@ extension PathStore {
         return row
     }
 
-    /// Where a row is; nil when that is not known.
+    /// The path of a row; nil if it is not known.
     func path(of id: Int64) throws(RemoteStoreError) -> StoragePath? { try table.read { try $0.path(of: id) } }
 }
 
 extension PathStorageError {
-    /// What it means where no more is known of what was asked.
+    /// The store's error, if nothing else is known about the request.
     var general: RemoteStoreError {
         switch self {
         case .notAuthenticated: .notAuthenticated
@@ -159,7 +159,7 @@ extension PathStorageError {
         }
     }
 
-    /// Whether a call that ended so may have had its effect.
+    /// Whether a call with this error may have had an effect.
     var isInDoubt: Bool {
         switch self {
         case .unreachable, .cancelled, .unavailable, .busy: true

@@ -24,13 +24,13 @@ extension Database {
         return try Row.fetchAll(cachedStatement(sql: sql), arguments: [item]).map(Intent.init)
     }
 
-    /// Those of creates from a template, the newest first.
+    /// The intents of creates from a template, the newest first.
     func intents(marked mark: String) throws -> [Intent] {
         let sql = "SELECT * FROM intent WHERE mark = ? ORDER BY number DESC"
         return try Row.fetchAll(cachedStatement(sql: sql), arguments: [mark]).map(Intent.init)
     }
 
-    /// The items that calls without an answer are about.
+    /// The items of unanswered calls.
     func itemsInDoubt() throws -> [Int64] {
         try Int64.fetchAll(self, sql: "SELECT DISTINCT item FROM intent WHERE item != 0 ORDER BY item")
     }

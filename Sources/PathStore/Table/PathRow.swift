@@ -1,11 +1,10 @@
 internal import ReplicaModel
 
-/// What is known about an item: the storage's answers and what was sent.
-/// Large: the columns of a table.
+/// The known state of an item: the storage's answers, and what was sent. Large: the columns of a table.
 struct PathRow: Hashable, Sendable {
-    /// Random, never used again; 0 for the root.
+    /// Random, never reused; 0 for the root.
     var id: Int64
-    /// The folder's ``id``; ``limbo`` for what is not where it was, until it is found elsewhere or known to be gone.
+    /// The folder's ``id``; ``limbo`` for a missing item, until it is found elsewhere or known to be gone.
     var parent: Int64
     var name: FileName
     var kind: ItemKind
@@ -16,7 +15,7 @@ struct PathRow: Hashable, Sendable {
     var size: Int64
     /// The content version reported to the engine: changes whenever the content may have changed.
     var token: String
-    /// The metadata version: the number of the change that made it so.
+    /// The metadata version: the number of the last change.
     var revision: Int64
     /// The attributes as the storage reports them, which may be coarser than what was sent.
     var told = PathAttributes()
@@ -24,18 +23,19 @@ struct PathRow: Hashable, Sendable {
     var meant = PathAttributes()
     var mark: String?
     var identity: String?
-    /// The hash of a content that was written here, kept while the version may be left by another's write.
+    /// The hash of a content that was written here, kept as long as another client's write may produce the same
+    /// version.
     var hash: [UInt8]?
-    /// When a version was seen first that a later write may leave, in nanoseconds of the store's clock; nil for one that is
-    /// settled.
+    /// When an unsettled version, which a later write may produce again, was first seen, in nanoseconds of the store's
+    /// clock; nil for a settled version.
     var seenAt: Int64?
-    /// Whether a folder was listed: what is in it is compared.
+    /// Whether a folder was listed, so that its entries are compared.
     var isListed = false
 
     static let root: Int64 = 0
     static let limbo: Int64 = -1
 
-    /// A row of what nothing was known of. Its versions come with the table's change.
+    /// A row of an unknown item. It gets its versions when it is written to the table.
     init(id: Int64, parent: Int64, name: FileName, entry: PathEntry) {
         self.id = id
         self.parent = parent
@@ -73,7 +73,7 @@ struct PathRow: Hashable, Sendable {
         }
     }
 
-    /// Takes over what was sent and what the storage answered to that.
+    /// Records what was sent, and the storage's answer.
     mutating func take(_ attributes: PathAttributes, sent: PathAttributes) {
         take(attributes)
         if let mode = sent.mode { meant.mode = mode }

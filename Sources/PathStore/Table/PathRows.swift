@@ -18,7 +18,7 @@ extension Database {
             .map(PathRow.init)
     }
 
-    /// Those of a folder in the order of their names, some at a time.
+    /// The rows of a folder, ordered by name, a page at a time.
     func rows(in parent: Int64, after name: [UInt8]?, limit: Int) throws -> [PathRow] {
         let sql = "SELECT * FROM item WHERE parent = ? AND name > ? ORDER BY name LIMIT ?"
         let statement = try cachedStatement(sql: sql)
@@ -30,7 +30,7 @@ extension Database {
             PathRow.init)
     }
 
-    /// Where an item is; nil when it, or a folder above it, is nowhere.
+    /// The path of an item; nil if it, or a folder above it, is in limbo.
     func path(of id: Int64) throws -> StoragePath? {
         var names: [FileName] = []
         var here = id
@@ -42,7 +42,7 @@ extension Database {
         return StoragePath(names.reversed())
     }
 
-    /// Notes that something became of an item.
+    /// Notes a change of an item.
     /// - Returns: The number of the change.
     @discardableResult
     func noteChange(of id: Int64) throws -> Int64 {
@@ -62,7 +62,8 @@ extension Database {
         try put(row)
     }
 
-    /// A content version: the storage's own where no other content ever has it, so that it outlives this table.
+    /// A content version: the storage's own if it is unique to the content, so that it remains valid without this
+    /// table.
     private static func token(_ row: PathRow, isExact: Bool, epoch: String) -> String {
         let version = row.version ?? "none"
         let short = version.utf8.count <= 80 ? version : hexadecimal(ContentHash.of(Array(version.utf8)))
@@ -81,7 +82,7 @@ extension Database {
             ])
     }
 
-    /// Takes an item from its place until it is known where it is. Its name is its number: none has two.
+    /// Moves an item to limbo until its path is known. Its name there is its number, which is unique.
     func sendToLimbo(_ row: PathRow) throws {
         var row = row
         (row.parent, row.name) = (PathRow.limbo, FileName(String(row.id)))

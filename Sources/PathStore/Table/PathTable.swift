@@ -3,7 +3,7 @@ internal import Glibc
 internal import ReplicaModel
 internal import SystemPackage
 
-/// What is known of a storage's items, in SQLite. Safe from any thread.
+/// The known state of a storage's items, in SQLite. Safe from any thread.
 final class PathTable: Sendable {
     private let queue: DatabaseQueue
     /// Distinguishes this table from a lost one, whose anchors and metadata versions are unknown here.
@@ -12,9 +12,9 @@ final class PathTable: Sendable {
     /// The number of changes kept for callers with an old anchor.
     static let mostChanges: Int64 = 200_000
 
-    /// Opens or makes the table at `path`. One that cannot be read is put away beside it, and a new one made: nothing is in
-    /// it that a listing does not bring back.
-    /// - Throws: ``RemoteStoreError/itemUnavailable(_:)``, as for all that is done with it.
+    /// Opens or creates the table at `path`. A table that can't be read is moved aside, and a new one is created: a
+    /// listing restores everything in it.
+    /// - Throws: ``RemoteStoreError/itemUnavailable(_:)``, like all its methods.
     init(path: String) throws(RemoteStoreError) {
         do {
             queue = try Self.opened(path)

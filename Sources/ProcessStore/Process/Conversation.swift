@@ -1,9 +1,9 @@
 import ReplicaModel
 import Threads
 
-/// What a store's lines mean for the calls that it is at. Used by the process's thread only.
+/// Interprets a store's lines for its running calls. Used by the process's thread only.
 struct Conversation {
-    /// What a clock asks for.
+    /// The action after a timeout.
     enum Due {
         case nothing
         case idle
@@ -14,7 +14,7 @@ struct Conversation {
     private let process: StoreProcess
     private let signal: @Sendable (IncomingLine.Signal) -> Void
     private var hello: Hello?
-    /// When each call was heard of last.
+    /// When the last line about each call came.
     private var heard: [Int64: ContinuousClock.Instant] = [:]
     private var cancelled: [Int64: ContinuousClock.Instant] = [:]
     private var busy: ContinuousClock.Instant?
@@ -27,8 +27,8 @@ struct Conversation {
         self.signal = signal
     }
 
-    /// Takes a line.
-    /// - Returns: What is wrong with it, when nothing more can be believed.
+    /// Handles a line.
+    /// - Returns: What is wrong with it, if the run has to end.
     mutating func take(_ line: [UInt8], now: ContinuousClock.Instant) -> String? {
         do throws(IncomingLine.Malformed) {
             return hello == nil ? try takeHello(line) : try takeNews(line, now)
@@ -38,7 +38,7 @@ struct Conversation {
     }
 
     private mutating func takeHello(_ line: [UInt8]) throws(IncomingLine.Malformed) -> String? {
-        // What follows a refusal is of no use.
+        // Everything after a refusal is ignored.
         if refusal != nil { return nil }
         if let error = try IncomingLine.read(line).error {
             refusal = StoreFailure(error)
@@ -112,7 +112,7 @@ struct Conversation {
         process.enqueue(CancelLine(cancel: id))
     }
 
-    /// When ``due(_:begin:now:)`` has something to say at the earliest.
+    /// The earliest time at which ``due(_:begin:now:)`` may return something.
     func deadline(_ limits: ProcessLimits, begin: ContinuousClock.Instant) -> ContinuousClock.Instant {
         guard let hello else { return begin + limits.hello }
         let known = process.state.withLock { $0.calls.keys.map { $0 } }
@@ -125,7 +125,7 @@ struct Conversation {
         }.min() ?? .now
     }
 
-    /// What is due; calls that were silent for too long are cancelled here.
+    /// The actions that are due; calls that were silent for too long are cancelled here.
     mutating func due(_ limits: ProcessLimits, begin: ContinuousClock.Instant, now: ContinuousClock.Instant) -> Due {
         guard let hello else {
             return now - begin >= limits.hello ? .silent("the store did not say hello in time") : .nothing

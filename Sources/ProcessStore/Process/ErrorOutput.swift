@@ -1,7 +1,8 @@
 import ChildProcess
 import Logging
 
-/// A store's standard error on its way to the log: lines that are short, clean and not too many.
+/// Passes a store's standard error to the log: limits the length and the number of lines, and removes control
+/// characters.
 struct ErrorOutput {
     private let log: Logger
     private let limits: ProcessLimits
@@ -28,7 +29,7 @@ struct ErrorOutput {
         }
     }
 
-    /// Nothing more comes.
+    /// The output has ended.
     mutating func finish(now: ContinuousClock.Instant) {
         if !line.isEmpty { end(now) }
         tellLeftOut()

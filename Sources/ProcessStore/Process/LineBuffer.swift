@@ -1,18 +1,18 @@
-/// Cuts what comes into lines, none of them longer than a limit.
+/// Splits input into lines with a maximum length.
 package struct LineBuffer {
     /// In bytes, without the newline.
     package let limit: Int
     private var bytes: [UInt8] = []
-    /// How many of them have no newline.
+    /// How many bytes were already searched for a newline.
     private var searched = 0
 
     package init(limit: Int) {
         self.limit = limit
     }
 
-    /// Takes what came.
-    /// - Returns: The lines that are complete now, without their newlines; nil at the end of them for one that is too long,
-    ///   after which nothing can be read.
+    /// Appends bytes.
+    /// - Returns: The lines that are now complete, without their newlines; a final nil stands for a line that is too
+    ///   long, after which nothing can be read.
     package mutating func take(_ fresh: UnsafeRawBufferPointer) -> [[UInt8]?] {
         var lines: [[UInt8]?] = []
         bytes.append(contentsOf: fresh)

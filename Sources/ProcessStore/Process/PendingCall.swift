@@ -3,7 +3,7 @@ import Threads
 
 /// A call that a store's process is working on, and its progress.
 final class PendingCall: Sendable {
-    /// How a call ended.
+    /// The outcome of a call.
     enum Outcome: Sendable {
         /// The answer's line, which has a result.
         case answer([UInt8])
@@ -14,7 +14,7 @@ final class PendingCall: Sendable {
 
     private struct State {
         var outcome: Outcome?
-        /// Positions of the file that hold the content for good.
+        /// Positions of the file whose content is final.
         var wrote = RangeSet<Int64>()
         var progress: Int64 = 0
     }
@@ -22,14 +22,14 @@ final class PendingCall: Sendable {
     let id: Int64
     /// Whether the call takes bytes from the store.
     let isFetch: Bool
-    /// What is to live as long as the store may be at the call: its place among the calls, and its file.
+    /// Objects that must live as long as the store may process the call: its slot among the calls, and its file.
     private let kept: [any Sendable]
     private let state = Locked(State())
     private let wakes = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     /// Called with the progress in bytes, on the process's thread.
     private let progress: @Sendable (Int64) -> Void
 
-    /// Pieces that are apart from each other, at most.
+    /// The maximum number of separate ranges.
     private static let mostPieces = 4_096
 
     init(
@@ -42,7 +42,7 @@ final class PendingCall: Sendable {
         self.progress = progress
     }
 
-    /// Yields whenever there is news; ends with the outcome.
+    /// Yields at any progress; ends with the outcome.
     var news: AsyncStream<Void> { wakes.stream }
 
     var outcome: Outcome? { state.withLock { $0.outcome } }
@@ -57,7 +57,7 @@ final class PendingCall: Sendable {
         wakes.continuation.finish()
     }
 
-    /// - Returns: Whether it is further than before.
+    /// - Returns: Whether it has advanced.
     func take(progress count: Int64) -> Bool {
         let isFurther = state.withLock { state in
             guard count > state.progress else { return false }
@@ -68,8 +68,8 @@ final class PendingCall: Sendable {
         return isFurther
     }
 
-    /// - Parameter piece: A position and a count.
-    /// - Returns: Whether there is more than before; nil when it can't be.
+    /// - Parameter piece: A position and a number of bytes.
+    /// - Returns: Whether it adds anything; nil if it is invalid.
     func take(wrote piece: [Int64]) -> Bool? {
         guard isFetch, piece.count == 2, (0...largestNumber).contains(piece[0]), (0...largestNumber).contains(piece[1])
         else { return nil }

@@ -1,5 +1,4 @@
-/// What a store's process is allowed (STORE_PROTOCOL.md §11).
-/// Large: a limit in each field.
+/// The limits of a store's process (STORE_PROTOCOL.md §11). Large: a limit in each field.
 package struct ProcessLimits: Sendable {
     /// Between its start and its hello.
     package var hello = Duration.seconds(10)
@@ -11,7 +10,7 @@ package struct ProcessLimits: Sendable {
     package var farewell = Duration.seconds(10)
     /// Between SIGTERM and SIGKILL.
     package var termination = Duration.seconds(5)
-    /// Without a call, for a store that does not tell of changes.
+    /// Without a call, for a store that does not signal changes.
     package var idle = Duration.seconds(300)
     /// The pause before the second start after a failure; each further one is twice as long.
     package var firstPause = Duration.seconds(1)
@@ -20,10 +19,10 @@ package struct ProcessLimits: Sendable {
     package var steady = Duration.seconds(60)
     /// In bytes, without the newline.
     package var longestLine = 4 << 20
-    /// Bytes of ours that it has not read.
+    /// Bytes that it has not read yet.
     package var longestQueue = 8 << 20
     package var signalsPerSecond = 1_000
-    /// Lines of its standard error that are logged in ten seconds.
+    /// The number of lines of its standard error that are logged in ten seconds.
     package var errorLines = 100
     /// The number of bytes of such a line that are logged.
     package var errorLineLength = 500

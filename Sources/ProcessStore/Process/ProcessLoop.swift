@@ -6,13 +6,13 @@ import Logging
 import SystemPackage
 import Threads
 
-/// The thread of a store's process: starts it, reads and writes its lines, watches its clocks, and ends it.
-/// Large: the state of one run, touched by its thread only.
+/// The thread of a store's process: starts it, reads and writes its lines, enforces its time limits, and ends it.
+/// Large: the state of one run, only accessed by its thread.
 struct ProcessLoop {
-    /// Reads of what a process left behind, at most: more than a socket holds.
+    /// The maximum number of reads of output that is left after the process has ended: more than a socket holds.
     private static let lastReads = 256
 
-    /// Between the end of the conversation and the end of a process that has died.
+    /// How long to wait for the exit status of a process whose output has ended.
     private static let momentOfDeath = Duration.milliseconds(250)
 
     private let process: StoreProcess
@@ -26,9 +26,9 @@ struct ProcessLoop {
     private var errors: ErrorOutput
     private var conversation: Conversation
     private var now = ContinuousClock.now
-    /// When it ended the conversation: one that has ended is known to have in a moment, and how.
+    /// When its output ended: if the process has ended, its exit status is known in a moment.
     private var hungUp: ContinuousClock.Instant?
-    /// Whether each of our ends still has something for us.
+    /// Whether each of our ends may still have input.
     private var (isTalking, isComplaining) = (true, true)
 
     init(_ process: StoreProcess, _ log: Logger, signal: @escaping @Sendable (IncomingLine.Signal) -> Void) {
@@ -41,7 +41,7 @@ struct ProcessLoop {
         conversation = Conversation(process, signal: signal)
     }
 
-    /// Blocks until nothing of the process is left.
+    /// Blocks until all processes of the group have ended.
     mutating func run(_ program: StoreProgram, environment: [String]) -> StoreProcess.End {
         let child: SpawnedProcess
         do throws(Errno) {
@@ -146,7 +146,7 @@ struct ProcessLoop {
             guard count > 0 else { break }
             done += count
         }
-        // A broken line is noticed by reading.
+        // A broken connection is detected by reading.
         let rest = bytes[done...]
         process.state.withLock { $0.outgoing.insert(contentsOf: rest, at: 0) }
     }
@@ -185,7 +185,7 @@ struct ProcessLoop {
         if isToLeave, !ending.hasBegun { leave(child) }
     }
 
-    /// Takes no call any more and ends its input.
+    /// Accepts no more calls, and closes its input.
     private mutating func leave(_ child: SpawnedProcess) {
         process.close(failure ?? .unreachable("the store was stopped"), isFault: failure != nil)
         guard !ending.hasBegun else { return }

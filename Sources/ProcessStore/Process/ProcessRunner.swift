@@ -4,16 +4,17 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// Keeps a store's program running while it is needed: starts it at a call, and again after a failure, with pauses.
+/// Keeps a store's program running as long as it is needed: starts it for a call, and restarts it after a failure, with
+/// pauses.
 final class ProcessRunner: Sendable {
     private struct State {
         var process: StoreProcess?
-        /// Failures since it last ran steadily.
+        /// Failures since its last stable run.
         var failures = 0
-        /// No start before.
+        /// No start is attempted earlier.
         var pausedUntil: ContinuousClock.Instant?
         var lastFailure: StoreFailure?
-        /// Whether the last run ended with that.
+        /// Whether the last run ended with this failure.
         var isFailing = false
         /// The first greeting of the store; later ones must promise at least as much.
         var hello: Hello?
@@ -40,12 +41,12 @@ final class ProcessRunner: Sendable {
         state.withLock { $0.process }?.leave()
     }
 
-    /// Sets the receiver of signals; nil stands for any path.
+    /// Sets the receiver of signals; nil means any path.
     func onSignal(_ target: @escaping @Sendable (IncomingLine.Signal?) -> Void) {
         signalTarget.withLock { $0 = target }
     }
 
-    /// A process that has introduced itself and takes calls.
+    /// A process that has sent its greeting and accepts calls.
     func running() async throws(StoreFailure) -> (StoreProcess, Hello) {
         // A process that is being released is waited for; a failed one is not waited for again.
         while true {
@@ -75,7 +76,7 @@ final class ProcessRunner: Sendable {
     private func current() throws(StoreFailure) -> (StoreProcess, isFresh: Bool) {
         try state.withLock { (state) throws(StoreFailure) in
             if let process = state.process {
-                // It failed and is not gone yet, for a second or for ever.
+                // It failed and has not ended yet, which may take a second or for ever.
                 if let failure = process.state.withLock({ $0.failed }) { throw failure }
                 return (process, false)
             }
@@ -124,7 +125,7 @@ final class ProcessRunner: Sendable {
         }
     }
 
-    /// Lets the process go and starts no other; returns when nothing of it is left.
+    /// Releases the process and starts no other; returns when it has ended.
     func close() async {
         let process = state.withLock { state in
             state.isClosed = true

@@ -2,7 +2,7 @@ import ChildProcess
 import Foundation
 import Glibc
 
-/// What a store's process finds in its environment.
+/// The environment of a store's process.
 enum StoreEnvironment {
     private static let names = [
         "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME",
@@ -12,7 +12,8 @@ enum StoreEnvironment {
         "RCLONE_CONFIG",
     ]
 
-    /// Of this process's environment what the protocol names, as `NAME=VALUE`; for root a fixed PATH.
+    /// The variables of this process's environment that the protocol lists, as `NAME=VALUE`; for root with a fixed
+    /// PATH.
     static func entries(
         of environment: [String: String] = ProcessInfo.processInfo.environment, isRoot: Bool = geteuid() == 0
     ) -> [String] {

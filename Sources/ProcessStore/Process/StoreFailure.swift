@@ -1,8 +1,8 @@
-/// Why a store of a process cannot be used now. Each text is one line for a person.
+/// Why a store of a process cannot be used now. Each text is one line for the user.
 package enum StoreFailure: Error, Hashable, Sendable {
-    /// It does not run, does not answer, or answers nonsense. It may do so later.
+    /// It does not run, does not answer, or gives invalid answers. That may be temporary.
     case unreachable(String)
-    /// A person must log in.
+    /// The user must log in.
     case notAuthenticated(String)
     /// This URL will not work until something is changed.
     case refused(String)
@@ -19,7 +19,7 @@ package enum StoreFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// What a store's own error means when it is the answer to the hello.
+    /// The failure for a store's error in answer to the hello.
     init(_ error: WireError) {
         let text = error.text
         self =

@@ -1,18 +1,18 @@
 import CLinux
 import Glibc
 
-/// What a store's process does before it executes the store: it first executes this program again, because
-/// posix_spawn(3) can't do what follows, and a copy made by fork(2) would have the Swift runtime's locks in a locked
-/// state.
+/// The steps of a store's process before it executes the store: it first executes this program again, because
+/// posix_spawn(3) can't perform these steps, and after fork(2) the Swift runtime's locks could be in a locked state.
 package enum StoreLaunch {
-    /// The first argument of this program when it is to become a store; the parent's number and the store's path follow.
+    /// The first argument of this program if it has to become a store; the parent's process ID and the store's path
+    /// follow.
     package static let mark = "--become-store"
 
     /// The arguments after the program's name.
     static func arguments(_ path: String, parent: pid_t = getpid()) -> [String] { [mark, "\(parent)", path] }
 
-    /// Becomes the store: it ends with its parent, gains no rights by set-user-ID programs, and leaves no core, in which its
-    /// secrets would be.
+    /// Becomes the store: the process ends with its parent, gains no rights by set-user-ID programs, and leaves no core
+    /// dump, which would contain its secrets.
     /// - Parameter arguments: Those after the mark.
     package static func become(_ arguments: [String]) -> Never {
         guard arguments.count == 2, let parent = pid_t(arguments[0]) else { fail("wrong arguments", EINVAL) }

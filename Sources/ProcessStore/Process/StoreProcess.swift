@@ -7,7 +7,7 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// One run of a store's program, as seen by its callers. A thread of its own does the work (``ProcessLoop``).
+/// One run of a store's program, as seen by its callers. A separate thread does the work (``ProcessLoop``).
 final class StoreProcess: Sendable {
     /// How a run ended.
     struct End: Sendable {
@@ -19,7 +19,7 @@ final class StoreProcess: Sendable {
     /// A task that waits for the end.
     struct EndWaiter {
         let task: CheckedContinuation<Void, Never>
-        /// Whether it is enough that the process is being ended against its will, which may take for ever.
+        /// Whether it also returns when the process is being killed, which may take for ever.
         let isFailureEnough: Bool
     }
 
@@ -32,9 +32,9 @@ final class StoreProcess: Sendable {
         var count: Int64 = 0
         var hello: Result<Hello, StoreFailure>?
         var helloWaiters: [CheckedContinuation<Result<Hello, StoreFailure>, Never>] = []
-        /// Whether no call is taken any more, and why.
+        /// Whether no more calls are accepted, and why.
         var closed: StoreFailure?
-        /// Why it is being ended against its will.
+        /// Why it is being killed.
         var failed: StoreFailure?
         /// Whether it will be released.
         var isToLeave = false
@@ -46,11 +46,12 @@ final class StoreProcess: Sendable {
     let state = Locked(State())
     let wakeUp: OwnedDescriptor
 
-    /// Starts the program in a while, by a thread that lives as long as it. What it is comes by ``hello()``.
+    /// Starts the program asynchronously, on a thread that lives as long as the program. ``hello()`` returns its
+    /// greeting.
     /// - Parameters:
     ///   - signal: Called for each signal, on the thread.
-    ///   - ended: Called once, when nothing of the process is left.
-    /// - Throws: An errno, when this process has no descriptor left.
+    ///   - ended: Called once, when the process has ended.
+    /// - Throws: An errno, if this process has no free descriptor.
     init(
         _ program: StoreProgram, greeting: HelloLine, environment: [String], limits: ProcessLimits, log: Logger,
         signal: @escaping @Sendable (IncomingLine.Signal) -> Void, ended: @escaping @Sendable (End) -> Void
@@ -66,7 +67,7 @@ final class StoreProcess: Sendable {
         }
     }
 
-    /// The store's greeting, when it has arrived.
+    /// The store's greeting; waits for it.
     func hello() async -> Result<Hello, StoreFailure> {
         await withCheckedContinuation { continuation in
             let known = state.withLock { state in
@@ -77,8 +78,8 @@ final class StoreProcess: Sendable {
         }
     }
 
-    /// Nothing is left of it when this returns.
-    /// - Parameter orFailure: Whether it is enough that it is being ended against its will.
+    /// Returns when it has ended.
+    /// - Parameter orFailure: Whether to return also when it is being killed.
     func waitForEnd(orFailure isFailureEnough: Bool = false) async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
@@ -91,7 +92,7 @@ final class StoreProcess: Sendable {
     }
 
     /// Sends a call.
-    /// - Returns: Nil when the process takes none any more.
+    /// - Returns: Nil if the process accepts no more calls.
     func call(
         _ name: String, with arguments: some Encodable, isFetch: Bool, keeping kept: [any Sendable],
         progress: @escaping @Sendable (Int64) -> Void
@@ -123,13 +124,13 @@ final class StoreProcess: Sendable {
         if isKnown { wake() }
     }
 
-    /// Lets the process go: it gets the end of its input, and is ended when it stays.
+    /// Releases the process: it gets the end of its input, and is killed if it does not end.
     func leave() {
         state.withLock { $0.isToLeave = true }
         wake()
     }
 
-    /// Whether calls are taken.
+    /// Whether calls are accepted.
     var isOpen: Bool { state.withLock { $0.closed == nil && !$0.isToLeave } }
 
     func enqueue(_ line: some Encodable) {
@@ -148,8 +149,8 @@ final class StoreProcess: Sendable {
         for waiter in waiters { waiter.resume(returning: hello) }
     }
 
-    /// Takes no call any more; those that are under way will have no answer.
-    /// - Parameter isFault: Whether it is ended against its will.
+    /// Accepts no more calls; those in flight will get no answer.
+    /// - Parameter isFault: Whether it is killed.
     func close(_ failure: StoreFailure, isFault: Bool) {
         let (calls, waiters) = state.withLock { state in
             state.closed = state.closed ?? failure

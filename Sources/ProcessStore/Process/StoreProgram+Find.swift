@@ -3,23 +3,24 @@ import ChildProcess
 import Glibc
 package import SystemPackage
 
-/// Why a program that was found is not run.
+/// Why a program that was found can't be run.
 package struct UntrustedProgram: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The program, or the folder above it that is to blame.
+    /// The program, or the folder above it that is the cause.
     package let path: FilePath
-    /// What is wrong with it, in some words.
+    /// A short description of the problem.
     package let reason: String
 
     package var description: String { "\(path) \(reason)" }
 }
 
 extension StoreProgram {
-    /// The first program that is there.
+    /// The first program that exists.
     /// - Parameters:
-    ///   - places: Where it may be, absolute.
-    ///   - isRoot: Whether only what root alone can change is run; it is opened then, so that what runs is what was looked at.
-    /// - Returns: Nil when none is there.
-    /// - Throws: ``UntrustedProgram`` for the first that is there and can't be run: the search does not go on.
+    ///   - places: The paths to search, absolute.
+    ///   - isRoot: Whether only programs that root alone can change are run. The program is then opened, so that the
+    ///     checked file is the one that runs.
+    /// - Returns: Nil if there is none.
+    /// - Throws: ``UntrustedProgram`` if the first one found can't be run: the search does not continue.
     package static func find(
         in places: [FilePath], isRoot: Bool
     ) throws(UntrustedProgram) -> StoreProgram? {
@@ -38,9 +39,9 @@ extension StoreProgram {
         return nil
     }
 
-    /// Opens a program to run it, following no link, where only its owner can change it and what is above it.
+    /// Opens a program to run it, without following links, if only its owner can change it and the folders above it.
     /// - Parameter owner: A user who may own it, besides root.
-    /// - Returns: Nil when it is not there.
+    /// - Returns: Nil if it does not exist.
     static func opened(_ path: FilePath, owner: uid_t) throws(UntrustedProgram) -> OwnedDescriptor? {
         var here: FilePath = "/"
         guard var folder = try open(AT_FDCWD, "/", isLast: false, here) else { return nil }

@@ -3,9 +3,10 @@ package import SystemPackage
 
 /// A program that is a store.
 package struct StoreProgram: Sendable {
-    /// Where it was found.
+    /// The path where it was found.
     package let path: FilePath
-    /// The program, opened: what runs is what was looked at, whatever has its name by then. Nil: it is run by its path.
+    /// The program's descriptor, so that the checked file runs even if its name is replaced. Nil: it is run by its
+    /// path.
     let file: OwnedDescriptor?
 
     /// A program that is run by its path.
@@ -19,14 +20,14 @@ package struct StoreProgram: Sendable {
         self.file = file
     }
 
-    /// What it is called.
+    /// Its name.
     var name: String { path.lastComponent?.string ?? path.string }
 
-    /// How it is run.
+    /// Its command line.
     /// - Parameter isLaunched: Whether this program runs first and becomes the store (``StoreLaunch``). It ends with the calling
     ///   thread then.
     func call(isLaunched: Bool, environment: [String]) -> ProgramCall {
-        // By the descriptor, and not by the name: what is run is what was checked.
+        // By the descriptor and not by the name, so that the checked file runs.
         let own = file == nil ? path.string : "/proc/self/fd/3"
         return ProgramCall(
             path: isLaunched ? "/proc/self/exe" : own,

@@ -6,8 +6,8 @@ import ReplicaModel
 import Synchronization
 import SystemPackage
 
-/// The folder through which contents go to and come from a store's process. The store may put there what it likes: each file is
-/// opened by its name in the folder, without following links, and taken only when it is what it should be.
+/// The folder for exchanging contents with a store's process. The store may put anything there: each file is opened by
+/// its name in the folder, without following links, and is only used if it is valid.
 final class SpoolFolder: Sendable {
     let path: FilePath
     private let folder: OwnedDescriptor
@@ -25,7 +25,7 @@ final class SpoolFolder: Sendable {
         guard fchmod(folder.raw, 0o700) == 0 else { throw Errno(rawValue: errno) }
     }
 
-    /// Removes all that is in it, which the last run left. No process may be using it.
+    /// Removes its contents, which are left from the last run. No process may be using it.
     func empty() {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path.string) else { return }
         // A file that can't be removed does no harm: names are not reused.
@@ -40,7 +40,7 @@ final class SpoolFolder: Sendable {
 
 /// A file of the spool folder, removed by its last owner.
 final class SpoolFile: Sendable {
-    /// What is wrong with a file that the store made, in one line.
+    /// What is wrong with a file that the store created, in one line.
     struct Wrong: Error {
         let reason: String
     }
@@ -57,8 +57,8 @@ final class SpoolFile: Sendable {
         unlinkat(folder.raw, name, 0)
     }
 
-    /// Copies contents into it: blocks are shared where the file system can, holes stay holes.
-    /// - Throws: What stands in the way; ENODATA when there are fewer bytes than their size.
+    /// Copies contents into it: blocks are shared if the filesystem supports it, holes stay holes.
+    /// - Throws: The error; ENODATA if there are fewer bytes than their size.
     func fill(with contents: ItemContents) throws(Errno) {
         guard try Self.size(of: contents.file.rawValue) >= contents.size else { throw .noData }
         let target = try OwnedDescriptor(
@@ -92,10 +92,10 @@ final class SpoolFile: Sendable {
         }
     }
 
-    /// Opens what the store has made of it.
-    /// - Throws: What it is instead.
+    /// Opens the file that the store has written.
+    /// - Throws: What is wrong with it.
     func opened() throws(Wrong) -> FetchedFile {
-        // NONBLOCK: to open a fifo would wait for its other end.
+        // NONBLOCK: opening a fifo would wait for its other end.
         let raw = openat(folder.raw, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard raw >= 0 else {
             let text = errno == ELOOP ? "is a link" : errno == ENOENT ? "is missing" : "can't be opened"
@@ -115,7 +115,7 @@ final class SpoolFile: Sendable {
 /// A file that a store has written, open.
 struct FetchedFile {
     private let file: OwnedDescriptor
-    /// When it was opened.
+    /// Its size when it was opened, in bytes.
     let size: Int64
 
     fileprivate init(file: OwnedDescriptor, size: Int64) {
@@ -123,9 +123,9 @@ struct FetchedFile {
         self.size = size
     }
 
-    /// Hands a part on to a sink; a hole goes as zeros.
-    /// - Parameter offset: What position 0 is of the content.
-    /// - Throws: What the sink throws, or ``SpoolFile/Wrong``.
+    /// Passes a part to a sink; a hole as zeros.
+    /// - Parameter offset: The content's offset at position 0 of the file.
+    /// - Throws: The sink's error, or ``SpoolFile/Wrong``.
     func copy(_ part: Range<Int64>, to sink: any ContentSink, offset: Int64) throws {
         var done = part.lowerBound
         for data in DataRanges(of: FileDescriptor(rawValue: file.raw), in: part) {

@@ -54,7 +54,7 @@ extension PathStorageError {
 }
 
 extension RemoteStoreError {
-    /// - Parameter identifier: What the call was about.
+    /// - Parameter identifier: The item of the call.
     init(_ failure: CallFailure, _ identifier: ItemIdentifier) {
         switch failure {
         case .error(let error): self.init(error, identifier)

@@ -3,18 +3,18 @@ package import Logging
 import ReplicaModel
 package import SystemPackage
 
-/// A store of a process, by what it can do.
+/// A store of a process, by the level of its protocol.
 package enum OpenedStore: Sendable {
     /// Knows only paths.
     case path(ProcessStorage)
     /// Has identifiers and a feed.
     case item(ProcessItemStore)
 
-    /// Starts a store's program and waits for what it is.
+    /// Starts a store's program and waits for its greeting.
     /// - Parameters:
     ///   - url: The store's URL.
-    ///   - folder: A folder of ours, which is there: `spool` and `store` in it are made for the store.
-    ///   - secrets: The secrets that it gets for its login.
+    ///   - folder: An existing folder of ours, in which `spool` and `store` are created for the store.
+    ///   - secrets: The secrets for its login.
     package static func open(
         _ program: StoreProgram, url: String, folder: FilePath, options: [String: String] = [:],
         secrets: [String: String] = [:], limits: ProcessLimits = ProcessLimits(), log: Logger
@@ -38,7 +38,7 @@ package enum OpenedStore: Sendable {
         }
     }
 
-    /// Why its process does not run now, in one line; nil where it does, or could.
+    /// Why its process does not run now, in one line; nil if it does, or can be started.
     package var trouble: String? {
         switch self {
         case .path(let storage): storage.trouble
@@ -46,7 +46,7 @@ package enum OpenedStore: Sendable {
         }
     }
 
-    /// Lets the process go; returns when nothing of it is left.
+    /// Releases the process; returns when it has ended.
     package func close() async {
         switch self {
         case .path(let storage): await storage.close()

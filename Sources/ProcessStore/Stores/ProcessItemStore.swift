@@ -10,10 +10,10 @@ package final class ProcessItemStore: RemoteStore {
         self.properties = properties
     }
 
-    /// Why the process does not run now, in one line; nil where it does, or could.
+    /// Why the process does not run now, in one line; nil if it does, or can be started.
     package var trouble: String? { caller.trouble }
 
-    /// Lets the process go; every later call is ``RemoteStoreError/serverUnreachable``.
+    /// Releases the process; every later call is ``RemoteStoreError/serverUnreachable``.
     package func close() async { await caller.close() }
 
     package func item(_ identifier: ItemIdentifier) async throws(RemoteStoreError) -> Item {
@@ -111,7 +111,7 @@ package final class ProcessItemStore: RemoteStore {
         do throws(RemoteStoreError) {
             let _: NoResult = try await call("importDidFinish", ItemArguments(), .root)
         } catch {
-            return  // It is a hint, and nothing follows from it.
+            return  // It is only a hint, so errors are ignored.
         }
     }
 

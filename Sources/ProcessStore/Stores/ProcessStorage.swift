@@ -6,7 +6,7 @@ package final class ProcessStorage: PathStorage {
     package let properties: PathStorageProperties
     private let caller: StoreCaller
 
-    /// Bytes of a page's text that are handed on, at most.
+    /// The maximum number of bytes of a page's text.
     private static let longestPage = 500
 
     init(_ caller: StoreCaller, _ properties: PathStorageProperties) {
@@ -14,10 +14,10 @@ package final class ProcessStorage: PathStorage {
         self.properties = properties
     }
 
-    /// Why the process does not run now, in one line; nil where it does, or could.
+    /// Why the process does not run now, in one line; nil if it does, or can be started.
     package var trouble: String? { caller.trouble }
 
-    /// Lets the process go; every later call is ``PathStorageError/unreachable(_:)``.
+    /// Releases the process; every later call is ``PathStorageError/unreachable(_:)``.
     package func close() async { await caller.close() }
 
     package func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {

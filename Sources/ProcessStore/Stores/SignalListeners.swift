@@ -2,10 +2,10 @@ import PathStore
 import ReplicaModel
 import Threads
 
-/// The receivers of signals. Signals not yet taken are kept for each, up to a number of folders; beyond that they stand
-/// for any folder.
+/// The receivers of signals. Unread signals are kept for each, up to a number of folders; beyond that they mean any
+/// folder.
 final class SignalListeners: Sendable {
-    /// What one of them has not taken yet.
+    /// The unread signals of one receiver.
     fileprivate struct Box {
         var folders: Set<StoragePath> = []
         var isAnywhere = false
@@ -18,11 +18,11 @@ final class SignalListeners: Sendable {
         var isFinished = false
     }
 
-    /// Folders that wait for one listener, at most.
+    /// The maximum number of unread folders of one receiver.
     private static let mostFolders = 64
     private let state = Locked(State())
 
-    /// Something may have changed in a folder, or anywhere for nil.
+    /// Signals that something may have changed in a folder, or anywhere for nil.
     func signal(_ folder: StoragePath?) {
         let wakes = state.withLock { state in
             for number in state.boxes.keys { state.boxes[number]?.add(folder, most: Self.mostFolders) }
@@ -63,7 +63,7 @@ final class SignalListeners: Sendable {
         })
     }
 
-    /// - Returns: A folder or anywhere; nil when nothing waits.
+    /// - Returns: A folder or anywhere; nil if there is no signal.
     private func take(_ number: Int) -> StoragePath?? {
         state.withLock { $0.boxes[number]?.take() ?? nil }
     }

@@ -3,13 +3,13 @@ import PathStore
 import ReplicaModel
 import SystemPackage
 
-/// Makes the calls of a store's process: waits for a place, carries contents through the spool folder, and makes of every
-/// ending a result or an error.
+/// Makes the calls of a store's process: waits for a free slot, transfers contents through the spool folder, and turns
+/// every outcome into a result or an error.
 final class StoreCaller: Sendable {
-    /// What a call fetches.
+    /// The parameters of a fetch.
     struct Fetch: Sendable {
         let sink: any ContentSink
-        /// What was asked for; nil for all.
+        /// The requested range; nil for all.
         let range: Range<Int64>?
 
         /// The expected number of bytes of a content of this size.
@@ -24,7 +24,7 @@ final class StoreCaller: Sendable {
     let runner: ProcessRunner
     private let listeners = SignalListeners()
     private let gate: CallGate
-    /// Threads for what blocks on the local disk.
+    /// Threads for work that blocks on the local disk.
     private let disk = DispatchQueue(label: "replica.spool", attributes: .concurrent)
 
     init(_ runner: ProcessRunner, _ hello: Hello) {
@@ -38,13 +38,13 @@ final class StoreCaller: Sendable {
         runner.onSignal { [listeners] signal in listeners.signal(signal?.path.flatMap(StoragePath.init(wire:))) }
     }
 
-    /// Why the process does not run now, in one line; nil where it does, or could.
+    /// Why the process does not run now, in one line; nil if it does, or can be started.
     var trouble: String? { runner.trouble }
 
     /// The folders that the store reports as possibly changed; nil for anywhere.
     func signals() -> AsyncStream<StoragePath?> { listeners.stream() }
 
-    /// Lets the process go; every later call fails, and all streams of signals end.
+    /// Releases the process; every later call fails, and all streams of signals end.
     func close() async {
         await runner.close()
         listeners.finish()
@@ -52,9 +52,9 @@ final class StoreCaller: Sendable {
 
     /// Makes a call.
     /// - Parameters:
-    ///   - arguments: What it has in `with`, given the name of its spool file.
-    ///   - contents: What is sent.
-    ///   - fetch: What is fetched, if it is a fetch.
+    ///   - arguments: Its `with`, given the name of its spool file.
+    ///   - contents: The contents to send.
+    ///   - fetch: The fetch, if it is one.
     ///   - size: The size of the fetched content, according to the result.
     func call<Answer: Decodable & Sendable, Arguments: Encodable>(
         _ name: String, contents: ItemContents? = nil, fetch: Fetch? = nil,
@@ -155,8 +155,8 @@ final class StoreCaller: Sendable {
         }
     }
 
-    /// Hands parts of a spool file on to the sink.
-    /// - Parameter whole: How many bytes the file is to have; nil while it grows.
+    /// Passes parts of a spool file to the sink.
+    /// - Parameter whole: The expected size of the file; nil while it grows.
     private func copy(
         _ parts: RangeSet<Int64>, _ fetch: Fetch, _ file: SpoolFile, whole: Int64? = nil
     ) async throws(CallFailure) {
@@ -192,7 +192,7 @@ final class StoreCaller: Sendable {
     }
 }
 
-/// A place among the concurrent calls of a store, freed by its last owner.
+/// A slot among the concurrent calls of a store, freed by its last owner.
 private final class Place: Sendable {
     private let gate: CallGate
 

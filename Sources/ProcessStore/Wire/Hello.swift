@@ -16,9 +16,9 @@ struct HelloLine: Encodable {
     let secrets: [String: String]
 }
 
-/// A store's first line: what it is.
+/// A store's first line: its greeting.
 struct Hello: Decodable, Sendable, Hashable {
-    /// Which calls it has.
+    /// The calls that it supports.
     enum Level: Sendable, Hashable {
         case path(PathStorageProperties)
         case item(StoreProperties)
@@ -58,7 +58,7 @@ struct Hello: Decodable, Sendable, Hashable {
         signals = try common.decodeIfPresent(Bool.self, forKey: .signals) ?? false
     }
 
-    /// How many calls it serves at a time.
+    /// How many calls it serves concurrently.
     var concurrency: Int {
         switch level {
         case .path(let properties): properties.concurrency
@@ -114,7 +114,7 @@ struct WirePathProperties: Decodable {
         self.properties = properties
     }
 
-    /// An unknown word promises nothing.
+    /// An unknown word counts as no promise.
     private static func strength(_ word: String?) -> PathStorageProperties.Strength {
         word.flatMap(PathStorageProperties.Strength.init) ?? .none
     }

@@ -1,14 +1,14 @@
 import ChildProcess
 import Foundation
 
-/// The part of a store's line that tells which call it belongs to.
+/// The part of a store's line that identifies its call.
 struct IncomingLine: Decodable {
     /// What is wrong with a line, for the log.
     struct Malformed: Error {
         let reason: String
     }
 
-    /// A signal's folder; text that is no path counts as anywhere.
+    /// A signal's folder; an invalid path counts as anywhere.
     struct Signal: Decodable {
         let path: WireText?
 
@@ -48,7 +48,7 @@ struct IncomingLine: Decodable {
         try Self.read(IncomingLine.self, bytes)
     }
 
-    /// - Throws: ``Malformed`` for what is no JSON of this form in UTF-8.
+    /// - Throws: ``Malformed`` if it is not JSON of this form in UTF-8.
     static func read<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) throws(Malformed) -> Value {
         guard String(validating: bytes, as: UTF8.self) != nil else {
             throw Malformed(reason: "a line that is not UTF-8")

@@ -1,6 +1,6 @@
 import ReplicaModel
 
-/// What the calls of the level `item` have in `with`. What is nil is left out.
+/// The arguments (`with`) of the calls of the level `item`. Fields that are nil are omitted.
 struct ItemArguments: Encodable, Sendable {
     var id: ItemIdentifier?
     var folder: ItemIdentifier?
@@ -45,7 +45,7 @@ struct ItemArguments: Encodable, Sendable {
     }
 }
 
-/// A template as it is sent.
+/// The wire form of a template.
 private struct WireTemplate: Encodable {
     let template: ItemTemplate
 
@@ -64,7 +64,7 @@ private struct WireTemplate: Encodable {
     }
 }
 
-/// The result of a call that answers an item, or null.
+/// The result of a call that returns an item, or null.
 struct ItemResult: Decodable {
     let item: WireItem?
     let pending: WireFields?

@@ -1,7 +1,7 @@
 import PathStore
 import ReplicaModel
 
-/// What the calls of the level `path` have in `with`. What is nil is left out.
+/// The arguments (`with`) of the calls of the level `path`. Fields that are nil are omitted.
 struct PathArguments: Encodable, Sendable {
     var path: StoragePath?
     var target: [UInt8]?
@@ -50,7 +50,7 @@ struct PathArguments: Encodable, Sendable {
     }
 }
 
-/// A call as it is sent.
+/// The wire form of a call.
 struct CallLine<Arguments: Encodable>: Encodable {
     let id: Int64
     let call: String

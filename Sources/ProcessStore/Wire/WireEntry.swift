@@ -49,11 +49,11 @@ struct WireEntry: Decodable, Sendable {
 }
 
 extension WireEntry {
-    /// Nil of what is no file.
+    /// Nil unless it is a file.
     var fileSize: Int64? { entry.kind == .file ? entry.size : nil }
 }
 
-/// The result of a call that answers an entry.
+/// The result of a call that returns an entry.
 struct EntryResult: Decodable {
     let entry: WireEntry
 }

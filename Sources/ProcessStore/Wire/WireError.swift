@@ -1,17 +1,17 @@
 import ChildProcess
 
-/// The error of a store's answer. What has no place in it counts as left out: an error is an error.
+/// The error of a store's answer. Invalid parts are ignored: an error stays an error.
 struct WireError: Decodable, Sendable {
     let code: String
-    /// One line for a person, without what a terminal would obey.
+    /// One line for the user, without control characters.
     let text: String?
-    /// Seconds, 0 and more.
+    /// Seconds, at least 0.
     let pause: Double
-    /// Of the level `path`.
+    /// For the level `path`.
     let entry: WireEntry?
-    /// Of the level `item`.
+    /// For the level `item`.
     let item: WireItem?
-    /// An identifier, of the level `item`.
+    /// An identifier, for the level `item`.
     let of: String?
 
     private enum Key: String, CodingKey {

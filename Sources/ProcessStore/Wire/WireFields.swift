@@ -1,6 +1,6 @@
 import ReplicaModel
 
-/// Fields by their names.
+/// Fields by name.
 struct WireFields: Codable {
     let fields: ItemFields
 
@@ -14,7 +14,7 @@ struct WireFields: Codable {
         self.fields = fields
     }
 
-    /// Unknown names are passed over.
+    /// Unknown names are ignored.
     init(from decoder: any Decoder) throws {
         let words = try decoder.singleValueContainer().decode([String].self)
         fields = Self.names.reduce(into: []) { fields, field in

@@ -64,7 +64,7 @@ struct WireKind: Codable {
     }
 }
 
-/// What an item has beside its place and its content.
+/// An item's metadata.
 struct WireMetadata: Codable {
     var metadata: ItemMetadata
 

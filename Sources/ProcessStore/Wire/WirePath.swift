@@ -3,12 +3,12 @@ package import PathStore
 package import ReplicaModel
 
 extension StoragePath {
-    /// The path as the protocol has it: `/` and the names with `/` between them.
+    /// The path in the protocol: `/` and the names, separated by `/`.
     package var wire: WireText {
         WireText([UInt8(ascii: "/")] + names.map(\.bytes).joined(separator: [UInt8(ascii: "/")]))
     }
 
-    /// The path of a store's text; nil where it does not begin with `/`. Its names may be anything, also empty ones.
+    /// The path of a store's text; nil if it does not begin with `/`. Its names are not checked and may be empty.
     package init?(wire: WireText) {
         guard wire.bytes.first == UInt8(ascii: "/") else { return nil }
         let rest = wire.bytes.dropFirst()
@@ -20,12 +20,12 @@ extension StoragePath {
         self.init(names.map { FileName(bytes: Array($0)) })
     }
 
-    /// Its text for a log or a message.
+    /// The text for a log or a message.
     var words: String { PlainText.of(String(decoding: wire.bytes, as: UTF8.self), longest: 300) }
 }
 
 extension Timestamp {
-    /// The time as the protocol has it.
+    /// The time in the protocol.
     package var wire: [Int64] { [seconds, subsecond] }
 
     /// - Returns: Nil if it is not valid.
@@ -35,5 +35,5 @@ extension Timestamp {
     }
 }
 
-/// The largest number that every language's JSON can have.
+/// The largest number that JSON can represent in every language.
 let largestNumber: Int64 = 1 << 53

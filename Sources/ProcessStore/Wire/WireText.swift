@@ -8,7 +8,7 @@ package struct WireText: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// - Returns: Nil where neither member is there.
+    /// - Returns: Nil if neither member exists.
     package init?<Key: CodingKey>(_ container: KeyedDecodingContainer<Key>, _ plain: Key, _ encoded: Key) throws {
         if let text = try container.decodeIfPresent(String.self, forKey: plain) {
             bytes = Array(text.utf8)
@@ -22,7 +22,7 @@ package struct WireText: Hashable, Sendable {
         }
     }
 
-    /// Writes it under the one name or the other.
+    /// Writes it under one of the two names.
     package func encode<Key: CodingKey>(
         into container: inout KeyedEncodingContainer<Key>, _ plain: Key, _ encoded: Key
     ) throws {

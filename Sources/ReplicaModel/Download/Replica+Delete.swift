@@ -144,7 +144,8 @@ extension Tree {
     }
 }
 
-/// Removes the placeholders in an open folder and in those below it. Everything else stays, except empty files.
+/// Removes the placeholders in an open folder and in those below it: dataless and empty files, symlinks, and folders
+/// that are then empty. Files with content stay.
 private func clearPlaceholders(in folder: Int32, _ mark: DatalessMark) throws(Errno) {
     for line in try FolderListing(of: folder, mark: mark).lines {
         if line.status.kind == .folder {

@@ -3,12 +3,12 @@ import Glibc
 import SystemPackage
 import Threads
 
-/// The thread of a connection: starts ssh, reads and writes packets, watches the clocks, and ends it.
-/// Large: the state of one connection, touched by its thread only.
+/// The thread of a connection: starts ssh, reads and writes packets, enforces the time limits, and ends it. Large: the
+/// state of one connection, only accessed by its thread.
 struct ConnectionLoop {
-    /// Between the end of the conversation and the end of an ssh that has died: how it died is known then.
+    /// How long to wait for the exit status of an ssh whose output has ended.
     private static let momentOfDeath = Duration.seconds(1)
-    /// Reads of what ssh left behind, at most.
+    /// The maximum number of reads of output that is left after ssh has ended.
     private static let lastReads = 64
 
     private let connection: SFTPConnection
@@ -19,13 +19,13 @@ struct ConnectionLoop {
     private var complaint = SSHComplaint()
     private var hasGreeted = false
     private var now = ContinuousClock.now
-    /// When the last answer came, or nothing was waited for.
+    /// When the last answer came, or no answer was pending.
     private var heard = ContinuousClock.now
     private var hungUp: ContinuousClock.Instant?
-    /// When the oldest request was sent that has no answer; nil where nothing is waited for.
+    /// When the oldest unanswered request was sent; nil if there is none.
     private var waitingSince: ContinuousClock.Instant?
     private var (isTalking, isComplaining) = (true, true)
-    /// What is being written, from `written` on.
+    /// The bytes being written, from `written` on.
     private var (chunk, written): ([UInt8], Int) = ([], 0)
 
     init(_ connection: SFTPConnection) {
@@ -34,7 +34,7 @@ struct ConnectionLoop {
         ending = ProcessEnding(farewell: limits.farewell, termination: limits.farewell)
     }
 
-    /// Blocks until nothing of ssh is left.
+    /// Blocks until all processes of ssh have ended.
     /// - Returns: Why it ended.
     mutating func run(_ call: ProgramCall) -> SFTPFailure {
         let child: SpawnedProcess
@@ -109,7 +109,7 @@ struct ConnectionLoop {
                 answered = true
             }
         } catch {
-            // Bytes at the very beginning that are not a packet are the text of some other program.
+            // If the first bytes are not a packet, they are the output of another program.
             let isText = !greeted && packets.waiting > 0
             let text = isText ? Self.otherWords(packets.beginning) : "the server breaks the protocol: \(error.reason)"
             connection.end(.unreachable("\(connection.address): \(text)"))
@@ -147,7 +147,7 @@ struct ConnectionLoop {
                 send(child.conversation.raw, $0.baseAddress! + written, $0.count - written, Int32(MSG_NOSIGNAL))
             }
             if count < 0, errno == EINTR { continue }
-            // A broken line is noticed by reading.
+            // A broken connection is detected by reading.
             guard count > 0 else { return }
             written += count
         }
@@ -160,7 +160,7 @@ struct ConnectionLoop {
         if ending.hasBegun { return ending.deadline ?? never }
         if let hungUp { return hungUp + Self.momentOfDeath }
         if !hasGreeted { return begin + limits.hello }
-        // Where nothing is waited for, a request that is sent wakes this.
+        // If no answer is pending, the next request wakes this thread.
         guard let waitingSince else { return never }
         return min(max(heard, waitingSince) + limits.silence, waitingSince + limits.answer)
     }

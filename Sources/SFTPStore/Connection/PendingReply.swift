@@ -1,15 +1,15 @@
 import Threads
 
-/// Why a request has no answer that can be used.
+/// Why a request has no usable answer.
 enum RequestFailure: Error, Hashable, Sendable {
-    /// The server's status of a failure.
+    /// The server reported a failure.
     case status(SFTPStatus)
-    /// There will be none.
+    /// There will be no answer.
     case lost(SFTPFailure)
     case cancelled
 }
 
-/// A request that was sent. If it returns a handle that nobody takes, the handle is closed.
+/// A request that was sent. If it returns a handle that the caller no longer wants, the handle is closed.
 final class PendingReply: Sendable {
     private let promise = Promise<Result<SFTPReply, RequestFailure>>()
     private let isTaken = Locked(false)
@@ -36,7 +36,7 @@ final class PendingReply: Sendable {
         return try outcome.get()
     }
 
-    /// The server does not speak the protocol: nothing of it can be believed any more.
+    /// The server violates the protocol: nothing it sends can be trusted any more.
     private func strange() -> RequestFailure {
         let failure = SFTPFailure.unreachable("\(connection.address): the server's answer has the wrong type")
         connection.fail(failure)
@@ -57,7 +57,7 @@ final class PendingReply: Sendable {
         }
     }
 
-    /// Nil where nothing is.
+    /// Nil if nothing is there.
     func presentAttributes() async throws(RequestFailure) -> SFTPAttributes? {
         do throws(RequestFailure) { return try await attributes() } catch {
             if case .status(let status) = error, status.code == .noSuchFile { return nil }
@@ -76,7 +76,7 @@ final class PendingReply: Sendable {
     }
 
     /// Nil at the end of the file.
-    /// - Parameter most: How many were asked for.
+    /// - Parameter most: The number of requested bytes.
     func data(most: Int) async throws(RequestFailure) -> ArraySlice<UInt8>? {
         switch try await reply() {
         case .data(let bytes) where (1...most).contains(bytes.count): return bytes
@@ -96,7 +96,7 @@ final class PendingReply: Sendable {
         }
     }
 
-    /// The one path of an answer.
+    /// The single path in an answer.
     func path() async throws(RequestFailure) -> [UInt8] {
         guard let names = try await names(), names.count == 1, !names[0].bytes.contains(0) else { throw strange() }
         return names[0].bytes
@@ -126,7 +126,7 @@ final class RemoteHandle: Sendable {
         if !isClosed.withLock({ $0 }) { connection.close(bytes) }
     }
 
-    /// Closes it; the answer may say that what was written is not kept.
+    /// Closes it; the answer may report that written data was lost.
     func close() -> PendingReply {
         isClosed.withLock { $0 = true }
         return connection.send(.close(bytes))

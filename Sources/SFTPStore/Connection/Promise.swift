@@ -1,19 +1,19 @@
 import Threads
 
-/// A value that comes once. Any number of tasks wait for it.
+/// A value that is set once. Any number of tasks may wait for it.
 final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
         var count = 0
         var waiters: [Int: CheckedContinuation<Value?, Never>] = [:]
-        /// Cancelled before they waited.
+        /// Tasks that were cancelled before they waited.
         var cancelled: Set<Int> = []
     }
 
     private let state = Locked(State())
 
     /// The first value counts.
-    /// - Returns: Whether this was it.
+    /// - Returns: Whether this was the first.
     @discardableResult
     func fulfil(_ value: Value) -> Bool {
         let waiters = state.withLock { state -> [CheckedContinuation<Value?, Never>]? in
@@ -27,11 +27,11 @@ final class Promise<Value: Sendable>: Sendable {
         return true
     }
 
-    /// The value, if it has come.
+    /// The value, if it is set.
     var present: Value? { state.withLock { $0.value } }
 
     /// Waits for the value.
-    /// - Returns: Nil when the task is cancelled before it comes.
+    /// - Returns: Nil if the task is cancelled first.
     func value() async -> Value? {
         if let value = present { return value }
         let number = state.withLock { state in

@@ -1,11 +1,11 @@
 import PercentEncoding
 
-/// Where a store is: `sftp://[user@]host[:port]/path`. The host may be a name of the person's own ssh_config(5).
+/// The location of a store: `sftp://[user@]host[:port]/path`. The host may be a name in the user's ssh_config(5).
 package struct SFTPAddress: Hashable, Sendable, CustomStringConvertible {
     package let user: String?
     package let host: String
     package let port: UInt16?
-    /// Absolute; or relative to where the login begins, from `/~/path`: that may be empty.
+    /// Absolute, or relative to the login's home for `/~/path`; the relative path may be empty.
     package let path: [UInt8]
 
     /// What is wrong with a URL, in one line.
@@ -13,8 +13,8 @@ package struct SFTPAddress: Hashable, Sendable, CustomStringConvertible {
         package let description: String
     }
 
-    /// - Parameter rest: What follows `sftp://`.
-    /// - Throws: For what can't be a login, or could be taken for an option of ssh(1).
+    /// - Parameter rest: The part after `sftp://`.
+    /// - Throws: If it can't be a login, or could be taken for an option of ssh(1).
     package init(_ rest: String) throws(Invalid) {
         guard !rest.contains("?"), !rest.contains("#") else {
             throw Invalid(description: "an sftp: URL can't contain '?' or '#': write %3F or %23 in a path")
@@ -64,13 +64,13 @@ package struct SFTPAddress: Hashable, Sendable, CustomStringConvertible {
         return path
     }
 
-    /// Whether it has letters, digits and some more only, and is no option.
+    /// Whether it has only letters, digits and a few other characters, and is not an option.
     private static func isPlain(_ text: String, beside more: String) -> Bool {
         guard !text.hasPrefix("-") else { return false }
         return text.utf8.allSatisfy { PercentText.isAlphanumeric($0) || more.utf8.contains($0) }
     }
 
-    /// `user@host`, as `ssh` takes it.
+    /// `user@host`, as an argument of `ssh`.
     package var login: String { (user.map { "\($0)@" } ?? "") + host }
 
     package var description: String { login + (port.map { ":\($0)" } ?? "") }

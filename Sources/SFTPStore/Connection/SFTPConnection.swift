@@ -4,7 +4,7 @@ import Glibc
 import SystemPackage
 import Threads
 
-/// One run of `ssh HOST -s sftp`, as seen by its callers. A thread of its own does the work (``ConnectionLoop``). Safe
+/// One run of `ssh HOST -s sftp`, as seen by its callers. A separate thread does the work (``ConnectionLoop``). Safe
 /// from any thread.
 final class SFTPConnection: Sendable {
     struct State {
@@ -12,7 +12,7 @@ final class SFTPConnection: Sendable {
         var outgoing: [[UInt8]] = []
         var pending: [UInt32: PendingReply] = [:]
         var count: UInt32 = 0
-        /// Why it takes no request any more.
+        /// Why it accepts no more requests.
         var ended: SFTPFailure?
         var isToLeave = false
         /// 0 before it is started.
@@ -26,11 +26,11 @@ final class SFTPConnection: Sendable {
     let wakeUp: OwnedDescriptor
     /// The server's greeting, when it has arrived.
     let hello = Promise<Result<SFTPHello, SFTPFailure>>()
-    /// Nothing of ssh is left.
+    /// All processes of ssh have ended.
     let isGone = Promise<Void>()
 
-    /// Starts ssh in a while, by a thread that lives as long as it.
-    /// - Throws: When this process has no descriptor left, or there is no ssh.
+    /// Starts ssh asynchronously, on a thread that lives as long as ssh.
+    /// - Throws: If this process has no free descriptor, or there is no ssh.
     init(_ address: SFTPAddress, _ command: SSHCommand, _ limits: ConnectionLimits) throws(SFTPFailure) {
         (self.address, self.limits) = (address, limits)
         let call = try command.call(address)
@@ -48,14 +48,14 @@ final class SFTPConnection: Sendable {
         if !isStarted { throw .unreachable("the connection can't be made: no thread is left") }
     }
 
-    /// The number of ssh's process, while it is there.
+    /// The process ID of ssh while it is running.
     var process: Int32 { state.withLock { $0.process } }
 
-    /// Whether it takes requests.
+    /// Whether it accepts requests.
     var isOpen: Bool { state.withLock { $0.ended == nil && !$0.isToLeave } }
 
     /// Sends a request.
-    /// - Parameter over: Called once when it is answered, or will never be.
+    /// - Parameter over: Called once when it is answered, or will never be answered.
     func send(_ request: SFTPRequest, over: @escaping @Sendable () -> Void = {}) -> PendingReply {
         let reply = PendingReply(self, over: over)
         let failure = state.withLock { state -> SFTPFailure? in
@@ -73,21 +73,21 @@ final class SFTPConnection: Sendable {
     /// Closes a handle without waiting for the answer.
     func close(_ handle: [UInt8]) { _ = send(.close(handle)) }
 
-    /// Takes an answer.
-    /// - Returns: Whether it was waited for.
+    /// Handles an answer.
+    /// - Returns: Whether there was a request for it.
     func take(_ number: UInt32, _ reply: SFTPReply) -> Bool {
         guard let pending = state.withLock({ $0.pending.removeValue(forKey: number) }) else { return false }
         pending.finish(.success(reply))
         return true
     }
 
-    /// Ends it: nothing more of it is believed.
+    /// Ends it: everything further it sends is ignored.
     func fail(_ failure: SFTPFailure) {
         end(failure)
         wake()
     }
 
-    /// Takes no request any more; those that are under way have no answer.
+    /// Accepts no more requests; those in flight get no answer.
     func end(_ failure: SFTPFailure) {
         let (pending, first) = state.withLock { state in
             state.ended = state.ended ?? failure
@@ -98,13 +98,13 @@ final class SFTPConnection: Sendable {
         hello.fulfil(.failure(first))
     }
 
-    /// Lets it go: ssh gets the end of its input, and is ended when it stays.
+    /// Closes the connection: ssh gets the end of its input, and is killed if it does not end.
     func letGo() {
         state.withLock { $0.isToLeave = true }
         wake()
     }
 
-    /// Lets it go, and returns when nothing of it is left.
+    /// Closes the connection, and returns when all its processes have ended.
     func leave() async {
         letGo()
         _ = await isGone.value()

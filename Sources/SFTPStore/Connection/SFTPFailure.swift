@@ -1,10 +1,10 @@
-/// Why a server cannot be used now. Each text is one line for a person.
+/// Why a server cannot be used now. Each text is one line for the user.
 package enum SFTPFailure: Error, Hashable, Sendable {
-    /// There is no way to it, or it does not answer, or nonsense. That may pass.
+    /// It can't be reached, does not answer, or gives invalid answers. That may be temporary.
     case unreachable(String)
-    /// It does not let this person in.
+    /// It rejects the login.
     case notAuthenticated(String)
-    /// Its key is not known, or is another than before.
+    /// Its host key is unknown or has changed.
     case untrusted(String)
     /// This will not work until something is changed.
     case refused(String)

@@ -2,24 +2,24 @@ import ChildProcess
 import Foundation
 import Glibc
 
-/// How the person's own `ssh` is run: with their configuration, agent, known hosts, jump hosts and shared connections.
+/// How the user's `ssh` is run: with the user's configuration, agent, known hosts, jump hosts and shared connections.
 package struct SSHCommand: Sendable {
-    /// The program; nil for `ssh` where it is found.
+    /// The program; nil for the `ssh` that is found.
     package var program: String?
     /// Before all other arguments, as `-F FILE`.
     package var arguments: [String] = []
 
-    /// `ssh` as it is installed.
+    /// The installed `ssh`.
     package init() {}
 
-    /// No questions, because nobody is there to answer them; no forwarding; a lost connection is detected. A command
-    /// that the user's configuration has for the host is replaced by the subsystem.
+    /// No questions, because there is no terminal; no forwarding; a lost connection is detected. If the user's
+    /// configuration has a command for the host, the subsystem replaces it.
     private static let options = [
         "BatchMode=yes", "ForwardX11=no", "ForwardAgent=no", "ClearAllForwardings=yes", "PermitLocalCommand=no",
         "RemoteCommand=none", "RequestTTY=no", "ServerAliveInterval=15", "ServerAliveCountMax=3", "LogLevel=ERROR",
     ]
 
-    /// - Throws: ``SFTPFailure/refused(_:)`` when there is no ssh.
+    /// - Throws: ``SFTPFailure/refused(_:)`` if there is no ssh.
     func call(_ address: SFTPAddress) throws(SFTPFailure) -> ProgramCall {
         guard let path = program ?? Self.found() else {
             throw .refused("there is no ssh program here: install openssh-client")

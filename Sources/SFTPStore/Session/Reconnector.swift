@@ -1,16 +1,16 @@
 import ReplicaModel
 import Threads
 
-/// Keeps a session while it is needed: connects at a call, and again after a failure, with pauses.
+/// Keeps a session as long as it is needed: connects for a call, and reconnects after a failure, with pauses.
 final class Reconnector: Sendable {
     private typealias Opening = Promise<Result<SFTPSession, SFTPFailure>>
 
     private struct State {
         var session: SFTPSession?
         var opening: Opening?
-        /// Failures since a connection lasted.
+        /// Failures since the last connection that lasted.
         var failures = 0
-        /// No connection before.
+        /// No connection is attempted earlier.
         var pausedUntil: ContinuousClock.Instant?
         var lastFailure: SFTPFailure?
         var isClosed = false
@@ -36,7 +36,7 @@ final class Reconnector: Sendable {
         state.withLock { $0.session }?.connection.letGo()
     }
 
-    /// A session that takes requests.
+    /// A session that accepts requests.
     func session() async throws(RequestFailure) -> SFTPSession {
         let (opening, isMine) = try current()
         if isMine { Task { await open(opening) } }
@@ -44,7 +44,7 @@ final class Reconnector: Sendable {
         do throws(SFTPFailure) { return try outcome.get() } catch { throw .lost(error) }
     }
 
-    /// - Returns: Where the session comes, and whether the caller has to open it.
+    /// - Returns: The opening of the session, and whether the caller has to carry it out.
     private func current() throws(RequestFailure) -> (Opening, Bool) {
         try state.withLock { (state) throws(RequestFailure) in
             if let opening = state.opening { return (opening, false) }
@@ -120,16 +120,16 @@ final class Reconnector: Sendable {
         }
     }
 
-    /// The ssh of the session that there is; 0 for none.
+    /// The process ID of the current session's ssh; 0 if there is none.
     var process: Int32 { state.withLock { $0.session?.connection.process ?? 0 } }
 
-    /// Bytes of content in a packet of the session that there is.
+    /// The number of content bytes in a packet of the current session.
     var sizeOfPackets: Int { state.withLock { $0.session?.sizes.write } ?? TransferSizes().write }
 
     /// Removes a file of ours when the server is reached again.
     func removeLater(_ path: [UInt8]) { state.withLock { _ = $0.leftovers.insert(path) } }
 
-    /// There is nothing to remove any more.
+    /// Nothing is left to remove.
     func isRemoved(_ path: [UInt8]) { state.withLock { _ = $0.leftovers.remove(path) } }
 
     var hasLeftovers: Bool { state.withLock { !$0.leftovers.isEmpty } }
@@ -144,7 +144,7 @@ final class Reconnector: Sendable {
         }
     }
 
-    /// Ends the connection, and makes no other; returns when nothing of it is left.
+    /// Ends the connection and makes no other; returns when all its processes have ended.
     func close() async {
         let session = state.withLock { state in
             state.isClosed = true

@@ -2,17 +2,18 @@ import PathStore
 import ReplicaModel
 import Threads
 
-/// A connection that is ready: what its server can do, and where the store is on it.
+/// A connection that is ready, with the server's features and the location of the store.
 final class SFTPSession: Sendable {
     let connection: SFTPConnection
     /// The store's folder as an absolute path, without a slash at the end.
     let base: [UInt8]
     let sizes: TransferSizes
     let clock = ServerClock()
-    /// Files that the server is tried with.
+    /// The test files for probing the server.
     let trials: [[UInt8]]
     private let hello: SFTPHello
-    /// Places for packets with contents: more of them would not be faster, and what is waited for would wait behind them.
+    /// Limits the packets with contents in flight: more would not be faster, and would delay requests that a caller
+    /// waits for.
     let transfers = CallGate(12)
 
     var address: SFTPAddress { connection.address }
@@ -27,7 +28,7 @@ final class SFTPSession: Sendable {
         trials = (0..<3).map { _ in base + [UInt8(ascii: "/")] + TemporaryName.fresh() }
     }
 
-    /// Connects, and looks where the store is.
+    /// Connects, and finds the store.
     static func open(
         _ address: SFTPAddress, _ command: SSHCommand, _ limits: ConnectionLimits
     ) async throws(SFTPFailure) -> SFTPSession {
@@ -85,7 +86,7 @@ final class SFTPSession: Sendable {
         return clock.hasPassed(UInt32(clamping: UInt64(max(times.access, times.modification)) + UInt64(seconds)))
     }
 
-    /// The server's path of something in the store.
+    /// The server's path of an entry of the store.
     func path(_ path: StoragePath) -> [UInt8] {
         if path == .root { return root }
         return path.names.reduce(into: base) { $0 += [UInt8(ascii: "/")] + $1.bytes }

@@ -1,15 +1,15 @@
 import PathStore
 
-/// A server's abilities, found by trying them with files of ours, because its announcement is not enough.
+/// A server's features, determined by tests with our own files, because its announcement is not reliable.
 struct ServerAbilities: Hashable, Sendable {
-    /// Whether a hard link fails where something is: then a create can be atomic.
+    /// Whether a hard link fails if the target exists: then a create can be atomic.
     var linksExclusively = false
     var keepsModes = true
     var keepsTimes = true
     var keepsSymlinks = true
     var isCaseSensitive = true
 
-    /// Tries it in the store's own folder. Where nothing can be made there, the least is supposed that may be lost by.
+    /// Tests them in the store's folder. If nothing can be created there, the safest assumptions are made.
     static func tried(_ session: SFTPSession) async throws(RequestFailure) -> ServerAbilities {
         var abilities = ServerAbilities()
         let (file, link, symlink) = (session.trials[0], session.trials[1], session.trials[2])

@@ -4,12 +4,13 @@ import Threads
 final class ServerClock: Sendable {
     private let reading = Locked<(seconds: UInt32, at: ContinuousClock.Instant)?>(nil)
 
-    /// A file that was written after `moment` has this time.
+    /// A file that was written after `moment` has this modification time.
     func note(_ seconds: UInt32, at moment: ContinuousClock.Instant = .now) {
         reading.withLock { $0 = (seconds, moment) }
     }
 
-    /// Whether a file that is written from now on has another time than this one, by two seconds: clocks go back a little.
+    /// Whether a file written from now on will have a different time than this one, with a margin of two seconds for
+    /// clocks that are set back.
     func hasPassed(_ seconds: UInt32) -> Bool {
         guard let (known, moment) = reading.withLock({ $0 }) else { return false }
         let passed = Double((ContinuousClock.now - moment) / .seconds(1))

@@ -1,6 +1,6 @@
 import ReplicaModel
 
-/// Names of files on their way into the store, which are not shown: `.replica-tmp-` and sixteen digits.
+/// Names of files during an upload, which are hidden: `.replica-tmp-` and sixteen digits.
 enum TemporaryName {
     private static let prefix = Array(".replica-tmp-".utf8)
 

@@ -9,7 +9,7 @@ extension SFTPStorage {
         try check(path)
         if case .symlink = kind, !abilities.keepsSymlinks { throw .unsupported("symlinks") }
         return try await call(path, isChange: true) { session async throws(CallError) in
-            // A server that replaces files may take a folder that is there for made.
+            // A server that replaces files may report success for a folder that already exists.
             if !self.abilities.linksExclusively, let taken = try await self.taken(path, session) {
                 throw .storage(taken)
             }
@@ -25,7 +25,7 @@ extension SFTPStorage {
         }
     }
 
-    /// Waits until something is made.
+    /// Throws unless the entry was created.
     private func made(_ path: StoragePath, _ session: SFTPSession, _ reply: PendingReply) async throws(CallError) {
         do throws(RequestFailure) { try await reply.done() } catch {
             if case .status(let status) = error, status.code != .noSuchFile,
@@ -37,7 +37,7 @@ extension SFTPStorage {
         }
     }
 
-    /// Gives what was made its attributes; takes it back where the server refuses them.
+    /// Sets the attributes of a created entry; removes the entry if the server refuses them.
     private func completed(
         _ path: StoragePath, _ kind: PathKind, _ attributes: PathAttributes, _ session: SFTPSession
     ) async throws(CallError) -> PathEntry {
@@ -61,7 +61,7 @@ extension SFTPStorage {
         }
     }
 
-    /// - Returns: What is there then; nil where nothing is.
+    /// - Returns: The resulting entry; nil if there is none.
     private func set(
         _ attributes: PathAttributes, of path: StoragePath, _ session: SFTPSession
     ) async throws(CallError) -> PathEntry? {
@@ -71,7 +71,7 @@ extension SFTPStorage {
         if abilities.keepsTimes, let date = attributes.modificationDate {
             wanted.times = SFTPAttributes.Times(access: there.times?.access ?? date.sftp, modification: date.sftp)
         }
-        // A server that cannot give symlinks a time would give it to what they point to.
+        // A server that cannot set the time of a symlink would set that of its target.
         if wanted != SFTPAttributes(), !there.isSymlink || session.setsSymlinks {
             let target = session.path(path)
             try await session.get { () async throws(RequestFailure) in
@@ -141,7 +141,7 @@ extension SFTPStorage {
         }
     }
 
-    /// Whether nothing was in a folder but old temporary files, which are gone now.
+    /// Whether a folder contained only old temporary files, which were removed.
     private func isEmptied(_ folder: StoragePath, _ session: SFTPSession) async throws(CallError) -> Bool {
         let path = session.path(folder)
         let handle = try await session.get { () async throws(RequestFailure) in
@@ -175,7 +175,7 @@ extension SFTPStorage {
                     try await removed.done()
                 } catch {
                     self.clear(temporary, session)
-                    // Where nothing can be made in the store's own folder, no more can be done than without fsync.
+                    // If nothing can be created in the store's folder, this is the same as without fsync.
                     guard case .status = error else { throw .request(error) }
                 }
             }

@@ -2,7 +2,7 @@ package import PathStore
 package import ReplicaModel
 
 extension SFTPStorage {
-    /// Requests of one listing that are under way at a time: to read on, and for what the folder does not tell.
+    /// The number of concurrent requests of a listing: to read on, and for attributes that the folder does not report.
     private static let (ahead, looks) = (4, 64)
     /// The number of seconds after which a temporary file is considered abandoned.
     private static let day: UInt32 = 86_400
@@ -13,13 +13,13 @@ extension SFTPStorage {
         }
     }
 
-    /// What is at a path; nil where nothing is that can be kept, and the store itself is there.
+    /// The entry at a path; nil if there is none that can be kept, and the store itself exists.
     func entry(at path: StoragePath, _ session: SFTPSession) async throws(CallError) -> PathEntry? {
         guard let attributes = try await attributes(at: path, session) else { return nil }
         return try await entry(path, attributes, session)
     }
 
-    /// Of what is at a path, whatever it is; nil where nothing is, and the store itself is there.
+    /// The attributes of any entry at a path; nil if there is none, and the store itself exists.
     func attributes(at path: StoragePath, _ session: SFTPSession) async throws(CallError) -> SFTPAttributes? {
         let look = session.send(path == .root ? .lookThrough(session.root) : .look(session.path(path)))
         if let attributes = try await session.get({ () async throws(RequestFailure) in
@@ -31,7 +31,7 @@ extension SFTPStorage {
         return nil
     }
 
-    /// Nothing is proven to be gone as long as the store itself is.
+    /// If the store itself is missing, no entry is proven to be gone.
     private func checkRoot(_ session: SFTPSession) async throws(CallError) {
         let root = try await session.get { () async throws(RequestFailure) in
             try await session.send(.lookThrough(session.root)).presentAttributes()
@@ -60,7 +60,7 @@ extension SFTPStorage {
         PathEntry(path: path, kind: .symlink(target), attributes: kept(attributes))
     }
 
-    /// Of a file or a folder.
+    /// For a file or a folder.
     func plainEntry(_ path: StoragePath, _ attributes: SFTPAttributes, _ session: SFTPSession) -> PathEntry? {
         if attributes.isFolder || path == .root {
             return PathEntry(path: path, kind: .folder, attributes: kept(attributes))
@@ -74,7 +74,7 @@ extension SFTPStorage {
     private func kept(_ told: SFTPAttributes) -> PathAttributes {
         var attributes = PathAttributes()
         if abilities.keepsModes, let mode = told.mode, !told.isSymlink { attributes.mode = UInt16(mode & 0o7777) }
-        // A folder's changes with all that is made in it.
+        // A folder's time changes with every entry created in it.
         if abilities.keepsTimes, !told.isFolder, let times = told.times {
             attributes.modificationDate = Timestamp(seconds: Int64(times.modification), nanoseconds: 0)
         }
@@ -119,7 +119,7 @@ extension SFTPStorage {
         return entries
     }
 
-    /// Takes the answer about one that the folder itself did not tell all of.
+    /// Handles the answer about an entry that the folder did not report completely.
     private func take(
         _ one: (path: StoragePath, told: SFTPAttributes?, reply: PendingReply), into entries: inout [PathEntry],
         _ session: SFTPSession
@@ -130,7 +130,7 @@ extension SFTPStorage {
                 return
             }
         } catch {
-            // Gone since, or replaced by what is no symlink.
+            // It was removed since, or replaced by an entry that is not a symlink.
             guard case .status = error else { throw .request(error) }
             if let entry = try await entry(at: one.path, session) { entries.append(entry) }
             return
@@ -151,7 +151,7 @@ extension SFTPStorage {
                 let more = try await session.get({ () async throws(RequestFailure) in try await reply.names() })
             else { return names }
             names += more
-            // Itself and the one above are named too.
+            // `.` and `..` are listed too.
             let most = session.connection.limits.mostEntries
             guard names.count <= most + 2 else {
                 throw .storage(.unavailable("a folder has more than \(most) entries"))

@@ -3,7 +3,7 @@ package import ReplicaModel
 import Threads
 
 extension SFTPStorage {
-    /// Packets of one transfer that are under way at a time.
+    /// The number of packets of one transfer in flight.
     static let window = 8
 
     package func read(
@@ -19,7 +19,7 @@ extension SFTPStorage {
         _ session: SFTPSession
     ) async throws(CallError) -> PathEntry {
         let opening = session.send(.open(session.path(path), .read))
-        // What is opened may be what a symlink points to.
+        // The opened file may be the target of a symlink.
         guard let there = try await attributes(at: path, session), there.isFile else { throw .storage(.notFound) }
         let handle = try await session.get { () async throws(RequestFailure) in try await opening.handle() }
         let opened = try await look(at: handle, session)
@@ -27,7 +27,7 @@ extension SFTPStorage {
         if let version, version != entry.version { throw .storage(.changed(entry)) }
         let whole = 0..<entry.size
         try await transfer((range ?? whole).clamped(to: whole), from: handle, into: sink, entry, session)
-        // The bytes are of one content only if it was the same before and after.
+        // The bytes belong to one content only if the attributes were the same before and after.
         let now = try await look(at: handle, session)
         guard now.version == opened.version else { throw .storage(.changed(plainEntry(path, now, session))) }
         return entry
@@ -61,7 +61,7 @@ extension SFTPStorage {
             guard let bytes else { throw .storage(.changed(nil)) }
             try await hand(bytes, at: part.lowerBound, to: sink)
             guard bytes.count < part.count else { continue }
-            // The server gives less at a time.
+            // The server sends less at a time.
             size = min(size, bytes.count)
             let rest = part.lowerBound + Int64(bytes.count)..<part.upperBound
             let again = try await session.transfer(.read(handle.bytes, at: rest.lowerBound, count: rest.count))
@@ -92,7 +92,7 @@ extension SFTPStorage {
 }
 
 extension SFTPSession {
-    /// Sends a request whose packet, or whose answer's, has contents: few of them are under way at a time.
+    /// Sends a request whose packet, or whose answer, has contents: only a few are in flight at a time.
     func transfer(_ request: SFTPRequest) async throws(CallError) -> PendingReply {
         do throws(RemoteStoreError) { try await transfers.enter() } catch { throw .request(.cancelled) }
         return connection.send(request) { [transfers] in transfers.leave() }

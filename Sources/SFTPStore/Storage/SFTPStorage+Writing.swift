@@ -17,7 +17,7 @@ extension SFTPStorage {
                 return try await upload.run(contents, attributes, condition)
             } catch {
                 var error = error
-                // Whether the disk is full is asked before there is room again.
+                // Whether the disk is full is determined before the temporary file is removed.
                 if case .request(let failure) = error, case .status = failure {
                     error = .storage(await self.meaning(of: failure, path, isChange: true, session))
                 }
@@ -29,7 +29,7 @@ extension SFTPStorage {
 
     /// Removes a temporary file: now, or when the server is reached again.
     func clear(_ temporary: [UInt8], _ session: SFTPSession) {
-        // Noted first: the next connection may be there before this one is known to be lost.
+        // Noted first: the next connection may exist before the loss of this one is known.
         reconnector.removeLater(temporary)
         let reply = session.send(.remove(temporary))
         Task { [reconnector] in
@@ -40,17 +40,17 @@ extension SFTPStorage {
         }
     }
 
-    /// - Throws: ``PathStorageError/refused(_:)`` for names that are ours, and for those that a server may change.
+    /// - Throws: ``PathStorageError/refused(_:)`` for our own names, and for names that a server may change.
     func check(_ path: StoragePath) throws(PathStorageError) {
         guard let name = path.name else { throw .refused("the root can't be changed") }
         if TemporaryName.isOne(name.bytes) { throw .refused("names starting with .replica-tmp- are reserved") }
-        // rclone lists them as other characters: there would be two files.
+        // rclone lists them as other characters, which would give two files.
         if !abilities.linksExclusively, name.bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
             throw .refused("this server may change names with control characters")
         }
     }
 
-    /// What stands where nothing was expected.
+    /// The unexpected entry at the path.
     func taken(_ path: StoragePath, _ session: SFTPSession) async throws(CallError) -> PathStorageError? {
         guard let attributes = try await attributes(at: path, session) else { return nil }
         guard let entry = try await entry(path, attributes, session) else {
@@ -62,7 +62,7 @@ extension SFTPStorage {
     }
 }
 
-/// One file on its way into the store.
+/// One file during its upload.
 struct Upload {
     let storage: SFTPStorage
     let session: SFTPSession
@@ -77,7 +77,7 @@ struct Upload {
     func run(
         _ contents: ItemContents, _ attributes: PathAttributes, _ condition: WriteGuard
     ) async throws(CallError) -> PathEntry {
-        // What is there decides before anything is sent, and again right before the act.
+        // The condition is checked before anything is sent, and again right before publishing.
         let before = try await look(condition)
         let mode = attributes.mode.map { UInt32($0) }
         let handle = try await session.get { () async throws(RequestFailure) in
@@ -116,7 +116,7 @@ struct Upload {
 
     // MARK: Contents
 
-    /// - Returns: Where the last data that was sent ends.
+    /// - Returns: The end of the last data that was sent.
     private func send(_ contents: ItemContents, to handle: RemoteHandle) async throws(CallError) -> Int64 {
         var pending: [(end: Int64, reply: PendingReply)] = []
         func take() async throws(CallError) {
@@ -124,7 +124,7 @@ struct Upload {
             try await session.get { () async throws(RequestFailure) in try await reply.done() }
             contents.progress(end)
         }
-        // What is behind its end looks like a hole.
+        // The range behind its end looks like a hole.
         var found = stat()
         guard contents.size == 0 || fstat(contents.file.rawValue, &found) == 0 && Int64(found.st_size) >= contents.size
         else { throw Self.endsEarly }
@@ -199,7 +199,7 @@ struct Upload {
         }
     }
 
-    /// What the file is to have beside its content.
+    /// The attributes that the file has to get.
     private func wanted(
         _ attributes: PathAttributes, _ before: SFTPAttributes?, _ made: SFTPAttributes, _ size: Int64, _ end: Int64
     ) -> SFTPAttributes {
@@ -208,7 +208,7 @@ struct Upload {
         if storage.abilities.keepsModes {
             wanted.mode = attributes.mode.map { UInt32($0) } ?? before?.mode.map { $0 & 0o7777 }
         }
-        // Only root can give a file away; others have it as it is.
+        // Only root can change the owner; for others it stays unchanged.
         if let owner = before?.owner, made.owner?.user == 0, owner != made.owner { wanted.owner = owner }
         if storage.abilities.keepsTimes {
             var time = attributes.modificationDate?.sftp ?? made.times?.modification ?? 0
@@ -221,14 +221,14 @@ struct Upload {
 
     // MARK: Publishing
 
-    /// Puts the file where nothing is.
+    /// Publishes the file under a name that must be free.
     private func publish() async throws(CallError) {
         if storage.abilities.linksExclusively {
             let link = session.send(.hardLink(temporary, at: target))
             let removed = session.send(.remove(temporary))
             do throws(RequestFailure) {
                 try await link.done()
-                // Of one that is left the content is there under its name.
+                // If the temporary file stays, the content is published under its name anyway.
                 if case .failure = await outcome(of: removed) { storage.clear(temporary, session) }
             } catch {
                 if case .status(let status) = error, status.code == .failure,
@@ -239,7 +239,7 @@ struct Upload {
                 throw .request(error)
             }
         } else {
-            // The server may replace what is there: this look is all there is.
+            // The server may replace an existing file: this check is the only protection.
             if let taken = try await storage.taken(path, session) { throw .storage(taken) }
             try await session.get { () async throws(RequestFailure) in
                 try await session.send(.rename(temporary, to: target)).done()
@@ -251,7 +251,7 @@ struct Upload {
         do throws(RequestFailure) { return .success(try await reply.done()) } catch { return .failure(error) }
     }
 
-    /// Puts the file where another is.
+    /// Publishes the file in the place of another one.
     private func replace(_ condition: WriteGuard) async throws(CallError) {
         _ = try await look(condition)
         if session.replaces {
@@ -261,7 +261,8 @@ struct Upload {
             case .failure(let error): throw .request(error)
             }
         }
-        // Some servers replace by the plain request; by the protocol it is an error, and what is there goes first.
+        // Some servers replace the target of a plain rename; the protocol makes it an error, so the target is removed
+        // first.
         switch await outcome(of: session.send(.rename(temporary, to: target))) {
         case .success: return
         case .failure(.status(let status)) where status.code == .failure: break
@@ -275,6 +276,6 @@ struct Upload {
 }
 
 extension Timestamp {
-    /// Seconds as the protocol has them: from 1970 to 2106, the nearest for others.
+    /// The seconds of the protocol: 1970 to 2106, clamped.
     var sftp: UInt32 { UInt32(clamping: seconds) }
 }

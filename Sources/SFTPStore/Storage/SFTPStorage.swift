@@ -2,21 +2,21 @@ package import PathStore
 import ReplicaModel
 import Threads
 
-/// The storage of an SFTP server, reached by the person's own ssh.
+/// The storage of an SFTP server, reached by the user's own ssh.
 ///
 /// A file is written under a temporary name in its folder, synced, and published by one request: linked if nothing may
 /// be at its place, renamed over the file that it replaces. After a crash of either side, the file is complete or
 /// unchanged; a temporary file may be left, which is not shown and is removed later. Without fsync on the server,
 /// acknowledged changes may be lost in a power cut there.
 ///
-/// Large: every call of a storage, a file for each group of them.
+/// Large: all calls of a storage, with a file for each group.
 package final class SFTPStorage: PathStorage {
     package let properties: PathStorageProperties
     let abilities: ServerAbilities
     let reconnector: Reconnector
-    /// For what blocks on the local disk.
+    /// For work that blocks on the local disk.
     let disk = DiskQueue("replica.sftp")
-    /// Whether something was changed that no fsync has come after.
+    /// Whether something was changed since the last fsync.
     let hasChanged = Locked(false)
 
     private init(_ reconnector: Reconnector, _ abilities: ServerAbilities) {
@@ -38,7 +38,7 @@ package final class SFTPStorage: PathStorage {
             guard found.isCaseSensitive else {
                 throw .lost(.refused("\(address): names are case-insensitive there, which is not supported"))
             }
-            // What was promised of it at first is still relied on.
+            // The properties reported at first are still relied on.
             guard !(known?.linksExclusively ?? false) || session.links else {
                 throw .lost(.unreachable("\(address) has lost features that it had: mount the domain again"))
             }
@@ -54,13 +54,13 @@ package final class SFTPStorage: PathStorage {
 
     private static func reach(_ reconnector: Reconnector) async throws(RequestFailure) {
         do throws(RequestFailure) { _ = try await reconnector.session() } catch {
-            // It existed before, and may contain files of ours that nobody else would remove.
+            // It existed before, and may contain temporary files of ours that only we remove.
             guard reconnector.hasLeftovers else { throw error }
             _ = try await reconnector.session()
         }
     }
 
-    /// Why there is no connection now, in one line; nil if there is one, or could be.
+    /// Why there is no connection now, in one line; nil if there is one, or one is possible.
     package var trouble: String? { reconnector.trouble }
 
     /// Ends the connection; every later call is ``PathStorageError/unreachable(_:)``.
@@ -72,7 +72,7 @@ package final class SFTPStorage: PathStorage {
     // MARK: Sessions and errors
 
     /// Makes a call.
-    /// - Parameter path: What it is about, for messages.
+    /// - Parameter path: The path concerned, for messages.
     func call<Value: Sendable>(
         _ path: StoragePath, isChange: Bool,
         _ body: (SFTPSession) async throws(CallError) -> Value
@@ -89,7 +89,7 @@ package final class SFTPStorage: PathStorage {
                 switch error {
                 case .storage(let error): throw error
                 case .request(.lost) where mayRepeat:
-                    // The connection was broken for long, maybe, and this call has noticed it.
+                    // The connection may have been broken for a long time, and only this call has detected it.
                     mayRepeat = false
                 case .request(let failure):
                     throw await meaning(of: failure, path, isChange: isChange, session)
@@ -98,7 +98,7 @@ package final class SFTPStorage: PathStorage {
         }
     }
 
-    /// What it means that there is no connection.
+    /// The storage's error for a missing connection.
     private func general(_ failure: RequestFailure) -> PathStorageError {
         switch failure {
         case .lost(.notAuthenticated(let text)): .notAuthenticated(text)
@@ -108,7 +108,7 @@ package final class SFTPStorage: PathStorage {
         }
     }
 
-    /// What a request's end means for a call about `path`.
+    /// The storage's error for a failed request about `path`.
     func meaning(
         of failure: RequestFailure, _ path: StoragePath, isChange: Bool, _ session: SFTPSession
     ) async -> PathStorageError {
@@ -124,7 +124,7 @@ package final class SFTPStorage: PathStorage {
         }
     }
 
-    /// Finds out why the server only answers that it failed: it may be full, or read-only.
+    /// Finds out the cause of a failure without details: the server may be full, or read-only.
     private func reason(_ session: SFTPSession, _ path: StoragePath, isChange: Bool) async -> PathStorageError? {
         guard isChange, session.tellsRoom else { return nil }
         do throws(RequestFailure) {
@@ -139,14 +139,14 @@ package final class SFTPStorage: PathStorage {
     }
 }
 
-/// How a part of a call ended.
+/// The outcome of a part of a call.
 enum CallError: Error {
     case storage(PathStorageError)
     case request(RequestFailure)
 }
 
 extension SFTPSession {
-    /// What a request brings.
+    /// The result of a request.
     func get<Value>(
         _ body: () async throws(RequestFailure) -> Value
     ) async throws(CallError) -> Value {

@@ -1,4 +1,4 @@
-/// How much room a server has: the answer to `statvfs@openssh.com`.
+/// The free space of a server: the answer to `statvfs@openssh.com`.
 struct ServerRoom {
     let isFull: Bool
     let isReadOnly: Bool
@@ -10,7 +10,7 @@ struct ServerRoom {
             // f_bsize, f_frsize, f_blocks, f_bfree, f_bavail, f_files, f_ffree, f_favail, f_fsid, f_flag, f_namemax
             var values: [UInt64] = []
             for _ in 0..<11 { values.append(try reader.uint64()) }
-            // Less than two packets of content, or no name more.
+            // Less than two packets of content, or no free inode.
             let room = values[4].multipliedReportingOverflow(by: max(values[1], 1))
             isFull = !room.overflow && room.partialValue < 512 << 10 || values[5] > 0 && values[7] == 0
             isReadOnly = values[9] & 1 != 0

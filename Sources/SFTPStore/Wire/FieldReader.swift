@@ -3,7 +3,7 @@ struct MalformedPacket: Error, Hashable {
     let reason: String
 }
 
-/// Reads the fields of a packet, each only if enough bytes are left.
+/// Reads the fields of a packet, checking that enough bytes are left for each.
 struct FieldReader {
     private(set) var left: ArraySlice<UInt8>
 
@@ -26,7 +26,7 @@ struct FieldReader {
         try bytes(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// Bytes with their count before them.
+    /// Bytes preceded by their count.
     mutating func string() throws(MalformedPacket) -> ArraySlice<UInt8> {
         try bytes(Int(try uint32()))
     }

@@ -1,4 +1,4 @@
-/// Puts fields into a packet.
+/// Writes fields into a packet.
 struct FieldWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -16,13 +16,13 @@ struct FieldWriter {
         withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// Bytes with their count before them.
+    /// Bytes preceded by their count.
     mutating func add(string: some Collection<UInt8>) {
         add(UInt32(string.count))
         bytes.append(contentsOf: string)
     }
 
-    /// Writes a number over what is at `offset`.
+    /// Overwrites the number at `offset`.
     mutating func set(_ number: UInt32, at offset: Int) {
         withUnsafeBytes(of: number.bigEndian) { bytes.replaceSubrange(offset..<offset + 4, with: $0) }
     }

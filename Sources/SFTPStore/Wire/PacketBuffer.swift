@@ -1,14 +1,14 @@
-/// Cuts what comes from a server into packets, none of them longer than ``longest``.
+/// Splits a server's output into packets of at most ``longest`` bytes.
 struct PacketBuffer {
-    /// In bytes, without the length before it: what OpenSSH has as its most, and the fields beside a content.
+    /// In bytes, without the length field: OpenSSH's maximum, plus the fields beside a content.
     static let longest = 257 << 10
 
     private var bytes: [UInt8] = []
-    /// Where the packet begins that is not complete.
+    /// Where the incomplete packet begins.
     private var start = 0
 
-    /// Takes what came and hands over each packet that is complete now, without the length before it.
-    /// - Throws: For a length that can't be. Nothing can be read after it.
+    /// Appends bytes and passes on each packet that is now complete, without its length field.
+    /// - Throws: For an invalid length, after which nothing can be read.
     mutating func take(
         _ fresh: UnsafeRawBufferPointer, _ handle: ([UInt8]) throws(MalformedPacket) -> Void
     ) throws(MalformedPacket) {
@@ -29,8 +29,8 @@ struct PacketBuffer {
         start = 0
     }
 
-    /// How many bytes wait for the rest of their packet.
+    /// The number of bytes of the incomplete packet.
     var waiting: Int { bytes.count - start }
-    /// The beginning of what waits, for a message about it.
+    /// The beginning of the incomplete packet, for a message.
     var beginning: [UInt8] { Array(bytes[start...].prefix(64)) }
 }

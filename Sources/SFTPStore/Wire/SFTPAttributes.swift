@@ -1,8 +1,8 @@
-/// A file's attributes from or for a server: `ATTRS` of version 3. Nil is left out.
+/// A file's attributes from or for a server: `ATTRS` of version 3. Fields that are nil are omitted.
 struct SFTPAttributes: Hashable, Sendable {
     var size: UInt64?
     var owner: Owner?
-    /// As st_mode.
+    /// Like st_mode.
     var mode: UInt32?
     var times: Times?
 

@@ -10,7 +10,7 @@ struct SFTPHello: Hashable, Sendable {
         self.extensions = extensions
     }
 
-    /// Reads a packet without the length before it.
+    /// Reads a packet without its length field.
     init(_ packet: [UInt8]) throws(MalformedPacket) {
         var reader = FieldReader(packet[...])
         guard try reader.byte() == Self.kind else { throw MalformedPacket(reason: "it is not a version packet") }
@@ -31,13 +31,13 @@ struct TransferSizes: Hashable, Sendable {
     var read = 32_768
     var write = 32_768
 
-    /// Of any server: packets stay below 256 KiB.
+    /// For any server: packets stay below 256 KiB.
     static let most = 255 << 10
 
-    /// What every server takes.
+    /// The sizes that every server accepts.
     init() {}
 
-    /// - Parameter reply: What follows the number.
+    /// - Parameter reply: The part after the request ID.
     init(_ reply: ArraySlice<UInt8>) throws(MalformedPacket) {
         var reader = FieldReader(reply)
         _ = try reader.uint64()

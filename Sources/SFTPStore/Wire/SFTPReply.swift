@@ -22,11 +22,11 @@ enum SFTPReply: Hashable, Sendable {
         static let extended: UInt8 = 201
     }
 
-    /// In bytes, as the protocol has it.
+    /// In bytes, encoded as in the protocol.
     private static let longestHandle = 256
 
-    /// Reads a packet without the length before it.
-    /// - Returns: The number of the request, and the answer.
+    /// Reads a packet without its length field.
+    /// - Returns: The request ID, and the answer.
     static func read(_ packet: [UInt8]) throws(MalformedPacket) -> (number: UInt32, reply: SFTPReply) {
         var reader = FieldReader(packet[...])
         let kind = try reader.byte()
@@ -45,12 +45,12 @@ enum SFTPReply: Hashable, Sendable {
         }
     }
 
-    /// Reads as many as there are bytes for, whatever the count is.
+    /// Reads as many entries as there are bytes for, regardless of the count.
     private static func names(_ reader: inout FieldReader) throws(MalformedPacket) -> [Name] {
         var names: [Name] = []
         for _ in 0..<(try reader.uint32()) {
             let name = Array(try reader.string())
-            // As `ls -l` has it, for people.
+            // Like a line of `ls -l`, for people.
             _ = try reader.string()
             names.append(Name(bytes: name, attributes: try SFTPAttributes(reading: &reader)))
         }

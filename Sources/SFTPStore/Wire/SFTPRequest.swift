@@ -1,5 +1,4 @@
-/// A request as a packet, whose number comes when it is sent.
-/// Large: a method for each request of the protocol.
+/// A request as a packet, which gets its request ID when it is sent. Large: a method for each request of the protocol.
 struct SFTPRequest {
     private enum Kind {
         static let hello: UInt8 = 1
@@ -24,7 +23,7 @@ struct SFTPRequest {
         static let extended: UInt8 = 200
     }
 
-    /// Of `SSH_FXP_OPEN`.
+    /// The flags of `SSH_FXP_OPEN`.
     struct OpenFlags: OptionSet {
         let rawValue: UInt32
         static let read = OpenFlags(rawValue: 1)
@@ -42,14 +41,14 @@ struct SFTPRequest {
         writer.add(UInt32(0))
     }
 
-    /// Its bytes under this number.
+    /// Its bytes with this request ID.
     consuming func packet(_ number: UInt32) -> [UInt8] {
         writer.set(UInt32(writer.bytes.count - 4), at: 0)
         writer.set(number, at: 5)
         return writer.bytes
     }
 
-    /// The first packet of all: version 3. It has no number.
+    /// The first packet: version 3. It has no request ID.
     static let hello: [UInt8] = [0, 0, 0, 5, Kind.hello, 0, 0, 0, 3]
 
     // MARK: Paths
@@ -78,7 +77,7 @@ struct SFTPRequest {
         return request
     }
 
-    /// What it points to comes first, as OpenSSH has it, and all others after it; the draft has it the other way round.
+    /// The target comes first, as in OpenSSH and all other servers; the draft has the opposite order.
     static func makeSymlink(_ path: [UInt8], target: [UInt8]) -> Self { of(Kind.makeSymlink, target, path) }
 
     /// Follows a symlink.

@@ -8,7 +8,7 @@ struct SFTPStatus: Error, Hashable, Sendable {
         static let endOfFile = Code(rawValue: 1)
         static let noSuchFile = Code(rawValue: 2)
         static let permissionDenied = Code(rawValue: 3)
-        /// Anything: what is there already, a full disk, a folder with something in it.
+        /// Any cause: an existing target, a full disk, a folder that is not empty.
         static let failure = Code(rawValue: 4)
         static let badMessage = Code(rawValue: 5)
         static let noConnection = Code(rawValue: 6)
@@ -17,7 +17,7 @@ struct SFTPStatus: Error, Hashable, Sendable {
     }
 
     let code: Code
-    /// The server's own words, fit for a terminal; may be empty.
+    /// The server's message, safe for a terminal; may be empty.
     let text: String
 
     init(code: Code, text: String = "") {
@@ -38,7 +38,7 @@ struct SFTPStatus: Error, Hashable, Sendable {
 
     init(reading reader: inout FieldReader) throws(MalformedPacket) {
         code = Code(rawValue: try reader.uint32())
-        // Servers before version 3 leave the words out, and some of today.
+        // Servers before version 3 omit the message, and so do some current ones.
         text = reader.isAtEnd ? "" : PlainText.of(String(decoding: try reader.string(), as: UTF8.self), longest: 200)
     }
 }

@@ -28,7 +28,7 @@ final class StorePause: Sendable {
     /// The user does not want to wait.
     func stop() { end.withLock { $0 = -.infinity } }
 
-    /// The recorded length of a pause; values that are not finite count as 0.
+    /// The recorded length of a pause; a value that is not a positive number counts as 0.
     static func bounded(_ seconds: Double) -> Double { seconds > 0 ? min(max(seconds, shortest), longest) : 0 }
 }
 
