@@ -9,7 +9,7 @@ package final class OwnedDescriptor: Sendable {
         self.raw = raw
     }
 
-    /// - Parameter raw: The result of a call: -1 with errno set when it failed.
+    /// - Parameter raw: The result of a call: -1 with errno set if it failed.
     /// - Throws: The errno.
     package convenience init(checking raw: Int32) throws(Errno) {
         guard raw >= 0 else { throw Errno(rawValue: errno) }

@@ -25,7 +25,7 @@ package struct ProcessEnding {
     /// Whether it is being ended.
     package var hasBegun: Bool { if case .none = stage { false } else { true } }
 
-    /// When there is something to do again; nil if it is not being ended, or nothing is left to do.
+    /// The time of the next step; nil if it is not being ended, or no step is left.
     package var deadline: Instant? {
         switch stage {
         case .leaving(let since): since + farewell
@@ -56,7 +56,7 @@ package struct ProcessEnding {
         }
     }
 
-    /// Sends SIGKILL when SIGTERM has had its time.
+    /// Sends SIGKILL when the time after SIGTERM is over.
     package mutating func killIfOverdue(_ child: SpawnedProcess, _ now: Instant) {
         guard case .terminating(let since) = stage, now - since >= termination else { return }
         stage = .killed

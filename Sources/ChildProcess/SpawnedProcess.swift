@@ -2,15 +2,15 @@ internal import CLinux
 package import Glibc
 package import SystemPackage
 
-/// What is run as a process.
+/// The program of a new process.
 package struct ProgramCall: Sendable {
-    /// The program's file; with no `/` in it, it is looked for in this process's PATH.
+    /// The program's path; a name without `/` is searched in this process's PATH.
     package var path: String
-    /// Its arguments, from its own name on.
+    /// Its arguments, starting with its name.
     package var words: [String]
-    /// `NAME=VALUE` of all that it finds in its environment.
+    /// Its environment, as `NAME=VALUE`.
     package var environment: [String]
-    /// An open file that it has as descriptor 3; nil for none.
+    /// An open file that becomes its descriptor 3; nil for none.
     package var file: OwnedDescriptor?
 
     package init(path: String, words: [String], environment: [String], file: OwnedDescriptor? = nil) {
@@ -21,13 +21,13 @@ package struct ProgramCall: Sendable {
     }
 }
 
-/// Where programs are that only root can change.
+/// The folders of programs that only root can change.
 package enum SystemFolders {
-    /// As PATH has it.
+    /// In the form of PATH.
     package static let path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 }
 
-/// A process that was just started, with our ends of what it has.
+/// A process that was just started, with our ends of its connections.
 package struct SpawnedProcess: Sendable {
     package let identifier: pid_t
     /// Readable when the process has ended.
@@ -37,8 +37,8 @@ package struct SpawnedProcess: Sendable {
     /// Its standard error.
     package let errors: OwnedDescriptor
 
-    /// Starts a program in a process group of its own, in `/`, with no descriptors except 0, 1, 2 and the call's.
-    /// - Throws: Why that can't be done, as an errno.
+    /// Starts a program in its own process group, in `/`, with no descriptors except 0, 1, 2 and the given one.
+    /// - Throws: An errno.
     package init(_ call: ProgramCall) throws(Errno) {
         let (ours, its) = try Self.sockets()
         let (reading, writing) = try Self.pipe()
@@ -69,7 +69,7 @@ package struct SpawnedProcess: Sendable {
         return (try nonBlocking(OwnedDescriptor(ends[0])), OwnedDescriptor(ends[1]))
     }
 
-    /// Ours only: the program's end of a socket has flags of its own.
+    /// Only for our end: the program's end of a socket has its own flags.
     private static func nonBlocking(_ file: OwnedDescriptor) throws(Errno) -> OwnedDescriptor {
         guard fcntl(file.raw, F_SETFL, O_NONBLOCK) == 0 else { throw Errno(rawValue: errno) }
         return file
@@ -98,7 +98,7 @@ package struct SpawnedProcess: Sendable {
         return child
     }
 
-    /// A group of its own, no signal blocked, none ignored.
+    /// Its own group; no signals blocked or ignored.
     private static func setSignals(_ attributes: inout posix_spawnattr_t) {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -110,8 +110,8 @@ package struct SpawnedProcess: Sendable {
             &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     }
 
-    /// Waits for its end, which is near.
-    /// - Returns: Its status, as of waitpid(2).
+    /// Waits for its end, which must be near.
+    /// - Returns: Its status from waitpid(2).
     package func reap() -> Int32 {
         var status: Int32 = 0
         while waitpid(identifier, &status, 0) < 0, errno == EINTR {}

@@ -1,30 +1,30 @@
 internal import Foundation
 internal import HTTPClient
 
-/// What a server was seen to do, in a file of the store's own: a store is opened often, and waited for.
+/// The observed features of a server, saved in a file of the store: a store is opened often, and its user waits for it.
 package struct AbilityMemory<Abilities: Codable & Sendable>: Sendable {
-    /// Where the store has what is its own.
+    /// The store's folder.
     package let folder: String
     private var path: String { folder + "/abilities.json" }
 
-    /// - Parameter folder: Where the file is; it may be lost at any time.
+    /// - Parameter folder: The folder of the file, which may be lost at any time.
     package init(folder: String) { self.folder = folder }
 
     private struct Note: Codable {
-        /// What it is of.
+        /// The key.
         var server: String
         var abilities: Abilities
         /// In seconds since 1970.
         var moment: Int64
     }
 
-    /// Seconds after which it is tried again: servers learn.
+    /// Seconds after which the tests are repeated, because servers are upgraded.
     private static var longest: Int64 { 7 * 86_400 }
 
-    /// What is known of a server.
-    /// - Returns: Nil where nothing is, or not any more.
+    /// The recorded features of a server.
+    /// - Returns: Nil if there are none, or they are outdated.
     package func abilities(of server: String) -> Abilities? {
-        // What cannot be read is tried.
+        // If the file can't be read, the server is tested again.
         guard let data = try? Data(contentsOf: URL(filePath: path)),
             let note = try? JSONDecoder().decode(Note.self, from: data), note.server == server,
             (0...Self.longest).contains(Moment.now - note.moment)

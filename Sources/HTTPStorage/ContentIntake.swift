@@ -3,7 +3,7 @@ package import PathStore
 package import ReplicaModel
 internal import Threads
 
-/// Where the bytes of an answer go that is a file's content, or a range of it.
+/// Receives an answer that is a file's content, or a range of it.
 package final class ContentIntake: Sendable {
     private struct State {
         var position: Int64?
@@ -16,19 +16,19 @@ package final class ContentIntake: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - range: What was asked for; nil for all of it.
-    ///   - isExpected: Whether an answer is of the version that is wanted, by its head and the size of the whole content.
+    ///   - range: The requested range; nil for all.
+    ///   - isExpected: Whether an answer has the requested version, from its head and the size of the whole content.
     package init(
         range: Range<Int64>?, sink: any ContentSink, isExpected: @escaping @Sendable (HTTPHead, Int64) -> Bool
     ) {
         (self.range, self.sink, self.isExpected) = (range, sink, isExpected)
     }
 
-    /// Why it wanted no more.
+    /// Why it aborted.
     package var failure: PathStorageError? { state.withLock { $0.failure } }
 
-    /// Takes bytes as they come (``HTTPRequest/Sink``).
-    /// - Returns: False when the bytes are not those that were asked for, or have no place.
+    /// Receives bytes as they arrive (``HTTPRequest/Sink``).
+    /// - Returns: False if the bytes were not requested, or can't be stored.
     package func take(_ bytes: UnsafeRawBufferPointer, _ head: HTTPHead) -> Bool {
         guard let place = Place(head, range), isExpected(head, place.size) else {
             return refuse(.unreachable("the server sent other bytes than requested"))
@@ -50,14 +50,15 @@ package final class ContentIntake: Sendable {
         return false
     }
 
-    /// The size of the whole content that an answer belongs to; nil where not all came that was asked for, or it is another.
+    /// The size of the whole content to which an answer belongs; nil if the answer is incomplete or has another
+    /// version.
     package func size(of head: HTTPHead) -> Int64? {
         guard let place = Place(head, range) else { return nil }
         let position = state.withLock { $0.position ?? place.range.lowerBound }
         return position == place.range.upperBound ? place.size : nil
     }
 
-    /// The part of the content that an answer has, and the content's size.
+    /// The range of the content in an answer, and the content's size.
     private struct Place {
         let range: Range<Int64>
         let size: Int64
@@ -74,7 +75,7 @@ package final class ContentIntake: Sendable {
             let numbers = text.dropFirst(6).split(whereSeparator: { $0 == "-" || $0 == "/" }).map {
                 HTTPHead.size(String($0))
             }
-            // More than was asked for has its place, too: sabre gives all for the first byte.
+            // More than the requested range is accepted: sabre sends everything for the first byte.
             guard numbers.count == 3, let first = numbers[0], let last = numbers[1], let size = numbers[2],
                 first == asked.lowerBound, last >= first, last < size,
                 last >= asked.upperBound - 1 || last == size - 1

@@ -1,6 +1,6 @@
 /// ETags (RFC 9110 §8.8.3).
 package enum EntityTag {
-    /// An ETag without its quotes; nil for what can be no version.
+    /// An ETag without its quotes; nil if it can't be a version.
     package static func value(_ text: String) -> String? {
         let tag =
             text.hasPrefix("\"") && text.hasSuffix("\"") && text.utf8.count >= 2

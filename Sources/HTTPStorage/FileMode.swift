@@ -1,12 +1,12 @@
 internal import HTTPClient
 package import ReplicaModel
 
-/// Modes and times as s3fs and rclone note them.
+/// Modes and times in the form of s3fs and rclone.
 package enum FileMode {
-    /// Octal with a zero in front, which both read: s3fs by the zero, rclone always.
+    /// Octal with a leading zero, which both read: s3fs because of the zero, rclone always.
     package static func text(_ mode: UInt32) -> String { "0" + String(mode, radix: 8) }
 
-    /// Octal, or decimal where only that makes a mode of it (s3fs).
+    /// Octal, or decimal if only that is a valid mode (s3fs).
     package static func parsed(_ text: String, isFolder: Bool) -> UInt32? {
         guard (1...12).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
@@ -23,18 +23,18 @@ package enum FileMode {
         return octal.flatMap { $0 <= 0o7777 ? $0 : nil }
     }
 
-    /// Seconds since 1970 with what is below them.
+    /// Seconds since 1970 with a fraction.
     package static func text(_ date: Timestamp) -> String {
         if date.subsecond == 0 { return String(date.seconds) }
-        // What is before 1970 counts back from zero as a whole: seconds are rounded down.
+        // Before 1970 the whole value is negative, while the seconds are rounded down.
         let isBefore = date.seconds < 0
         let seconds = isBefore ? -(date.seconds + 1) : date.seconds
         let rest = String(isBefore ? 1_000_000_000 - date.subsecond : date.subsecond)
         return (isBefore ? "-" : "") + "\(seconds)." + String(repeating: "0", count: 9 - rest.utf8.count) + rest
     }
 
-    /// What ``text(_:)-(Timestamp)`` wrote, or another tool.
-    /// - Returns: Nil for what is no time.
+    /// Parses the form of ``text(_:)-(Timestamp)``, or of another tool.
+    /// - Returns: Nil if it is not a time.
     package static func time(_ text: String) -> Timestamp? {
         guard text.utf8.count <= 40 else { return nil }
         let isBefore = text.hasPrefix("-")

@@ -1,5 +1,5 @@
-/// Does something with each element, some at a time, and ends with the first failure.
-/// - Returns: What came of them, in any order.
+/// Processes each element, several at a time, and ends with the first failure.
+/// - Returns: The results, in any order.
 package func inParallel<Element: Sendable, Value: Sendable, Failure: Error>(
     _ elements: [Element], most: Int = 16, _ body: @escaping @Sendable (Element) async -> Result<Value, Failure>
 ) async throws(Failure) -> [Value] {

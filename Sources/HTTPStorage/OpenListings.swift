@@ -2,16 +2,16 @@ package import PathStore
 package import ReplicaModel
 internal import Threads
 
-/// Listings whose next page may be asked for: what leads to it may be longer than a page's text, and is the server's.
+/// Listings whose next page may be requested: the server's token for it may be longer than a page's text.
 package final class OpenListings: Sendable {
-    /// How far a listing is.
+    /// The position in a listing.
     package struct Place: Sendable {
-        /// What is left of the last page.
+        /// The rest of the last page.
         package var rest: [PathEntry]
-        /// What leads to the server's next page; nil after the last.
+        /// The server's token for the next page; nil after the last.
         package var token: String?
 
-        /// At the beginning, or where entries are left.
+        /// At the beginning, or with entries left.
         package init(rest: [PathEntry] = [], token: String? = nil) {
             (self.rest, self.token) = (rest, token)
         }
@@ -23,14 +23,14 @@ package final class OpenListings: Sendable {
     }
 
     private static let most = 256
-    /// Bytes of the paths of one page.
+    /// The maximum number of bytes of the paths in one page.
     private static let longestPage = 256 << 10
     private let state = Locked(State())
 
     /// No listings yet.
     package init() {}
 
-    /// As much of a listing as one answer may have; what is left is kept.
+    /// As much of a listing as fits into one answer; the rest is kept.
     package func page(of place: Place) -> PathPage {
         var (count, size) = (0, 0)
         for entry in place.rest {
@@ -45,7 +45,7 @@ package final class OpenListings: Sendable {
         return PathPage(entries: Array(place.rest.prefix(count)), next: isLast ? nil : keep(left))
     }
 
-    /// Keeps a place; places that were not requested for a while are dropped.
+    /// Keeps a position; positions that were not requested for a while are dropped.
     private func keep(_ place: Place) -> EnumerationPage {
         let number = state.withLock { state in
             state.count += 1
@@ -56,8 +56,8 @@ package final class OpenListings: Sendable {
         return EnumerationPage(bytes: Array("\(number)".utf8))
     }
 
-    /// Where a page begins.
-    /// - Returns: Nil for a place that is not known any more.
+    /// The position at which a page begins.
+    /// - Returns: Nil for a position that is no longer known.
     package func take(_ page: EnumerationPage) -> Place? {
         guard let number = UInt64(String(decoding: page.bytes, as: UTF8.self)) else { return nil }
         return state.withLock { $0.places.removeValue(forKey: number) }

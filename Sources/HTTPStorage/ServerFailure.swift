@@ -3,11 +3,11 @@ package import HTTPClient
 package import PathStore
 package import ProcessStore
 
-/// Why a server can't be used, each with one line for a person.
+/// Why a server can't be used, each with one line for the user.
 package enum ServerFailure: Error, Hashable, Sendable {
-    /// No answer, or none that can be understood: it may be better later.
+    /// No answer, or an invalid one: that may be temporary.
     case unreachable(String)
-    /// The peer is not known to be the server.
+    /// The server's identity could not be verified.
     case untrusted(String)
     /// The login is wrong, or not allowed to do this.
     case notAuthenticated(String)
@@ -17,7 +17,7 @@ package enum ServerFailure: Error, Hashable, Sendable {
     case busy(Double)
     case cancelled
 
-    /// For a person.
+    /// For the user.
     package var message: String {
         switch self {
         case .unreachable(let text), .untrusted(let text), .notAuthenticated(let text), .refused(let text): text
@@ -38,7 +38,7 @@ extension ServerFailure {
         }
     }
 
-    /// What it means for a call.
+    /// The storage's error for a call.
     package var storageError: PathStorageError {
         switch self {
         case .unreachable(let text), .untrusted(let text): .unreachable(text)
@@ -51,7 +51,7 @@ extension ServerFailure {
 }
 
 extension StoreFailure {
-    /// What it means for opening a store.
+    /// The error for opening a store.
     package init(_ failure: ServerFailure) {
         switch failure {
         case .unreachable(let text): self = .unreachable(text)

@@ -2,7 +2,7 @@
 package enum PercentText {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// Whether it is a letter or a digit of ASCII.
+    /// Whether it is an ASCII letter or digit.
     package static func isAlphanumeric(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -13,7 +13,7 @@ package enum PercentText {
     }
 
     /// Bytes as text without reserved characters.
-    /// - Parameter reserved: Those that are kept all the same, such as the slashes of a path.
+    /// - Parameter reserved: Reserved characters that are kept, such as the slashes of a path.
     package static func encoded(_ bytes: some Sequence<UInt8>, keeping reserved: String = "") -> String {
         var text: [UInt8] = []
         for byte in bytes {
@@ -26,9 +26,9 @@ package enum PercentText {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes that a text stands for.
+    /// The decoded bytes of a text.
     /// - Parameter plusIsSpace: As in the listings of S3.
-    /// - Returns: Nil for what is not encoded so.
+    /// - Returns: Nil if it is not validly encoded.
     package static func decoded(_ text: some StringProtocol, plusIsSpace: Bool = false) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

@@ -1,11 +1,11 @@
-/// A remote as rclone writes it, `remote,name=value,name='va:lue':path`, with or without colons in front. A value may be in quotes, within
-/// which a doubled quote is one of its own.
+/// A remote in rclone's syntax, `remote,name=value,name='va:lue':path`, with or without leading colons. A value may be
+/// in quotes, within which a doubled quote is a literal one.
 package struct RemoteText {
     /// The remote, without its colons and its settings.
     package private(set) var name = ""
-    /// Up to where they can be read.
+    /// The end of the part that could be parsed.
     package private(set) var settings: [(name: String, value: String)] = []
-    /// Whether there is a colon behind it.
+    /// Whether a colon follows it.
     package private(set) var isWhole = false
 
     package init(_ text: some StringProtocol) {
@@ -18,7 +18,7 @@ package struct RemoteText {
             if rest.first == "=" {
                 rest.removeFirst()
                 if let quote = rest.first, quote == "'" || quote == "\"" { value = Self.quoted(&rest, quote) }
-                // Behind a quote there is nothing that rclone takes.
+                // rclone accepts nothing after a closing quote.
                 value += Self.take(&rest) { $0 == "," || $0 == ":" }
             }
             settings.append((setting, value))
@@ -53,7 +53,7 @@ package struct RemoteText {
         "pass", "secret", "token", "key", "credential", "auth", "sas_url", "cookie", "header", "signature",
     ]
 
-    /// Whether it has what nobody else may see: also in a setting that is itself a remote, or a URL with a password or a query.
+    /// Whether it contains a secret: also in a setting that is itself a remote, or a URL with a password or a query.
     package var hasSecret: Bool {
         settings.contains { setting in
             Self.isSuspicious(setting.name) || Self.hasPassword(setting.value)

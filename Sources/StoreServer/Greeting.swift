@@ -2,16 +2,16 @@ import Foundation
 
 /// The daemon's greeting: which store to open.
 package struct Greeting: Decodable, Sendable {
-    /// As the person gave it.
+    /// As given by the user.
     package let url: String
-    /// The folder for contents.
+    /// The spool folder for contents.
     package let spool: String
-    /// A folder for whatever the store keeps.
+    /// A folder for the store's own data.
     package let state: String
-    /// What the person gave beside the URL and must not be seen.
+    /// The secrets that the user gave in addition to the URL.
     package let secrets: [String: String]
 
-    /// What follows `://` in the URL.
+    /// The part after `://` in the URL.
     package var rest: String {
         guard let range = url.firstRange(of: "://") else { return "" }
         return String(url[range.upperBound...])

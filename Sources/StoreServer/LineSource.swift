@@ -2,11 +2,11 @@ import Glibc
 import ProcessStore
 import Threads
 
-/// Reads lines from a descriptor, on a thread of its own.
+/// Reads lines from a descriptor, on a separate thread.
 final class LineSource: Sendable {
     private let stream: AsyncStream<[UInt8]>
 
-    /// - Parameter limit: Bytes of a line; one that is longer is the end.
+    /// - Parameter limit: The maximum length of a line in bytes; a longer one ends the input.
     init(_ file: Int32, limit: Int) {
         let (stream, continuation) = AsyncStream<[UInt8]>.makeStream()
         self.stream = stream
@@ -32,7 +32,7 @@ final class LineSource: Sendable {
         }
     }
 
-    /// The next line; nil at the end. One asks at a time.
+    /// The next line; nil at the end. Only one caller at a time.
     func next() async -> [UInt8]? {
         for await line in stream { return line }
         return nil

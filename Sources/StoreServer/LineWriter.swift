@@ -28,6 +28,6 @@ final class LineWriter: Sendable {
         }
     }
 
-    /// Returns when all is written.
+    /// Returns when everything is written.
     func flush() { queue.sync {} }
 }

@@ -3,7 +3,7 @@ import PathStore
 import ProcessStore
 import ReplicaModel
 
-/// A line for the daemon: an answer, or how far a call is.
+/// A line for the daemon: an answer, or the progress of a call.
 struct ServedAnswer: Encodable, Sendable {
     var id: Int64?
     var result: Result?
@@ -82,7 +82,7 @@ extension ServedAnswer.Failure {
     }
 }
 
-/// The line with which a store begins.
+/// The first line of a store.
 struct HelloAnswer: Encodable, Sendable {
     let `protocol` = 1
     let level = "path"

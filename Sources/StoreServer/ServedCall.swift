@@ -3,7 +3,7 @@ import PathStore
 import ProcessStore
 import ReplicaModel
 
-/// A line from the daemon: a call, or the cancellation of one.
+/// A line from the daemon: a call, or its cancellation.
 struct ServedLine: Decodable, Sendable {
     var id: Int64?
     var call: String?
@@ -11,7 +11,7 @@ struct ServedLine: Decodable, Sendable {
     var cancel: Int64?
 }
 
-/// What a call has in `with`.
+/// The arguments (`with`) of a call.
 struct ServedCall: Decodable, Sendable {
     var path = StoragePath.root
     var destination: StoragePath?
@@ -58,7 +58,7 @@ struct ServedCall: Decodable, Sendable {
             guard let date = Timestamp(wire: time) else { throw Self.strange(container, .mtime) }
             attributes.modificationDate = date
         }
-        // A spool file is a name in the spool folder, and nothing else.
+        // A spool file is given by a plain name in the spool folder.
         if let file, file.isEmpty || !file.utf8.allSatisfy(Self.isLetterOrDigit) {
             throw Self.strange(container, .file)
         }

@@ -3,16 +3,16 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// A file of the spool that takes a content, or a range of one.
+/// A file of the spool that receives a content, or a range of one.
 final class SpoolFile: ContentSink {
     /// The number of bytes after which progress is reported.
     private static let step: Int64 = 64 << 10
 
     private let file: Int32
-    /// The part of the content that is wanted; nil for all of it.
+    /// The requested range of the content; nil for all.
     private let range: Range<Int64>?
     private let told: @Sendable (Range<Int64>) -> Void
-    /// For a slow transfer, progress is reported each second, however little has arrived.
+    /// A slow transfer reports its progress each second, even if little has arrived.
     private let beat = Beat(every: 1_000_000_000)
     /// The range received since the last report.
     private let fresh = Locked<Range<Int64>>(0..<0)

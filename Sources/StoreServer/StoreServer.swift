@@ -12,12 +12,12 @@ package final class StoreServer: Sendable {
     /// Why a store can't be opened.
     package typealias Failure = StoreFailure
 
-    /// A storage that is served.
+    /// The served storage.
     package struct Opened: Sendable {
         let storage: any PathStorage
         let steps: @Sendable () -> UInt64
 
-        /// - Parameter steps: Answers a number that grows as long as calls are at work.
+        /// - Parameter steps: Returns a number that grows as long as calls make progress.
         package init(storage: any PathStorage, steps: @escaping @Sendable () -> UInt64) {
             self.storage = storage
             self.steps = steps
@@ -30,11 +30,11 @@ package final class StoreServer: Sendable {
     private let writer: LineWriter
     private let calls = Locked<[Int64: Task<Void, Never>]>([:])
 
-    /// Bytes of a line.
+    /// The maximum length of a line, in bytes.
     private static let longestLine = 4 << 20
-    /// Nanoseconds between two words of a call that it is at work.
+    /// The interval between progress reports of a call, in nanoseconds.
     private static let beat: UInt64 = 5_000_000_000
-    /// Seconds that calls have which are under way when the daemon ends.
+    /// How long calls in flight may continue when the daemon ends, in seconds.
     private static let grace = 8.0
 
     private init(_ opened: Opened, spool: String, _ writer: LineWriter) {
@@ -44,7 +44,7 @@ package final class StoreServer: Sendable {
     /// Serves until the daemon ends, then ends the process.
     /// - Parameters:
     ///   - name: For people.
-    ///   - open: Makes the storage of what the daemon asks for.
+    ///   - open: Opens the storage that the daemon requests.
     package static func main(
         _ name: String, _ open: @Sendable (Greeting) async throws(Failure) -> Opened
     ) async -> Never {
@@ -52,7 +52,7 @@ package final class StoreServer: Sendable {
         let writer = LineWriter(1)
         let lines = LineSource(0, limit: longestLine)
         guard let first = await lines.next(),
-            // A peer with another protocol notices that this process ends.
+            // A peer with another protocol notices the end of this process.
             let greeting = try? JSONDecoder().decode(Greeting.self, from: Data(first))
         else { exit(2) }
         do throws(Failure) {
@@ -70,7 +70,7 @@ package final class StoreServer: Sendable {
 
     private func take(_ bytes: [UInt8]) {
         guard let line = try? JSONDecoder().decode(ServedLine.self, from: Data(bytes)) else {
-            // A call that can't be understood is answered where its number can.
+            // An invalid call is answered if its number is valid.
             if let id = (try? JSONDecoder().decode(NumberOnly.self, from: Data(bytes)))?.id {
                 writer.write(ServedAnswer(id: id, error: .init(code: "unsupported", message: "an unknown call")))
             }
@@ -98,7 +98,7 @@ package final class StoreServer: Sendable {
         var id: Int64
     }
 
-    /// Lets what is under way end, and cancels it after a while.
+    /// Lets calls in flight finish, and cancels them after a while.
     private func finish() async {
         let tasks = calls.withLock { Array($0.values) }
         let limit = Task {

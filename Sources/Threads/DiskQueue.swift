@@ -1,10 +1,10 @@
 import Dispatch
 
-/// Threads for work that blocks on the local disk. Swift's own must not block: a small machine has two.
+/// Threads for work that blocks on the local disk. Swift's own threads must not block: a small machine has two.
 package struct DiskQueue: Sendable {
     private let queue: DispatchQueue
 
-    /// - Parameter label: What debuggers call it.
+    /// - Parameter label: The name in debuggers.
     package init(_ label: String) {
         queue = DispatchQueue(label: label, attributes: .concurrent)
     }

@@ -1,9 +1,9 @@
 package import Glibc
 
-/// A value behind a mutex that threads can wait on until it is as they need it.
+/// A value behind a mutex; threads can wait until it satisfies a condition.
 ///
 /// It has no ``LockRank``: take no lock and no other gate within `body`.
-// Unchecked: the value is only touched with the mutex held.
+// Unchecked: the value is only accessed with the mutex held.
 package final class Gate<Value>: @unchecked Sendable {
     @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -29,7 +29,7 @@ package final class Gate<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Works on the value, then has all threads that wait look again.
+    /// Changes the value, then lets all waiting threads check their conditions.
     @inlinable
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         pthread_mutex_lock(mutex)
@@ -39,7 +39,7 @@ package final class Gate<Value>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// Works on the value, then wakes one waiting thread, for values that only one of them can take. If all were woken,
+    /// Changes the value, then wakes one waiting thread, for values that only one of them can take. If all were woken,
     /// all but one would find nothing and contend for the lock.
     @inlinable
     package func withLockWakingOne<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {

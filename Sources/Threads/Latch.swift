@@ -10,7 +10,7 @@ package final class Latch: Sendable {
     /// Blocks the thread until ``open()`` was called.
     package func wait() { isOpen.wait { $0 } }
 
-    /// Blocks the thread until ``open()`` was called, for this long at the most.
+    /// Blocks the thread until ``open()`` was called, but at most for this long.
     /// - Returns: Whether it was.
     package func wait(seconds: Double) -> Bool {
         isOpen.wait(seconds: seconds, until: { $0 }, { _, isOpen in isOpen })

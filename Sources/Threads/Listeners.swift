@@ -1,5 +1,5 @@
-/// Broadcasts elements to listeners, each with a stream of its own. Costs almost nothing without listeners. Safe from
-/// any thread.
+/// Broadcasts elements to listeners, each with its own stream. Costs almost nothing without listeners. Safe from any
+/// thread.
 package final class Listeners<Element: Sendable>: Sendable {
     package typealias Policy = AsyncStream<Element>.Continuation.BufferingPolicy
 
@@ -12,12 +12,12 @@ package final class Listeners<Element: Sendable>: Sendable {
     private let policy: Policy
     private let state = Locked(State())
 
-    /// - Parameter policy: What is kept for a slow listener.
+    /// - Parameter policy: The buffering policy for slow listeners.
     package init(keeping policy: Policy) {
         self.policy = policy
     }
 
-    /// Whether anybody listens.
+    /// Whether there are listeners.
     package var isHeard: Bool { state.withLock { !$0.streams.isEmpty } }
 
     /// Sends an element to all listeners.

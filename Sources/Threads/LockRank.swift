@@ -12,9 +12,9 @@ package struct LockRank: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Held for a few instructions, over which nothing else is taken.
+    /// Held for a few instructions, during which no other lock is taken.
     package static let leaf = LockRank(rawValue: 48)
-    /// A clock or a counter, which may be asked anywhere.
+    /// A clock or a counter, which may be read anywhere.
     package static let innermost = LockRank(rawValue: 49)
 }
 
@@ -39,7 +39,7 @@ package struct LockRank: RawRepresentable, Hashable, Sendable {
             Self.hold(held | 1 << rawValue)
         }
 
-        /// The calling thread gives it back.
+        /// The calling thread releases a lock of this rank.
         @usableFromInline
         package func leave() { Self.hold(Self.held & ~(1 << rawValue)) }
     }

@@ -1,6 +1,6 @@
 package import Glibc
 
-/// A value that one thread at a time may touch.
+/// A value that one thread at a time may access.
 ///
 /// Not `Synchronization.Mutex`: that one convoys under contention and confuses ThreadSanitizer (MODEL.md#platform).
 /// Keep the sections short and never suspend or call out within one.
@@ -11,7 +11,8 @@ package final class Locked<Value>: @unchecked Sendable {
     @usableFromInline var value: Value
 
     /// Guards `value`.
-    /// - Parameter rank: Which locks may be held while this one is taken; by default only those that are made for it.
+    /// - Parameter rank: Determines which locks may be held while this one is taken; by default only those intended for
+    ///   that.
     package init(_ value: Value, rank: LockRank = .leaf) {
         self.value = value
         self.rank = rank
@@ -24,7 +25,7 @@ package final class Locked<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Runs `body` with the value while no other thread has it.
+    /// Runs `body` with exclusive access to the value.
     @inlinable
     package func withLock<Result, Failure>(
         _ body: (inout Value) throws(Failure) -> Result

@@ -1,14 +1,14 @@
 internal import CLinux
 internal import Glibc
 
-/// A thread of the system that runs one closure. Not for the path of a request.
+/// A system thread that runs one closure. Not for the path of a request.
 // Unchecked: a pthread_t is a plain number that any thread may join.
 package struct Thread: @unchecked Sendable {
     private let handle: pthread_t
 
     /// Starts `body`; ``join()`` or ``detach()`` has to follow, once.
     /// - Parameter name: What `ps -T` shows, at most 15 bytes; by default the program's.
-    /// - Returns: Nil when the system has no thread left.
+    /// - Returns: Nil if no thread could be created.
     package init?(name: String? = nil, _ body: @escaping @Sendable () -> Void) {
         let box = Unmanaged.passRetained(
             Box {
@@ -28,7 +28,7 @@ package struct Thread: @unchecked Sendable {
         pthread_join(handle, nil)
     }
 
-    /// Nobody will join it.
+    /// It will not be joined.
     package func detach() {
         pthread_detach(handle)
     }

@@ -5,7 +5,7 @@ import ProcessStore
 import RcloneStore
 import StoreServer
 
-/// The store of `rclone:remote:path`, a process of its own (docs/decisions/rclone-store.md).
+/// The store of `rclone:remote:path`, in a separate process (docs/decisions/rclone-store.md).
 @main
 struct Main {
     static func main() async {

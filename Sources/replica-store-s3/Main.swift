@@ -5,7 +5,7 @@ import ProcessStore
 import S3Store
 import StoreServer
 
-/// The store of `s3://…`, a process of its own (docs/decisions/s3-store.md).
+/// The store of `s3://…`, in a separate process (docs/decisions/s3-store.md).
 @main
 struct Main {
     static func main() async {
@@ -15,7 +15,7 @@ struct Main {
                 throw .refused(error.description)
             }
             let (secrets, environment) = (greeting.secrets, ProcessInfo.processInfo.environment)
-            // libcurl itself reads neither.
+            // libcurl itself does not read them.
             given.authorities = given.authorities ?? environment["AWS_CA_BUNDLE"] ?? environment["SSL_CERT_FILE"]
             let address = given
             do throws(ServerFailure) {

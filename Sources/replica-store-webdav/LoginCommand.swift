@@ -3,11 +3,11 @@ import Glibc
 import HTTPStorage
 import WebDAVStore
 
-/// `replica-store-webdav --login URL FILE`, which `replica login` runs: a password of Nextcloud's for this program alone goes into a file
-/// that only its owner can read.
+/// `replica-store-webdav --login URL FILE`, run by `replica login`: writes an app password of Nextcloud to a file that
+/// only its owner can read.
 enum LoginCommand {
     static func run(_ url: String, _ file: String) async -> Int32 {
-        // Before anybody is asked: what is there stays.
+        // Before the user is asked: an existing file stays.
         let output = open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard output >= 0 else { return complain("\(file): \(String(cString: strerror(errno)))") }
         defer { close(output) }

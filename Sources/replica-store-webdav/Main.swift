@@ -5,7 +5,7 @@ import ProcessStore
 import StoreServer
 import WebDAVStore
 
-/// The store of `davs://…` and `dav://…`, a process of its own (docs/decisions/webdav-store.md).
+/// The store of `davs://…` and `dav://…`, in a separate process (docs/decisions/webdav-store.md).
 @main
 struct Main {
     static func main() async {

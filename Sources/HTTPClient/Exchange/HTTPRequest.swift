@@ -1,17 +1,17 @@
-/// How a person is known to a server: libcurl answers what the server asks for with it. It never goes to another server, for no
-/// redirect is followed.
+/// The user's credentials, with which libcurl answers the server's challenge. They never go to another server, because
+/// redirects are not followed.
 package enum HTTPLogin: Hashable, Sendable {
-    /// Name and password as they are, which only TLS hides.
+    /// Name and password in plain text, which only TLS protects.
     case basic(user: String, password: String)
-    /// A proof that the password is known (RFC 7616): a second request for each.
+    /// A proof of the password (RFC 7616), which takes a second request.
     case digest(user: String, password: String)
     /// A token (RFC 6750).
     case bearer(String)
 }
 
-/// A request. It is sent as it is: the caller has signed and encoded it.
+/// A request. It is sent unchanged: the caller has signed and encoded it.
 package struct HTTPRequest: Sendable {
-    /// What is sent after the headers.
+    /// The body.
     package enum Body: Sendable {
         case none
         case bytes([UInt8])
@@ -19,25 +19,26 @@ package struct HTTPRequest: Sendable {
         case file(Int32, Range<Int64>)
     }
 
-    /// Takes a successful answer's bytes as they come, on the client's thread, from the first on: it may wait for the local disk
-    /// and for nothing else.
-    /// - Returns: False when it wants no more of them.
+    /// Receives the bytes of a successful answer in order, on the client's thread: it may block on the local disk, but
+    /// on nothing else.
+    /// - Returns: False to abort.
     package typealias Sink = @Sendable (UnsafeRawBufferPointer, HTTPHead) -> Bool
 
     package var method: String
     package var url: String
     package var headers: [(name: String, value: String)]
     package var body = Body.none
-    /// Bytes of an answer that are kept, where no sink takes them; with more the request fails.
+    /// The maximum size of an answer without a sink, in bytes; a larger answer fails the request.
     package var longestAnswer = 64 << 10
     package var sink: Sink?
-    /// Called with how much of the body has gone out, on the client's thread.
+    /// Called with the number of bytes of the body that were sent, on the client's thread.
     package var sent: (@Sendable (Int64) -> Void)?
     /// Seconds without a byte in either direction after which it fails.
     package var longestSilence = 45
-    /// By what the person is known to the server.
+    /// The user's credentials.
     package var login: HTTPLogin?
-    /// Whether it may go out a second time when a connection that was kept breaks before any answer: the server may have done it.
+    /// Whether it may be sent again if a reused connection breaks before any answer, although the server may have
+    /// carried it out.
     package var isSentOnce = false
 
     /// A request without a body.
@@ -47,7 +48,7 @@ package struct HTTPRequest: Sendable {
         self.headers = headers
     }
 
-    /// Bytes of the body.
+    /// The size of the body, in bytes.
     package var size: Int64 {
         switch body {
         case .none: 0
@@ -60,10 +61,10 @@ package struct HTTPRequest: Sendable {
 /// The status and the headers of an answer.
 package struct HTTPHead: Hashable, Sendable {
     package var status = 0
-    /// By names in lower case; of one that comes twice the last, and of `www-authenticate` all.
+    /// By lower-case name; the last of several values, except for `www-authenticate`, of which all are kept.
     package var headers: [String: String] = [:]
 
-    /// The value of a header, whose name is given in lower case.
+    /// The value of a header; the name must be in lower case.
     package subscript(name: String) -> String? { headers[name] }
 
     /// Whether the status means success.
@@ -72,7 +73,7 @@ package struct HTTPHead: Hashable, Sendable {
     /// The value of `Content-Length`, if it is a valid size.
     package var contentLength: Int64? { headers["content-length"].flatMap(Self.size) }
 
-    /// A whole number of 0 and more, of digits only.
+    /// A non-negative integer, consisting of digits only.
     package static func size(_ text: String) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil
@@ -84,23 +85,23 @@ package struct HTTPHead: Hashable, Sendable {
 /// An answer.
 package struct HTTPAnswer: Sendable {
     package var head: HTTPHead
-    /// What no sink took.
+    /// The body, if there was no sink.
     package var body: [UInt8]
 }
 
 /// Why there is no answer, in one line without secrets.
 package enum HTTPFailure: Error, Hashable, Sendable {
-    /// No connection, or none any more.
+    /// No connection, or it broke.
     case unreachable(String)
-    /// There was one, and nothing came for as long as was waited.
+    /// Connected, but no bytes came within the timeout.
     case silent(String)
-    /// The peer could not prove to be the server.
+    /// The server's identity could not be verified.
     case untrusted(String)
-    /// The answer is longer than it may be, or no HTTP.
+    /// The answer is too long, or is not HTTP.
     case malformed(String)
     /// The file to send has fewer bytes than declared.
     case contentsEndEarly
-    /// The sink wants no more.
+    /// The sink aborted.
     case unwanted
     case cancelled
 }

@@ -1,10 +1,9 @@
 internal import CCurl
 internal import Glibc
 
-/// One request and what came of it so far; the loop's thread alone has it.
-/// Large: the state of one request, touched by one thread.
+/// A request and the state of its transfer; only used by the loop's thread. Large: the state of one request.
 final class Transfer {
-    /// Bytes of an answer's headers, and their number, at most.
+    /// The maximum size of an answer's headers in bytes, and their maximum number.
     private static let (longestHead, mostHeaders) = (64 << 10, 200)
 
     let number: UInt64
@@ -12,20 +11,20 @@ final class Transfer {
     let ending: TransferLoop.Ending
     private let request: HTTPRequest
     private var list: UnsafeMutablePointer<curl_slist>?
-    /// libcurl's words for a failure.
+    /// libcurl's message about a failure.
     private let words: UnsafeMutablePointer<CChar>
     private var head = HTTPHead()
     private var (headSize, headerCount) = (0, 0)
-    /// Whether all of the head has come: libcurl takes the end of the connection for the end of a head that has no body.
+    /// Whether the head is complete: libcurl accepts the end of the connection as the end of a head without a body.
     private var isHeadWhole = false
     private var body: [UInt8] = []
     private var position: Int64 = 0
-    /// How often it has gone out since there was an answer.
+    /// How often it was sent since the last answer.
     private var departures = 0
-    /// Why a callback ended it.
+    /// Why a callback aborted it.
     private var failure: HTTPFailure?
 
-    /// - Returns: Nil when there is no memory for it.
+    /// - Returns: Nil if there is not enough memory.
     init?(
         _ number: UInt64, _ request: HTTPRequest, _ setting: TransferLoop.Setting,
         _ ending: @escaping TransferLoop.Ending
@@ -52,7 +51,7 @@ final class Transfer {
     private func setOptions(_ setting: TransferLoop.Setting) {
         _ = ccurl_allow_http_only(handle)
         _ = ccurl_set_text(handle, CURLOPT_URL, request.url)
-        // Keys may have `..` in them for the server; a signature is over what was written.
+        // Keys may contain `..` for the server, and a signature covers the path as written.
         _ = ccurl_set_number(handle, CURLOPT_PATH_AS_IS, 1)
         _ = ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
         _ = ccurl_set_number(handle, CURLOPT_FOLLOWLOCATION, 0)
@@ -73,7 +72,7 @@ final class Transfer {
         if let authorities = setting.authorities { _ = ccurl_set_text(handle, CURLOPT_CAINFO, authorities) }
         if let socket = setting.socket {
             _ = ccurl_set_text(handle, CURLOPT_UNIX_SOCKET_PATH, socket)
-            // No proxy of the environment's is between.
+            // No proxy of the environment is used.
             _ = ccurl_set_text(handle, CURLOPT_PROXY, "")
         }
         if let login = request.login { setLogin(login) }
@@ -109,7 +108,7 @@ final class Transfer {
             let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
             list = curl_slist_append(list, line) ?? list
         }
-        // Whether it is wanted is not asked before a small body is sent: servers that do not answer that would have it wait for a second.
+        // No `Expect: 100-continue` for small bodies: servers that ignore it would cause a delay of a second.
         if request.size < 1 << 20 { list = curl_slist_append(list, "Expect:") ?? list }
         _ = ccurl_set_headers(handle, list)
     }
@@ -119,7 +118,7 @@ final class Transfer {
         for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_PREREQDATA] {
             _ = ccurl_set_pointer(handle, option, context)
         }
-        // libcurl sends again what a kept connection did not answer, whatever it was: that it was done is not known then.
+        // libcurl repeats any request that a reused connection did not answer, although it may have been carried out.
         _ = ccurl_set_before(handle) { context, _, _, _, _ in
             guard let context else { return CURL_PREREQFUNC_ABORT }
             let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
@@ -150,7 +149,7 @@ final class Transfer {
         }
     }
 
-    /// What a callback got, handed over; anything but all of it ends the transfer.
+    /// Passes on the bytes of a callback; returning a different number aborts the transfer.
     private static func called(
         _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
         _ take: (Transfer, UnsafeRawBufferPointer) -> Bool
@@ -166,7 +165,7 @@ final class Transfer {
         return false
     }
 
-    // MARK: What comes and goes
+    // MARK: Callbacks
 
     private func takeHeader(_ bytes: UnsafeRawBufferPointer) -> Bool {
         headSize += bytes.count
@@ -176,7 +175,7 @@ final class Transfer {
         }
         let line = String(decoding: bytes, as: UTF8.self)
         if line == "\r\n" || line == "\n" {
-            // What was answered is not in doubt: to ask for a login is to have done nothing.
+            // An answered request is not in doubt: a server that asks for a login has not carried it out.
             (isHeadWhole, departures) = (true, 0)
         }
         if line.hasPrefix("HTTP/") {
@@ -260,7 +259,7 @@ extension HTTPLogin {
     }
 }
 
-/// What a callback answers that can't go on.
+/// The result of a callback that aborts.
 enum CCurlAbort {
     static let read = Int(CURL_READFUNC_ABORT)
 }

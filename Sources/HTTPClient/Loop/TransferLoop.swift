@@ -1,9 +1,8 @@
 internal import CCurl
 internal import Threads
 
-/// The thread that has all transfers.
-// Unchecked: `multi` and `running` are the thread's own; `curl_multi_wakeup` is made for others, and is called as long as the
-// thread is there.
+/// The thread of all transfers. Unchecked: only the thread uses `multi` and `running`; `curl_multi_wakeup` is safe from
+/// other threads, and is only called while the thread is running.
 final class TransferLoop: @unchecked Sendable {
     typealias Ending = @Sendable (Result<HTTPAnswer, HTTPFailure>) -> Void
 
@@ -17,9 +16,9 @@ final class TransferLoop: @unchecked Sendable {
         var count: UInt64 = 0
         var added: [Waiting] = []
         var cancelled: [UInt64] = []
-        /// Those that ended before they began.
+        /// Transfers that were cancelled before they began.
         var early: Set<UInt64> = []
-        /// Those that are added or under way.
+        /// Transfers that are queued or running.
         var known: Set<UInt64> = []
         var isClosed = false
         var hasEnded = false
@@ -29,10 +28,10 @@ final class TransferLoop: @unchecked Sendable {
     private let setting: Setting
     private let inbox = Locked(Inbox())
     private var running: [UnsafeMutableRawPointer: Transfer] = [:]
-    /// Once a process, before any thread uses it.
+    /// Once per process, before any thread uses it.
     private static let isReady = ccurl_begin() == CURLE_OK
 
-    /// What all transfers have alike.
+    /// The common settings of all transfers.
     struct Setting: Sendable {
         var authorities: String?
         var socket: String?
@@ -43,7 +42,7 @@ final class TransferLoop: @unchecked Sendable {
         self.multi = multi
         self.setting = setting
         _ = ccurl_limit_connections(multi, connections)
-        // It holds this until it ends, which close() has it do.
+        // The thread retains this object until it ends, which close() causes.
         guard let thread = Thread(name: "http", { self.run() }) else {
             curl_multi_cleanup(multi)
             throw .unreachable("there is no thread left")
@@ -72,7 +71,7 @@ final class TransferLoop: @unchecked Sendable {
     func cancel(_ number: UInt64) {
         inbox.withLock { inbox in
             guard inbox.known.contains(number) else {
-                // Not there yet, or gone again: numbers are not used twice, and only the last ones matter.
+                // Not added yet, or already removed: numbers are not reused, and only the last ones matter.
                 if inbox.early.count > 1_000 { inbox.early.removeAll() }
                 inbox.early.insert(number)
                 return
@@ -89,7 +88,7 @@ final class TransferLoop: @unchecked Sendable {
         }
     }
 
-    /// With the lock held: the thread frees what this wakes.
+    /// With the lock held, because the thread frees the object that this wakes.
     private func wake(_ inbox: Inbox) {
         if !inbox.hasEnded { curl_multi_wakeup(multi) }
     }
@@ -101,7 +100,7 @@ final class TransferLoop: @unchecked Sendable {
             var count: Int32 = 0
             curl_multi_perform(multi, &count)
             endFinished()
-            // Woken by the network, by its own timers and by wake(): the time is no more than a limit.
+            // Woken by the network, by its own timers and by wake(): the timeout is only a limit.
             _ = ccurl_poll(multi, 60_000)
         }
         inbox.withLock { $0.hasEnded = true }
@@ -109,7 +108,7 @@ final class TransferLoop: @unchecked Sendable {
         curl_multi_cleanup(multi)
     }
 
-    /// - Returns: False when the end has come.
+    /// - Returns: False when the loop has to end.
     private func takeInbox() -> Bool {
         let (added, cancelled, isClosed) = inbox.withLock { inbox in
             defer { (inbox.added, inbox.cancelled) = ([], []) }

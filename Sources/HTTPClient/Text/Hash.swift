@@ -3,14 +3,14 @@ internal import Glibc
 
 /// SHA-256 and HMAC with it, by libcrypto.
 package enum Hash {
-    /// Of all these bytes.
+    /// The hash of these bytes.
     package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
         var hash = SHA256Stream()
         bytes.withUnsafeBytes { hash.add($0) }
         return hash.finish()
     }
 
-    /// Of a range of an open file; nil when it has fewer bytes, or can't be read. Waits for the disk.
+    /// The hash of a range of an open file; nil if it has fewer bytes, or can't be read. Blocks on the disk.
     package static func sha256(_ file: Int32, _ range: Range<Int64>) -> [UInt8]? {
         var hash = SHA256Stream()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
@@ -44,7 +44,7 @@ package enum Hash {
     }
 }
 
-/// A hash of what comes bit by bit.
+/// An incremental hash.
 private struct SHA256Stream {
     private let context = EVP_MD_CTX_new()
 

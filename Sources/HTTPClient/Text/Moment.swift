@@ -1,18 +1,18 @@
 internal import Glibc
 
-/// Points in time as servers write them, in seconds since 1970.
+/// Times in the formats of servers, in seconds since 1970.
 package enum Moment {
-    /// As signatures have it: `20130524T000000Z`.
+    /// The format of signatures: `20130524T000000Z`.
     package static func stamp(_ seconds: Int64) -> String { text(seconds, "%Y%m%dT%H%M%SZ") }
 
-    /// Of a header: `Wed, 21 Oct 2015 07:28:00 GMT`.
+    /// The format of headers: `Wed, 21 Oct 2015 07:28:00 GMT`.
     package static func header(_ text: String) -> Int64? {
         let words = text.split(separator: " ")
         guard words.count == 6, let month = months.firstIndex(of: words[2]) else { return nil }
         return seconds(words[3], month, words[1], words[4])
     }
 
-    /// Of a listing: `2009-10-12T17:50:30.000Z`, in whole seconds.
+    /// The format of listings: `2009-10-12T17:50:30.000Z`, in whole seconds.
     package static func listing(_ text: String) -> Int64? {
         let words = text.split(separator: "T")
         let day = (words.first ?? "").split(separator: "-")

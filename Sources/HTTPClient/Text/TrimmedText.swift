@@ -1,5 +1,5 @@
 extension StringProtocol {
-    /// Without white space and control characters of ASCII at both ends.
+    /// Without ASCII white space and control characters at both ends.
     package var trimmedSpaces: String {
         let isSpace: (Unicode.Scalar) -> Bool = { $0.value <= 0x20 }
         let scalars = String(self).unicodeScalars.drop(while: isSpace)

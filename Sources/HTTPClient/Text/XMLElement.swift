@@ -1,6 +1,6 @@
 internal import CExpat
 
-/// An element of an XML document, with what is in it.
+/// An element of an XML document, with its contents.
 package final class XMLElement {
     /// Without its namespace.
     package let name: String
@@ -17,13 +17,13 @@ package final class XMLElement {
     /// ``bytes`` as text.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The first child of a name.
+    /// The first child with this name.
     package subscript(name: String) -> XMLElement? { children.first { $0.name == name } }
 }
 
 /// Reads untrusted XML (expat): document types, and thus entities, are rejected; depth, elements and text are limited.
 package final class XMLReader {
-    /// How much of it is taken.
+    /// The limits of a document.
     package struct Limits: Sendable {
         package var bytes = 8 << 20
         package var depth = 16
@@ -38,21 +38,21 @@ package final class XMLReader {
     private var (elements, bytes) = (0, 0)
     private var isRefused = false
     private let parser: XML_Parser
-    /// Takes the children of the root element, which are then not kept.
+    /// Receives the children of the root element, which are then not kept.
     private let child: ((XMLElement) -> Bool)?
     /// Bytes since the last child.
     private var pending = 0
 
-    /// A document that comes bit by bit, and whose element's children are taken as soon as they are complete: it may be of any length,
-    /// and the limits are those of one child.
-    /// - Parameter child: Answers whether it wants more of them.
-    /// - Returns: Nil when there is no memory for it.
+    /// A document that is parsed incrementally, passing on the children of its element as soon as they are complete: it
+    /// may be of any length, and the limits apply to each child.
+    /// - Parameter child: Returns whether to continue.
+    /// - Returns: Nil if there is not enough memory.
     package convenience init?(_ limits: Limits, child: @escaping (XMLElement) -> Bool) {
         self.init(limits, taking: child)
     }
 
     private init?(_ limits: Limits, taking child: ((XMLElement) -> Bool)?) {
-        // A space can be in no name.
+        // A name can't contain a space.
         guard let parser = XML_ParserCreateNS(nil, XML_Char(UInt8(ascii: " "))) else { return nil }
         self.parser = parser
         self.limits = limits
@@ -62,7 +62,7 @@ package final class XMLReader {
 
     deinit { XML_ParserFree(parser) }
 
-    /// The document's element; nil for what is no document, or none within the limits.
+    /// The document's element; nil if it is not a valid document within the limits.
     package static func read(_ bytes: [UInt8], _ limits: Limits = Limits()) -> XMLElement? {
         guard bytes.count <= limits.bytes, let reader = XMLReader(limits, taking: nil),
             bytes.withUnsafeBytes({ reader.take($0) })
@@ -70,7 +70,7 @@ package final class XMLReader {
         return reader.finish()
     }
 
-    /// Takes what comes next of a document.
+    /// Parses the next bytes of a document.
     /// - Returns: False if it is not well-formed XML within the limits: none of it can be trusted.
     package func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         pending += bytes.count
@@ -83,7 +83,7 @@ package final class XMLReader {
         return !isRefused
     }
 
-    /// The document's element when all of it has come; nil for what is no document.
+    /// The document's element at the end of the document; nil if it is invalid.
     package func finish() -> XMLElement? {
         guard !isRefused, XML_Parse(parser, nil, 0, 1) == XML_STATUS_OK else { return nil }
         return root

@@ -1,13 +1,13 @@
 import PercentEncoding
 
-/// Which folder of which remote: what follows `rclone:` in a store's URL, as rclone itself writes it (`remote:path`).
+/// A folder of a remote: the part after `rclone:` in a store's URL, in rclone's own form (`remote:path`).
 package struct RcloneAddress: Hashable, Sendable, CustomStringConvertible {
     /// What is wrong with a URL, in one line.
     package struct Invalid: Error, Hashable, CustomStringConvertible {
         package let description: String
     }
 
-    /// What rclone calls a file system: `remote:path`, without a slash at the end.
+    /// rclone's `fs`: `remote:path`, without a slash at the end.
     package let root: String
 
     package var description: String { "rclone:\(root)" }
@@ -30,7 +30,7 @@ package struct RcloneAddress: Hashable, Sendable, CustomStringConvertible {
         guard !rest.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw Invalid(description: "the URL has control characters")
         }
-        // rclone's server takes what is between the brackets of a request for the remote.
+        // rclone's server takes the text between the brackets of a request as the remote.
         guard !rest.contains("]") else {
             throw Invalid(description: "rclone reads no file below a path with ']' in it; give the folder another name")
         }
@@ -48,7 +48,7 @@ package struct RcloneAddress: Hashable, Sendable, CustomStringConvertible {
         root = String(rest)
     }
 
-    /// A folder below as rclone calls it when it is a file system of its own.
+    /// A subfolder as an `fs` of rclone.
     func folder(_ path: String) -> String {
         if path.isEmpty { return root }
         return root.hasSuffix(":") || root.hasSuffix("/") ? root + path : "\(root)/\(path)"

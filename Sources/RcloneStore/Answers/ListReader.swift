@@ -1,34 +1,35 @@
 import FoundationEssentials
 
-/// Reads the answer to `operations/list` as it comes, `{"list":[{…},…]}`: it may be of any length, and only its items are kept.
-// Unchecked: the client's thread alone has it until the request has ended, and who waited for that has it then.
+/// Parses the answer to `operations/list`, `{"list":[{…},…]}`, while it arrives: it may be of any length, and only its
+/// items are kept. Unchecked: only the client's thread uses it until the request has ended, and only the caller
+/// afterwards.
 final class ListReader: @unchecked Sendable {
-    /// Bytes of one item.
+    /// The maximum size of an item, in bytes.
     private static let longestItem = 64 << 10
-    /// Bytes of items that are decoded together.
+    /// The number of bytes of items that are decoded together.
     private static let batch = 64 << 10
-    /// Bytes beside the items.
+    /// The maximum number of bytes outside the items.
     private static let longestRest = 64
-    /// Items of a listing.
+    /// The maximum number of items in a listing.
     static let most = 1_000_000
 
-    /// Whether it has more items than are taken.
+    /// Whether it has too many items.
     private(set) var isTooLong = false
     private let limit: Int
     private(set) var items: [RemoteItem] = []
     private var depth = 0
     private var (isText, isEscaped, isBroken) = (false, false, false)
-    /// What is not within an item, without white space.
+    /// The bytes outside the items, without white space.
     private var rest: [UInt8] = []
     private var item: [UInt8] = []
     private var pending: [UInt8] = []
     private var count = 0
 
-    /// - Parameter limit: Items that are taken.
+    /// - Parameter limit: The maximum number of items.
     init(limit: Int = ListReader.most) { self.limit = limit }
 
-    /// Takes bytes as they come (``HTTPRequest/Sink``).
-    /// - Returns: False for what is no such answer, or has no end.
+    /// Receives bytes as they arrive (``HTTPRequest/Sink``).
+    /// - Returns: False if the answer is invalid or too long.
     func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         for byte in bytes where !isBroken { step(byte) }
         return !isBroken
@@ -76,7 +77,7 @@ final class ListReader: @unchecked Sendable {
         guard !pending.isEmpty else { return }
         let data = Data([UInt8(ascii: "[")] + pending + [UInt8(ascii: "]")])
         pending.removeAll(keepingCapacity: true)
-        // What can't be read is no answer of rclone's.
+        // Text that can't be decoded is not rclone's answer.
         guard let found = try? JSONDecoder().decode([RemoteItem].self, from: data) else {
             isBroken = true
             return
@@ -84,7 +85,7 @@ final class ListReader: @unchecked Sendable {
         items += found
     }
 
-    /// All items; nil where it is not all, or no such answer.
+    /// All items; nil if the answer is incomplete or invalid.
     func finish() -> [RemoteItem]? {
         decode()
         let words = String(decoding: rest, as: UTF8.self)

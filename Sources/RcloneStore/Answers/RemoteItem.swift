@@ -3,11 +3,11 @@ import HTTPClient
 import PathStore
 import ReplicaModel
 
-/// What rclone tells of a file or a folder.
+/// A file or a folder as rclone reports it.
 struct RemoteItem: Decodable, Hashable, Sendable {
-    /// From the remote's root on.
+    /// Relative to the remote's root.
     var path: String
-    /// -1 where the remote does not tell it, as of documents that are made when they are read.
+    /// -1 if the remote does not report it, as for documents that are generated when they are read.
     var size: Int64
     var modified: String?
     var isFolder: Bool
@@ -21,20 +21,20 @@ struct RemoteItem: Decodable, Hashable, Sendable {
         case hashes = "Hashes"
     }
 
-    /// When its content was last written; nil where that is not told.
+    /// When its content was last written; nil if that is not reported.
     var time: Timestamp? { modified.flatMap(RemoteTime.read) }
 
-    /// Where it is.
-    /// - Returns: Nil for a path that nothing can have here.
+    /// Its path.
+    /// - Returns: Nil for a path that is not valid here.
     var place: StoragePath? {
         let names = path.split(separator: "/", omittingEmptySubsequences: false).map { FileName(String($0)) }
         guard names.count < 500, names.allSatisfy(\.isValid) else { return nil }
         return StoragePath(names)
     }
 
-    /// By what its content is told from another.
-    /// - Parameter hash: The kind of hash that the remote has, nil for none.
-    /// - Returns: Nil for what can be no version.
+    /// The version of its content.
+    /// - Parameter hash: The remote's kind of hash; nil for none.
+    /// - Returns: Nil if it has no valid version.
     func version(_ hash: String?) -> String? {
         guard !isFolder, size >= 0 else { return nil }
         if let hash, let value = hashes?[hash], (1...200).contains(value.utf8.count),
@@ -42,7 +42,7 @@ struct RemoteItem: Decodable, Hashable, Sendable {
         {
             return "\(hash)-\(value)"
         }
-        // Not as it is written, which is in the zone of whoever asks.
+        // Not the text itself, which is in the time zone of the reader.
         if let time { return "\(size)-\(time.seconds).\(time.subsecond)" }
         guard let modified, modified.utf8.count <= 40, modified.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) else {
             return nil
@@ -51,9 +51,9 @@ struct RemoteItem: Decodable, Hashable, Sendable {
     }
 }
 
-/// Points in time as rclone writes them (RFC 3339), with nanoseconds.
+/// Times in rclone's form (RFC 3339), with nanoseconds.
 enum RemoteTime {
-    /// - Returns: Nil for what is none.
+    /// - Returns: Nil if it is not a time.
     static func read(_ text: String) -> Timestamp? {
         guard text.utf8.count <= 40, let whole = Moment.listing(String(text.prefix(19))) else { return nil }
         var rest = text.dropFirst(19)
@@ -74,7 +74,7 @@ enum RemoteTime {
         return Timestamp(seconds: whole + (rest.hasPrefix("+") ? -offset : offset), nanoseconds: nanoseconds)
     }
 
-    /// As `rclone touch` takes it, in UTC.
+    /// The form for `rclone touch`, in UTC.
     static func text(_ date: Timestamp) -> String {
         // 20130524T000000Z
         let stamp = Array(Moment.stamp(date.seconds))

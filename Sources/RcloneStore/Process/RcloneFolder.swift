@@ -1,15 +1,15 @@
 import Glibc
 import HTTPStorage
 
-/// A folder that only its owner can enter, with the socket of rclone's server and what rclone is to read from.
+/// A folder with access for its owner only, for the socket of rclone's server and the files that rclone sends.
 final class RcloneFolder: Sendable {
-    /// Bytes that the path of a socket may have (unix(7)), with the name in it.
+    /// The maximum length of a socket's path in bytes (unix(7)), including its name.
     private static let longest = 100
 
     let path: String
     var socket: String { "\(path)/rc" }
 
-    /// - Parameter state: The store's own folder; where its path is too long for a socket, it is in `/tmp`.
+    /// - Parameter state: The store's folder; if its path is too long for a socket, `/tmp` is used.
     init(state: String) throws(ServerFailure) {
         let own = state + "/rclone"
         if own.utf8.count + 3 <= Self.longest {
@@ -20,7 +20,7 @@ final class RcloneFolder: Sendable {
             guard mkdtemp(&template) != nil else { throw Self.failure("/tmp") }
             path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
-        // An earlier run's, of which nobody is left.
+        // The folder of an earlier run, which has ended.
         clear()
     }
 
@@ -31,7 +31,7 @@ final class RcloneFolder: Sendable {
     /// Removes the socket.
     func clear() { unlink(socket) }
 
-    /// Removes all of it; files that are in use keep it.
+    /// Removes it, unless it contains files in use.
     func remove() {
         clear()
         rmdir(path)

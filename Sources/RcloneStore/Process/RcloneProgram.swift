@@ -3,21 +3,21 @@ import Glibc
 package import HTTPStorage
 import SystemPackage
 
-/// The person's own rclone: where it is, and how it is run.
+/// The user's rclone: its path, and how it is run.
 package struct RcloneProgram: Sendable {
-    /// The first version that is used: before it there were holes, and no sockets (docs/decisions/rclone-store.md).
+    /// The oldest supported version: earlier ones have vulnerabilities and no sockets (docs/decisions/rclone-store.md).
     static let oldest = (1, 75)
     private static let advice = "version 1.75 or newer is needed: https://rclone.org/downloads"
 
     let path: String
-    /// `NAME=VALUE` of all that it finds in its environment.
+    /// Its environment, as `NAME=VALUE`.
     let environment: [String]
-    /// A program that has rclone end with us; nil where there is none.
+    /// A program that ends rclone together with this process; nil if there is none.
     private let leash: String?
 
-    /// Looks for it.
-    /// - Parameter environment: What rclone finds in its own.
-    /// - Throws: One line where there is none.
+    /// Finds it.
+    /// - Parameter environment: rclone's environment.
+    /// - Throws: One line if there is none.
     package static func find(_ environment: [String: String]) throws(ServerFailure) -> RcloneProgram {
         guard let path = file("rclone", environment["PATH"]) else {
             throw .refused("rclone is not installed, or is in no folder of PATH; \(advice)")
@@ -25,10 +25,10 @@ package struct RcloneProgram: Sendable {
         return RcloneProgram(path: path, environment: environment)
     }
 
-    /// - Parameter path: Its file.
+    /// - Parameter path: The path of the program.
     package init(path: String, environment: [String: String]) {
         self.path = path
-        // Its server is ours, whatever the person has for others.
+        // Settings that the user has for other servers must not apply to ours.
         self.environment = environment.filter { !$0.key.hasPrefix("RCLONE_RC") && $0.key != "RCLONE_CONFIG_PASS" }
             .map { "\($0.key)=\($0.value)" }
         leash = Self.file("setpriv", environment["PATH"] ?? SystemFolders.path)
@@ -47,10 +47,10 @@ package struct RcloneProgram: Sendable {
     }
 
     /// Starts its server.
-    /// - Parameter socket: The path at which it listens; who may look into the folder may do all that the person may.
+    /// - Parameter socket: The path at which it listens; access to the folder means full access to the user's remotes.
     func serve(at socket: String) -> RcloneRun { serve(atAddress: "unix://\(socket)") }
 
-    /// - Parameter address: As rclone has it.
+    /// - Parameter address: In rclone's form.
     func serve(atAddress address: String) -> RcloneRun {
         RcloneRun(
             call([
@@ -60,11 +60,11 @@ package struct RcloneProgram: Sendable {
             ]))
     }
 
-    /// Why its server ended before it served: an old one is told by its version.
+    /// Why its server ended before it was ready: an old rclone is recognized by its version.
     func complaint(_ end: RcloneRun.End) async -> ServerFailure {
         let run = RcloneRun(call(["version"]))
         for _ in 0..<200 where run.end == nil {
-            // Who is cancelled asks no more.
+            // A cancelled task stops waiting.
             do { try await Task.sleep(for: .milliseconds(20)) } catch { break }
         }
         run.stop(SIGKILL)
@@ -76,8 +76,8 @@ package struct RcloneProgram: Sendable {
         return .unreachable("rclone can't be started: \(end.lastLine)")
     }
 
-    /// - Parameter version: As rclone says it: `v1.75.2`.
-    /// - Returns: Nil where it is new enough.
+    /// - Parameter version: In rclone's form: `v1.75.2`.
+    /// - Returns: Nil if it is new enough.
     static func refusal(of version: String) -> ServerFailure? {
         let numbers = version.drop { $0 == "v" }.split { !$0.isNumber }.prefix(2).map { Int($0) ?? 0 }
         guard numbers.count == 2, (numbers[0], numbers[1]) < oldest else { return nil }

@@ -3,16 +3,16 @@ import Glibc
 import SystemPackage
 import Threads
 
-/// One run of rclone. A thread waits for its end, which lasts as long as rclone does: the kernel ends a child with the thread that
-/// started it.
+/// One run of rclone. The thread that starts it also waits for its end, because the kernel ends the child together with
+/// that thread.
 final class RcloneRun: Sendable {
-    /// How it ended.
+    /// The result of the run.
     struct End: Hashable, Sendable {
-        /// As of waitpid(2); nil where it could not be started.
+        /// The status of waitpid(2); nil if it could not be started.
         var status: Int32?
-        /// The last that it wrote on its standard output.
+        /// The end of its standard output.
         var output = ""
-        /// The last that it said on its standard error, or why it could not be started.
+        /// The end of its standard error, or why it could not be started.
         var words = ""
     }
 
@@ -23,7 +23,7 @@ final class RcloneRun: Sendable {
     }
 
     private let state = Locked(State())
-    /// Bytes of what it writes that are kept.
+    /// The number of bytes of its output that are kept.
     private static let most = 8 << 10
 
     /// Starts it.
@@ -32,17 +32,17 @@ final class RcloneRun: Sendable {
         if !isStarted { state.withLock { $0.end = End(words: "there is no thread left") } }
     }
 
-    /// How it ended; nil as long as it has not.
+    /// The result; nil while it is running.
     var end: End? { state.withLock { $0.end } }
 
-    /// Its number; 0 where it has none.
+    /// Its process ID; 0 if it has none.
     var process: pid_t { state.withLock { $0.process } }
 
-    /// Sends it a signal, also where it is only about to start.
+    /// Sends it a signal, even if it is only about to start.
     func stop(_ signal: Int32) {
         state.withLock { state in
             state.isToEnd = true
-            // Nobody has waited for it: the number is its group's and no other's.
+            // It was not reaped yet, so its number still identifies this group.
             if state.process > 0 { kill(-state.process, signal) }
         }
     }
@@ -69,7 +69,7 @@ final class RcloneRun: Sendable {
             if files[2].revents != 0 { isComplaining = Self.read(child.errors.raw, &errors) }
             if files[0].revents != 0 { break }
         }
-        // What it left behind is in no buffer of its own any more.
+        // Its remaining output is in the pipe.
         while isTalking, Self.hasMore(child.conversation.raw) { isTalking = Self.read(child.conversation.raw, &output) }
         while isComplaining, Self.hasMore(child.errors.raw) { isComplaining = Self.read(child.errors.raw, &errors) }
         state.withLock { state in
@@ -86,7 +86,7 @@ final class RcloneRun: Sendable {
         return poll(&files, 1, 0) > 0
     }
 
-    /// - Returns: Whether there may be more.
+    /// - Returns: Whether there may be more to read.
     private static func read(_ file: Int32, _ kept: inout [UInt8]) -> Bool {
         let bytes = [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, count in
             count = max(0, Glibc.read(file, buffer.baseAddress, buffer.count))
@@ -98,10 +98,10 @@ final class RcloneRun: Sendable {
 }
 
 extension RcloneRun.End {
-    /// The last line that it said, for a person.
+    /// The last line of its messages, for the user.
     var lastLine: String {
         let lines = words.split(whereSeparator: \.isNewline)
-        // Each begins with the time and how bad it is.
+        // Each line begins with the time and the level.
         var line = lines.last { !$0.hasPrefix("\t") && !$0.hasPrefix(" ") } ?? ""
         if let said = lines.last(where: { $0.contains("CRITICAL") || $0.contains("Failed to ") }) { line = said }
         for mark in ["CRITICAL: ", "ERROR : ", "NOTICE: "] {

@@ -5,24 +5,25 @@ package import HTTPStorage
 import ReplicaModel
 import Threads
 
-/// Keeps `rclone rcd` running while it is needed: it is started at a request, and again after its death, with pauses.
+/// Keeps `rclone rcd` running as long as it is needed: starts it for a request, and restarts it after it dies, with
+/// pauses.
 package final class RcloneServer: Sendable {
     private struct State {
         var run: RcloneRun?
-        /// Waited for by all who come while it starts.
+        /// Awaited by all requests that arrive while it starts.
         var start: Task<Result<Void, ServerFailure>, Never>?
-        /// Starts since it lasted.
+        /// Starts since the last stable run.
         var failures = 0
         var began = ContinuousClock.now
-        /// No start before.
+        /// No start is attempted earlier.
         var pausedUntil: ContinuousClock.Instant?
         var trouble: ServerFailure?
         var isClosed = false
     }
 
-    /// After how long a run counts as one that lasted.
+    /// The minimum duration of a stable run.
     private static let steady = Duration.seconds(60)
-    /// How long it is waited for a start: the daemon waits ten seconds for a store.
+    /// The timeout of a start: the daemon waits ten seconds for a store.
     private static let patience = Duration.seconds(8)
 
     let client: HTTPClient
@@ -32,8 +33,8 @@ package final class RcloneServer: Sendable {
     private let state = Locked(State(), rank: .storeProcess)
 
     /// - Parameters:
-    ///   - state: The store's own folder.
-    ///   - password: That of an encrypted configuration.
+    ///   - state: The store's folder.
+    ///   - password: The password of an encrypted configuration.
     package init(_ program: RcloneProgram, state: String, password: String? = nil) throws(ServerFailure) {
         (self.program, self.password) = (program, password)
         folder = try RcloneFolder(state: state)
@@ -46,13 +47,13 @@ package final class RcloneServer: Sendable {
 
     deinit { state.withLock { $0.run }?.stop(SIGKILL) }
 
-    /// Whether the configuration was opened by a password that only the server has.
+    /// Whether the configuration was opened with a password that only the server has.
     var hasPassword: Bool { password != nil }
 
-    /// The number of rclone's process; 0 where there is none.
+    /// The process ID of rclone; 0 if it is not running.
     package var process: Int32 { state.withLock { $0.run?.process ?? 0 } }
 
-    /// Returns when it takes requests.
+    /// Returns when it accepts requests.
     func ready() async throws(ServerFailure) {
         let start = try state.withLock { (state) throws(ServerFailure) -> Task<Result<Void, ServerFailure>, Never>? in
             if state.isClosed { throw .cancelled }
@@ -69,7 +70,7 @@ package final class RcloneServer: Sendable {
         if let start { try await start.value.get() }
     }
 
-    /// What became of the last run, for who waited for its answer.
+    /// The result of the last run, for requests that were waiting for an answer.
     var death: ServerFailure? {
         guard let end = state.withLock({ $0.run })?.end else { return nil }
         return Self.death(end)
@@ -86,7 +87,7 @@ package final class RcloneServer: Sendable {
 
     private func pause(_ state: inout State) {
         state.failures += 1
-        // The first time it is tried again at once.
+        // The first retry is immediate.
         guard state.failures > 1 else { return }
         state.pausedUntil = .now + min(.seconds(1) * (1 << min(state.failures - 2, 10)), .seconds(60))
     }
@@ -116,7 +117,7 @@ package final class RcloneServer: Sendable {
         return .failure(.cancelled)
     }
 
-    /// Waits until it answers, and looks whether it is one that can be used.
+    /// Waits until it answers, and checks whether it can be used.
     private func greet(_ run: RcloneRun) async throws(ServerFailure) {
         let begin = ContinuousClock.now
         let connection = RcloneConnection(client: client)
@@ -125,7 +126,7 @@ package final class RcloneServer: Sendable {
             if let end = run.end { throw await program.complaint(end) }
             guard .now - begin < Self.patience else { throw .unreachable("rclone does not answer") }
             do throws(RcloneError) { version = try await connection.callOnce("core/version", RcloneInput()) } catch {
-                // It is not there yet.
+                // It is not listening yet.
                 do { try await Task.sleep(for: .milliseconds(20)) } catch { throw .cancelled }
             }
         }
@@ -138,17 +139,17 @@ package final class RcloneServer: Sendable {
         }
     }
 
-    /// Ends it; nothing can be asked then.
+    /// Ends it; later requests fail.
     package func close() async {
         let run = state.withLock { state in
             state.isClosed = true
             return state.run
         }
         client.close()
-        // It removes what it was in the middle of.
+        // It removes unfinished files.
         run?.stop(SIGTERM)
         for _ in 0..<100 where run?.end == nil && run != nil {
-            // Who is cancelled does not wait.
+            // A cancelled task does not wait.
             do { try await Task.sleep(for: .milliseconds(20)) } catch { break }
         }
         run?.stop(SIGKILL)

@@ -6,7 +6,7 @@ import HTTPStorage
 import PercentEncoding
 import Threads
 
-/// rclone's server, and how its calls are made.
+/// Makes the calls of rclone's server.
 final class RcloneConnection: Sendable {
     private let client: HTTPClient
     private let server: RcloneServer?
@@ -15,17 +15,17 @@ final class RcloneConnection: Sendable {
     private let count = Locked<UInt64>(0)
 
     /// - Parameters:
-    ///   - server: What keeps it running; nil for one that is there.
-    ///   - base: Where it is, for one at another place than a socket.
-    ///   - silence: Seconds without a byte that are waited for.
+    ///   - server: Keeps it running; nil for one that is already running.
+    ///   - base: Its URL, if it does not listen on a socket.
+    ///   - silence: The timeout without a byte, in seconds.
     init(client: HTTPClient, server: RcloneServer? = nil, base: String = "http://rclone", silence: Int = 60) {
         (self.client, self.server, self.base, self.silence) = (client, server, base, silence)
     }
 
-    /// More and more as long as it is at work.
+    /// A number that grows as long as it makes progress.
     var steps: UInt64 { count.withLock { $0 } }
 
-    /// Ends all that is under way; nothing can be asked then.
+    /// Cancels all requests in flight, and all later ones.
     func close() async {
         client.close()
         await server?.close()
@@ -33,7 +33,7 @@ final class RcloneConnection: Sendable {
 
     // MARK: Calls
 
-    /// Makes a call that changes nothing, and again after what may pass.
+    /// Makes a call that changes nothing, and repeats it after transient failures.
     func ask<Answer: Decodable>(_ call: String, _ input: RcloneInput) async throws(RcloneError) -> Answer {
         try await repeating { () async throws(RcloneError) in try await self.callOnce(call, input) }
     }
@@ -46,14 +46,14 @@ final class RcloneConnection: Sendable {
     }
 
     private static func read<Answer: Decodable>(_ answer: HTTPAnswer) throws(RcloneError) -> Answer {
-        // What can't be read is no answer of rclone's.
+        // Text that can't be decoded is not rclone's answer.
         guard let value = try? JSONDecoder().decode(Answer.self, from: Data(answer.body)) else { throw .strange }
         return value
     }
 
     private func request(_ call: String, _ input: some Encodable & Sendable) throws(RcloneError) -> HTTPRequest {
         var request = HTTPRequest("POST", "\(base)/\(call)", headers: [("Content-Type", "application/json")])
-        // Text that is no text has no form in JSON; there is none here.
+        // Only invalid text can't be encoded as JSON; there is none here.
         guard let body = try? JSONEncoder().encode(input) else { throw .strange }
         (request.body, request.longestSilence, request.longestAnswer) = (.bytes(Array(body)), silence, 256 << 10)
         request.isSentOnce = true
@@ -69,7 +69,7 @@ final class RcloneConnection: Sendable {
         return request
     }
 
-    /// Makes a request whose answer is a success.
+    /// Makes a request and expects success.
     func send(_ request: HTTPRequest) async throws(RcloneError) -> HTTPAnswer {
         do throws(ServerFailure) { try await server?.ready() } catch { throw .failure(error) }
         defer { count.withLock { $0 += 1 } }
@@ -88,15 +88,15 @@ final class RcloneConnection: Sendable {
         return answer
     }
 
-    /// Why the server does not answer, where it is because it has died: that is known a moment after its connections broke.
+    /// Why the server does not answer, if it has died: that is known a moment after its connections broke.
     private func death() async -> ServerFailure? {
         guard let server else { return nil }
-        // Who is cancelled has no use for it.
+        // A cancelled task does not need it.
         if server.death == nil { try? await Task.sleep(for: .milliseconds(50)) }
         return server.death
     }
 
-    /// Does what changes nothing, and again a few times after what may pass.
+    /// Makes a call that changes nothing, and repeats it a few times after transient failures.
     func repeating<Value>(_ body: () async throws(RcloneError) -> Value) async throws(RcloneError) -> Value {
         var tries = 0
         while true {
@@ -109,32 +109,33 @@ final class RcloneConnection: Sendable {
                     default: false
                     }
                 guard mayPass, tries < 4 else { throw error }
-                // Who is cancelled finds out by the next request.
+                // A cancelled task notices it at its next request.
                 try? await Task.sleep(for: .milliseconds(Int.random(in: 20...60) << tries))
                 if Task.isCancelled { throw error }
             }
         }
     }
 
-    // MARK: What takes long
+    // MARK: Long calls
 
-    /// How long nothing may move in what takes long. rclone itself gives up on a network that is silent, sooner than that.
+    /// The timeout of a long call without progress. rclone itself gives up earlier if the network is silent.
     private static let longestStandstill = Duration.seconds(600)
 
-    /// Makes a call that may take as long as it needs, as long as something moves.
+    /// Makes a call without a time limit, as long as it makes progress.
     /// - Parameters:
-    ///   - sink: Takes the answer instead of its return.
-    ///   - progress: Told of the bytes that have been moved.
+    ///   - sink: Receives the answer instead of returning it.
+    ///   - progress: Called with the number of transferred bytes.
     func long(
         _ call: String, _ input: RcloneInput, sink: HTTPRequest.Sink? = nil,
         progress: (@Sendable (Int64) -> Void)? = nil
     ) async throws(RcloneError) {
         var input = input
-        // Of its own: rclone counts the errors of a group, and does not finish a move where there were some.
+        // Each call has its own group: rclone counts the errors of a group, and does not finish a move if there were
+        // any.
         let group = "replica/\(UInt64.random(in: 0 ... .max))"
         input.group = group
         var made = try request(call, input)
-        // What moves is between rclone and the remote. A test's silence is that of this connection.
+        // The progress is between rclone and the remote. In tests, the timeout is that of this connection.
         if silence >= 60 { made.longestSilence = 86_400 }
         made.sink = sink
         let request = made
@@ -142,7 +143,7 @@ final class RcloneConnection: Sendable {
             tasks.addTask {
                 do throws(RcloneError) {
                     let answer = try await self.send(request)
-                    // A portal's page says that it is done, too.
+                    // The page of a captive portal is a success too.
                     if request.sink == nil { let _: RcloneNothing = try Self.read(answer) }
                     return .success(())
                 } catch {
@@ -151,20 +152,20 @@ final class RcloneConnection: Sendable {
             }
             tasks.addTask { .failure(await self.watch(group, progress)) }
             let first = await tasks.next() ?? .failure(.strange)
-            // To hang up is to have rclone stop.
+            // Closing the connection makes rclone stop.
             tasks.cancelAll()
             return first
         }
         try outcome.get()
     }
 
-    /// Returns when nothing moves.
+    /// Returns when there is no progress.
     private func watch(_ group: String, _ progress: (@Sendable (Int64) -> Void)?) async -> RcloneError {
         var (last, moved) = (RcloneProgress?.none, ContinuousClock.now)
         while .now - moved < Self.longestStandstill {
-            // Who is cancelled has been answered.
+            // A cancelled task has been answered.
             do { try await Task.sleep(for: .seconds(1)) } catch { return .failure(.cancelled) }
-            // What is wrong is said by the call itself.
+            // The call itself reports the error.
             guard let now = try? await stats(group) else { continue }
             if now != last { (last, moved) = (now, .now) }
             progress?(now.bytes)

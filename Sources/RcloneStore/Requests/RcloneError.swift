@@ -4,36 +4,36 @@ import HTTPClient
 import HTTPStorage
 import PathStore
 
-/// Why a call has not done what it is for.
+/// Why a call failed.
 enum RcloneError: Error {
-    /// rclone says why.
+    /// rclone reports the reason.
     case complaint(Complaint)
     case failure(ServerFailure)
-    /// The sink wants no more of an answer.
+    /// The sink rejected an answer.
     case unwanted
-    /// The answer is none of rclone's: it proves nothing.
+    /// The answer is not rclone's: it proves nothing.
     case strange
 
-    /// What rclone says that it could not do.
+    /// An error that rclone reports.
     struct Complaint: Hashable, Sendable {
         var status: Int
-        /// In its own words, and those of the remote's server.
+        /// The message of rclone or of the remote's server.
         var text: String
 
         init(status: Int, text: String) { (self.status, self.text) = (status, Self.withoutQueries(text)) }
 
-        /// - Returns: Nil for what rclone does not say so.
+        /// - Returns: Nil if it is not in rclone's form.
         init?(_ answer: HTTPAnswer) {
             struct Told: Decodable {
                 var error: String
             }
-            // What can't be read is nothing that rclone says.
+            // Text that can't be decoded is not rclone's.
             guard let told = try? JSONDecoder().decode(Told.self, from: Data(answer.body)) else { return nil }
             let text = told.error.replacing("panic received: fatal error: ", with: "")
             self.init(status: answer.head.status, text: PlainText.of(Self.withoutQueries(text), longest: 400))
         }
 
-        /// What is said without the queries of the URLs in it, in which there may be secrets.
+        /// The message without the queries of URLs, which may contain secrets.
         static func withoutQueries(_ text: String) -> String {
             text.split(omittingEmptySubsequences: false) { " \n\t\"'<>".contains($0) }
                 .filter { $0.contains("://") && $0.contains("?") }
@@ -47,11 +47,11 @@ enum RcloneError: Error {
             return words.contains { text.contains($0) }
         }
 
-        /// Whether there is nothing at a path, or it is below a file.
+        /// Whether nothing exists at the path, or the path is below a file.
         var isNotFound: Bool {
             status == 404 && says("object not found", "directory not found") || says(": not a directory")
         }
-        /// Whether a folder is where a file was to be, or looked for.
+        /// Whether a folder is at the path of a file.
         var isFolder: Bool { says("is a directory not a file", ": is a directory") }
         var isNotEmpty: Bool { says("directory not empty", "not empty") }
         var isMissingRemote: Bool { says("didn't find section in config file") }
@@ -114,7 +114,7 @@ enum RcloneError: Error {
         }
     }
 
-    /// What it means for a call about a path.
+    /// The storage's error for a call about a path.
     func meaning(_ path: StoragePath, isChange: Bool) -> PathStorageError {
         guard let complaint else { return failure(nil).storageError }
         let text = PlainText.of("\(path): \(complaint.text)")
@@ -130,7 +130,7 @@ enum RcloneError: Error {
     }
 }
 
-/// How a part of a call ended.
+/// The outcome of a part of a call.
 enum CallError: Error {
     case storage(PathStorageError)
     case request(RcloneError)

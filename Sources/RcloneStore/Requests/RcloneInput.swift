@@ -1,5 +1,4 @@
-/// What a call of rclone's server is given: what is nil is not sent.
-/// Large: the members of all calls.
+/// The arguments of a call of rclone's server; those that are nil are not sent. Large: the arguments of all calls.
 struct RcloneInput: Encodable, Sendable {
     var fs: String?
     var remote: String?
@@ -9,14 +8,14 @@ struct RcloneInput: Encodable, Sendable {
     var dstRemote: String?
     var opt: Options?
     var config: Config?
-    /// By which what is done can be asked for while it is done.
+    /// Identifies the call, so that its progress can be requested.
     var group: String?
     var createEmptySrcDirs: Bool?
     var deleteEmptySrcDirs: Bool?
     var configPassword: String?
     var hashType: String?
 
-    /// Of listings and looks.
+    /// For listings and lookups.
     struct Options: Encodable, Sendable {
         var recurse: Bool?
         var filesOnly: Bool?
@@ -26,7 +25,7 @@ struct RcloneInput: Encodable, Sendable {
         var noMimeType = true
     }
 
-    /// What differs from rclone's own settings, for this call alone.
+    /// Settings that override rclone's own for this call only.
     struct Config: Encodable, Sendable {
         var ignoreTimes: Bool?
         var partialSuffix: String?
@@ -55,14 +54,14 @@ struct RcloneInput: Encodable, Sendable {
     }
 }
 
-/// A command of rclone's that its server has no call for.
+/// A command of rclone for which its server has no call.
 struct RcloneCommand: Encodable, Sendable {
     let command: String
     let arg: [String]
     let opt: [String: String]
 }
 
-/// An answer of which nothing is needed but that it is an object.
+/// An answer that only has to be a JSON object.
 struct RcloneNothing: Decodable {
     init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: Key.self) }
 
@@ -90,7 +89,7 @@ struct RclonePaths: Decodable {
     let config: String
 }
 
-/// How far what a group does is, as `core/stats` says.
+/// The progress of a group, from `core/stats`.
 struct RcloneProgress: Decodable, Hashable {
     let bytes: Int64
     var checks: Int64?

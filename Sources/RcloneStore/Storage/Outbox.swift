@@ -3,21 +3,21 @@ import HTTPStorage
 import ReplicaModel
 import SystemPackage
 
-/// Files that rclone reads by their names, to send them. The store has contents as open files: in the daemon's spool they have names,
-/// and are read there; all others are copied into a folder of the store's own first.
+/// Files that rclone reads by name, to send them. The store gets contents as open files: those in the daemon's spool
+/// have names and are read there; all others are first copied into the store's folder.
 struct Outbox: Sendable {
     /// A file that can be sent.
     struct Parcel: Sendable {
         let folder: String
         let name: String
-        /// Whether it is a copy, which goes when it is sent.
+        /// Whether it is a copy, which is removed after it was sent.
         let isCopy: Bool
-        /// Its time, which what is sent gets; nil where that is not known.
+        /// Its time, which the sent file gets; nil if it is not known.
         var time: Timestamp?
     }
 
     private let folder: String
-    /// A file with nothing in it.
+    /// An empty file.
     let nothing: Parcel
 
     init(state: String) throws(RcloneError) {
@@ -32,8 +32,8 @@ struct Outbox: Sendable {
         close(file)
     }
 
-    /// Makes a content one that can be sent, with a time. Waits for the disk.
-    /// - Returns: Nil where the contents end before their size.
+    /// Prepares a content for sending, with its time. Blocks on the disk.
+    /// - Returns: Nil if the contents are shorter than their size.
     func parcel(_ contents: ItemContents, _ time: Timestamp?) throws(RcloneError) -> Parcel? {
         var found = stat()
         let file = contents.file.rawValue
@@ -47,7 +47,7 @@ struct Outbox: Sendable {
         return try copied(contents, time)
     }
 
-    /// The file by its own name, where it has one that leads to it and all of it is the content.
+    /// The file by its own name, if the name leads to it and the whole file is the content.
     private func named(_ file: Int32, _ found: stat, _ size: Int64) -> Parcel? {
         guard Int64(found.st_size) == size, found.st_nlink == 1 else { return nil }
         var buffer = [CChar](repeating: 0, count: 4_096)
@@ -65,7 +65,7 @@ struct Outbox: Sendable {
             isCopy: false)
     }
 
-    /// rclone gives what it sends the time of what it reads.
+    /// rclone gives the sent file the time of the file that it reads.
     private func set(_ time: Timestamp?, of file: Int32) -> Bool {
         guard let time else { return true }
         let times = [
@@ -103,7 +103,7 @@ struct Outbox: Sendable {
         return Timestamp(seconds: Int64(found.st_mtim.tv_sec), nanoseconds: Int64(found.st_mtim.tv_nsec))
     }
 
-    /// Removes what a run has left that died.
+    /// Removes files left by a run that died.
     private static func empty(_ folder: String) {
         guard let entries = opendir(folder) else { return }
         defer { closedir(entries) }
@@ -116,7 +116,7 @@ struct Outbox: Sendable {
     }
 
     /// Copies a part.
-    /// - Returns: How many bytes; 0 at the end.
+    /// - Returns: The number of bytes; 0 at the end.
     private static func pass(_ from: Int32, _ offset: Int64, to: Int32, _ left: Int64) throws(RcloneError) -> Int64 {
         var buffer = [UInt8](repeating: 0, count: Int(min(left, 1 << 20)))
         let got = pread(from, &buffer, buffer.count, off_t(offset))
@@ -132,12 +132,12 @@ struct Outbox: Sendable {
         return Int64(got)
     }
 
-    /// What is sent is not needed any more.
+    /// The sent file is no longer needed.
     func discard(_ parcel: Parcel) {
         if parcel.isCopy { unlink("\(folder)/\(parcel.name)") }
     }
 
-    /// Removes what it has of its own.
+    /// Removes its copies.
     func remove() {
         unlink("\(folder)/\(nothing.name)")
         rmdir(folder)

@@ -1,20 +1,22 @@
 import PathStore
 import ReplicaModel
 
-/// Names of what the store has under way on a remote. They tell when it began: the times of these files are those of their contents.
+/// Names of the store's temporary files on a remote. They contain the day of creation, because the times of these files
+/// are those of their contents.
 enum OwnName {
-    /// What such names begin with, and what those end with that rclone has not written whole; four digits follow, the day.
+    /// The prefix of such names, and the suffix of files that rclone has not written completely; the suffix is followed
+    /// by four digits, the day.
     static let (prefix, suffix) = (".replica-tmp-", ".replica-tmp")
     private static let day: Int64 = 86_400
     private static let digits = 4
 
-    /// A name that nothing has.
+    /// A unique name.
     /// - Parameter now: Seconds since 1970.
     static func made(_ now: Int64) -> FileName {
         FileName("\(prefix)\(now)-\(String(UInt64.random(in: 0 ... .max), radix: 16))")
     }
 
-    /// What rclone adds to the names of what it writes; it takes 16 bytes at most.
+    /// The suffix that rclone appends to names during a write; at most 16 bytes.
     static func suffix(_ now: Int64) -> String {
         let text = String((now / day) & 0xFFFF, radix: 16)
         return suffix + String(repeating: "0", count: digits - text.utf8.count) + text
@@ -26,7 +28,7 @@ enum OwnName {
             || dayDigits(name) != nil
     }
 
-    /// When it began, or later, in seconds since 1970; nil where the name does not tell.
+    /// An upper bound of its creation time, in seconds since 1970; nil if the name does not contain it.
     static func start(_ name: FileName) -> Int64? {
         if name.bytes.starts(with: prefix.utf8) {
             let rest = name.bytes.dropFirst(prefix.utf8.count)
@@ -34,7 +36,7 @@ enum OwnName {
             guard (9...12).contains(text.utf8.count), text.utf8.count < rest.count else { return nil }
             return Int64(text)
         }
-        // At the end of that day.
+        // The end of that day.
         return dayDigits(name).flatMap { Int64($0, radix: 16) }.map { ($0 + 1) * day }
     }
 

@@ -15,7 +15,7 @@ extension RcloneStorage {
             try await self.makeFolder(path)
             var item = try await self.look(path)
             if item == nil {
-                // It was made in a folder that was there before.
+                // It was created in a folder that existed before.
                 await self.clearFolders()
                 try await self.makeFolder(path)
                 item = try await self.look(path)
@@ -43,7 +43,7 @@ extension RcloneStorage {
         }
     }
 
-    /// The server has no call for it: it runs another rclone.
+    /// The server has no call for it, so it runs another rclone.
     private func touch(_ path: StoragePath, _ date: Timestamp) async throws(CallError) {
         let command = RcloneCommand(
             command: "touch", arg: ["--no-create", folder(text(path))],
@@ -57,7 +57,7 @@ extension RcloneStorage {
         }
     }
 
-    /// Something below as rclone calls it on a command line.
+    /// A path below the store's folder, in the form of rclone's command line.
     func folder(_ path: String) -> String {
         root.hasSuffix(":") || root.hasSuffix("/") || path.isEmpty ? root + path : "\(root)/\(path)"
     }
@@ -99,7 +99,7 @@ extension RcloneStorage {
             try await change("operations/rmdir", RcloneInput(root, text(path)))
         } catch {
             if error.complaint?.isNotEmpty == true { throw .storage(.notEmpty) }
-            // Of those without empty folders it was gone with what kept it.
+            // On a remote without empty folders it disappeared with the file that kept it.
             guard error.complaint?.isNotFound == true else { throw error }
         }
         try await keep(path.parent)
@@ -107,7 +107,7 @@ extension RcloneStorage {
 }
 
 extension RcloneError.Complaint {
-    /// The last line of what a command said.
+    /// The last line of a command's output.
     fileprivate var lastLine: String {
         RcloneRun.End(words: text).lastLine
     }

@@ -12,7 +12,7 @@ extension RcloneStorage {
         }
     }
 
-    /// What is told of a path, with what is kept of it.
+    /// The entry of a path, with the attributes that the remote keeps.
     func entry(_ item: RemoteItem, _ path: StoragePath) async throws(CallError) -> PathEntry {
         guard var entry = entry(of: item, at: path) else {
             throw .storage(.unavailable("\(path): the remote does not tell its size or its time"))
@@ -24,22 +24,22 @@ extension RcloneStorage {
         return entry
     }
 
-    /// Seconds after which no write can leave a time.
+    /// The number of seconds after which no write can produce a time.
     private static let age: Int64 = 300
 
-    /// - Returns: Nil for what has no version, such as documents that are made when they are read.
+    /// - Returns: Nil if it has no version, such as documents that are generated when they are read.
     func entry(of item: RemoteItem, at path: StoragePath) -> PathEntry? {
         if item.isFolder { return PathEntry(path: path, kind: .folder) }
         guard let version = item.version(abilities.hash) else { return nil }
         var attributes = PathAttributes()
         if abilities.setsTimes, !abilities.asksForTimes { attributes.modificationDate = item.time }
-        // Who writes now gives it a time of now, as far as clocks agree.
+        // A client that writes now sets the current time, as far as clocks agree.
         let isSettled = item.time.map { Moment.now - $0.seconds > Self.age } ?? false
         return PathEntry(
             path: path, kind: .file, version: version, size: item.size, attributes: attributes, isSettled: isSettled)
     }
 
-    /// What is at a path; nil where there is nothing, which is proven.
+    /// The entry at a path; nil if there is provably none.
     func look(_ path: StoragePath) async throws(CallError) -> RemoteItem? {
         if path == .root {
             try await get { () async throws(RcloneError) in try await expectRoot() }
@@ -47,12 +47,13 @@ extension RcloneStorage {
         }
         if let item = try await stat(path, isFolder: false) { return item }
         if let item = try await stat(path, isFolder: true) { return item }
-        // Where the remote's own folder is away, nothing is in it, and nothing is proven.
+        // If the remote's own folder is missing, it appears empty, and nothing is proven.
         try await get { () async throws(RcloneError) in try await expectRoot() }
         return nil
     }
 
-    /// Looks whether the remote's folder is there. Of those without empty folders nothing can be said, but that the remote answers.
+    /// Checks that the remote's folder exists. On a remote without empty folders it can only be checked that the remote
+    /// answers.
     func expectRoot() async throws(RcloneError) {
         do throws(RcloneError) {
             let _: Stat = try await connection.ask("operations/stat", RcloneInput(root, ""))
@@ -68,8 +69,8 @@ extension RcloneStorage {
         let item: RemoteItem?
     }
 
-    /// What rclone tells of a file, or of a folder. Of what is there in another form it says that nothing is.
-    /// - Parameter withTime: Whether the time is wanted that was given to it, where the remote has another of its own.
+    /// rclone's description of a file or a folder. For an entry of the other kind, rclone reports that nothing exists.
+    /// - Parameter withTime: Whether the time set by clients is needed, if the remote also has its own.
     func stat(
         _ path: StoragePath, isFolder: Bool, withTime: Bool = false
     ) async throws(CallError) -> RemoteItem? {
@@ -95,7 +96,7 @@ extension RcloneStorage {
         }
     }
 
-    /// What is asked of files.
+    /// The options for requesting files.
     private func question(withTime: Bool = false) -> RcloneInput {
         var input = RcloneInput(root)
         var options = RcloneInput.Options()
@@ -109,13 +110,13 @@ extension RcloneStorage {
         return input
     }
 
-    /// What is at a path, for the answer to who expected another.
+    /// The entry at a path, for an error that reports an unexpected state.
     func present(_ path: StoragePath) async throws(CallError) -> PathEntry? {
         guard let item = try await look(path) else { return nil }
         return try await entry(item, path)
     }
 
-    /// Whether a folder is there.
+    /// Whether a folder exists.
     func hasFolder(_ path: StoragePath) async throws(CallError) -> Bool {
         if path == .root { return true }
         return try await stat(path, isFolder: true) != nil
@@ -141,8 +142,8 @@ extension RcloneStorage {
         }
     }
 
-    /// What is in a folder, with what is the store's own.
-    /// - Throws: ``PathStorageError/notFound`` where the folder is gone for sure.
+    /// The entries of a folder, including the store's internal files.
+    /// - Throws: ``PathStorageError/notFound`` if the folder is definitely gone.
     func items(
         of folder: StoragePath, isDeep: Bool = false
     ) async throws(CallError) -> [(place: StoragePath, item: RemoteItem)] {
@@ -153,7 +154,7 @@ extension RcloneStorage {
         let items: [RemoteItem]
         do throws(RcloneError) {
             items = try await connection.repeating { () async throws(RcloneError) in
-                // What came of a try is not to be mixed with that of the next.
+                // The results of different attempts must not be mixed.
                 let reader = ListReader(limit: self.mostItems)
                 do throws(RcloneError) {
                     try await self.connection.long("operations/list", asked, sink: { bytes, _ in reader.take(bytes) })
@@ -173,9 +174,9 @@ extension RcloneStorage {
             if folder == .root { return [] }
             throw .storage(.notFound)
         }
-        // Of those without empty folders some list what is not there.
+        // Some remotes without empty folders list folders that don't exist.
         if items.isEmpty, !isDeep, try await look(folder)?.isFolder != true { throw .storage(.notFound) }
-        // What is elsewhere is nobody's.
+        // Entries of other folders are ignored.
         return items.compactMap { item in
             guard let place = item.place, place != folder, place.isWithin(folder),
                 isDeep || place.names.count == folder.names.count + 1

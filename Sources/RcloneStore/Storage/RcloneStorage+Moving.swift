@@ -14,7 +14,7 @@ extension RcloneStorage {
                 throw .storage(.changed(try await self.entry(item, path)))
             }
             guard try await self.hasFolder(target.parent ?? .root) else { throw .storage(.notFound) }
-            // Where case is nothing, a name of another case is the same file.
+            // On a case-insensitive remote, a name in a different case is the same file.
             let isSame =
                 !self.abilities.isCaseSensitive && self.text(path).lowercased() == self.text(target).lowercased()
             if !isSame, let there = try await self.present(target) { throw .storage(.taken(there)) }
@@ -37,7 +37,7 @@ extension RcloneStorage {
         }
         var input = RcloneInput()
         (input.srcFs, input.dstFs) = (folder(text(path)), folder(text(target)))
-        // Where it is no single step: file by file, which goes on where it was cut when it is called again.
+        // If it is not a single step: file by file; a repeated call continues an interrupted move.
         (input.createEmptySrcDirs, input.deleteEmptySrcDirs) = (true, true)
         do throws(CallError) { try await change("sync/move", input) } catch {
             await clearFolders()
@@ -46,9 +46,9 @@ extension RcloneStorage {
         await clearFolders()
     }
 
-    /// Has rclone forget which folders it knows: it keeps the numbers that some remotes give to them, also of those that were moved.
+    /// Clears rclone's cache of folders: it keeps the IDs of folders on some remotes even after they were moved.
     func clearFolders() async {
-        // What it can't forget costs an answer, and nothing else.
+        // If that fails, only a wrong answer is possible, which is detected.
         let _: RcloneNothing? = try? await connection.callOnce("fscache/clear", RcloneInput())
     }
 }

@@ -11,11 +11,11 @@ extension RcloneStorage {
         return try await call(path, isChange: false) { () async throws(CallError) in
             let before = try await self.readable(path, version)
             let end = before.size
-            // rclone has no answer for what is behind the end.
+            // rclone has no answer for a range after the end.
             let wanted = range.map { $0.clamped(to: 0..<max(end, 0)) }
             if end == 0 || wanted?.isEmpty == true { return before }
             try await self.fetch(path, before, wanted, sink)
-            // A content has no name of its version with it: it is that which is there before and after.
+            // A content comes without its version: the version must be the same before and after.
             let after = try await self.readable(path, nil)
             guard after.version == before.version else { throw .storage(.changed(after)) }
             return before
@@ -36,7 +36,7 @@ extension RcloneStorage {
         _ path: StoragePath, _ entry: PathEntry, _ range: Range<Int64>?, _ sink: any ContentSink
     ) async throws(CallError) {
         let time = abilities.asksForTimes ? nil : entry.attributes.modificationDate?.seconds
-        // The head comes before the bytes: those of another version are not taken where it tells.
+        // The head comes before the bytes: bytes of another version are rejected if the head shows it.
         let intake = ContentIntake(range: range, sink: sink) { head, size in
             guard size == entry.size else { return false }
             guard let time, let told = head["last-modified"].flatMap(Moment.header) else { return true }
@@ -50,7 +50,7 @@ extension RcloneStorage {
             if case .unwanted = error {
                 throw .storage(intake.failure ?? .unreachable("\(path): it can't be read"))
             }
-            // It may be gone by now.
+            // It may have been removed by now.
             _ = try await readable(path, entry.version)
             throw .request(error)
         }

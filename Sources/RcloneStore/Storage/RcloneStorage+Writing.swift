@@ -4,7 +4,8 @@ package import ReplicaModel
 import Threads
 
 extension RcloneStorage {
-    /// Bytes from which on a new file is sent under another name first: it takes so long that somebody else's may be there when it ends.
+    /// The size in bytes from which a new file is first sent under a temporary name: it takes so long that another
+    /// client may create the file meanwhile.
     private static let long: Int64 = 4 << 20
 
     package func write(
@@ -52,18 +53,18 @@ extension RcloneStorage {
         return parcel
     }
 
-    /// Looks whether what is expected is there.
-    /// - Returns: What is to be replaced.
+    /// Checks the condition.
+    /// - Returns: The entry to be replaced.
     @discardableResult
     private func test(_ condition: WriteGuard, _ path: StoragePath) async throws(CallError) -> RemoteItem? {
         switch condition {
         case .absent:
             if let item = try await stat(path, isFolder: false) { throw .storage(.taken(try await entry(item, path))) }
-            // Where folders are but parts of names, a file may have the name of one.
+            // If folders are only parts of names, a file may have the same name as a folder.
             if !abilities.keepsEmptyFolders, let item = try await stat(path, isFolder: true) {
                 throw .storage(.taken(try await entry(item, path)))
             }
-            // rclone would make the folders above, too.
+            // rclone would create the parent folders, too.
             guard try await hasFolder(path.parent ?? .root) else {
                 guard try await look(path.parent ?? .root)?.isFolder == true else { throw .storage(.notFound) }
                 return nil
@@ -78,11 +79,11 @@ extension RcloneStorage {
         }
     }
 
-    /// Has rclone send a file. What is half there has another name as long as it is, or none: rclone sees to that.
+    /// Sends a file by rclone, which makes sure that an incomplete file is invisible or has another name.
     func send(_ parcel: Outbox.Parcel, to path: StoragePath, _ contents: ItemContents? = nil) async throws(CallError) {
         var input = RcloneInput(from: (parcel.folder, parcel.name), to: (root, text(path)))
         var config = RcloneInput.Config()
-        // Also where the time and the size are the same.
+        // Also if the time and the size are the same.
         (config.ignoreTimes, config.partialSuffix) = (true, OwnName.suffix(Moment.now))
         input.config = config
         let asked = input
@@ -91,7 +92,7 @@ extension RcloneStorage {
         }
     }
 
-    /// Sends a new file under another name, and looks again before it gets its own.
+    /// Sends a new file under a temporary name, and checks again before it gets its own.
     private func sendAside(
         _ parcel: Outbox.Parcel, _ path: StoragePath, _ contents: ItemContents
     ) async throws(CallError) {
@@ -109,20 +110,20 @@ extension RcloneStorage {
         }
     }
 
-    /// Bytes up to which what was sent is read once more, for its hash.
+    /// The maximum size in bytes of a sent file that is read again to compute its hash.
     private static let quick: Int64 = 1 << 30
 
-    /// The hash of what was sent, as the remote makes it; nil where there is none.
+    /// The hash of the sent content, in the remote's form; nil if there is none.
     private func hash(of parcel: Outbox.Parcel, _ size: Int64) async -> String? {
         guard let kind = abilities.hash, size <= Self.quick else { return nil }
         var input = RcloneInput(parcel.folder, parcel.name)
         input.hashType = kind
-        // Without it less is proven.
+        // Without the hash, the check is weaker.
         let told: RcloneHash? = try? await connection.ask("operations/hashsumfile", input)
         return told?.hash
     }
 
-    /// Whether a file is what was sent, as far as the remote tells.
+    /// Whether a file has the sent content, as far as the remote reports it.
     private func isSent(_ item: RemoteItem, _ size: Int64, _ time: Timestamp?, _ hash: String?) -> Bool {
         guard !item.isFolder, item.size == size else { return false }
         if let kind = abilities.hash, let hash, !hash.isEmpty, let told = item.hashes?[kind], !told.isEmpty {
@@ -135,29 +136,30 @@ extension RcloneStorage {
         }
     }
 
-    /// What was just written.
+    /// The file that was just written.
     private func written(
         _ path: StoragePath, _ size: Int64, _ time: Timestamp?, _ hash: String?
     ) async throws(CallError) -> PathEntry {
         guard let item = try await look(path) else {
             throw .storage(.unreachable("\(path): it is gone right after it was written"))
         }
-        // Another client may have been as quick: its content under the version of ours would never be looked at again.
+        // Another client may have written at the same time: its content would be recorded under our version and never
+        // be fetched.
         guard isSent(item, size, time, hash) else {
             throw .storage(.unreachable("\(path): another has written it since"))
         }
         return try await entry(item, path)
     }
 
-    // MARK: What is the store's own
+    // MARK: Internal files
 
-    /// Removes a file of the store's own, also for a task that is cancelled; what stays goes with the next change.
+    /// Removes an internal file, also in a cancelled task. If it stays, it is removed with the next change.
     func forget(_ path: StoragePath) async {
         leftovers.withLock { _ = $0.insert(path) }
         await Task { await sweep() }.value
     }
 
-    /// Removes what could not be removed.
+    /// Removes files that could not be removed before.
     func sweep() async {
         for path in leftovers.withLock({ $0 }) {
             do throws(CallError) {
@@ -169,7 +171,8 @@ extension RcloneStorage {
         }
     }
 
-    /// Removes what nobody can need any more: it is a day old by its name, and by its time. What fails is found again.
+    /// Removes abandoned files, which are a day old by their names and their times. After a failure they are found
+    /// again.
     func removeStale(_ items: [(place: StoragePath, item: RemoteItem)]) async {
         for (place, item) in items where !item.isFolder {
             guard let name = place.name, let start = OwnName.start(name), Moment.now - start > 86_400,
@@ -180,7 +183,7 @@ extension RcloneStorage {
         }
     }
 
-    /// Whether it is being sent by this process, or what rclone has of that.
+    /// Whether this process is sending it, or it is rclone's temporary file of such a transfer.
     private func isUnderWay(_ place: StoragePath) -> Bool {
         underWay.withLock { $0 }.contains { own in
             guard own.parent == place.parent, let name = own.name else { return false }
@@ -188,12 +191,12 @@ extension RcloneStorage {
         }
     }
 
-    /// Makes what keeps a folder there.
+    /// Creates the file that keeps a folder.
     func mark(_ folder: StoragePath) async throws(CallError) {
         try await send(outbox.nothing, to: folder.appending(Self.folderMark))
     }
 
-    /// Keeps a folder there from which the last was taken, where the remote does not.
+    /// Keeps a folder whose last entry was removed, if the remote has no empty folders.
     func keep(_ folder: StoragePath?) async throws(CallError) {
         guard let folder, folder != .root, !abilities.keepsEmptyFolders else { return }
         if try await stat(folder, isFolder: true) == nil { try await mark(folder) }

@@ -7,26 +7,25 @@ import SystemPackage
 import Threads
 
 /// The storage of a folder on a remote of rclone's: a file for each file, under its own name. The reasons are in
-/// docs/decisions/rclone-store.md.
-/// Large: every call of a storage, a file for each group of them.
+/// docs/decisions/rclone-store.md. Large: all calls of a storage, with a file for each group.
 package final class RcloneStorage: PathStorage {
     package let properties: PathStorageProperties
     let connection: RcloneConnection
     let abilities: RemoteAbilities
     let root: String
     let listings = OpenListings()
-    /// Where rclone reads what it is to send.
+    /// The files that rclone sends.
     let outbox: Outbox
     let disk = DiskQueue("replica.rclone")
-    /// Files of the store's own that could not be removed yet.
+    /// Internal files that could not be removed yet.
     let leftovers = Locked<Set<StoragePath>>([])
-    /// What is sent under another name first, as long as it is.
+    /// The temporary names of files being sent.
     let underWay = Locked<Set<StoragePath>>([])
-    /// Whether a file has come back with the time that was sent: some remotes say that they keep times, and do not.
+    /// Whether a file was read back with the time that was sent: some remotes report that they keep times, but do not.
     let hasKeptTime = Locked(false)
-    /// The file of rclone's settings, which other rclones need, too.
+    /// rclone's configuration file, which other rclone processes need too.
     let settings: String
-    /// Entries of a listing that are taken.
+    /// The maximum number of entries of a listing.
     let mostItems: Int
 
     private init(
@@ -38,10 +37,10 @@ package final class RcloneStorage: PathStorage {
         properties = abilities.properties
     }
 
-    /// Starts rclone, and looks what the remote is and whether its folder is there.
+    /// Starts rclone, and checks the remote's features and that its folder exists.
     /// - Parameters:
-    ///   - server: What keeps rclone running.
-    ///   - state: A folder of the store's own.
+    ///   - server: Keeps rclone running.
+    ///   - state: The store's folder.
     package static func open(
         _ address: RcloneAddress, _ server: RcloneServer, state: String
     ) async throws(ServerFailure) -> RcloneStorage {
@@ -68,47 +67,47 @@ package final class RcloneStorage: PathStorage {
         }
     }
 
-    /// More and more as long as it is at work.
+    /// A number that grows as long as it makes progress.
     package var steps: UInt64 { connection.steps }
 
-    /// Ends all that is under way; every later call is ``PathStorageError/cancelled``.
+    /// Cancels all calls in flight; every later call is ``PathStorageError/cancelled``.
     package func close() async {
         await connection.close()
         outbox.remove()
     }
 
-    /// rclone tells nothing by itself.
+    /// rclone has no notifications.
     package func signals() -> AsyncStream<StoragePath?> { AsyncStream { $0.finish() } }
 
-    /// What rclone has answered is as durable as the remote has it.
+    /// Acknowledged changes are as durable as the remote makes them.
     package func makeDurable() async throws(PathStorageError) {}
 
     // MARK: Names
 
-    /// What the names of files begin with that are the store's own, and end with that rclone has not written whole.
+    /// The prefix of the store's internal files, and the suffix of files that rclone has not written completely.
     static let (ownPrefix, partialSuffix) = (OwnName.prefix, OwnName.suffix)
-    /// Keeps a folder there with nothing else in it, where the remote does not.
+    /// The file that keeps an empty folder, if the remote has no empty folders.
     static let folderMark = FileName(".replica-folder")
 
     static func isOwn(_ name: FileName) -> Bool {
         name == folderMark || OwnName.isOne(name)
     }
 
-    /// A path as rclone has it.
+    /// A path in rclone's form.
     func text(_ path: StoragePath) -> String { path.names.map(\.description).joined(separator: "/") }
 
-    /// Why nothing can be at a path; nil where something can.
+    /// Why a path is not possible; nil if it is.
     func refusal(of path: StoragePath) -> String? {
         for name in path.names {
             if Self.isOwn(name) { return "names with \(Self.partialSuffix) and \(Self.folderMark) are the store's own" }
             if String(validating: name.bytes, as: UTF8.self) == nil {
                 return "rclone takes no names that are not UTF-8"
             }
-            // It lists them as other characters.
+            // rclone lists them as other characters.
             if name.bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
                 return "rclone takes no control characters in names"
             }
-            // By it rclone marks what stands for another; on a disk it doubles it.
+            // rclone's escape character for replaced characters; on a disk it is doubled.
             if name.description.unicodeScalars.contains("\u{201B}") {
                 return "rclone takes no \u{201B} in names, by which it marks other characters"
             }
@@ -118,8 +117,8 @@ package final class RcloneStorage: PathStorage {
 
     // MARK: Calls
 
-    /// Makes a call, and says what its errors mean.
-    /// - Parameter path: What it is about, for messages.
+    /// Makes a call and translates its errors.
+    /// - Parameter path: The path concerned, for messages.
     func call<Value: Sendable>(
         _ path: StoragePath, isChange: Bool, _ body: () async throws(CallError) -> Value
     ) async throws(PathStorageError) -> Value {
@@ -131,12 +130,12 @@ package final class RcloneStorage: PathStorage {
         }
     }
 
-    /// What a request answers.
+    /// The answer to a request.
     func get<Value>(_ body: () async throws(RcloneError) -> Value) async throws(CallError) -> Value {
         do throws(RcloneError) { return try await body() } catch { throw .request(error) }
     }
 
-    /// Changes something by one call of rclone's.
+    /// Makes a change by one call of rclone.
     func change(_ name: String, _ input: RcloneInput) async throws(CallError) {
         try await get { () async throws(RcloneError) in try await connection.long(name, input) }
     }

@@ -1,9 +1,9 @@
 import Glibc
 import HTTPClient
 
-/// A file of Amazon's tools: `~/.aws/credentials` or `~/.aws/config`.
+/// A configuration file of Amazon's tools: `~/.aws/credentials` or `~/.aws/config`.
 struct ProfileFile {
-    /// Values by names in lower case, by section.
+    /// Values by lower-case name, by section.
     let sections: [String: [String: String]]
 
     private static let longest = 1 << 20
@@ -18,7 +18,7 @@ struct ProfileFile {
             if trimmed.hasPrefix("[") {
                 section = Self.section(trimmed, isConfiguration)
             } else if let section, line.first != " ", line.first != "\t", let equals = trimmed.firstIndex(of: "=") {
-                // Indented lines are parts of a value that has parts.
+                // Indented lines belong to a nested value.
                 let name = trimmed[..<equals].trimmedSpaces.lowercased()
                 sections[section, default: [:]][name] = trimmed[trimmed.index(after: equals)...].trimmedSpaces
             }

@@ -1,8 +1,8 @@
 import Glibc
 package import HTTPStorage
 
-/// How a person is known to a server, and where that is: from the URL, the secrets that came with it, the environment and the
-/// files of Amazon's tools, in this order.
+/// The endpoint and the keys for a server: from the URL, the secrets that came with it, the environment and the files
+/// of Amazon's tools, in this order.
 package struct S3Account: Hashable, Sendable {
     package let credentials: S3Credentials
     package let region: String
@@ -10,10 +10,10 @@ package struct S3Account: Hashable, Sendable {
     package let endpoint: String
     package let isVirtualHosted: Bool
 
-    /// Looks for all of it.
+    /// Finds them.
     /// - Parameters:
-    ///   - secrets: What came with the URL.
-    ///   - environment: That of this process.
+    ///   - secrets: The secrets that came with the URL.
+    ///   - environment: The environment of this process.
     /// - Throws: One line that says what is missing.
     package static func find(
         _ address: S3Address, secrets: [String: String], environment: [String: String]
@@ -42,14 +42,14 @@ package struct S3Account: Hashable, Sendable {
             isVirtualHosted: address.isVirtualHosted ?? (given == nil && isHostName(address.bucket)))
     }
 
-    /// The same at Amazon's endpoint of another region.
+    /// The same account at Amazon's endpoint of another region.
     func moved(to region: String) -> S3Account {
         S3Account(
             credentials: credentials, region: region, endpoint: "https://s3.\(region).amazonaws.com",
             isVirtualHosted: isVirtualHosted)
     }
 
-    /// What the files say of a profile.
+    /// The settings of a profile.
     private static func values(
         of profile: String, isAsked: Bool, _ environment: [String: String]
     ) throws(ServerFailure) -> [String: String] {
@@ -81,7 +81,7 @@ package struct S3Account: Hashable, Sendable {
         )
     }
 
-    /// Whether a bucket can be a part of a host's name that a certificate for `*.s3…` vouches for.
+    /// Whether a bucket can be part of a host name that a certificate for `*.s3…` covers.
     private static func isHostName(_ bucket: String) -> Bool {
         bucket.utf8.allSatisfy { byte in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)

@@ -2,7 +2,7 @@ import HTTPClient
 import PercentEncoding
 package import ReplicaModel
 
-/// A bucket of a server, and a part of it: `s3://bucket/prefix?endpoint=…&region=…`.
+/// A bucket of a server, and a folder in it: `s3://bucket/prefix?endpoint=…&region=…`.
 package struct S3Address: Hashable, Sendable, CustomStringConvertible {
     /// What is wrong with a URL.
     package struct Invalid: Error, Hashable, CustomStringConvertible {
@@ -10,22 +10,22 @@ package struct S3Address: Hashable, Sendable, CustomStringConvertible {
     }
 
     package let bucket: String
-    /// The names of the folder that is the store; none for the whole bucket.
+    /// The names of the store's folder; empty for the whole bucket.
     package let prefix: [FileName]
-    /// `http://` or `https://`, a host, and a port and a path where given; nil for Amazon's.
+    /// `http://` or `https://`, a host, and optionally a port and a path; nil for Amazon's.
     package var endpoint: String?
     package var region: String?
     package var profile: String?
-    /// Whether the bucket is a part of the host's name; nil for what suits the endpoint.
+    /// Whether the bucket is part of the host name; nil for the endpoint's default.
     package var isVirtualHosted: Bool?
-    /// A file of certificates beside the system's.
+    /// A file of certificates in addition to the system's.
     package var authorities: String?
 
     package var description: String {
         "s3://" + ([bucket] + prefix.map(\.description)).joined(separator: "/")
     }
 
-    /// Parses what follows `s3://`.
+    /// Parses the part after `s3://`.
     package init(_ text: String) throws(Invalid) {
         let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         var names = parts[0].split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -94,7 +94,7 @@ package struct S3Address: Hashable, Sendable, CustomStringConvertible {
         (3...63).contains(text.utf8.count) && text != ".." && isPlain(text)
     }
 
-    /// Whether it has nothing that means anything in a URL or a header; nor is it empty.
+    /// Whether it is not empty, and has no characters with a meaning in a URL or a header.
     static func isPlain(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in

@@ -1,10 +1,10 @@
 import HTTPClient
 
-/// By what requests are signed.
+/// The keys for signing requests.
 package struct S3Credentials: Hashable, Sendable {
     package var accessKey: String
     package var secretKey: String
-    /// Of credentials that are for a time only.
+    /// For temporary credentials.
     package var sessionToken: String?
 
     /// Keys given explicitly.
@@ -14,7 +14,7 @@ package struct S3Credentials: Hashable, Sendable {
         self.sessionToken = sessionToken
     }
 
-    /// From values by Amazon's names, in any case, or the short ones; nil where either key is missing.
+    /// From values with Amazon's names, in any case, or the short ones; nil if either key is missing.
     init?(values: [String: String]) {
         var found: [String: String] = [:]
         for (name, value) in values { found[name.lowercased()] = value.trimmedSpaces }

@@ -5,13 +5,13 @@ import HTTPStorage
 import PercentEncoding
 import Threads
 
-/// The bucket: signs requests and makes them, in the region where it turns out to be and by the server's clock.
+/// Signs requests and sends them to the bucket, in its actual region and with the server's clock.
 final class S3Connection: Sendable {
     private struct State {
         var account: S3Account
         /// The bucket's actual region, if it differs from the configured one.
         var region: String?
-        /// What the server's clock is ahead of this machine's, in seconds.
+        /// How far the server's clock is ahead of this machine's, in seconds.
         var ahead: Int64 = 0
         var renewed = Moment.now
     }
@@ -36,19 +36,19 @@ final class S3Connection: Sendable {
         }
     }
 
-    /// By the server's clock, as far as that is known, in seconds since 1970.
+    /// The time by the server's clock, as far as that is known, in seconds since 1970.
     var now: Int64 { Moment.now + state.withLock { $0.ahead } }
 
-    /// How many requests have ended.
+    /// The number of finished requests.
     var count: UInt64 { answered.withLock { $0 } }
 
-    /// Whose abilities are known by this: another user may not do the same.
+    /// The key of the recorded features: another user may have fewer rights.
     var server: String {
         let account = state.withLock { $0.account }
         return "\(account.endpoint) \(account.credentials.accessKey) \(address)"
     }
 
-    /// Ends all that is under way; nothing can be asked then.
+    /// Cancels all requests in flight, and all later ones.
     func close() { client.close() }
 
     /// Sends a request whose answer means success.
@@ -124,12 +124,12 @@ final class S3Connection: Sendable {
         }
     }
 
-    // MARK: Trying again
+    // MARK: Retries
 
-    /// The longest pause that a server asks for and that is waited for here, in seconds.
+    /// The longest requested pause that is waited for here, in seconds.
     private static let longestPause = 2.0
 
-    /// Whether to make a request again, after what was wrong has been set right or a short pause.
+    /// Whether to repeat a request, after its cause was corrected or a short pause.
     private func isWorthAnother(
         _ error: S3Error, _ request: S3Request, _ tries: Int, _ isLate: Bool
     ) async -> Bool {
@@ -140,20 +140,20 @@ final class S3Connection: Sendable {
             if let pause = complaint.pause {
                 // A longer pause is left to the caller.
                 guard pause <= Self.longestPause else { return false }
-                // A cancelled task finds out at its next request.
+                // A cancelled task notices it at its next request.
                 try? await Task.sleep(for: .seconds(pause))
             }
         case .failure(.unreachable): if !request.mayRepeat || isLate { return false }
-        // A silent server will be silent again, and the caller waits.
+        // A server that does not answer will not answer the retry either, and the caller is waiting.
         case .failure, .silence, .contentsEndEarly, .unwanted: return false
         }
         let most: UInt64 = 200_000_000 << UInt64(tries)
-        // A cancelled task finds out at its next request.
+        // A cancelled task notices it at its next request.
         try? await Task.sleep(nanoseconds: .random(in: 50_000_000...most))
         return !Task.isCancelled
     }
 
-    /// Whether a complaint was about what is known better now.
+    /// Whether an error was due to information that has been corrected.
     private func isSetRight(_ complaint: S3Complaint) -> Bool {
         switch complaint.code {
         case "RequestTimeTooSkewed":
@@ -166,7 +166,7 @@ final class S3Connection: Sendable {
             guard let region = complaint.region, [301, 307, 400, 403].contains(complaint.status) else { return false }
             return state.withLock { state in
                 guard region != state.region ?? state.account.region else { return false }
-                // Amazon's endpoints have the region in their names.
+                // Amazon's endpoints contain the region in their names.
                 if state.account.endpoint.hasSuffix(".amazonaws.com") {
                     state.account = state.account.moved(to: region)
                 }
@@ -192,7 +192,7 @@ final class S3Connection: Sendable {
     }
 }
 
-/// Where a request goes.
+/// The URL of a request.
 private struct Place {
     let host: String
     let path: String
@@ -204,7 +204,7 @@ private struct Place {
         let scheme = isSecure ? "https://" : "http://"
         let rest = account.endpoint.dropFirst(scheme.count)
         var server = String(rest.prefix { $0 != "/" }).lowercased()
-        // libcurl leaves out what goes without saying.
+        // libcurl omits default ports.
         let usual = isSecure ? ":443" : ":80"
         if server.hasSuffix(usual) { server.removeLast(usual.count) }
         let base = rest.drop { $0 != "/" }

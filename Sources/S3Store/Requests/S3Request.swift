@@ -6,7 +6,7 @@ struct S3Request: Sendable {
     var method: String
     /// Nil for the bucket itself.
     var key: [UInt8]?
-    /// Plain names and values, which are encoded here.
+    /// Unencoded names and values, which are encoded here.
     var query: [(name: String, value: String)] = []
     var headers: [(name: String, value: String)] = []
     var body = HTTPRequest.Body.none
@@ -14,7 +14,7 @@ struct S3Request: Sendable {
     var longestSilence = 45
     var sink: HTTPRequest.Sink?
     var sent: (@Sendable (Int64) -> Void)?
-    /// Whether it is made again after a failure that may pass: it changes nothing, or twice is as good as once.
+    /// Whether it is repeated after a transient failure, because it changes nothing or is idempotent.
     var mayRepeat = false
 
     /// A request about an object, or about the bucket.
@@ -24,12 +24,12 @@ struct S3Request: Sendable {
         mayRepeat = method == "GET" || method == "HEAD"
     }
 
-    /// Whether an answer of success is one of S3's. What has a body is looked at where it is read; the others have something of
-    /// their own as well that no portal's page has.
+    /// Whether a successful answer comes from S3. Bodies are checked where they are read; the other answers have
+    /// headers that the page of a captive portal lacks.
     func isDone(by answer: HTTPAnswer) -> Bool {
         guard key != nil else { return true }
         switch method {
-        // A copy answers a document.
+        // The answer to a copy is a document.
         case "PUT" where !headers.contains { $0.name == "x-amz-copy-source" }:
             return EntityTag.value(answer.head["etag"] ?? "") != nil
         case "DELETE": return answer.body.isEmpty && answer.head["content-type"]?.hasPrefix("text/html") != true
@@ -68,17 +68,17 @@ struct S3Complaint: Hashable, Sendable {
         S3Address.isPlain(text) && text.utf8.count <= 40 ? text : nil
     }
 
-    /// For users: what the server answered.
+    /// The server's answer, for users.
     var words: String {
         code.isEmpty ? "the server answers \(status)" : message.isEmpty ? code : "\(code): \(message)"
     }
 }
 
-/// Why a request has not done what it is for.
+/// Why a request failed.
 enum S3Error: Error {
     case complaint(S3Complaint)
     case failure(ServerFailure)
-    /// Nothing came for as long as was waited.
+    /// No bytes came within the timeout.
     case silence(String)
     case contentsEndEarly
     case unwanted

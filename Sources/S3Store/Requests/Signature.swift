@@ -1,21 +1,21 @@
 import HTTPClient
 
-/// Signatures of version 4 of Amazon's, over the method, the path, the query and all headers of a request.
+/// Amazon's signatures, version 4, over the method, the path, the query and all headers of a request.
 struct Signature {
-    /// What stands for the hash of a body that is not hashed: TLS vouches for it.
+    /// Replaces the hash of a body that is not hashed, because TLS protects it.
     static let unsigned = "UNSIGNED-PAYLOAD"
 
     let credentials: S3Credentials
     let region: String
-    /// As `20130524T000000Z`.
+    /// In the form `20130524T000000Z`.
     let moment: String
 
     private var day: Substring { moment.prefix(8) }
     private var scope: String { "\(day)/\(region)/s3/aws4_request" }
 
-    /// The headers of a request with what signs them.
+    /// The headers of a request, with the signature.
     /// - Parameters:
-    ///   - path: Percent-encoded, from the host on.
+    ///   - path: Percent-encoded, everything after the host.
     ///   - query: Percent-encoded names and values.
     ///   - payload: The hash of the body, or ``unsigned``.
     func signed(
@@ -44,7 +44,7 @@ struct Signature {
         return all
     }
 
-    /// A query as it is sent and signed: sorted.
+    /// A query in the form that is sent and signed: sorted.
     static func joined(_ query: [(name: String, value: String)]) -> String {
         query.sorted { ($0.name, $0.value) < ($1.name, $1.value) }.map { "\($0.name)=\($0.value)" }
             .joined(separator: "&")
@@ -56,7 +56,7 @@ struct Signature {
         }
     }
 
-    /// Spaces are as one.
+    /// Consecutive spaces count as one.
     private static func collapsed(_ value: String) -> String {
         value.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ")
     }

@@ -7,17 +7,17 @@ final class KnownObjects: Sendable {
     struct Note: Hashable, Sendable {
         var tag: String
         var size: Int64
-        /// As the listing writes it.
+        /// As text, like in the listing.
         var modified: String
         var kind: PathKind
         var attributes: PathAttributes
     }
 
-    /// Of about 300 bytes each.
+    /// Each takes about 300 bytes.
     private static let most = 50_000
     private let notes = Locked<[[UInt8]: Note]>([:])
 
-    /// What an object of a listing is; nil where it was not seen in this state.
+    /// The metadata of a listed object; nil if it was not seen in this state.
     func note(_ object: ListAnswer.Object) -> Note? {
         notes.withLock { notes in
             guard let note = notes[object.key], note.tag == object.tag, note.size == object.size,

@@ -2,39 +2,42 @@ import Foundation
 import HTTPClient
 import Threads
 
-/// What calls that failed have left in the bucket: it is nobody's, and goes when the server is reached again, also by the next
+/// The remains of failed calls in the bucket, which are removed when the server is reached again, also by the next
 /// process.
 final class Leftovers: Sendable {
     enum One: Hashable, Sendable, Codable {
-        /// A folder's move that was begun: its note, which is good as long as something is left to move.
+        /// The note of an unfinished move of a folder; it is valid as long as something is left to move.
         case move(note: [UInt8], from: [UInt8])
-        /// An upload in parts that was begun, or may have been, and not ended: parts cost their owner room.
+        /// A multipart upload that was begun, or may have been, and not ended: its parts take storage that the owner
+        /// pays for.
         case upload(MultipartUpload.Name)
     }
 
     private struct State {
         var ones: Set<One> = []
-        /// Those of calls that are under way.
+        /// The entries of calls in flight.
         var current: Set<One> = []
         var isFirst = true
     }
 
-    /// Seconds after which what is in the store's own folder is nobody's: who was away for days goes on with a move.
+    /// Seconds after which an object in the store's internal folder is abandoned: long enough to continue a move after
+    /// days offline.
     static let age: Int64 = 7 * 86_400
 
     private let state: Locked<State>
     private let path: String?
 
-    /// - Parameter folder: Where they are noted for the next process; nil for nowhere.
+    /// - Parameter folder: Where they are noted for the next process; nil if they are not.
     init(folder: String?) {
         path = folder.map { $0 + "/leftovers.json" }
-        // What cannot be read is not known any more: the notes go in time, and of uploads a rule of the bucket's may tell.
+        // If it can't be read, they are forgotten: notes are removed when they are old, and uploads by a rule of the
+        // bucket if it has one.
         let data = path.flatMap { try? Data(contentsOf: URL(filePath: $0)) }
         let ones = data.flatMap { try? JSONDecoder().decode(Set<One>.self, from: $0) }
         state = Locked(State(ones: ones ?? []))
     }
 
-    /// Notes what a call of now leaves when it ends here.
+    /// Notes what a call in flight would leave if the process ended now.
     func add(_ one: One) {
         change { state in
             state.ones.insert(one)
@@ -42,7 +45,7 @@ final class Leftovers: Sendable {
         }
     }
 
-    /// It is there no more.
+    /// It was removed.
     func remove(_ one: One) {
         change { state in
             state.ones.remove(one)
@@ -50,13 +53,13 @@ final class Leftovers: Sendable {
         }
     }
 
-    /// Its call has ended, and it is left.
+    /// Its call has ended, and it remains.
     func leave(_ one: One) { state.withLock { _ = $0.current.remove(one) } }
 
-    /// Those of no call that is under way.
+    /// The entries without a call in flight.
     var left: [One] { state.withLock { Array($0.ones.subtracting($0.current)) } }
 
-    /// Whether this has not been asked before.
+    /// True at the first call only.
     var isFirst: Bool {
         state.withLock { state in
             defer { state.isFirst = false }
@@ -64,7 +67,7 @@ final class Leftovers: Sendable {
         }
     }
 
-    /// Uploads of a key that are under way.
+    /// The uploads of a key in flight.
     func current(_ key: [UInt8]) -> [MultipartUpload.Name] {
         state.withLock { state in
             state.current.compactMap { one in
@@ -79,26 +82,27 @@ final class Leftovers: Sendable {
             let before = state.ones
             body(&state)
             guard let path, state.ones != before, let data = try? JSONEncoder().encode(state.ones) else { return }
-            // A disk that cannot take it is no reason to stop.
+            // A failure to write is ignored.
             try? data.write(to: URL(filePath: path), options: .atomic)
         }
     }
 }
 
 extension S3Storage {
-    /// Has what was left go, as far as the server does it: after a change, for then the server is there and takes some.
+    /// Removes the remains, as far as possible. Called after a successful change: then the server is reachable and
+    /// writable.
     func clearLeftovers() async {
         for one in leftovers.left { await clear(one) }
         if leftovers.isFirst { await clearOld() }
     }
 
-    /// Removes one that is left; what fails is left for later.
+    /// Removes one of them; after a failure it is tried again later.
     func clear(_ one: Leftovers.One) async {
         do throws(CallError) {
             switch one {
             case .move(let note, let from):
                 let isThere = try await get { () async throws(S3Error) in try await connection.isAny(from) }
-                // It goes on when the call is made again.
+                // It continues when the call is repeated.
                 if isThere, try await get({ () async throws(S3Error) in try await connection.object(note) }) != nil {
                     return leftovers.leave(one)
                 }
@@ -119,7 +123,7 @@ extension S3Storage {
         _ = try await get { () async throws(S3Error) in try await connection.send(sent) }
     }
 
-    /// Ends an upload. Of one whose beginning was not answered its key is known, and when that was.
+    /// Aborts an upload. If its beginning was not answered, only its key and its time are known.
     private func isEnded(_ name: MultipartUpload.Name) async throws(CallError) -> Bool {
         var identifiers = [name.identifier].compactMap(\.self)
         if name.identifier == nil {
@@ -128,7 +132,7 @@ extension S3Storage {
                 try await connection.uploads(of: name.key, since: name.begin - 120)
             }
             let current = leftovers.current(name.key)
-            // One that begins now may be one of them.
+            // An upload that begins now may be one of them.
             guard current.allSatisfy({ $0.identifier != nil }) else { return false }
             identifiers = begun.filter { identifier in !current.contains { $0.identifier == identifier } }
         }
@@ -139,7 +143,7 @@ extension S3Storage {
         return true
     }
 
-    /// Removes what processes that died have left in the store's own folder, when it has become old.
+    /// Removes old objects of dead processes from the store's internal folder.
     private func clearOld() async {
         do throws(CallError) {
             for name in ["move-", "trial-"] {
@@ -151,7 +155,7 @@ extension S3Storage {
                 }
             }
         } catch {
-            // It is old then, too.
+            // It is then old too.
             return
         }
     }

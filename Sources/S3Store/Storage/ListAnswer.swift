@@ -2,22 +2,22 @@ import HTTPClient
 import HTTPStorage
 import PercentEncoding
 
-/// A page of `ListObjectsV2`, checked as far as it can be.
+/// A page of `ListObjectsV2`, validated as far as possible.
 struct ListAnswer {
     struct Object {
         var key: [UInt8]
         var tag: String
         var size: Int64
-        /// As the server writes it.
+        /// As text, like in the answer.
         var modified: String
     }
 
     var objects: [Object] = []
     var prefixes: [[UInt8]] = []
-    /// What leads to the next page; nil for the last.
+    /// The token of the next page; nil for the last.
     var next: String?
 
-    /// Bytes of what leads to a next page.
+    /// The maximum length of the token of the next page, in bytes.
     private static let longestToken = 8_192
 
     /// - Returns: Nil if it is not a complete, valid page.
@@ -29,7 +29,7 @@ struct ListAnswer {
             guard let text = element?.text else { return nil }
             return isEncoded ? PercentText.decoded(text, plusIsSpace: true) : Array(text.utf8)
         }
-        // Some encode keys and not what was asked for.
+        // Some servers encode the keys but not the repeated request.
         guard (root["Prefix"]?.bytes ?? []) == prefix || bytes(root["Prefix"]) == prefix else { return nil }
         for element in root.children {
             switch element.name {

@@ -24,7 +24,7 @@ extension S3Error {
         }
     }
 
-    /// What it means for a call about a path.
+    /// The storage's error for a call about a path.
     func meaning(_ address: S3Address, _ path: StoragePath, isChange: Bool) -> PathStorageError {
         guard case .complaint(let complaint) = self else {
             switch self {
@@ -67,7 +67,7 @@ extension S3Error {
 }
 
 extension S3Complaint {
-    /// What is wrong with the keys, where that is what it is about.
+    /// What is wrong with the keys, if that is the cause.
     var login: String? {
         switch code {
         case "SignatureDoesNotMatch": "the server rejects this secret key"
@@ -80,7 +80,7 @@ extension S3Complaint {
         }
     }
 
-    /// Whether it is a matter of waiting.
+    /// Whether it is transient.
     var isBusy: Bool {
         status == 429 || status == 503 || status == 409
             || ["SlowDown", "RequestLimitExceeded", "Throttling", "TooManyRequests"].contains(code)

@@ -29,7 +29,7 @@ extension S3Storage {
         return entry
     }
 
-    /// Writes the object that represents a folder: its attributes, and its existence while it is empty.
+    /// Writes the object that represents a folder: it has its attributes, and keeps it while it is empty.
     private func putMarker(
         _ path: StoragePath, _ attributes: PathAttributes, _ former: StoredObject? = nil, isNew: Bool
     ) async throws(CallError) {
@@ -89,7 +89,7 @@ extension S3Storage {
         }
     }
 
-    /// Copies the object onto itself, so that the content is the current one, whoever wrote it.
+    /// Copies the object onto itself, so that the content is the current one, even if another client wrote it.
     private func set(
         _ attributes: PathAttributes, _ path: StoragePath, _ object: StoredObject
     ) async throws(CallError) {
@@ -104,8 +104,9 @@ extension S3Storage {
     // MARK: Copies
 
     /// Copies an object on the server.
-    /// - Parameter metadata: What the copy has instead of the object's; nil for the same.
-    /// - Returns: The copy's tag, where the server says it. Not every server tests that the object is still the one that was looked at.
+    /// - Parameter metadata: Replaces the metadata; nil keeps the object's.
+    /// - Returns: The copy's ETag, if the server reports it. Some servers do not check that the object is still the one
+    ///   that was read.
     @discardableResult
     func copy(
         _ source: [UInt8], _ object: StoredObject, to target: [UInt8], metadata: [String: String]?,
@@ -161,7 +162,7 @@ extension S3Storage {
         }
     }
 
-    /// Removes an object that was just looked at, and keeps the folder above.
+    /// Removes an object that was just read, and keeps its folder.
     func removeObject(_ path: StoragePath, _ object: StoredObject) async throws(CallError) {
         try await keepFolder(above: path)
         var request = S3Request("DELETE", keys.key(path))

@@ -31,7 +31,7 @@ extension S3Storage {
             try await connection.list(key, isDeep: false, from: token)
         }
         if isFirst, folder != .root, answer.objects.isEmpty, answer.prefixes.isEmpty {
-            // Not even the folder's own object is there.
+            // Not even the folder's own object exists.
             throw .storage(.notFound)
         }
         var entries: [PathEntry] = []
@@ -46,7 +46,7 @@ extension S3Storage {
             }
         }
         for prefix in answer.prefixes {
-            // Where a file has the same name, that is what is shown.
+            // A file of the same name takes precedence.
             guard prefix.last == UInt8(ascii: "/"), let name = keys.name(Array(prefix.dropLast()), in: key),
                 names.insert(name).inserted
             else { continue }
@@ -62,7 +62,7 @@ extension S3Storage {
             isSettled: true)
     }
 
-    /// Asks for what a listing does not tell.
+    /// Requests the metadata that a listing lacks.
     private func looked(
         _ objects: [(FileName, ListAnswer.Object)], in folder: StoragePath
     ) async throws(CallError) -> [PathEntry] {
@@ -71,7 +71,7 @@ extension S3Storage {
 
     private func looked(_ path: StoragePath, _ listed: ListAnswer.Object) async -> Result<PathEntry?, CallError> {
         do throws(CallError) {
-            // Gone since it was listed.
+            // It was removed since the listing.
             guard let object = try await head(path) else { return .success(nil) }
             let entry = try await entry(path, object)
             if object.isAged, object.tag == listed.tag, object.size == listed.size,

@@ -8,7 +8,7 @@ extension S3Connection {
     /// - Parameters:
     ///   - isDeep: Whether keys with a slash after the prefix are listed themselves, rather than combined up to the
     ///     slash.
-    ///   - token: What led here; nil for the first page.
+    ///   - token: The token of this page; nil for the first page.
     func list(
         _ prefix: [UInt8], isDeep: Bool, from token: String?, most: Int = 1_000
     ) async throws(S3Error) -> ListAnswer {
@@ -33,7 +33,7 @@ extension S3Connection {
         do throws(S3Error) { answer = try await send(S3Request("HEAD", key)) } catch {
             guard case .complaint(let complaint) = error else { throw error }
             if complaint.status == 404 { return nil }
-            // An answer to HEAD has no reasons: a listing does.
+            // An answer to HEAD contains no reason; a listing does.
             if complaint.status == 403 || complaint.status == 400 {
                 _ = try await list(key, isDeep: true, from: nil, most: 1)
             }
@@ -45,7 +45,7 @@ extension S3Connection {
         return object
     }
 
-    /// An object's metadata. Nil is proof that there is none: it would have been the first in a valid listing.
+    /// An object's metadata. Nil proves that there is none: it would have been the first in a valid listing.
     func object(_ key: [UInt8]) async throws(S3Error) -> StoredObject? {
         if let object = try await head(key) { return object }
         guard try await list(key, isDeep: true, from: nil, most: 1).objects.first?.key != key else {
@@ -54,7 +54,7 @@ extension S3Connection {
         return nil
     }
 
-    /// Whether any key begins with this; a proof where none does.
+    /// Whether any key begins with this; false is a proof.
     func isAny(_ prefix: [UInt8]) async throws(S3Error) -> Bool {
         let page = try await list(prefix, isDeep: true, from: nil, most: 1)
         return !page.objects.isEmpty
@@ -67,7 +67,7 @@ extension S3Storage {
         return try await call(path, isChange: false) { () async throws(CallError) in try await self.look(path) }
     }
 
-    /// What is at a path.
+    /// The entry at a path.
     func look(_ path: StoragePath) async throws(CallError) -> PathEntry? {
         if path == .root {
             _ = try await get { () async throws(S3Error) in try await connection.isAny(keys.base) }
@@ -77,12 +77,12 @@ extension S3Storage {
         return try await folder(path)
     }
 
-    /// The metadata of the object at a path. Nil is proof that there is none.
+    /// The metadata of the object at a path. Nil proves that there is none.
     func head(_ path: StoragePath) async throws(CallError) -> StoredObject? {
         try await get { () async throws(S3Error) in try await connection.object(keys.key(path)) }
     }
 
-    /// The folder at a path. Nil is proof that there is none.
+    /// The folder at a path. Nil proves that there is none.
     func folder(_ path: StoragePath) async throws(CallError) -> PathEntry? {
         let key = keys.folder(path)
         let page = try await get { () async throws(S3Error) in
@@ -90,14 +90,14 @@ extension S3Storage {
         }
         guard let first = page.objects.first else { return nil }
         var entry = PathEntry(path: path, kind: .folder)
-        // What is first of all that begins with its key is the folder's own object, if it has one.
+        // The folder's own object, if it has one, is the first of all keys with its prefix.
         guard first.key == key else { return entry }
         let marker = try await get { () async throws(S3Error) in try await connection.object(key) }
         entry.attributes = marker?.attributes(isFolder: true) ?? PathAttributes()
         return entry
     }
 
-    /// An entry of an object.
+    /// The entry for an object.
     func entry(_ path: StoragePath, _ object: StoredObject) async throws(CallError) -> PathEntry {
         let attributes = object.attributes(isFolder: false)
         guard object.isSymlink else {
@@ -109,7 +109,7 @@ extension S3Storage {
         request.longestAnswer = 4_096
         let sent = request
         let answer = try await get { () async throws(S3Error) in try await connection.send(sent) }
-        // Another may have written it since, and what is no object of S3's is no target.
+        // Another client may have written it since, and an invalid object is not a target.
         guard StoredObject(answer.head)?.tag == object.tag, answer.body.count == object.size else {
             throw strange(path)
         }

@@ -11,8 +11,8 @@ extension S3Storage {
         return try await call(path, isChange: true) { () async throws(CallError) in
             if let object = try await self.head(path) {
                 guard object.isSymlink == (version == nil), version == nil || object.tag == version else {
-                    // An attempt that was cut may have copied what is there now. A copy with another tag may be of what was there
-                    // before, and the only one of it.
+                    // An interrupted attempt may have copied the current object. A copy with another ETag may be of a
+                    // former object, and its only copy.
                     if let version {
                         let origin = self.origin(self.keys.key(path), version)
                         try await self.takeBack(self.keys.key(target), origin, copyOf: object.tag)
@@ -66,10 +66,10 @@ extension S3Storage {
         String(Hash.hexadecimal(Hash.sha256(key + [0] + Array(tag.utf8) + [0] + Array(mover.utf8))).prefix(32))
     }
 
-    /// Removes the original, unless it was changed while it was copied. If it is gone, another client removed or moved it: then the
-    /// copy is taken back, so that it is not at two places.
-    /// - Parameter origin: That of a copy that this call made; nil for one of an earlier call, whose removal may have arrived
-    ///   only now, and for one that may not be of this object. They stay.
+    /// Removes the original, unless it was changed during the copy. If it is gone, another client removed or moved it:
+    /// then the copy is removed, so that the object is not at two places.
+    /// - Parameter origin: The origin of a copy that this call made. Nil for a copy that stays: one of an earlier call,
+    ///   whose removal may have arrived only now, or one that may not be of this object.
     private func removeMoved(
         _ path: StoragePath, _ object: StoredObject, to target: StoragePath, _ origin: String?
     ) async throws(CallError) {
@@ -82,7 +82,8 @@ extension S3Storage {
         do throws(CallError) { try await removeObject(path, now) } catch .storage(.changed) { return }
     }
 
-    /// The copy is of what was looked at, or of what another wrote there since: that is not to be at two places.
+    /// The copy is of the object that was read, or of one that another client wrote since: it must not be at two
+    /// places.
     private func expectSame(
         _ path: StoragePath, _ object: StoredObject, copiedTo target: StoragePath, _ origin: String
     ) async throws(CallError) {
@@ -91,11 +92,11 @@ extension S3Storage {
         throw .storage(.changed(try await entry(path, now)))
     }
 
-    /// Removes a copy that a move of this store made. What is not known to be one stays: rather two copies than none.
-    /// - Parameter tag: Of what is at the source, or was there and another removed. The copy's tag differs where it was uploaded or
-    ///   encrypted otherwise.
+    /// Removes a copy that a move of this store made. A copy of unknown origin stays: two copies are better than none.
+    /// - Parameter tag: The ETag of the source, or of a source that another client removed. The copy's ETag differs if
+    ///   it was uploaded or encrypted differently.
     private func takeBack(_ copy: [UInt8], _ origin: String, copyOf tag: String) async throws(CallError) {
-        // Elsewhere another's copy may be replaced by this one, and what it was of removed.
+        // On other servers, another client's copy may be replaced by this one, and its original removed.
         guard abilities.createsExclusively else { return }
         let made = try await get { () async throws(S3Error) in try await connection.object(copy) }
         guard let made, made.tag == tag, made.metadata["replica-moved"] == origin else { return }
@@ -106,7 +107,7 @@ extension S3Storage {
         do throws(CallError) {
             _ = try await get { () async throws(S3Error) in try await connection.send(sent) }
         } catch {
-            // Another has replaced it by now.
+            // Another client has replaced it by now.
             guard case .request(let failure) = error, failure.isPreconditionFailed || failure.isNotFound else {
                 throw error
             }
@@ -117,11 +118,11 @@ extension S3Storage {
 
     private func moveFolder(_ path: StoragePath, to target: StoragePath) async throws(CallError) -> PathEntry {
         let (from, to) = (keys.folder(path), keys.folder(target))
-        // A note of the store's own: by it the next attempt knows that what is at the target is what the last one copied.
+        // An internal note: it tells the next attempt that the objects at the target were copied by the last one.
         let note = keys.own("move-" + Hash.hexadecimal(Hash.sha256(from + [0] + to)).prefix(40))
         let begun = try await get { () async throws(S3Error) in try await connection.object(note) }
-        // If this call is repeated after a failure, it may find everything moved, and then write no note that could be
-        // removed later.
+        // If this call is repeated after a failure, everything may have been moved; then it must not write a note that
+        // no later call removes.
         let left = Leftovers.One.move(note: note, from: from)
         leftovers.add(left)
         do throws(CallError) {
@@ -145,7 +146,7 @@ extension S3Storage {
         return entry
     }
 
-    /// Copies all that is in a folder, and then removes it there.
+    /// Copies everything in a folder, and then removes the originals.
     private func moveAll(_ from: [UInt8], _ to: [UInt8]) async throws(CallError) {
         let there = Set(try await all(to).map(\.key))
         let copied = try await inParallel(try await all(from)) { object -> Result<([UInt8], String?), CallError> in
@@ -159,8 +160,8 @@ extension S3Storage {
         try await removeCopied(Dictionary(copied) { $1 }, from, to)
     }
 
-    /// - Parameter there: What was at the target before.
-    /// - Returns: The tag of what is copied; nil for what was gone, and where another is at the target.
+    /// - Parameter there: The objects that were at the target before.
+    /// - Returns: The ETag of the copied object; nil if it was gone, or another object is at the target.
     private func copyBelow(
         _ object: ListAnswer.Object, _ target: [UInt8], _ there: Set<[UInt8]>
     ) async throws(CallError) -> String? {
@@ -179,7 +180,7 @@ extension S3Storage {
                 object.key, now, to: target, metadata: metadata,
                 condition: abilities.createsExclusively ? [("If-None-Match", "*")] : [])
         } catch {
-            // Another has written at the target, or at the source, since the listing.
+            // Another client has written to the target or the source since the listing.
             guard case .request(let failure) = error, failure.isPreconditionFailed else { throw error }
             return try await isCopy(target, of: now, origin) == true ? now.tag : nil
         }
@@ -191,13 +192,14 @@ extension S3Storage {
         return nil
     }
 
-    /// - Returns: Whether what is there is a copy that this store made; nil where nothing is.
+    /// - Returns: Whether the object is a copy that this store made; nil if there is none.
     private func isCopy(_ target: [UInt8], of object: StoredObject, _ origin: String) async throws(CallError) -> Bool? {
         let there = try await get { () async throws(S3Error) in try await connection.object(target) }
         return there.map { $0.metadata["replica-moved"] == origin && $0.size == object.size }
     }
 
-    /// Also removes objects that are at their new keys unchanged; objects that others put there in the meantime stay.
+    /// Also removes objects that exist unchanged at their new keys; objects that other clients wrote in the meantime
+    /// stay.
     private func removeCopied(_ tags: [[UInt8]: String?], _ from: [UInt8], _ to: [UInt8]) async throws(CallError) {
         let there = Set(try await all(to).map(\.key))
         let left = try await all(from).filter { object in

@@ -13,7 +13,7 @@ extension S3Storage {
             do throws(CallError) { return try await self.fetch(path, version, range, sink) } catch {
                 guard case .request(let failure) = error else { throw error }
                 if failure.isPreconditionFailed { throw .storage(.changed(try await self.look(path))) }
-                // There is nothing where the range begins.
+                // The range begins after the end.
                 guard case .complaint(let complaint) = failure, complaint.status == 416 else { throw error }
                 return try await self.readable(path, version)
             }
@@ -37,7 +37,7 @@ extension S3Storage {
         if let range { request.headers.append(("Range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)")) }
         if let version { request.headers.append(("If-Match", "\"\(version)\"")) }
         request.sink = { bytes, head in intake.take(bytes, head) }
-        // A sink is given each byte once.
+        // A sink gets each byte only once.
         request.mayRepeat = false
         let sent = request
         let answer: HTTPAnswer

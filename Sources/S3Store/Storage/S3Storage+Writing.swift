@@ -18,7 +18,7 @@ extension S3Storage {
         }
     }
 
-    /// The bits of a mode that say what kind of file it is.
+    /// The type bits of a mode.
     static let (file, folder, symlink): (UInt32, UInt32, UInt32) = (0o100000, 0o040000, 0o120000)
 
     private func create(
@@ -26,7 +26,7 @@ extension S3Storage {
     ) async throws(CallError) -> PathEntry {
         try await makeRoom(for: path)
         let isParted = isParted(contents.size, isCreate: true)
-        // Where no condition is tested, this look is all there is.
+        // If the server tests no condition, this check is the only one.
         if !abilities.createsExclusively || isParted && !abilities.completesConditionally,
             let object = try await head(path)
         {
@@ -68,7 +68,7 @@ extension S3Storage {
         }
     }
 
-    /// Looks whether something can be made at a path: the folder above is there, and no folder has its name.
+    /// Checks whether an entry can be created at a path: its parent exists, and no folder has its name.
     func makeRoom(for path: StoragePath) async throws(CallError) {
         guard let parent = path.parent else { throw .storage(.taken(nil)) }
         async let own = isFolder(path)
@@ -93,7 +93,7 @@ extension S3Storage {
 
     // MARK: Sending
 
-    /// What an object is given, and when it may be put there.
+    /// The headers of an object, and the condition for writing it.
     private struct Draft {
         var headers: [(name: String, value: String)]
         var condition: [(name: String, value: String)]
@@ -108,7 +108,7 @@ extension S3Storage {
         } else {
             var request = S3Request("PUT", keys.key(path))
             request.headers = draft.headers + draft.condition
-            // An empty one is read from no file.
+            // An empty content needs no file.
             request.body = contents.size == 0 ? .none : .file(contents.file.rawValue, 0..<contents.size)
             (request.sent, request.longestSilence) = (contents.progress, 120)
             let sent = request
@@ -118,7 +118,8 @@ extension S3Storage {
         guard let object = try await head(path) else {
             throw .storage(.unreachable("\(path): it disappeared right after it was written"))
         }
-        // Another client may have been as quick: its content under the version of ours would never be looked at again.
+        // Another client may have written at the same time: its content would be recorded under our version and never
+        // be fetched.
         guard object.isWritten(tag: tag, size: contents.size) else {
             throw .storage(.unreachable("\(path): another client has written it since"))
         }
@@ -141,7 +142,7 @@ extension S3Storage {
         }
     }
 
-    /// Begins an upload in parts, and ends it when it is not completed: now, or when the server is reached again.
+    /// Begins a multipart upload, and aborts it if it is not completed: now, or when the server is reached again.
     func uploading(
         _ key: [UInt8], _ headers: [(name: String, value: String)],
         _ body: (MultipartUpload) async throws(S3Error) -> String?
@@ -165,8 +166,8 @@ extension S3Storage {
         }
     }
 
-    /// Makes all parts, some at a time.
-    /// - Returns: Their tags, in order.
+    /// Uploads all parts, several at a time.
+    /// - Returns: Their ETags, in order.
     func inParts(
         _ parts: [Range<Int64>], _ body: @escaping @Sendable (Int, Range<Int64>) async throws(S3Error) -> String
     ) async throws(S3Error) -> [String] {
@@ -198,7 +199,7 @@ extension S3Storage {
 }
 
 extension TransferLimits {
-    /// Where the parts of so many bytes begin and end.
+    /// The ranges of the parts of a content of this size.
     func parts(of size: Int64) -> [Range<Int64>] {
         let least = (size + MultipartUpload.mostParts - 1) / MultipartUpload.mostParts
         let mebibyte: Int64 = 1 << 20
@@ -207,7 +208,7 @@ extension TransferLimits {
     }
 }
 
-/// How much of all parts has gone out.
+/// How many bytes of all parts have been sent.
 private final class PartProgress: Sendable {
     private let counts = Locked<[Int: Int64]>([:])
     private let report: @Sendable (Int64) -> Void

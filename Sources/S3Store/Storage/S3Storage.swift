@@ -3,12 +3,13 @@ package import HTTPStorage
 package import PathStore
 import ReplicaModel
 
-/// The storage of a bucket, in the layout that every other tool reads: an object for each file, under its own path.
+/// The storage of a bucket, in the layout that all other tools use: an object for each file, under its path.
 ///
-/// After an interruption, a file is complete or unchanged: a server shows an object only when all of it has arrived.
-/// Operations that S3 lacks, above all moves, are a copy followed by a removal (docs/decisions/s3-store.md).
+/// After an interruption, a file is complete or unchanged: a server shows an object only when it has arrived
+/// completely. Operations that S3 lacks, above all moves, are a copy followed by a removal
+/// (docs/decisions/s3-store.md).
 ///
-/// Large: every call of a storage, a file for each group of them.
+/// Large: all calls of a storage, with a file for each group.
 package final class S3Storage: PathStorage {
     package let properties: PathStorageProperties
     let connection: S3Connection
@@ -18,7 +19,7 @@ package final class S3Storage: PathStorage {
     let listings = OpenListings()
     let limits: TransferLimits
     let leftovers: Leftovers
-    /// What its copies are marked with, so that they are told from those of other machines.
+    /// The mark of its copies, which distinguishes them from those of other machines.
     let mover: String
 
     private init(
@@ -31,10 +32,10 @@ package final class S3Storage: PathStorage {
         mover = MoverIdentity.kept(in: memory?.folder)
     }
 
-    /// Looks whether the bucket is there and may be read, and tries what the server can do.
+    /// Checks that the bucket exists and can be read, and tests the server's features.
     /// - Parameters:
-    ///   - memory: What is known of the server; nil for nothing.
-    ///   - find: Finds the account, now and again when the server does not take it any more.
+    ///   - memory: The recorded features of servers; nil if there are none.
+    ///   - find: Finds the account; called again when the server rejects it.
     package static func open(
         _ address: S3Address, limits: TransferLimits = TransferLimits(), memory: AbilityMemory<ServerAbilities>? = nil,
         find: @escaping @Sendable () throws(ServerFailure) -> S3Account
@@ -56,22 +57,22 @@ package final class S3Storage: PathStorage {
         }
     }
 
-    /// How many requests have ended: more and more as long as it is at work.
+    /// The number of finished requests, which grows as long as it makes progress.
     package var steps: UInt64 { connection.count }
 
-    /// Ends all that is under way; every later call is ``PathStorageError/cancelled``.
+    /// Cancels all requests in flight; every later call is ``PathStorageError/cancelled``.
     package func close() { connection.close() }
 
     /// S3 has no notifications.
     package func signals() -> AsyncStream<StoragePath?> { AsyncStream { $0.finish() } }
 
-    /// What a server has answered is durable.
+    /// Acknowledged changes are durable.
     package func makeDurable() async throws(PathStorageError) {}
 
     // MARK: Errors
 
     /// Makes a call and translates its errors.
-    /// - Parameter path: What it is about, for messages.
+    /// - Parameter path: The path concerned, for messages.
     func call<Value: Sendable>(
         _ path: StoragePath, isChange: Bool, _ body: () async throws(CallError) -> Value
     ) async throws(PathStorageError) -> Value {
@@ -87,36 +88,36 @@ package final class S3Storage: PathStorage {
         }
     }
 
-    /// What a request answers.
+    /// The answer to a request.
     func get<Value>(_ body: () async throws(S3Error) -> Value) async throws(CallError) -> Value {
         do throws(S3Error) { return try await body() } catch { throw .request(error) }
     }
 
-    /// That an answer is not what S3 answers: it proves nothing.
+    /// The error for an answer that is not from S3: it proves nothing.
     func strange(_ path: StoragePath) -> CallError {
         .storage(.unreachable("\(path): the server's answer is not a valid S3 answer"))
     }
 }
 
-/// How a part of a call ended.
+/// The outcome of a part of a call.
 enum CallError: Error {
     case storage(PathStorageError)
     case request(S3Error)
 }
 
-/// How much goes at a time.
+/// The sizes and the concurrency of transfers.
 package struct TransferLimits: Sendable {
-    /// Bytes from which on a file is sent in parts, and those of a part.
+    /// The size in bytes from which a file is sent in parts, and the size of a part.
     package var (parted, part): (Int64, Int64) = (32 << 20, 16 << 20)
-    /// Bytes of the largest file that is sent in one piece where parts can't be put together on a condition.
+    /// The maximum size in bytes of a file that is sent in one request if parts can't be completed conditionally.
     package var whole: Int64 = 256 << 20
-    /// Bytes of the largest object that one request copies.
+    /// The maximum size in bytes of an object that one request copies.
     package var copied: Int64 = 5 << 30
-    /// Parts that are under way at a time.
+    /// The number of parts in flight.
     package var together = 4
-    /// Seconds without a byte in either direction after which any request fails.
+    /// The timeout of a request without a byte in either direction, in seconds.
     package var patience = 300
-    /// How often a request goes out that may be made again, at most.
+    /// The maximum number of attempts of a request that may be repeated.
     package var attempts = 4
 
     package init() {}

@@ -2,23 +2,24 @@ import Glibc
 import HTTPClient
 import PathStore
 
-/// What a server does with conditions: tried on an object of the store's own, for servers that ignore one answer as if it held.
+/// How a server handles conditions: tested with an internal object, because servers that ignore a condition answer as
+/// if it held.
 package struct ServerAbilities: Hashable, Sendable, Codable {
-    /// How a server wants the ETag of a condition.
+    /// The form of the ETag in a condition.
     enum TagForm: String, Hashable, Sendable, Codable {
         case quoted, bare
     }
 
     /// `If-None-Match: *` on PUT.
     var createsExclusively = false
-    /// `If-Match` on PUT; nil where it is not tested.
+    /// `If-Match` on PUT; nil if it is not checked.
     var replaceForm: TagForm?
     /// `If-Match` on DELETE.
     var removesConditionally = false
-    /// Both where the parts of an upload are put together.
+    /// Both when a multipart upload is completed.
     var completesConditionally = false
 
-    /// What a storage with these can do.
+    /// The properties of a storage with these features.
     var properties: PathStorageProperties {
         var properties = PathStorageProperties()
         properties.createStrength = createsExclusively ? .atomic : .checked
@@ -29,7 +30,7 @@ package struct ServerAbilities: Hashable, Sendable, Codable {
         return properties
     }
 
-    /// The header by which an object is only replaced when it has this tag; none where that is not tested.
+    /// The header that replaces an object only if it has this ETag; none if the server does not check it.
     func condition(tag: String) -> [(name: String, value: String)] {
         switch replaceForm {
         case .quoted: [("If-Match", "\"\(tag)\"")]
@@ -38,7 +39,7 @@ package struct ServerAbilities: Hashable, Sendable, Codable {
         }
     }
 
-    /// Tries it. Where nothing may be written, the least is supposed.
+    /// Tests them. If nothing may be written, the safest assumptions are made.
     static func tried(_ connection: S3Connection, _ keys: KeySpace) async throws(S3Error) -> ServerAbilities {
         let trial = ServerTrial(
             connection: connection, key: keys.own("trial-\(getpid())-\(UInt64.random(in: 0 ... .max))"))
@@ -51,18 +52,18 @@ package struct ServerAbilities: Hashable, Sendable, Codable {
     }
 }
 
-/// The object on which a server is tried.
+/// The object for testing a server.
 private struct ServerTrial {
     let connection: S3Connection
     let key: [UInt8]
 
-    /// A tag that no object has.
+    /// An ETag that no object has.
     private static let other = "00000000000000000000000000000000"
     private static let any = (name: "If-None-Match", value: "*")
 
     func run() async throws(S3Error) -> ServerAbilities {
         var abilities = ServerAbilities()
-        // Servers that know the condition take this, others refuse it or go on all the same.
+        // Servers that know the condition accept this; others refuse it or ignore it.
         if try await outcome({ () async throws(S3Error) in try await put([Self.any]) }) == .refused {
             _ = try await put([])
             abilities.createsExclusively = false
@@ -82,7 +83,7 @@ private struct ServerTrial {
         return abilities
     }
 
-    /// How a condition ended.
+    /// The outcome of a condition.
     private enum Outcome {
         case done, failed, refused
     }
@@ -93,7 +94,7 @@ private struct ServerTrial {
             return .done
         } catch {
             if error.isPreconditionFailed { return .failed }
-            // What has no words of S3's is not the server's.
+            // An answer without S3's error code does not come from the server.
             guard case .complaint(let complaint) = error, [400, 501].contains(complaint.status), !complaint.code.isEmpty
             else { throw error }
             return .refused
@@ -117,7 +118,7 @@ private struct ServerTrial {
         return .bare
     }
 
-    /// Whether the parts of an upload are not put together where an object is already.
+    /// Whether completing a multipart upload fails if an object already exists.
     private func completes() async throws(S3Error) -> Bool {
         do throws(S3Error) {
             let upload = try await MultipartUpload.begin(connection, key, [])
@@ -134,7 +135,7 @@ private struct ServerTrial {
             if outcome != .done { await upload.abort() }
             return outcome == .failed
         } catch {
-            // What has no uploads in parts puts none together.
+            // A server without multipart uploads completes none.
             guard case .complaint(let complaint) = error, [400, 403, 404, 405, 501].contains(complaint.status),
                 !complaint.code.isEmpty
             else { throw error }

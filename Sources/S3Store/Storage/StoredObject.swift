@@ -9,13 +9,13 @@ struct StoredObject: Hashable, Sendable {
     /// Without the quotes.
     var tag: String
     var size: Int64
-    /// When it was put there, in seconds since 1970.
+    /// When it was last written, in seconds since 1970.
     var modified: Int64?
-    /// What its writers noted, by names in lower case, without `x-amz-meta-`.
+    /// The metadata of its writers, by lower-case name, without `x-amz-meta-`.
     var metadata: [String: String] = [:]
-    /// What a copy of it has to be given to have it, too.
+    /// The headers that a copy needs to have the same properties.
     var headers: [String: String] = [:]
-    /// Whether it was put there so long ago that a change of it would show in a listing.
+    /// Whether it was written long enough ago that a change would show in a listing.
     var isAged = false
 
     private static let prefix = "x-amz-meta-"
@@ -24,7 +24,7 @@ struct StoredObject: Hashable, Sendable {
         "x-amz-storage-class", "x-amz-website-redirect-location",
     ]
 
-    /// - Parameter size: That of the whole object, where the answer has a part of it.
+    /// - Parameter size: The size of the whole object, if the answer has a part of it.
     /// - Returns: Nil if it is not a valid S3 answer.
     init?(_ head: HTTPHead, size: Int64? = nil) {
         guard let tag = EntityTag.value(head["etag"] ?? ""), let size = size ?? head.contentLength else { return nil }
@@ -45,7 +45,7 @@ struct StoredObject: Hashable, Sendable {
     /// Whether it is a symlink as written by programs that store filesystems in buckets.
     var isSymlink: Bool { size <= 4_096 && (mode ?? 0) & 0o170000 == 0o120000 }
 
-    /// What a copy is to have noted, so that it has the same date: without a note that would be the moment of the copy.
+    /// The metadata of a copy, so that it has the same date: otherwise its date would be that of the copy.
     var lastingMetadata: [String: String] {
         guard metadata["mtime"] == nil, let modified else { return metadata }
         return metadata.merging(["mtime": String(modified)]) { $1 }
@@ -68,7 +68,7 @@ struct StoredObject: Hashable, Sendable {
         return attributes
     }
 
-    /// The headers by which an object is given metadata and what it is to have beside that.
+    /// The headers that set an object's metadata and properties.
     static func headers(
         metadata: [String: String], carried: [String: String]
     ) -> [(name: String, value: String)] {
@@ -76,8 +76,8 @@ struct StoredObject: Hashable, Sendable {
         return own + carried.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
     }
 
-    /// Metadata with these attributes in it; what is nil stays.
-    /// - Parameter type: The bits of a mode that say what kind of file it is.
+    /// The metadata with these attributes; those that are nil stay unchanged.
+    /// - Parameter type: The type bits of a mode.
     static func metadata(
         _ former: [String: String], _ attributes: PathAttributes, type: UInt32
     ) -> [String: String] {

@@ -4,14 +4,14 @@ import PercentEncoding
 
 /// A multipart upload: invisible until it is complete.
 struct MultipartUpload: Sendable {
-    /// By what an upload is known that may be left.
+    /// Identifies an upload that may be left over.
     struct Name: Hashable, Sendable, Codable {
         var key: [UInt8]
         /// Nil until the server has assigned it.
         var identifier: String?
         /// When it was begun, in seconds since 1970 by the server's clock.
         var begin: Int64
-        /// Another for each: two of one key may be begun in one second.
+        /// Different for each: two uploads of one key may begin in the same second.
         var ticket = UInt64.random(in: 0 ... .max)
     }
 
@@ -19,10 +19,10 @@ struct MultipartUpload: Sendable {
     let key: [UInt8]
     let identifier: String
 
-    /// Parts that an upload can have.
+    /// The maximum number of parts of an upload.
     static let mostParts: Int64 = 10_000
 
-    /// - Parameter headers: What the object is to have.
+    /// - Parameter headers: The headers of the object.
     static func begin(
         _ connection: S3Connection, _ key: [UInt8], _ headers: [(name: String, value: String)]
     ) async throws(S3Error) -> MultipartUpload {
@@ -37,7 +37,7 @@ struct MultipartUpload: Sendable {
     }
 
     /// - Parameter number: From 1 on.
-    /// - Returns: The part's tag.
+    /// - Returns: The part's ETag.
     func send(
         _ number: Int, _ body: HTTPRequest.Body, sent: (@Sendable (Int64) -> Void)?
     ) async throws(S3Error) -> String {
@@ -49,7 +49,7 @@ struct MultipartUpload: Sendable {
         return tag
     }
 
-    /// Makes a part of a range of an object.
+    /// Copies a range of an object as a part.
     func copy(_ number: Int, from source: String, _ range: Range<Int64>) async throws(S3Error) -> String {
         var request = S3Request("PUT", key)
         request.query = query(number)
@@ -69,10 +69,10 @@ struct MultipartUpload: Sendable {
         [("partNumber", "\(number)"), ("uploadId", identifier)]
     }
 
-    /// Puts the parts together.
+    /// Completes the upload.
     /// - Parameters:
-    ///   - tags: Of the parts, in order.
-    ///   - condition: What must hold for that.
+    ///   - tags: The ETags of the parts, in order.
+    ///   - condition: The condition header.
     /// - Returns: The ETag of the complete object, if the answer has one.
     @discardableResult
     func complete(_ tags: [String], _ condition: [(name: String, value: String)]) async throws(S3Error) -> String? {
@@ -85,22 +85,22 @@ struct MultipartUpload: Sendable {
         request.body = .bytes(Array("<CompleteMultipartUpload>\(parts.joined())</CompleteMultipartUpload>".utf8))
         request.longestSilence = 300
         let answer = try await connection.send(request)
-        // An answer may begin as a success and end as none.
+        // An answer may begin as a success and end as a failure.
         guard let root = XMLReader.read(answer.body), root.name == "CompleteMultipartUploadResult" else {
             throw connection.error(in: answer)
         }
         return EntityTag.value(root["ETag"]?.text ?? "")
     }
 
-    /// Has the server forget it.
-    /// - Returns: Whether it has.
+    /// Aborts the upload on the server.
+    /// - Returns: Whether that succeeded.
     @discardableResult
     func abort() async -> Bool {
         var request = S3Request("DELETE", key)
         request.query = [("uploadId", identifier)]
         request.mayRepeat = true
         let sent = request
-        // Also for a task that is cancelled.
+        // Also in a cancelled task.
         return await Task {
             do throws(S3Error) { _ = try await connection.send(sent) } catch {
                 guard case .complaint(let complaint) = error else { return false }
@@ -120,7 +120,7 @@ struct MultipartUpload: Sendable {
 }
 
 extension S3Connection {
-    /// The uploads of a key that were begun since a moment, and not ended.
+    /// The unfinished uploads of a key that began after a time.
     func uploads(of key: [UInt8], since moment: Int64) async throws(S3Error) -> [String] {
         var request = S3Request("GET")
         request.query = [
@@ -144,7 +144,7 @@ extension S3Connection {
     /// The error in an answer that began as a success.
     func error(in answer: HTTPAnswer) -> S3Error {
         var complaint = S3Complaint(answer)
-        // The status that the server would have sent, had it known earlier.
+        // The status that the server would have sent if it had known earlier.
         if complaint.code == "PreconditionFailed" { complaint.status = 412 }
         if complaint.code.isEmpty {
             return .failure(.unreachable("the server's answer is not a valid S3 answer"))

@@ -5,14 +5,14 @@ package import HTTPStorage
 import PercentEncoding
 import ReplicaModel
 
-/// Nextcloud's login flow, version 2, by which a program gets a password of its own: a user opens a page in a browser
-/// and confirms, and the program polls until then. All requests go to the given server, whatever its answers say.
+/// Nextcloud's login flow, version 2, which gives a program its own password: a user opens a page in a browser and
+/// confirms, and the program polls until then. All requests go to the given server, even if its answers name another.
 package struct LoginFlow: Sendable {
-    /// What was given.
+    /// The result.
     package struct Granted: Hashable, Sendable {
         package let user: String
         package let password: String
-        /// The URL of the person's files.
+        /// The URL of the user's files.
         package let store: String
     }
 
@@ -57,10 +57,10 @@ package struct LoginFlow: Sendable {
         }
     }
 
-    /// Goes through it.
+    /// Runs the login flow.
     /// - Parameters:
-    ///   - pause: Between two questions.
-    ///   - patience: How long the person has.
+    ///   - pause: The interval between two polls.
+    ///   - patience: How long the user has.
     ///   - show: Called with the page to open.
     package func run(
         pause: Duration = .seconds(2), patience: Duration = .seconds(1_200), show: (String) -> Void
@@ -78,7 +78,7 @@ package struct LoginFlow: Sendable {
         let end = ContinuousClock.now + patience
         var longer = Duration.zero
         while ContinuousClock.now < end {
-            // A cancelled task finds out at its next request.
+            // A cancelled task notices it at its next request.
             try? await Task.sleep(for: min(pause + longer, end - .now))
             longer = .zero
             do throws(ServerFailure) {
@@ -102,7 +102,8 @@ package struct LoginFlow: Sendable {
         address.url(names.map { .init($0) }, isFolder: false)
     }
 
-    /// The URL with the path of one that the server gave, on the server that was named: it may not know by which scheme it is reached.
+    /// The URL on the given server with the path of the server's URL: the server may not know the scheme by which it is
+    /// reached.
     private func own(_ text: String) throws(ServerFailure) -> String {
         guard let url = URLComponents(string: text), url.host?.lowercased() == address.host, url.user == nil,
             url.percentEncodedPath.hasPrefix("/"), text.utf8.count <= 2_048,
@@ -112,7 +113,7 @@ package struct LoginFlow: Sendable {
         return "\(address.isSecure ? "https" : "http")://\(address.server)\(url.percentEncodedPath)\(query)"
     }
 
-    /// - Returns: Nil for 404: not confirmed yet, or no such page.
+    /// - Returns: Nil for 404: not confirmed yet, or the page does not exist.
     private func ask<Value: Decodable>(_ url: String, form: String) async throws(ServerFailure) -> Value? {
         var request = HTTPRequest(
             "POST", url,

@@ -14,43 +14,43 @@ package struct WebDAVAddress: Hashable, Sendable, CustomStringConvertible {
     /// In lower case, without a port; with brackets around an IPv6 address.
     package let host: String
     package let port: UInt16?
-    /// The names of the folder that is the store; none for all of the server.
+    /// The names of the store's folder; empty for the whole server.
     package private(set) var path: [FileName]
     /// A file of certificates instead of the system's.
     package var authorities: String?
-    /// Whether a password may go out as it is without TLS.
+    /// Whether a password may be sent unencrypted without TLS.
     package private(set) var mayShowPassword = false
 
     package var description: String { "\(isSecure ? "davs" : "dav")://\(server)/\(Self.joined(path))" }
 
-    /// All of the server.
+    /// The whole server.
     var root: WebDAVAddress {
         var address = self
         address.path = []
         return address
     }
 
-    /// The host, with its port where it has one.
+    /// The host, with its port if given.
     var server: String { host + (port.map { ":\($0)" } ?? "") }
 
-    /// Whether what is sent there leaves this machine.
+    /// Whether requests leave this machine.
     var isLocal: Bool { host == "localhost" || host == "[::1]" || host.hasPrefix("127.") }
 
     private static func joined(_ names: [FileName]) -> String {
         names.map { PercentText.encoded($0.bytes) }.joined(separator: "/")
     }
 
-    /// The URL of what is at a path below the store's folder.
+    /// The URL of a path below the store's folder.
     /// - Parameters:
-    ///   - isFolder: Whether it gets a slash at its end, as some servers want.
-    ///   - isAbsolute: Whether the names are from the server's root on.
+    ///   - isFolder: Whether it gets a slash at its end, which some servers require.
+    ///   - isAbsolute: Whether the names start at the server's root.
     func url(_ names: [FileName], isFolder: Bool, isAbsolute: Bool = false) -> String {
         let all = isAbsolute ? names : path + names
         let slash = isFolder && !all.isEmpty ? "/" : ""
         return "\(isSecure ? "https" : "http")://\(server)/\(Self.joined(all))\(slash)"
     }
 
-    /// - Parameter rest: What follows `davs://` or `dav://`.
+    /// - Parameter rest: The part after `davs://` or `dav://`.
     package init(_ rest: String, isSecure: Bool) throws(Invalid) {
         self.isSecure = isSecure
         let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)

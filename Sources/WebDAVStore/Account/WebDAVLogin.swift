@@ -2,7 +2,7 @@ import HTTPClient
 package import HTTPStorage
 import PercentEncoding
 
-/// What a person gave to be let in.
+/// The user's credentials.
 package enum WebDAVLogin: Hashable, Sendable {
     case nothing
     case password(user: String, password: String)
@@ -29,7 +29,7 @@ package enum WebDAVLogin: Hashable, Sendable {
         }
     }
 
-    /// It becomes a part of a header.
+    /// It becomes part of a header.
     private static func checked(_ text: String) throws(ServerFailure) -> String {
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw .notAuthenticated("the login contains control characters")
@@ -37,11 +37,11 @@ package enum WebDAVLogin: Hashable, Sendable {
         return text
     }
 
-    /// How it is shown to a server.
+    /// The form in which it is sent to a server.
     /// - Parameters:
     ///   - challenge: The server's challenge; nil before one was received.
     ///   - isHidden: Whether the connection is private.
-    /// - Throws: Where what the server wants is not what there is.
+    /// - Throws: If the server requires another scheme.
     func shown(_ challenge: Challenge?, isHidden: Bool) throws(ServerFailure) -> HTTPLogin? {
         switch self {
         case .nothing:
@@ -55,7 +55,7 @@ package enum WebDAVLogin: Hashable, Sendable {
             guard isHidden else { throw Self.inTheOpen }
             return .bearer(token)
         case .password(let user, let password):
-            // Over TLS the shorter way.
+            // Over TLS, the scheme with fewer requests.
             if let challenge, challenge.takesDigest, !isHidden || !challenge.takesBasic {
                 return .digest(user: user, password: password)
             }
@@ -72,11 +72,11 @@ package enum WebDAVLogin: Hashable, Sendable {
     }
 }
 
-/// The ways in which a server lets people in, by its `WWW-Authenticate` headers.
+/// The authentication schemes of a server, from its `WWW-Authenticate` headers.
 struct Challenge: Hashable, Sendable {
     let takesBasic: Bool
     let takesDigest: Bool
-    /// For a person.
+    /// For the user.
     let words: String
 
     init(_ header: String) {

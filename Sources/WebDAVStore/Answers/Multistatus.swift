@@ -3,15 +3,15 @@ import Threads
 
 /// Parses the answer to a PROPFIND while it arrives: it may be of any length, and only the result for each resource is
 /// kept.
-// Unchecked: the client's thread alone has the reader until the request has ended, and who waited for that has it then.
+// Unchecked: only the client's thread uses the reader until the request has ended, and only the caller afterwards.
 final class Multistatus: @unchecked Sendable {
-    /// What one `response` may have.
+    /// The limits of one `response`.
     private static let limits: XMLReader.Limits = {
         var limits = XMLReader.Limits()
         (limits.bytes, limits.depth, limits.elements) = (128 << 10, 16, 1_000)
         return limits
     }()
-    /// Entries of a folder.
+    /// The maximum number of entries of a folder.
     private static let most = 1_000_000
 
     private var reader: XMLReader?
@@ -27,7 +27,7 @@ final class Multistatus: @unchecked Sendable {
         }
     }
 
-    /// Takes bytes as they come.
+    /// Receives bytes as they arrive.
     /// - Returns: False if it is not a valid answer.
     func take(_ bytes: UnsafeRawBufferPointer, _ head: HTTPHead) -> Bool {
         head.status == 207 && reader?.take(bytes) == true

@@ -5,11 +5,12 @@ import ReplicaModel
 /// The `href` of an answer (RFC 4918 §8.3), which is a URL or its path.
 enum Reference {
     /// The names below the store's folder.
-    /// - Returns: Nil for what is elsewhere: on another host, outside of the folder, or at a path that no folder can have.
+    /// - Returns: Nil if it is on another host, outside the folder, or not a valid path.
     static func names(_ href: [UInt8], in address: WebDAVAddress) -> [FileName]? {
         guard var text = String(validating: href, as: UTF8.self)?.trimmedSpaces[...] else { return nil }
         if let end = text.firstRange(of: "://"), text[..<end.lowerBound].allSatisfy({ $0.isLetter }) {
-            // The host alone: a server behind another may not know by which scheme and port it is reached.
+            // Only the host is compared: a server behind a proxy may not know the scheme and port by which it is
+            // reached.
             let rest = text[end.upperBound...]
             let authority = rest.prefix { $0 != "/" }
             guard host(authority) == address.host else { return nil }
@@ -21,7 +22,7 @@ enum Reference {
         if parts.last == "" { parts.removeLast() }
         var names: [FileName] = []
         for part in parts {
-            // An encoded slash is no end of a name, and then no name.
+            // An encoded slash does not end a name, and makes it invalid.
             guard let bytes = PercentText.decoded(part) else { return nil }
             let name = FileName(bytes: bytes)
             guard name.isValid else { return nil }

@@ -6,7 +6,7 @@ import ReplicaModel
 
 /// A resource as the server describes it (`response` of RFC 4918 §14.24).
 struct Resource: Hashable, Sendable {
-    /// From the store's folder on.
+    /// Below the store's folder.
     var names: [FileName]
     var isFolder = false
     /// Nil if none is given, as for folders.
@@ -14,16 +14,16 @@ struct Resource: Hashable, Sendable {
     var tag: Tag?
     /// When its content was last written, in seconds since 1970.
     var modified: Int64?
-    /// What the store noted of it.
+    /// The store's own properties.
     var note = Note()
-    /// What Nextcloud and ownCloud tell beside that.
+    /// The properties of Nextcloud and ownCloud.
     var cloud = Cloud()
 
-    /// Of the dialect of Nextcloud and ownCloud.
+    /// Properties of the dialect of Nextcloud and ownCloud.
     struct Cloud: Hashable, Sendable {
-        /// The number that a file or folder keeps wherever it is moved, and that none other gets.
+        /// The number of a file or folder, which survives moves and is never reused.
         var number: String?
-        /// What this person may do, as letters.
+        /// The user's permissions, as letters.
         var permissions: String?
     }
 
@@ -42,14 +42,14 @@ struct Resource: Hashable, Sendable {
             self.value = value
         }
 
-        /// As a header has it.
+        /// The form in headers.
         var header: String { "\"\(value)\"" }
     }
 
     /// Properties of the store's own.
     struct Note: Hashable, Sendable {
         var mode: UInt16?
-        /// Seconds since 1970, and the version that had them: a content that another wrote has another date.
+        /// Seconds since 1970, and the version to which they belong: another client's content has another date.
         var date: Timestamp?
         var dateOf: String?
     }
@@ -78,7 +78,7 @@ struct Resource: Hashable, Sendable {
             isSettled: isSettled(now))
     }
 
-    /// What was noted, without what this person may not do.
+    /// The store's own properties, limited by the user's permissions.
     private var mode: UInt16? {
         guard let permissions = cloud.permissions else { return note.mode }
         let mode = note.mode ?? (isFolder ? 0o755 : 0o644)
@@ -93,11 +93,11 @@ struct Resource: Hashable, Sendable {
 }
 
 extension Resource {
-    /// The namespace of WebDAV, and the one of the store's own properties.
+    /// The namespaces of WebDAV and of the store's own properties.
     static let (dav, own) = ("DAV:", "urn:x-mount-replica:webdav")
-    /// That of ownCloud's properties, which Nextcloud has, too.
+    /// The namespace of ownCloud's properties, which Nextcloud uses too.
     static let cloud = "http://owncloud.org/ns"
-    /// Bytes of a property that is looked at.
+    /// The maximum length of a property, in bytes.
     private static let longestValue = 1_024
 
     /// - Returns: Nil if it is outside of the folder or invalid.
@@ -139,7 +139,7 @@ extension Resource {
         }
     }
 
-    /// The status that an element has; 200 where it has none.
+    /// The status of an element; 200 if it has none.
     static func status(_ element: XMLElement) -> Int? {
         guard let text = element["status"]?.text else { return 200 }
         let words = text.split(separator: " ")

@@ -5,12 +5,12 @@ import HTTPStorage
 import ReplicaModel
 import Threads
 
-/// A request about something below the store's folder.
+/// A request about a path below the store's folder.
 struct WebDAVRequest: Sendable {
     var method: String
-    /// The names from the store's folder on.
+    /// The names below the store's folder.
     var names: [FileName]
-    /// Whether they are from the server's root on.
+    /// Whether they start at the server's root.
     var isAbsolute = false
     /// Whether it is known to be a folder.
     var isFolder = false
@@ -20,17 +20,17 @@ struct WebDAVRequest: Sendable {
     var longestSilence = 60
     var sink: HTTPRequest.Sink?
     var sent: (@Sendable (Int64) -> Void)?
-    /// Whether it is made again after a failure that may pass: it changes nothing.
+    /// Whether it is repeated after a transient failure, because it changes nothing.
     var mayRepeat: Bool
 
-    /// A request without a body about something outside of the store's folder.
-    /// - Parameter names: From the server's root on.
+    /// A request without a body about a path outside the store's folder.
+    /// - Parameter names: Start at the server's root.
     init(_ method: String, at names: [FileName]) {
         self.init(method, names)
         isAbsolute = true
     }
 
-    /// What is the store's own need not be kept in Nextcloud's trash.
+    /// The store's internal files need not be kept in Nextcloud's trash.
     static let forGood = [(name: "X-NC-Skip-Trashbin", value: "true")]
 
     /// A request without a body.
@@ -39,14 +39,14 @@ struct WebDAVRequest: Sendable {
         mayRepeat = method == "GET" || method == "PROPFIND"
     }
 
-    /// Whether it changes something.
+    /// Whether it changes anything.
     var isChange: Bool { method != "GET" && method != "PROPFIND" }
 
-    /// Whether a success is one that a WebDAV server sends: the page of a captive portal is not.
+    /// Whether a successful answer comes from a WebDAV server, and is not the page of a captive portal.
     func isDone(by answer: HTTPAnswer) -> Bool {
         switch answer.head.status {
         case 201, 204, 207: true
-        // lighttpd answers this after a folder was moved.
+        // lighttpd answers this to a successful move of a folder.
         case 200: !isChange || answer.body.isEmpty || answer.head["content-type"]?.contains("html") != true
         case 206: method == "GET"
         default: false
@@ -54,7 +54,7 @@ struct WebDAVRequest: Sendable {
     }
 }
 
-/// The server, and how it lets this person in.
+/// The server, and the user's login.
 final class WebDAVConnection: Sendable {
     let address: WebDAVAddress
     let login: WebDAVLogin
@@ -66,8 +66,8 @@ final class WebDAVConnection: Sendable {
     let isCloud = Locked(true)
 
     /// - Parameters:
-    ///   - shown: How the server wants to be shown the login, where that is known.
-    ///   - silence: Seconds without a byte that are waited for at most.
+    ///   - shown: The server's authentication scheme, if known.
+    ///   - silence: The timeout without a byte, in seconds.
     init(
         _ address: WebDAVAddress, _ login: WebDAVLogin, shown: HTTPLogin? = nil, silence: Int? = nil
     ) throws(ServerFailure) {
@@ -80,19 +80,19 @@ final class WebDAVConnection: Sendable {
         }
     }
 
-    /// How many requests have ended.
+    /// The number of finished requests.
     var count: UInt64 { answered.withLock { $0 } }
 
-    /// Whose abilities are known by this: another user may not do the same.
+    /// The key of the recorded features: another user may have fewer rights.
     var server: String {
         guard case .password(let user, _) = login else { return address.description }
         return "\(user) \(address)"
     }
 
-    /// Ends all that is under way; nothing can be asked then.
+    /// Cancels all requests in flight, and all later ones.
     func close() { client.close() }
 
-    /// Asks the server how it wants to be shown the login.
+    /// Asks the server for its authentication scheme.
     func enter() async throws(WebDAVError) {
         // A server that allows reading without a login may require one for changes.
         let isHidden = address.isSecure || address.isLocal || address.mayShowPassword
@@ -123,7 +123,7 @@ final class WebDAVConnection: Sendable {
         return try await repeating { () async throws(WebDAVError) in try await self.sendOnce(request) }
     }
 
-    /// Does what changes nothing, and again a few times after what may pass.
+    /// Makes a request that changes nothing, and repeats it a few times after transient failures.
     func repeating<Value>(_ body: () async throws(WebDAVError) -> Value) async throws(WebDAVError) -> Value {
         let begin = ContinuousClock.now
         var tries = 0
@@ -133,17 +133,17 @@ final class WebDAVConnection: Sendable {
                 guard tries < 4, .now - begin < .seconds(10), let pause = Self.pause(after: error, tries) else {
                     throw error
                 }
-                // A cancelled task finds out at its next request.
+                // A cancelled task notices it at its next request.
                 try? await Task.sleep(for: .seconds(pause))
                 if Task.isCancelled { throw error }
             }
         }
     }
 
-    /// The longest pause that a server asks for and that is waited for here, in seconds.
+    /// The longest requested pause that is waited for here, in seconds.
     private static let longestPause = 2.0
 
-    /// The number of seconds until a retry; nil if there is no point in one.
+    /// The number of seconds until a retry; nil if a retry makes no sense.
     private static func pause(after error: WebDAVError, _ tries: Int) -> Double? {
         switch error {
         case .complaint(let complaint):
@@ -151,7 +151,7 @@ final class WebDAVConnection: Sendable {
             // A longer pause is left to the caller.
             if let pause = complaint.pause { return pause <= longestPause ? pause : nil }
         case .failure(.unreachable): break
-        // A silent server will be silent again, and the caller waits.
+        // A server that does not answer will not answer the retry either, and the caller is waiting.
         case .failure, .silence, .contentsEndEarly, .unwanted, .strange: return nil
         }
         return .random(in: 0.05...0.2 * Double(1 << tries))

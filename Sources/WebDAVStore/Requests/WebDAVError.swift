@@ -3,11 +3,11 @@ import HTTPClient
 import HTTPStorage
 import PathStore
 
-/// Why a request has not done what it is for.
+/// Why a request failed.
 enum WebDAVError: Error {
     case complaint(Complaint)
     case failure(ServerFailure)
-    /// There was a connection, and nothing came for as long as is waited.
+    /// Connected, but no bytes came within the timeout.
     case silence(String)
     case contentsEndEarly
     case unwanted
@@ -32,27 +32,27 @@ enum WebDAVError: Error {
             pause = answer.head["retry-after"].flatMap(HTTPHead.size).map { Double(min($0, 3_600)) }
             location = answer.head["location"]
             challenge = answer.head["www-authenticate"]
-            // Of sabre, Nextcloud and ownCloud.
+            // The format of sabre, Nextcloud and ownCloud.
             guard let root = XMLReader.read(answer.body), root.name == "error" else { return }
             message = String((root["message"]?.text ?? "").prefix(300))
         }
 
-        /// For users: what the server answered.
+        /// The server's answer, for users.
         var words: String { message.isEmpty ? "the server answers \(status)" : "\(message) (\(status))" }
 
-        /// Whether it is a matter of waiting.
+        /// Whether it is transient.
         var isBusy: Bool { status == 429 || status == 503 }
     }
 
-    /// What an answer about several things says, of which at least one was not done: lighttpd answers so to a move of a folder to where
-    /// something is.
+    /// The error in a multi-status answer that reports at least one failure: lighttpd answers a folder's move to an
+    /// existing target so.
     static func partial(_ answer: HTTPAnswer) -> WebDAVError {
         let responses = XMLReader.read(answer.body).flatMap { $0.name == "multistatus" ? $0.children : nil } ?? []
         let statuses = responses.compactMap { response -> Int? in
             let words = (response["status"]?.text ?? "").split(separator: " ")
             return words.count > 1 ? Int(words[1]) : nil
         }
-        // A thing that failed because another did says nothing of its own (RFC 4918 §11.4).
+        // A resource that failed because of another one contains no reason of its own (RFC 4918 §11.4).
         let failures = statuses.filter { (400..<600).contains($0) }
         guard let status = failures.first(where: { $0 != 424 }) ?? failures.first else { return .strange }
         return .complaint(Complaint(status: status))
@@ -90,7 +90,7 @@ enum WebDAVError: Error {
         }
     }
 
-    /// What it means for a call about a path.
+    /// The storage's error for a call about a path.
     func meaning(_ address: WebDAVAddress, _ path: StoragePath, isChange: Bool) -> PathStorageError {
         switch self {
         case .contentsEndEarly: return .refused("the content is shorter than declared")
@@ -112,7 +112,7 @@ enum WebDAVError: Error {
     }
 }
 
-/// How a part of a call ended.
+/// The outcome of a part of a call.
 enum CallError: Error {
     case storage(PathStorageError)
     case request(WebDAVError)

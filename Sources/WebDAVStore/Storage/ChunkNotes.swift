@@ -12,9 +12,9 @@ final class ChunkNotes: Sendable {
         /// The URL of the file.
         var target: String
         var size: Int64
-        /// Bytes of each chunk but the last.
+        /// The size of each chunk except the last, in bytes.
         var chunk: Int64
-        /// The SHA-256 of each chunk that the server has, by its number from 1 on.
+        /// The SHA-256 of each chunk that the server has, by its number, starting at 1.
         var hashes: [Int: String] = [:]
         /// When it was begun, in seconds since 1970.
         var begun = Moment.now
@@ -25,7 +25,7 @@ final class ChunkNotes: Sendable {
     private let notes: Locked<[String: Note]>
     private let path: String?
 
-    /// - Parameter folder: Where they are noted; nil for nowhere.
+    /// - Parameter folder: Where they are noted; nil if they are not.
     init(folder: String?) {
         path = folder.map { $0 + "/uploads.json" }
         // If it can't be read, uploads start again.
@@ -33,7 +33,7 @@ final class ChunkNotes: Sendable {
         notes = Locked(data.flatMap { try? JSONDecoder().decode([String: Note].self, from: $0) } ?? [:])
     }
 
-    /// The upload of a file of this size to this place that has begun, or a new one.
+    /// The unfinished upload of a file of this size to this URL, or a new one.
     func note(of target: String, size: Int64, chunk: Int64) -> Note {
         notes.withLock { notes in
             notes = notes.filter { (0...Self.longest).contains(Moment.now - $0.value.begun) }
@@ -42,10 +42,10 @@ final class ChunkNotes: Sendable {
         }
     }
 
-    /// Keeps what is known of an upload.
+    /// Records the state of an upload.
     func keep(_ note: Note) { change { $0[note.target] = note } }
 
-    /// It has ended.
+    /// Removes an upload that has ended.
     func end(_ note: Note) { change { $0[note.target] = nil } }
 
     private func change(_ body: (inout [String: Note]) -> Void) {

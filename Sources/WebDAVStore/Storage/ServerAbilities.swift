@@ -1,7 +1,7 @@
 import PathStore
 
-/// What a server does, tried on files of the store's own: many ignore a condition, and answer as if it held.
-/// Large: an answer of the trial in each field.
+/// A server's features, tested with the store's own files: many servers ignore a condition and answer as if it held.
+/// Large: a test result in each field.
 package struct ServerAbilities: Hashable, Sendable, Codable {
     /// `If-None-Match: *` on PUT.
     var createsConditionally = false
@@ -13,40 +13,40 @@ package struct ServerAbilities: Hashable, Sendable, Codable {
     var movesConditionally = false
     /// `Overwrite: F` on MOVE.
     var keepsTargets = false
-    /// MKCOL where a folder is already is refused.
+    /// MKCOL of an existing folder is refused.
     var makesExclusively = false
-    /// Whether folders are made that what is put or moved there needs.
+    /// Whether missing parent folders are created by PUT and MOVE.
     var makesParents = false
     /// Whether names may have control characters.
     var takesControls = false
     /// Whether exactly one of several concurrent creates succeeded.
     var createsInOneStep = false
-    /// Of many replacements.
+    /// The same for replacements.
     var replacesInOneStep = false
-    /// Of many moves to one place.
+    /// The same for moves to one target.
     var movesInOneStep = false
     /// Whether a file is unchanged after its upload was interrupted.
     var writesWhole = false
     /// Whether PROPFIND returns the ETags of files.
     var hasTags = false
-    /// Whether a content that replaced another of its size within a second had another version.
+    /// Whether replacing a content by another of the same size within a second changed the version.
     var isExact = false
-    /// Whether properties of the store's own are kept, under the same ETag.
+    /// Whether the store's own properties are kept, without changing the ETag.
     var keepsProperties = false
-    /// Whether all files and folders have numbers that they keep (``Resource/Cloud``).
+    /// Whether all files and folders have permanent numbers (``Resource/Cloud``).
     var hasNumbers = false
-    /// Whether a folder's ETag is another when anything below it is.
+    /// Whether a folder's ETag changes whenever anything below it changes.
     var foldersTellChanges = false
     var fetchesRanges = false
     var isCaseSensitive = true
 
-    /// How a file is made where nothing is.
+    /// How a new file is created.
     enum Creation: Hashable {
-        /// By a condition.
+        /// With a condition.
         case conditional
-        /// Beside it, and then moved there.
+        /// Under a temporary name, and then moved.
         case moved
-        /// After a look.
+        /// After a check.
         case looked
     }
 
@@ -55,7 +55,7 @@ package struct ServerAbilities: Hashable, Sendable, Codable {
         return keepsTargets ? .moved : .looked
     }
 
-    /// What a storage with these can do.
+    /// The properties of a storage with these features.
     var properties: PathStorageProperties {
         var properties = PathStorageProperties()
         let isCreate: Bool =
@@ -66,13 +66,13 @@ package struct ServerAbilities: Hashable, Sendable, Codable {
             }
         properties.createStrength = isCreate ? .atomic : .checked
         properties.replaceStrength = writesWhole && replacesConditionally && replacesInOneStep ? .atomic : .checked
-        // A folder goes with all that came into it since the look.
+        // A folder is removed with everything that was added since the check.
         properties.removeStrength = .checked
         properties.moveStrength = keepsTargets && movesConditionally && movesInOneStep ? .atomic : .checked
         properties.changeGrain = hasTags && isExact ? 0 : 2_000_000_000
         properties.keepsModes = keepsProperties
         properties.keepsModificationDates = keepsProperties
-        // A mark would be noted after the file is there.
+        // A mark would only be set after the file is visible.
         properties.keepsMarks = false
         properties.keepsSymlinks = false
         properties.hasIdentities = hasNumbers

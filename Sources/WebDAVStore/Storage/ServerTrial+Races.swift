@@ -5,7 +5,7 @@ extension ServerTrial {
     /// The number of concurrent requests.
     private static let rivals = 8
 
-    /// Several at once, to find out whether the server serializes them.
+    /// Sends several at once, to find out whether the server serializes them.
     func race(_ outcome: inout Outcome) async throws(WebDAVError) {
         var abilities = outcome.abilities
         guard isTimeLeft else {
@@ -22,7 +22,7 @@ extension ServerTrial {
         if abilities.replacesConditionally {
             abilities.replacesInOneStep = try await isWonOnce(3) { (round) async throws(WebDAVError) in
                 try await put("replace", "one")
-                // One that may be no condition can't be tried.
+                // A condition that may be ignored can't be tested.
                 guard let tag = try await made("replace").tag, !tag.isWeak else { return nil }
                 return try await together { (number) async throws(WebDAVError) in
                     try await put("replace", "\(round) \(number)", [("If-Match", tag.header)])
@@ -46,20 +46,20 @@ extension ServerTrial {
     private var isTimeLeft: Bool { begin.duration(to: .now) < patience }
 
     /// Whether one of many won, in each round.
-    /// - Parameter play: Answers how many won in a round of this name; nil where that can't be tried.
+    /// - Parameter play: Returns how many won in a round of this name; nil if that can't be tested.
     private func isWonOnce(
         _ rounds: Int, _ play: (String) async throws(WebDAVError) -> Int?
     ) async throws(WebDAVError) -> Bool {
         for round in 0..<rounds {
             guard isTimeLeft, var won = try await play("\(round)") else { return false }
-            // The winner's answer may have been another's.
+            // The winner's answer may have been lost.
             if won == 0 { won = try await play("\(round)-again") ?? 0 }
             if won != 1 { return false }
         }
         return true
     }
 
-    /// - Returns: How many of them were done.
+    /// - Returns: How many of them succeeded.
     private func together(
         _ body: @escaping @Sendable (Int) async throws(WebDAVError) -> Void
     ) async throws(WebDAVError) -> Int {

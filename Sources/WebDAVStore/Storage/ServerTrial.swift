@@ -5,12 +5,12 @@ import HTTPStorage
 import PathStore
 import ReplicaModel
 
-/// Tries what a server does, on files of the store's own in its folder, which are removed then.
+/// Tests a server's features, with files of the store's own in its folder, which are removed afterwards.
 struct ServerTrial: Sendable {
-    /// What came of it.
+    /// The result.
     struct Outcome: Sendable {
         var abilities = ServerAbilities()
-        /// Whether all was tried: else what was not counts as what it can't do, and is tried again.
+        /// Whether everything was tested: an untested feature counts as missing, and is tested again later.
         var isWhole = true
     }
 
@@ -24,7 +24,7 @@ struct ServerTrial: Sendable {
         (self.connection, self.patience) = (connection, patience)
     }
 
-    /// Tries it. Where nothing may be written, the least is supposed.
+    /// Runs the tests. If nothing may be written, the safest assumptions are made.
     static func run(_ connection: WebDAVConnection, patience: Duration) async throws(WebDAVError) -> Outcome {
         let trial = ServerTrial(connection, patience)
         do throws(WebDAVError) {
@@ -59,7 +59,7 @@ struct ServerTrial: Sendable {
         abilities.fetchesRanges = try await fetchesRanges()
         abilities.isCaseSensitive = try await !isThere(name("a", isUpper: true))
         try await put("b", "two")
-        // What was moved after all, and then sent again, was refused, too.
+        // A move that was carried out and then sent again was refused, too.
         abilities.keepsTargets = try await isRefused { () async throws(WebDAVError) in try await move("a", to: "b") }
         if abilities.keepsTargets { abilities.keepsTargets = try await isThere(name("a")) }
         abilities.makesParents = try await makesParents()
@@ -82,10 +82,10 @@ struct ServerTrial: Sendable {
         return outcome
     }
 
-    /// A content of one size after another, until two were written in one second of the server's.
+    /// Writes contents of one size until two were written within one second of the server's clock.
     private func isExact(_ abilities: ServerAbilities) async throws(WebDAVError) -> Bool {
         var before: Resource?
-        // Where a file's time is taken from the client it can be the same at any distance.
+        // If the client sets a file's time, two contents can have the same time at any distance.
         let time = abilities.hasNumbers ? [(name: "X-OC-Mtime", value: "1000000000")] : []
         for number in 0..<5 {
             try await put("a", "v\(number)", time)
@@ -126,7 +126,7 @@ struct ServerTrial: Sendable {
         var request = WebDAVRequest("PUT", [name("a")])
         request.body = .file(file, end - (16 << 10)..<end + (64 << 10))
         let cut = request
-        // One that answers before the end has not been tried.
+        // A server that answers before the end was not tested.
         let isTried = try await isDone { () async throws(WebDAVError) in
             do throws(WebDAVError) { _ = try await connection.send(cut) } catch {
                 guard case .contentsEndEarly = error else { throw error }
@@ -151,7 +151,7 @@ struct ServerTrial: Sendable {
                 return true
             }
         }
-        // What was done may have been sent twice, and refused then.
+        // A request that succeeded may have been sent twice, and then refused.
         return try await isThere(name("none"))
     }
 
@@ -169,7 +169,7 @@ struct ServerTrial: Sendable {
         var request = WebDAVRequest("MKCOL", [name("d")])
         request.isFolder = true
         let folder = request
-        // What is on the way may have sent it twice.
+        // A proxy may have sent it twice.
         let isMade = try await isDone { () async throws(WebDAVError) in
             do throws(WebDAVError) { _ = try await connection.send(folder) } catch {
                 guard error.status == 405 else { throw error }
@@ -183,7 +183,7 @@ struct ServerTrial: Sendable {
         }
     }
 
-    /// Whether the ETags of a folder and of the store's own are others for each change two folders below.
+    /// Whether the ETags of a folder and of the store's root change with each change two folders below.
     private func foldersTellChanges() async throws(WebDAVError) -> Bool {
         guard try await made("d").tag != nil else { return false }
         let (inner, file) = ([name("d"), FileName("e")], [name("d"), FileName("e"), FileName("f")])
@@ -243,7 +243,7 @@ struct ServerTrial: Sendable {
         _ = try await connection.send(request)
     }
 
-    /// What was put there.
+    /// The resource that was written.
     func made(_ part: String) async throws(WebDAVError) -> Resource {
         guard let (resource, _) = try await connection.find([name(part)], isFolder: false) else { throw .strange }
         return resource
@@ -282,13 +282,13 @@ struct ServerTrial: Sendable {
         return isRefused
     }
 
-    /// Removes what is left; what can't be removed now goes after a day.
+    /// Removes the remaining files; those that can't be removed now are removed after a day.
     private func tidy() async {
         let (connection, base) = (connection, base)
         _ = await Task {
             guard let (all, _) = try? await connection.ask([], isFolder: true, withChildren: true) else { return }
             let left = all.filter { $0.names.count == 1 && $0.names[0].bytes.starts(with: base.utf8) }
-            // Each that stays is as good as gone.
+            // A file that stays is removed later.
             _ = try? await inParallel(left) { resource -> Result<Void, WebDAVError> in
                 var request = WebDAVRequest("DELETE", resource.names, headers: WebDAVRequest.forGood)
                 request.isFolder = resource.isFolder

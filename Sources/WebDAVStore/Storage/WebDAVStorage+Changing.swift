@@ -4,13 +4,13 @@ package import PathStore
 import ReplicaModel
 
 extension WebDAVConnection {
-    /// Notes properties of the store's own.
-    /// - Parameter values: By their names; they have nothing that means anything in XML.
+    /// Sets the store's own properties.
+    /// - Parameter values: By name; without characters with a meaning in XML.
     /// - Returns: Whether the server has them now.
     func patch(
         _ names: [FileName], isFolder: Bool, _ values: [(name: String, value: String)]
     ) async throws(WebDAVError) -> Bool {
-        // lighttpd takes the first of a set only.
+        // lighttpd only uses the first property of a set.
         let sets = values.map { "<D:set><D:prop><R:\($0.name)>\($0.value)</R:\($0.name)></D:prop></D:set>" }
         var request = WebDAVRequest(
             "PROPPATCH", names, headers: [("Content-Type", "application/xml; charset=utf-8")])
@@ -31,7 +31,7 @@ extension WebDAVConnection {
 }
 
 extension Resource.Note {
-    /// As the store's own properties have it.
+    /// The form in the store's own properties.
     var properties: [(name: String, value: String)] {
         var properties: [(name: String, value: String)] = []
         if let mode { properties.append(("mode", FileMode.text(UInt32(mode & 0o7777)))) }
@@ -52,7 +52,7 @@ extension WebDAVStorage {
         guard kind == .folder else { throw .unsupported("WebDAV has files and folders only") }
         guard path != .root else { throw .taken(nil) }
         return try await call(path, isChange: true) { () async throws(CallError) in
-            // Some make the folders above, too.
+            // Some servers create the parent folders, too.
             guard try await self.hasFolder(for: path) else { throw .storage(.notFound) }
             if let there = try await self.get({ () async throws(WebDAVError) in
                 try await self.connection.find(path.names, isFolder: false)
@@ -62,7 +62,7 @@ extension WebDAVStorage {
             var request = WebDAVRequest("MKCOL", path.names)
             request.isFolder = true
             do throws(CallError) { try await self.send(request) } catch {
-                // It was sent twice, or another was as quick: then the folder is both's.
+                // It was sent twice, or another client created it at the same time: then the folder belongs to both.
                 guard error.request?.status == 405, try await self.look(path)?.resource.isFolder == true else {
                     throw try await self.refused(error, path, isCreate: true)
                 }
@@ -83,14 +83,14 @@ extension WebDAVStorage {
         }
     }
 
-    /// Notes attributes of what was just looked at: those that are not nil.
+    /// Sets the attributes that are not nil on a resource that was just read.
     func patch(
         _ attributes: PathAttributes, _ path: StoragePath, _ resource: inout Resource
     ) async throws(CallError) {
         guard abilities.keepsProperties else { return }
         var wanted = Resource.Note()
         wanted.mode = attributes.mode
-        // What the server has as its own time needs no note.
+        // If the server has the same time itself, no property is needed.
         let told = resource.modified.map { Timestamp(seconds: $0, nanoseconds: 0) }
         if !resource.isFolder, let date = attributes.modificationDate,
             date != told || resource.note.dateOf == resource.version
@@ -118,7 +118,7 @@ extension WebDAVStorage {
             else {
                 throw .storage(.changed(try self.entry(found, path)))
             }
-            // The server would remove all that is in it.
+            // The server would remove everything in it.
             if found.resource.isFolder { try await self.expectEmpty(path) }
             try await self.delete(found.resource, path)
         }

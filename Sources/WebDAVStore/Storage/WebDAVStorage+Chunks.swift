@@ -5,19 +5,19 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// Uploads in chunks as Nextcloud and ownCloud have them: files of a folder that become one by a move.
+/// Uploads in chunks, as defined by Nextcloud and ownCloud: the files of a folder are joined by a move.
 extension WebDAVStorage {
     /// How large files are sent.
     package struct ChunkLimits: Hashable, Sendable {
-        /// Files of more bytes are sent in chunks.
+        /// Larger files are sent in chunks; in bytes.
         package var whole: Int64 = 20 << 20
-        /// Bytes of a chunk; there are 10,000 at most.
+        /// The size of a chunk in bytes; there are at most 10,000 chunks.
         package var chunk: Int64 = 10 << 20
 
-        /// As Nextcloud's own clients send them.
+        /// Like Nextcloud's own clients.
         package init() {}
 
-        /// Bytes of a chunk of a file of so many.
+        /// The size of the chunks of a file of this size, in bytes.
         func chunk(of size: Int64) -> Int64 { max(chunk, size / 9_000 + 1) }
     }
 
@@ -26,8 +26,9 @@ extension WebDAVStorage {
         abilities.hasNumbers && abilities.writesWhole && size > chunks.whole && address.uploads != nil
     }
 
-    /// Sends a file in chunks. Those that the server has of an earlier try, and that are of these bytes, are not sent again.
-    /// - Parameter test: What the target must be; nil for nothing.
+    /// Sends a file in chunks. Chunks with the same bytes that the server has from an earlier attempt are not sent
+    /// again.
+    /// - Parameter test: The required state of the target; nil for none.
     func putChunks(
         _ contents: ItemContents, at path: StoragePath, _ time: [(name: String, value: String)], test: Resource?
     ) async throws(CallError) {
@@ -45,7 +46,7 @@ extension WebDAVStorage {
                 throw .request(.contentsEndEarly)
             }
             if note.hashes[number] != hash || there[String(number)] != range.upperBound - range.lowerBound {
-                // What it is of is not known while it is sent.
+                // The source of the content is unknown while it is sent.
                 note.hashes[number] = nil
                 chunkNotes.keep(note)
                 var request = WebDAVRequest("PUT", at: folder + [FileName(String(number))])
@@ -62,7 +63,7 @@ extension WebDAVStorage {
         var request = WebDAVRequest("MOVE", at: folder + [FileName(".file")])
         request.headers = [("Destination", target), ("OC-Total-Length", String(contents.size))] + time
         if let tag = test?.tag {
-            // Of the target, for the source has none.
+            // The target's ETag, because the source has none.
             request.headers += [("If", "<\(target)> ([\(tag.header)])")]
         } else {
             request.headers += [("Overwrite", "F")]
@@ -76,7 +77,7 @@ extension WebDAVStorage {
         chunkNotes.end(note)
     }
 
-    /// The sizes of the chunks that the server has, by their names; makes the folder for them where it is not there.
+    /// The sizes of the chunks on the server, by name; creates their folder if it does not exist.
     private func chunks(
         in folder: [FileName], _ note: ChunkNotes.Note, _ target: String
     ) async throws(CallError) -> [String: Int64] {
@@ -95,7 +96,7 @@ extension WebDAVStorage {
         var request = WebDAVRequest("MKCOL", at: folder)
         (request.isFolder, request.headers) = (true, [("Destination", target)])
         do throws(CallError) { try await send(request) } catch {
-            // It was made before, and the answer was lost.
+            // It was created before, and the answer was lost.
             guard error.request?.status == 405 else { throw error }
         }
         return [:]
@@ -103,7 +104,7 @@ extension WebDAVStorage {
 }
 
 extension WebDAVAddress {
-    /// The names of the folder for this person's chunks, from the server's root on: beside that of the files.
+    /// The names of the folder for this user's chunks, from the server's root: next to that of the files.
     var uploads: [FileName]? {
         guard let files = path.firstIndex(of: FileName("files")), files > 0, path[files - 1] == FileName("dav"),
             path.count > files + 1

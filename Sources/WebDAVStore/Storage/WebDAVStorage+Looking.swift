@@ -5,7 +5,7 @@ package import ReplicaModel
 import Threads
 
 extension WebDAVConnection {
-    /// The properties that are asked for.
+    /// The requested properties.
     private static func question(_ more: String) -> [UInt8] {
         Array(
             """
@@ -23,7 +23,7 @@ extension WebDAVConnection {
         _ names: [FileName], isFolder: Bool, withChildren: Bool, isAbsolute: Bool = false
     ) async throws(WebDAVError) -> ([Resource], now: Int64?) {
         try await repeating { () async throws(WebDAVError) in
-            // What came of a try is not to be mixed with that of the next.
+            // The results of different attempts must not be mixed.
             let intake = Multistatus(isAbsolute ? address.root : address)
             var request = WebDAVRequest(
                 "PROPFIND", names,
@@ -68,14 +68,14 @@ extension WebDAVStorage {
         }
     }
 
-    /// The resource at a path. Nil is proof that there is none.
+    /// The resource at a path. Nil proves that there is none.
     func look(_ path: StoragePath) async throws(CallError) -> Found? {
         do throws(WebDAVError) {
             if let (resource, now) = try await connection.find(path.names, isFolder: path == .root) {
                 return Found(resource: resource, now: now)
             }
         } catch {
-            // Of what is below a file some say so.
+            // Some servers answer this for a path below a file.
             guard let status = error.status, [400, 403, 405, 409].contains(status), let parent = path.parent,
                 parent != .root, try await look(parent)?.resource.isFolder != true
             else { throw .request(error) }
@@ -92,7 +92,7 @@ extension WebDAVStorage {
         }
     }
 
-    /// What was found at a path.
+    /// The resource found at a path.
     struct Found: Sendable {
         var resource: Resource
         /// The server's clock.
@@ -132,7 +132,7 @@ extension WebDAVStorage {
         }
     }
 
-    /// What is directly in a folder, with what is the store's own.
+    /// The direct entries of a folder, including the store's internal files.
     func children(of folder: StoragePath) async throws(CallError) -> ([Resource], now: Int64?) {
         let answer: ([Resource], now: Int64?)
         do throws(WebDAVError) {

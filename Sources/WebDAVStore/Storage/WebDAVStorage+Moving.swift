@@ -3,7 +3,7 @@ package import PathStore
 import ReplicaModel
 
 extension WebDAVConnection {
-    /// The request that moves something.
+    /// The request of a move.
     func move(_ names: [FileName], to target: [FileName], isFolder: Bool, mayReplace: Bool) -> WebDAVRequest {
         var request = WebDAVRequest(
             "MOVE", names,
@@ -31,8 +31,8 @@ extension WebDAVStorage {
                 throw .storage(.changed(try self.entry(found, path)))
             }
             if self.abilities.makesParents, try await !self.hasFolder(for: target) { throw .storage(.notFound) }
-            // Checked even if the server tests it: lighttpd moves a file into an existing folder. And it can't be told later whether
-            // a folder is the one that was moved.
+            // Checked even if the server tests it: lighttpd moves a file into an existing folder, and it can't be
+            // determined later whether a folder is the one that was moved.
             if let there = try await self.present(target) { throw .storage(.taken(there)) }
             try await self.move(found.resource, path, to: target)
             guard var moved = try await self.look(target) else { throw .request(.strange) }
@@ -45,7 +45,7 @@ extension WebDAVStorage {
         }
     }
 
-    /// Moves back a file that the server moved into a folder, which somebody was quick to make at the target.
+    /// Moves back a file that the server moved into a folder that another client created at the target in the meantime.
     private func takeOut(
         _ resource: Resource, _ path: StoragePath, of folder: StoragePath
     ) async throws(CallError) {
@@ -55,7 +55,7 @@ extension WebDAVStorage {
         try await move(found.resource, place, to: path)
     }
 
-    /// Moves something to where nothing was.
+    /// Moves a resource to a free path.
     private func move(
         _ resource: Resource, _ path: StoragePath, to target: StoragePath
     ) async throws(CallError) {
@@ -67,7 +67,7 @@ extension WebDAVStorage {
         } catch {
             guard let failure = error.request, failure.status != nil else { throw error }
             guard let now = try await look(path) else {
-                // It was done, and somebody on the way had no answer for us, or sent it twice.
+                // The move succeeded, but a proxy lost the answer or sent the request twice.
                 if let there = try await look(target), resource.isSame(as: there.resource) { return }
                 throw .storage(.notFound)
             }
@@ -78,7 +78,7 @@ extension WebDAVStorage {
         }
     }
 
-    /// What was noted stays with what was moved, also where the server has it under another ETag then, or has lost the note.
+    /// Keeps the properties of a moved resource, even if the server has changed its ETag or lost the properties.
     private func keepNote(_ former: Resource, _ target: StoragePath, _ moved: inout Resource) async throws(CallError) {
         var wanted = PathAttributes()
         if moved.note.mode == nil { wanted.mode = former.note.mode }
@@ -90,7 +90,7 @@ extension WebDAVStorage {
 }
 
 extension Resource {
-    /// Whether what is elsewhere now, where nothing was, is what was here.
+    /// Whether the resource at the target, which was free, is the one that was here.
     fileprivate func isSame(as other: Resource) -> Bool {
         guard isFolder == other.isFolder else { return false }
         return isFolder || version == other.version || size == other.size && modified == other.modified

@@ -16,7 +16,7 @@ extension WebDAVStorage {
         }
     }
 
-    /// Of what is known first by a look.
+    /// For a resource that has to be looked up first.
     private func readNewest(
         _ path: StoragePath, _ version: String?, _ range: Range<Int64>?, _ sink: any ContentSink
     ) async throws(CallError) -> PathEntry {
@@ -36,7 +36,7 @@ extension WebDAVStorage {
         _ path: StoragePath, _ version: String, _ range: Range<Int64>?, _ sink: any ContentSink
     ) async throws(CallError) -> PathEntry {
         let hasTags = abilities.hasTags
-        // The head comes before the bytes: those of another version are not taken.
+        // The head comes before the bytes: bytes of another version are rejected.
         let isExpected: @Sendable (HTTPHead, Int64) -> Bool = { head, size in
             Self.version(head, size, hasTags: hasTags) == version
         }
@@ -44,7 +44,7 @@ extension WebDAVStorage {
         var request = WebDAVRequest("GET", path.names)
         if let range { request.headers.append(("Range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)")) }
         request.sink = { bytes, head in intake.take(bytes, head) }
-        // A sink is given each byte once.
+        // A sink gets each byte only once.
         request.mayRepeat = false
         let answer: HTTPAnswer
         do throws(CallError) { answer = try await send(request) } catch {
@@ -69,9 +69,9 @@ extension WebDAVStorage {
         return PathEntry(path: path, kind: .file, version: version, size: size)
     }
 
-    /// The version of a content by the head of an answer that has it.
+    /// The version of a content from the head of its answer.
     private static func version(_ head: HTTPHead, _ size: Int64, hasTags: Bool) -> String {
-        // Of servers that tell ETags with contents only, the time is what both tell.
+        // If a server reports ETags only with contents, the time is compared, which both answers have.
         let tag = hasTags ? head["etag"].flatMap(Resource.Tag.init) : nil
         return Resource.version(tag, modified: head["last-modified"].flatMap(Moment.header), size: size)
     }

@@ -68,7 +68,7 @@ extension WebDAVStorage {
         let temporary = temporaryPath(beside: path)
         do throws(CallError) {
             try await put(contents, at: temporary, time)
-            // It took a while.
+            // The upload took some time.
             guard let now = try await look(path) else { throw .storage(.notFound) }
             guard now.resource.version == version else { throw .storage(.changed(try entry(now, path))) }
             try await send(move(temporary, to: path, isFolder: false, mayReplace: true))
@@ -78,7 +78,7 @@ extension WebDAVStorage {
         }
     }
 
-    /// The header by which a file gets its time where the server takes it from clients.
+    /// The header that sets a file's time on servers that accept it from clients.
     private func timeHeader(_ attributes: PathAttributes) -> [(name: String, value: String)] {
         guard abilities.hasNumbers, let date = attributes.modificationDate, date.seconds > 0 else { return [] }
         return [("X-OC-Mtime", String(date.seconds))]
@@ -95,7 +95,7 @@ extension WebDAVStorage {
         isCreate: Bool = false
     ) async throws(CallError) {
         var request = WebDAVRequest("PUT", path.names, headers: condition)
-        // An empty one is read from no file.
+        // An empty content needs no file.
         request.body = contents.size == 0 ? .none : .file(contents.file.rawValue, 0..<contents.size)
         (request.sent, request.longestSilence) = (contents.progress, 120)
         do throws(CallError) { try await send(request) } catch {
@@ -103,8 +103,8 @@ extension WebDAVStorage {
         }
     }
 
-    /// Why something was not made or replaced at a path.
-    /// - Parameter isCreate: Whether nothing was to be there.
+    /// Why a path was not created or replaced.
+    /// - Parameter isCreate: Whether the path had to be free.
     func refused(_ error: CallError, _ path: StoragePath, isCreate: Bool) async throws(CallError) -> CallError {
         guard let failure = error.request, let status = failure.status,
             [400, 403, 404, 405, 409, 410, 412, 500].contains(status)
@@ -122,14 +122,15 @@ extension WebDAVStorage {
         return try await look(parent)?.resource.isFolder == true
     }
 
-    /// What was just written, with what it is to have beside its content.
+    /// The file that was just written, with its attributes.
     private func written(
         _ path: StoragePath, _ size: Int64, _ attributes: PathAttributes
     ) async throws(CallError) -> PathEntry {
         guard var found = try await look(path) else {
             throw .storage(.unreachable("\(path): it disappeared right after it was written"))
         }
-        // Another client may have been as quick: its content under the version of ours would never be looked at again.
+        // Another client may have written at the same time: its content would be recorded under our version and never
+        // be fetched.
         guard !found.resource.isFolder, found.resource.size == size else {
             throw .storage(.unreachable("\(path): another client has written it since"))
         }
@@ -145,19 +146,20 @@ extension WebDAVStorage {
         return (path.parent ?? .root).appending(name)
     }
 
-    /// Removes a file of the store's own, also for a task that is cancelled; what stays goes with the next change, or after a day.
+    /// Removes an internal file, also in a cancelled task. If it stays, it is removed with the next change, or after a
+    /// day.
     func forget(_ path: StoragePath) async {
         leftovers.withLock { _ = $0.insert(path) }
         await Task { await sweep() }.value
     }
 
-    /// Removes what could not be removed.
+    /// Removes files that could not be removed before.
     func sweep() async {
         for path in leftovers.withLock({ $0 }) {
             let request = WebDAVRequest("DELETE", path.names, headers: WebDAVRequest.forGood)
             do throws(WebDAVError) { _ = try await connection.send(request) } catch {
                 guard error.status == 404 else { return }
-                // What can't be looked at is tried again.
+                // If it can't be read, it is tried again.
                 do throws(CallError) { guard try await look(path) == nil else { return } } catch { return }
             }
             leftovers.withLock { _ = $0.remove(path) }

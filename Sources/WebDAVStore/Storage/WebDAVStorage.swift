@@ -4,15 +4,15 @@ package import PathStore
 import ReplicaModel
 import Threads
 
-/// The storage of a folder on a WebDAV server (RFC 4918): a file for each file and a collection for each folder, under their own
-/// names. The reasons are in docs/decisions/webdav-store.md.
-/// Large: every call of a storage, a file for each group of them.
+/// The storage of a folder on a WebDAV server (RFC 4918): a file for each file and a collection for each folder, under
+/// their own names. The reasons are in docs/decisions/webdav-store.md. Large: all calls of a storage, with a file for
+/// each group.
 package final class WebDAVStorage: PathStorage {
     package let properties: PathStorageProperties
     let connection: WebDAVConnection
     let abilities: ServerAbilities
     let listings = OpenListings()
-    /// Files of the store's own that could not be removed yet.
+    /// Internal files that could not be removed yet.
     let leftovers = Locked<Set<StoragePath>>([])
 
     var address: WebDAVAddress { connection.address }
@@ -29,13 +29,13 @@ package final class WebDAVStorage: PathStorage {
         properties = abilities.properties
     }
 
-    /// Looks whether the folder is there and may be read, and tries what the server can do.
+    /// Checks that the folder exists and can be read, and tests the server's features.
     /// - Parameters:
-    ///   - memory: What is known of the server; nil for nothing.
-    ///   - abilities: What it can do, where that is known.
-    ///   - patience: How long it may be tried: the daemon waits ten seconds for a store.
-    ///   - chunks: How large files are sent where the server takes them in chunks.
-    ///   - silence: Seconds without a byte that are waited for at most; as long as each request may take for nil.
+    ///   - memory: The recorded features of servers; nil if there are none.
+    ///   - abilities: The server's features, if known.
+    ///   - patience: The time limit of the tests: the daemon waits ten seconds for a store.
+    ///   - chunks: How large files are sent if the server supports chunks.
+    ///   - silence: The timeout without a byte, in seconds; nil for the request's own timeout.
     package static func open(
         _ address: WebDAVAddress, _ login: WebDAVLogin, memory: AbilityMemory<ServerAbilities>? = nil,
         abilities: ServerAbilities? = nil, patience: Duration = .seconds(6), chunks: ChunkLimits = ChunkLimits(),
@@ -61,24 +61,24 @@ package final class WebDAVStorage: PathStorage {
         }
     }
 
-    /// How many requests have ended: more and more as long as it is at work.
+    /// The number of finished requests, which grows as long as it makes progress.
     package var steps: UInt64 { connection.count }
 
-    /// Ends all that is under way; every later call is ``PathStorageError/cancelled``.
+    /// Cancels all requests in flight; every later call is ``PathStorageError/cancelled``.
     package func close() { connection.close() }
 
     /// WebDAV has no notifications.
     package func signals() -> AsyncStream<StoragePath?> { AsyncStream { $0.finish() } }
 
-    /// What a server has answered is as durable as the server has it.
+    /// Acknowledged changes are as durable as the server makes them.
     package func makeDurable() async throws(PathStorageError) {}
 
-    /// What the names of files begin with that are not there yet, or are for a moment.
+    /// The prefix of temporary names.
     static let temporaryPrefix = ".replica-tmp-"
 
     static func isTemporary(_ name: FileName) -> Bool { name.bytes.starts(with: temporaryPrefix.utf8) }
 
-    /// Why nothing can be at a path; nil where something can.
+    /// Why a path is not possible; nil if it is.
     func refusal(of path: StoragePath) -> String? {
         for name in path.names {
             if Self.isTemporary(name) { return "names starting with \(Self.temporaryPrefix) are reserved" }
@@ -95,7 +95,7 @@ package final class WebDAVStorage: PathStorage {
     // MARK: Errors
 
     /// Makes a call and translates its errors.
-    /// - Parameter path: What it is about, for messages.
+    /// - Parameter path: The path concerned, for messages.
     func call<Value: Sendable>(
         _ path: StoragePath, isChange: Bool, _ body: () async throws(CallError) -> Value
     ) async throws(PathStorageError) -> Value {
@@ -107,7 +107,7 @@ package final class WebDAVStorage: PathStorage {
         }
     }
 
-    /// What a request answers.
+    /// The answer to a request.
     func get<Value>(_ body: () async throws(WebDAVError) -> Value) async throws(CallError) -> Value {
         do throws(WebDAVError) { return try await body() } catch { throw .request(error) }
     }
