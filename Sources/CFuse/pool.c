@@ -15,16 +15,17 @@
 #include <time.h>
 #include <unistd.h>
 
-// A request is answered on the thread that read it, and one thread at a time reads: the leader. It hands the lead over
-// before it serves a request, to the thread that came to rest last or to a new one, so that there is a leader as long
-// as there are fewer threads than the most allowed. What is answered at once it serves as the leader, syncs too while the
-// disk is quick at them: the next request then finds the same thread, on the same processor, and no lock contended.
+// A request is answered on the thread that read it, and one thread at a time reads: the leader. It hands over the lead
+// before it serves a request, to the thread that became idle last or to a new one, so that there is a leader as long as
+// there are fewer threads than the maximum. Requests that can be answered immediately it serves as the leader, and also
+// syncs while the disk syncs quickly: the next request then finds the same thread, on the same processor, without lock
+// contention.
 
 /// A write's data and everything before it.
 enum { BUFFER_SIZE = (1 << 20) + 4096 };
-/// For how many seconds a thread rests before it goes.
+/// The idle time after which a thread ends, in seconds.
 enum { IDLE_SECONDS = 10 };
-/// Interrupts a read(2) that nothing will end. Programs ignore it by default.
+/// Interrupts a read(2) that would never return. Programs ignore it by default.
 enum { WAKE_SIGNAL = SIGURG };
 
 struct worker {
@@ -55,7 +56,7 @@ struct cfuse_pool {
 
 static void *work(void *argument);
 
-/// Adds a worker that leads; called with the lock held.
+/// Adds a worker that becomes the leader; called with the lock held.
 static int add_leader(struct cfuse_pool *pool) {
     struct worker *worker = calloc(1, sizeof *worker);
     if (!worker) return ENOMEM;
@@ -97,7 +98,7 @@ static void hand_over(struct worker *worker) {
         next->leads = true;
         pthread_cond_signal(&next->turn);
     } else {
-        // Without another thread the first that is done goes on reading.
+        // Without another thread, the first one that becomes free continues reading.
         pool->has_leader = pool->threads < pool->max_threads && !pool->ended && add_leader(pool) == 0;
     }
     pthread_mutex_unlock(&pool->lock);
@@ -110,7 +111,7 @@ static void stop_resting(struct worker *worker) {
     *link = worker->below;
 }
 
-/// Waits for the lead; called with the lock held. False when the thread is not needed any more.
+/// Waits for the lead; called with the lock held. False if the thread is no longer needed.
 static bool rest(struct worker *worker) {
     struct cfuse_pool *pool = worker->pool;
     worker->below = pool->resting;
@@ -136,7 +137,7 @@ static bool take_lead(struct worker *worker) {
     return leads;
 }
 
-/// Reads one request. False when there will be no more for this thread.
+/// Reads one request. False if there will be no more for this thread.
 static bool receive(struct worker *worker, void *buffer, size_t *size) {
     for (;;) {
         atomic_store(&worker->reading, true);
@@ -148,7 +149,7 @@ static bool receive(struct worker *worker, void *buffer, size_t *size) {
             *size = (size_t)got;
             return true;
         }
-        // ENOENT: the request was interrupted before anyone read it.
+        // ENOENT: the request was interrupted before it was read.
         if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == ENOENT)) continue;
         return false;
     }
@@ -173,7 +174,7 @@ static void *work(void *argument) {
     cfuse_prepare_thread_for_faults();
     request_short_slice(0);
     struct cfuse_pool *pool = worker->pool;
-    // Who started this may block all signals, as Dispatch's threads do.
+    // The starting thread may block all signals, as Dispatch's threads do.
     sigset_t wake;
     sigemptyset(&wake);
     sigaddset(&wake, WAKE_SIGNAL);
@@ -190,9 +191,9 @@ static void *work(void *argument) {
         if (!keeps_lead) hand_over(worker);
         hooks_serve(&pool->service, request, size);
         sync_latency_note(&pool->sync_latency, begin);
-        // The kernel holds back all other requests until the rings it was promised are there.
+        // The kernel holds back all other requests until the promised rings exist.
         if (request->opcode == WIRE_INIT && pool->rings) rings_start(pool->rings);
-        // Not everything is answered, or by this thread.
+        // The request may not be answered, or not by this thread.
         if (!keeps_lead && !take_lead(worker)) break;
     }
     free(buffer);
@@ -257,7 +258,7 @@ void cfuse_pool_stop(struct cfuse_pool *pool) {
     atomic_store(&pool->stopping, true);
     pthread_mutex_lock(&pool->lock);
     pool->ended = true;
-    // A signal just before read(2) is lost, so it is repeated until all are gone.
+    // A signal just before read(2) is lost, so it is repeated until all threads are gone.
     while (pool->threads > 0) {
         for (struct worker *worker = pool->workers; worker; worker = worker->next)
             if (atomic_load(&worker->reading)) pthread_kill(worker->thread, WAKE_SIGNAL);

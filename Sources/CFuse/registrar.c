@@ -44,7 +44,7 @@ static int spawn_registrar(const char *program, int channel, pid_t *child) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, channel, 0);
-    // The thread that is asked for the first file may be one that hears no signal.
+    // The thread that registers the first file may block all signals.
     posix_spawnattr_t attributes;
     sigset_t none, all;
     sigemptyset(&none);
@@ -60,7 +60,8 @@ static int spawn_registrar(const char *program, int channel, pid_t *child) {
 }
 
 int cfuse_registrar_start(struct cfuse_registrar *registrar, const char *program, struct fuse_session *session) {
-    // A file is registered in microseconds. One that takes seconds was stopped, or waits for a disk that hangs.
+    // Registering a file takes microseconds. If it takes seconds, the program was stopped, or waits for a disk that
+    // hangs.
     struct timeval patience = {.tv_sec = 2};
     int channel[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel) != 0) return -errno;

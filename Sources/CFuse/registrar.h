@@ -1,13 +1,13 @@
-// What a daemon and replica-passthrough say to each other, over a sequenced-packet socket: fixed sizes, one at a time.
+// The messages between a daemon and replica-passthrough, over a sequenced-packet socket: of fixed sizes, one at a time.
 #pragma once
 #include <stdint.h>
 
 enum registrar_call {
     /// With the descriptor of the FUSE device. Answered with 0 or -errno.
     REGISTRAR_SESSION = 1,
-    /// With the descriptor of a file. Answered with its id, which is above 0, or -errno.
+    /// With the descriptor of a file. Answered with its ID, which is greater than 0, or -errno.
     REGISTRAR_OPEN = 2,
-    /// Of an id. Not answered.
+    /// With an ID. Not answered.
     REGISTRAR_CLOSE = 3,
 };
 

@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/// What a worker asks for at a time, in nanoseconds: the least there is (EEVDF, Linux 6.12).
+/// The time slice that a worker requests, in nanoseconds: the minimum (EEVDF, Linux 6.12).
 enum { SLICE = 100 * 1000 };
 
 /// sched_setattr(2), which glibc 2.36 does not have.
@@ -17,8 +17,8 @@ struct scheduling {
     uint64_t slice, deadline, period;
 };
 
-// A program waits for each answer, and it takes some microseconds: who asks for little at a time is let in sooner
-// when the processors are busy. Where the kernel doesn't know it, nothing is lost.
+// A program waits for each answer, which takes a few microseconds: a thread with a short slice is scheduled sooner if
+// the processors are busy. On kernels without support it has no effect.
 void request_short_slice(pid_t thread) {
     enum { RESET_ON_FORK = 1 };
     struct scheduling wanted = {

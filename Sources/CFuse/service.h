@@ -1,4 +1,4 @@
-// What serves requests, however they come.
+// Serves requests, regardless of how they arrive.
 #ifndef CFUSE_SERVICE_H
 #define CFUSE_SERVICE_H
 #include <stdatomic.h>
@@ -14,13 +14,13 @@ struct service {
     int fd;
     /// Requests on names and nodes never wait for more than a local disk.
     bool answers_at_once;
-    /// SETXATTR comes in its longer form.
+    /// SETXATTR has its longer form.
     atomic_bool has_long_setxattr;
     /// Every request is answered ENOTCONN.
     atomic_bool refusing;
 };
 
-/// Whether a request is served without waiting for more than a local disk: it says something of a name or a node.
+/// Whether a request is served without waiting for anything slower than a local disk: it concerns a name or a node.
 bool service_answers_at_once(const struct service *service, const struct wire_in_header *header);
 
 #endif

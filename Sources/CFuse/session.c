@@ -16,7 +16,7 @@ extern char **environ;
 
 static __thread char log_text[512];
 
-/// Keeps the last message for whoever reports the failure; nothing is printed.
+/// Keeps the last message for the report of the failure; nothing is printed.
 static void keep_log(enum fuse_log_level level, const char *format, va_list arguments) {
     vsnprintf(log_text, sizeof log_text, format, arguments);
     log_text[strcspn(log_text, "\n")] = 0;
@@ -62,11 +62,11 @@ int cfuse_unmount(const char *path, bool lazy) {
     return run_fusermount(path, lazy);
 }
 
-/// stat(2) may be answered from what the kernel remembers, statfs(2) says nothing to users the mount isn't open to.
+/// stat(2) may be answered from the kernel's cache; statfs(2) fails for users who may not access the mount.
 static bool is_dead(const char *path) {
     struct stat status;
     struct statfs statistics;
-    // A daemon that is just dying aborts what is asked of it: the next look tells.
+    // A dying daemon aborts requests: the next check shows the result.
     for (int round = 0; round < 100; round++) {
         if (stat(path, &status) == 0 && statfs(path, &statistics) == 0) return false;
         if (errno != ECONNABORTED) return errno == ENOTCONN;
@@ -75,7 +75,7 @@ static bool is_dead(const char *path) {
 }
 
 int cfuse_clean_dead_mount(const char *path) {
-    // Dead mounts may lie on top of each other.
+    // Dead mounts may be stacked.
     for (int round = 0; round < 32; round++) {
         if (!is_dead(path)) return 0;
         int error = cfuse_unmount(path, true);

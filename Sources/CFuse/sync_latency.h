@@ -1,4 +1,4 @@
-// Whether the disk syncs so quickly that to hand a sync, or the lead, to another thread would take as long.
+// Whether the disk syncs so quickly that handing a sync, or the lead, to another thread would take as long.
 #ifndef CFUSE_SYNC_LATENCY_H
 #define CFUSE_SYNC_LATENCY_H
 #include "clock.h"
@@ -14,7 +14,7 @@ struct sync_latency {
 enum {
     /// So many in a row must have been quick.
     SYNC_COUNT = 8,
-    /// Below this one is quick, in nanoseconds; far above it, on the ring's own thread, others had to wait.
+    /// A sync below this is quick, in nanoseconds; one far above it delays others if it runs on the ring's own thread.
     SYNC_QUICK = 300 * 1000, SYNC_SLOW = 1000 * 1000,
 };
 
@@ -26,17 +26,17 @@ static inline bool sync_latency_is_quick(struct sync_latency *sync_latency) {
     return atomic_load_explicit(&sync_latency->quick, memory_order_relaxed) >= SYNC_COUNT;
 }
 
-/// Whether a request is a sync and to be served where it came.
+/// Whether a request is a sync that is served by the thread that received it.
 static inline bool sync_latency_allows(struct sync_latency *sync_latency, const struct wire_in_header *request) {
     return sync_latency_is_sync(request) && sync_latency_is_quick(sync_latency);
 }
 
-/// When a sync begins; 0 for all else.
+/// The start time of a sync; 0 for all other requests.
 static inline uint64_t sync_latency_begin(const struct wire_in_header *request) {
     return sync_latency_is_sync(request) ? clock_now() : 0;
 }
 
-/// Notes that what began at `begin` is done.
+/// Records that the sync that began at `begin` is done.
 static inline void sync_latency_note(struct sync_latency *sync_latency, uint64_t begin) {
     if (begin == 0) return;
     uint64_t took = clock_now() - begin;

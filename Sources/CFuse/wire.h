@@ -1,4 +1,4 @@
-// What the kernel's FUSE protocol has and libfuse 3.14 doesn't show: <linux/fuse.h>, under names of our own.
+// The parts of the kernel's FUSE protocol that libfuse 3.14 doesn't expose: <linux/fuse.h>, with names of our own.
 #ifndef CFUSE_WIRE_H
 #define CFUSE_WIRE_H
 #include <stddef.h>
@@ -78,7 +78,7 @@ struct wire_statx_out {
     uint32_t rdev_major, rdev_minor, dev_major, dev_minor;
     uint64_t spare2[14];
 };
-/// FUSE over io_uring: what an entry is given and gives back beside the payload.
+/// FUSE over io_uring: the headers of an entry, in both directions.
 struct wire_ring_sizes {
     uint64_t flags, commit;
     uint32_t payload, padding;

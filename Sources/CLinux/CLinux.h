@@ -44,7 +44,7 @@ int setfsgid(uint32_t group);
 #define CL_AT_SYMLINK_FOLLOW 0x400
 #define CL_CLONE_NEWNS 0x20000
 #define CL_FICLONE 0x40049409
-/// ioctl_iflags(2) and ioctl_fsgetxattr(2), as 64-bit kernels number them.
+/// ioctl_iflags(2) and ioctl_fsgetxattr(2), with the numbers of 64-bit kernels.
 #define CL_FS_IOC_GETFLAGS 0x80086601U
 #define CL_FS_CASEFOLD_FL 0x40000000
 #define CL_FS_IOC_SETFLAGS 0x40086602U
@@ -69,10 +69,10 @@ int setfsgid(uint32_t group);
 
 int cl_pipe2(int *ends, int flags) __asm__("pipe2");
 int cl_dup3(int old, int fresh, int flags) __asm__("dup3");
-/// A mount of its own of what is mounted at the path, in no namespace: nobody finds the path's mount busy for it.
+/// Clones the mount at the path, outside any namespace, so that the original mount does not become busy.
 int cl_open_tree(int folder, const char *path, unsigned int flags) __asm__("open_tree");
 #define CL_OPEN_TREE_CLONE 1
-/// openat2(2), for which there is no function: `number` is CL_SYS_OPENAT2.
+/// openat2(2), which has no wrapper: `number` is CL_SYS_OPENAT2.
 struct cl_open_how {
     uint64_t flags, mode, resolve;
 };
@@ -83,11 +83,11 @@ long cl_openat2(long number, int folder, const char *path, const struct cl_open_
 #define CL_RESOLVE_NO_MAGICLINKS 2
 #define CL_RESOLVE_NO_SYMLINKS 4
 #define CL_RESOLVE_BENEATH 8
-/// With CL_CLOSE_RANGE_UNSHARE the calling thread gets a table of its own first, in which they are closed.
+/// With CL_CLOSE_RANGE_UNSHARE the calling thread first gets its own descriptor table, in which they are closed.
 int cl_close_range(unsigned int first, unsigned int last, unsigned int flags) __asm__("close_range");
 #define CL_CLOSE_RANGE_UNSHARE 2
 long cl_getdents64(int folder, void *buffer, size_t length) __asm__("getdents64");
-/// struct file_handle of name_to_handle_at(2), with the most room there is.
+/// struct file_handle of name_to_handle_at(2), with the maximum size.
 struct cl_file_handle {
     uint32_t size;
     int32_t type;
@@ -121,7 +121,7 @@ struct cl_ucred {
     uint32_t uid, gid;
 };
 
-/// struct statx of <linux/stat.h>, under a name of its own.
+/// struct statx of <linux/stat.h>, with a name of our own.
 struct cl_statx_time {
     int64_t seconds;
     uint32_t nanoseconds;
@@ -140,7 +140,7 @@ struct cl_statx {
     uint64_t spare[12];
 };
 int cl_statx_of(int folder, const char *path, int flags, unsigned int mask, struct cl_statx *out) __asm__("statx");
-/// struct statfs of <sys/statfs.h> as far as its type, with room for the rest, on machines of 64 bits.
+/// struct statfs of <sys/statfs.h> up to its type, with space for the rest, on 64-bit machines.
 struct cl_statfs {
     int64_t type;
     int64_t rest[15];

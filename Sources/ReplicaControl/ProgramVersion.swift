@@ -1,15 +1,15 @@
 /// The version of this program's release, by semver; both programs print it with `--version`.
 package let programVersion = "0.1"
 
-/// The version of what commands print with `--json` (docs/JSON.md). It is increased when a field goes, or has another meaning
+/// The version of the output of `--json` (docs/JSON.md). It is increased if a field is removed or changes its meaning
 /// or type, but not for new objects, fields and values.
 package let jsonVersion = 1
 
-/// What a program of this release is built with and speaks.
+/// The versions of libraries and protocols of a program of this release.
 package struct ProgramVersions: Sendable {
-    /// Of libfuse, as it says itself.
+    /// libfuse's version, as it reports it.
     package let libfuse: String
-    /// Of the protocol that store programs speak (docs/STORE_PROTOCOL.md).
+    /// The version of the protocol of store programs (docs/STORE_PROTOCOL.md).
     package let storeProtocol: Int
 
     package init(libfuse: String, storeProtocol: Int) {
@@ -17,7 +17,7 @@ package struct ProgramVersions: Sendable {
         self.storeProtocol = storeProtocol
     }
 
-    /// What `mount.replica --version` prints, and `replica --version` after its own name and version.
+    /// The output of `mount.replica --version`, and of `replica --version` after its own name and version.
     package var text: String {
         """
         mount.replica \(programVersion)

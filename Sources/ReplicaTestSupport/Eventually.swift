@@ -1,5 +1,5 @@
-/// Waits for a condition, up to half a minute: the one limit for what another thread or process brings about.
-/// - Returns: Whether it came true.
+/// Waits for a condition, at most half a minute: the one timeout for effects of other threads and processes.
+/// - Returns: Whether it became true.
 package func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
     let end = ContinuousClock.now + .seconds(30)
     while true {

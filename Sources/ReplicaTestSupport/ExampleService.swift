@@ -2,11 +2,11 @@ import ReplicaModel
 
 /// A stand-in for a network service: a flat dictionary of objects with atomic requests.
 public actor ExampleService {
-    /// What the service keeps under a key.
+    /// An object of the service.
     struct Object: Sendable {
         var item: Item
         var content: [UInt8]
-        /// The template that the object was made from.
+        /// The template from which the object was created.
         var template: ItemIdentifier
     }
 

@@ -1,19 +1,19 @@
 package import Logging
 import Threads
 
-/// What is logged, as lines with the metadata behind the message.
+/// Collects a log as lines, each with its metadata after the message.
 package struct LogLines: Sendable {
     private let kept = Locked<[String]>([])
 
     package init() {}
 
-    /// What was logged so far.
+    /// The lines logged so far.
     package var lines: [String] { kept.withLock { $0 } }
 
-    /// The same in one text.
+    /// The lines as one text.
     package var text: String { lines.joined(separator: "\n") }
 
-    /// A logger whose lines come here.
+    /// A logger that writes here.
     package func logger(_ level: Logger.Level) -> Logger {
         var logger = Logger(label: "test") { _ in LineHandler(kept: kept) }
         logger.logLevel = level

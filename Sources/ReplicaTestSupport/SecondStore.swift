@@ -46,7 +46,7 @@ public struct SecondStore: OtherClient {
         try await delete(try await existing(path))
     }
 
-    /// From the bottom up: stores delete no folder with something in it.
+    /// From the bottom up: stores only delete empty folders.
     private func delete(_ item: Item) async throws {
         if item.kind == .folder {
             var page: EnumerationPage?

@@ -2,7 +2,7 @@
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// Mixed first: the states of seeds that follow each other would be the same numbers, one further.
+    /// Mixed first: otherwise consecutive seeds would give the same sequence, shifted by one.
     package init(_ seed: UInt64) { state = Self.mix(seed) }
 
     package mutating func next() -> UInt64 {

@@ -17,7 +17,7 @@ bool has_caller(int channel) {
     return getsockopt(channel, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == getuid();
 }
 
-/// With both sets as they are to be. An inheritable one would outlive an exec; there is none.
+/// Permitted and effective set only. Inheritable capabilities would survive an exec; there are none.
 static bool keep_only_sys_admin(void) {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct sets[2] = {{0}, {0}};

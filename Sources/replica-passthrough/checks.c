@@ -10,7 +10,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/// Of the filesystem whose device it is, from Linux 6.13 on; 0 where it is mounted nowhere, or the kernel does not say.
+/// The device number of the connection's filesystem, from Linux 6.13 on; 0 if it is not mounted, or the kernel does not
+/// report it.
 static unsigned connection_of(int device) {
     char path[64], line[128];
     unsigned number = 0;
@@ -22,7 +23,7 @@ static unsigned connection_of(int device) {
     return number;
 }
 
-/// Whether a line of mountinfo (proc_pid_mountinfo(5)) is of this filesystem, and mounted by this user. The kernel writes
+/// Whether a line of mountinfo (proc_pid_mountinfo(5)) is for this filesystem, mounted by this user. The kernel writes
 /// spaces and line ends of names as \040 and \012.
 static bool is_mine(char *line, unsigned connection) {
     char wanted[64], user[64], *rest = strstr(line, " - fuse");
@@ -52,7 +53,8 @@ int check_session(int device) {
     return is_found ? 0 : -EPERM;
 }
 
-/// Filesystems of data. Others, /proc and /sys above all, ask at a write for what the writer may, and that would be us.
+/// Filesystems for data. Others, especially /proc and /sys, check the writer's privileges at a write, and the writer
+/// would be this program.
 static bool holds_data(int file) {
     static const unsigned types[] = {
         EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC, TMPFS_MAGIC,
@@ -68,7 +70,7 @@ int check_file(int file) {
     struct stat status;
     if (fstat(file, &status) != 0) return -errno;
     if (!S_ISREG(status.st_mode) || !holds_data(file)) return -EOPNOTSUPP;
-    // However it was opened, the kernel opens what is registered as the FUSE file is: for writing too.
+    // Regardless of the descriptor's mode, the kernel opens the registered file like the FUSE file: for writing too.
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     int again = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);

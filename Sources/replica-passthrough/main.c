@@ -1,6 +1,6 @@
-// Registers files with the kernel for FUSE passthrough on behalf of a user who may not: the kernel wants CAP_SYS_ADMIN for
-// that one ioctl(2). Installed with that capability, or set-user-ID root; started by a daemon, with a socket as its
-// standard input, and ends with it. What it must withstand is in SECURITY.md.
+// Registers files with the kernel for FUSE passthrough on behalf of an unprivileged user: the kernel requires
+// CAP_SYS_ADMIN for that one ioctl(2). Installed with that capability, or set-user-ID root; started by a daemon, with a
+// socket as its standard input, and ends with the daemon. The threat model is in SECURITY.md.
 #define _GNU_SOURCE
 #include "registering.h"
 #include "registrar.h"
@@ -17,7 +17,7 @@ enum { CHANNEL = 0 };
 
 static struct {
     int device;
-    /// Files that are registered, and how many may be: what a process of this user may have open.
+    /// The number of registered files, and its limit: the user's limit of open files.
     rlim_t count, limit;
 } session = {.device = -1};
 
@@ -30,7 +30,7 @@ static int ask_kernel(unsigned long call, void *argument) {
 static int begin(int device) {
     if (session.device >= 0) return -EBUSY;
     int error = check_session(device);
-    // Copied, because the caller's copy is closed as all that it sends are.
+    // Duplicated, because received descriptors are closed after each request.
     if (error == 0 && (session.device = fcntl(device, F_DUPFD_CLOEXEC, 3)) < 0) error = -errno;
     return error;
 }
@@ -51,7 +51,7 @@ static void close_backing(int32_t id) {
     if (session.device >= 0 && ask_kernel(WIRE_BACKING_CLOSE, &number) == 0 && session.count > 0) session.count--;
 }
 
-/// The next request and the descriptor that came with it, or -1. False at the end, and where the caller breaks the protocol.
+/// The next request and its descriptor, or -1. False at the end, or if the caller violates the protocol.
 static bool receive(struct registrar_request *request, int *descriptor) {
     union {
         struct cmsghdr header;
@@ -67,7 +67,7 @@ static bool receive(struct registrar_request *request, int *descriptor) {
     if (size != sizeof *request || message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) return false;
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     if (!header) return true;
-    // There is room for two.
+    // There is space for two.
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS ||
         header->cmsg_len != CMSG_LEN(sizeof(int)))
         return false;
@@ -83,7 +83,7 @@ static bool answer(int result) {
     return size == sizeof answer;
 }
 
-/// False where the caller breaks the protocol or is gone.
+/// False if the caller violates the protocol or is gone.
 static bool serve(const struct registrar_request *request, int descriptor) {
     switch (request->call) {
     case REGISTRAR_SESSION: return descriptor >= 0 && answer(begin(descriptor));

@@ -12,13 +12,15 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-// The kernel gives a request to the ring of the processor that asks, whose thread is bound to it: nobody is woken on
-// another one, which costs more than all else (docs/PERFORMANCE.md). The thread serves at once what is
-// answered at once, and leaves all else to its workers, whose threads it starts and which so are bound as it is.
+// The kernel puts a request into the ring of the calling program's processor, to which the ring's thread is bound: no
+// thread is woken on another processor, which would be the largest cost (docs/PERFORMANCE.md). The thread serves
+// requests that can be answered immediately, and leaves all others to its workers, which it starts so that they inherit
+// its processor.
 
-/// The entries of a queue that wait for requests at any time. A request that finds none waits until another is answered.
+/// The entries of a queue that wait for requests at any time. A request without a free entry waits until another is
+/// answered.
 enum { SPARE = 16 };
-/// With more entries than this in use at a time, those given back keep no large memory.
+/// If more entries than this are in use, returned ones release their large buffers.
 enum { BUSY = 4 };
 
 static __thread struct ring *own;
@@ -58,7 +60,7 @@ bool ring_add_queue(struct ring *ring, unsigned number) {
 
 static struct io_uring_sqe *submission(struct ring *ring) {
     struct io_uring_sqe *sqe = io_uring_get_sqe(&ring->io);
-    // What is submitted leaves the queue at once.
+    // Submitted entries leave the queue immediately.
     while (!sqe) {
         io_uring_submit(&ring->io);
         sqe = io_uring_get_sqe(&ring->io);
@@ -87,7 +89,7 @@ static void hand_over(struct ring_entry *entry) {
         {.iov_base = entry->header, .iov_len = sizeof *entry->header},
         {.iov_base = entry->payload, .iov_len = ENTRY_PAYLOAD}};
     command(entry, WIRE_RING_REGISTER, memory);
-    // `memory` is read by then.
+    // `memory` has been read by then.
     io_uring_submit(&ring->io);
 }
 
@@ -113,7 +115,7 @@ void ring_give_back(struct ring_entry *entry) {
     entry->next = atomic_load(&ring->answered);
     while (!atomic_compare_exchange_weak(&ring->answered, &entry->next, entry)) {}
     uint64_t one = 1;
-    // The thread looks at all that is there, so that one signal is enough.
+    // The thread processes everything available, so that one signal is enough.
     if (!entry->next && write(ring->wake, &one, sizeof one) < 0) return;
 }
 
@@ -144,11 +146,11 @@ static void receive(struct ring_entry *entry, int result) {
     if (!is_handed_on) workers_serve(&ring->workers, entry);
 }
 
-/// Waits for one completion and sees to it.
+/// Waits for one completion and handles it.
 static void turn(struct ring *ring) {
     struct io_uring_cqe *cqe;
     if (ring->is_awaited || io_uring_cq_ready(&ring->io) == 0) {
-        // What interrupts it is tried again.
+        // Retried after an interruption.
         if (io_uring_submit_and_wait(&ring->io, 1) < 0) return;
         ring->is_awaited = false;
     }
@@ -164,7 +166,7 @@ static void turn(struct ring *ring) {
     }
 }
 
-/// What fails here costs only time.
+/// A failure here costs only time.
 static void settle(int processor) {
     sigset_t all;
     sigfillset(&all);
@@ -181,7 +183,7 @@ static void serve(struct ring *ring) {
     for (struct queue *queue = ring->queues; queue; queue = queue->next) {
         hand_over(queue->first);
         queue->first = NULL;
-        // Nobody asks on a processor that is not there, or not for us.
+        // No request comes from a processor that does not exist, or that we may not use.
         if (queue->number != ring->processor) continue;
         while (queue->waiting < SPARE && add_entry(queue)) {}
     }

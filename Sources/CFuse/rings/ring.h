@@ -9,13 +9,14 @@
 
 struct ring;
 
-/// What the kernel has for one processor. A ring serves its own, and those of processors that have none.
+/// The kernel's queue of one processor. A ring serves its own queue, and those of processors without a ring.
 struct queue {
     struct ring *ring;
     uint16_t number;
-    /// Its first entry, until the kernel has that.
+    /// Its first entry, until the kernel has it.
     struct ring_entry *first;
-    /// Entries that it has, and those of them that wait in the kernel for a request. Only the ring's thread counts.
+    /// The number of its entries, and of those that wait in the kernel for a request. Only changed by the ring's
+    /// thread.
     unsigned entries, waiting;
     struct queue *next;
 };
@@ -32,20 +33,20 @@ struct ring {
     /// Posted when the kernel knows of the connection.
     sem_t start;
     atomic_bool stopping;
-    /// Signalled for what other threads answered.
+    /// Signalled when other threads have answered.
     int wake;
     uint64_t woken;
-    /// Whether a program waits for what is not submitted yet.
+    /// Whether a program waits for an entry that is not submitted yet.
     bool is_awaited;
     _Atomic(struct ring_entry *) answered;
     struct ring_entry *entries;
 };
 
-/// Makes a ring with its thread, which waits for `ring_start`. 0 or an errno.
+/// Creates a ring and its thread, which waits for `ring_start`. 0 or an errno.
 int ring_init(struct ring *ring, struct service *service, struct idle_class *idle_class, int processor, unsigned max_threads);
-/// Adds a queue before the start. False without memory.
+/// Adds a queue before the start. False if out of memory.
 bool ring_add_queue(struct ring *ring, unsigned number);
-/// Has the thread hand the kernel its entries, and serve.
+/// Makes the thread give its entries to the kernel, and serve.
 void ring_start(struct ring *ring);
 /// Gives a served and answered entry back to the kernel. Any thread.
 void ring_give_back(struct ring_entry *entry);

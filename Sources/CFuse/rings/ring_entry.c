@@ -8,15 +8,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-// An entry has the kernel's header in front, then room, then the payload. libfuse wants a request in one piece, so that
-// its header and its fixed arguments, of which the kernel has 128 bytes at the most each, are put right before the payload.
+// An entry has the kernel's header first, then free space, then the payload. libfuse needs a contiguous request, so its
+// header and its fixed arguments, at most 128 bytes each, are copied right before the payload.
 
 enum { PAYLOAD_AT = 4096, ENTRY_SIZE = PAYLOAD_AT + ENTRY_PAYLOAD };
-/// What stays of a payload's memory.
+/// The part of a payload's memory that is kept.
 enum { KEPT = 64 * 1024 };
 enum { SERVED = 1, ANSWERED = 2 };
 
-// Which entries await an answer, of all connections: libfuse's hook knows of a request only its device and number.
+// The entries that await an answer, of all connections: libfuse's hook only knows a request's device and number.
 enum { BUCKETS = 512 };
 static struct bucket {
     pthread_mutex_t lock;
@@ -54,7 +54,7 @@ struct ring_entry *entry_new(struct queue *queue, int fd) {
         free(entry);
         return NULL;
     }
-    // Most requests need two pages of it. They are there from the start: where the kernel has to bring a page in for a
+    // Most requests need two pages of it. They are resident from the start: if the kernel has to fault in a page for a
     // thread that is being killed, the program gets EINTR.
     madvise(memory, ENTRY_SIZE, MADV_NOHUGEPAGE);
     memory[0] = memory[PAYLOAD_AT] = 0;
@@ -67,7 +67,7 @@ struct ring_entry *entry_new(struct queue *queue, int fd) {
 }
 
 void entry_free(struct ring_entry *entry) {
-    // One that is never answered any more: the connection ended first.
+    // An entry that will never be answered: the connection ended first.
     if (entry->unique) take_awaiting(entry->fd, entry->unique);
     munmap(entry->header, ENTRY_SIZE);
     free(entry);
@@ -83,7 +83,7 @@ static void touch(struct ring_entry *entry, size_t size) {
     if (size > entry->touched) entry->touched = size;
 }
 
-/// Puts the request in one piece.
+/// Makes the request contiguous.
 static struct wire_in_header *join(struct ring_entry *entry) {
     const struct wire_in_header *given = entry_header(entry);
     size_t operation = given->length - sizeof *given - entry->header->sizes.payload;
@@ -94,7 +94,8 @@ static struct wire_in_header *join(struct ring_entry *entry) {
     return request;
 }
 
-/// The second of the two ends the entry's use here: the answer may come while its request is still being looked at.
+/// The later of the two events ends the entry's use here: the answer may come while its request is still being
+/// processed.
 static void finish(struct ring_entry *entry, unsigned part) {
     if ((atomic_fetch_or(&entry->state, part) | part) == (SERVED | ANSWERED)) ring_give_back(entry);
 }

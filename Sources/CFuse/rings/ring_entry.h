@@ -1,4 +1,4 @@
-// A buffer that is either the kernel's, waiting for a request, or holds one that is not answered yet.
+// A buffer that either belongs to the kernel, waiting for a request, or holds an unanswered one.
 #ifndef CFUSE_RING_ENTRY_H
 #define CFUSE_RING_ENTRY_H
 #include "wire.h"
@@ -14,35 +14,35 @@ struct ring_entry {
     struct queue *queue;
     struct wire_ring_header *header;
     char *payload;
-    /// The request's, while there is one.
+    /// The request's number, while there is one.
     uint64_t unique;
     /// Whether its request was served, and answered.
     atomic_uint state;
     int fd;
     /// Whether a program waits for the answer.
     bool is_awaited;
-    /// How much of the payload was touched since it was last given back.
+    /// How much of the payload was touched since it was last released.
     size_t touched;
-    /// In the list of those that await an answer, and in one of the ring's or the workers'.
+    /// Links in the list of entries that await an answer, and in a list of the ring or the workers.
     struct ring_entry *awaiting, *next;
     struct ring_entry *all;
 };
 
-/// What the payload may hold: the most that is written, and what FUSE_INIT says of pages.
+/// The maximum payload: the largest write, and the pages negotiated by FUSE_INIT.
 enum { ENTRY_PAYLOAD = 1 << 20 };
 
-/// NULL without memory.
+/// NULL if out of memory.
 struct ring_entry *entry_new(struct queue *queue, int fd);
 void entry_free(struct ring_entry *entry);
-/// What the kernel put into an entry that it gave.
+/// The size of the payload that the kernel delivered.
 static inline const struct wire_in_header *entry_header(const struct ring_entry *entry) {
     return (const void *)entry->header->in_out;
 }
-/// Serves its request, and has the ring give it back when it is answered, now or later.
+/// Serves its request, and makes the ring return the entry when it is answered, now or later.
 void entry_serve(struct ring_entry *entry, struct service *service);
-/// Takes an answer as writev(2) does. -1 when what it answers did not come over a ring.
+/// Accepts an answer like writev(2). -1 if its request did not come over a ring.
 ssize_t entry_answer(int fd, const struct iovec *iov, int count);
-/// Gives the memory of a payload back that was large. Not while it holds a request.
+/// Releases the memory of a large payload. Not while it holds a request.
 void entry_shrink(struct ring_entry *entry);
 
 #endif

@@ -9,24 +9,25 @@
 #include <time.h>
 #include <unistd.h>
 
-// A program that is answered is woken on an idle processor, if there is one, for its own is busy: with the thread that
-// answers. From there it asks the next time, and so on: each answer pays for waking a processor that sleeps. The scheduler
-// takes a processor for idle that runs only SCHED_IDLE threads (select_idle_sibling), so with such a thread the program
-// stays. But that also waits for all others when there is work: so it is such only while many requests come, and under
-// the eyes of this thread, which ends it for a while as soon as the ring's thread is kept waiting.
+// A program that gets its answer is woken on an idle processor, if there is one, because its own is busy with the
+// answering thread. It makes its next request from there, and so on: each answer costs waking a sleeping processor. The
+// scheduler considers a processor idle if it only runs SCHED_IDLE threads (select_idle_sibling), so if the ring's
+// thread is one, the program stays. But such a thread also yields to all others: therefore it is in this class only
+// while many requests come, and this thread watches it and takes it out for a while as soon as it is kept waiting.
 
 enum {
-    /// How often it looks, in nanoseconds: a ring's thread is kept waiting for three times that at the most.
+    /// The interval of its checks, in nanoseconds: a ring's thread is kept waiting for at most three times that.
     TICK = 2 * 1000 * 1000,
-    /// Requests in a tick from which on it is worth it, unless as much as a share of them is handed on: whoever serves
-    /// that would stop the ring's thread, and it takes another switch to go on.
+    /// The number of requests in a tick from which it pays off, unless too large a share of them is handed over: their
+    /// workers would preempt the ring's thread, which costs another switch.
     MANY = 8, SHARE = 8,
     /// Ticks without a request after which it sleeps.
     QUIET_TICKS = 50,
-    /// One in so many requests looks whether it sleeps.
+    /// One in this many requests checks whether it sleeps.
     ASK_EVERY = 64,
 };
-/// How long a thread that was kept waiting is left alone, in nanoseconds: longer each time that it happens soon again.
+/// How long a thread that was kept waiting stays out of the class, in nanoseconds: longer each time that it soon
+/// happens again.
 static const uint64_t SHORTEST_HOLD = 25000000, LONGEST_HOLD = 800000000, SOON = 100000000;
 
 static bool set_policy(pid_t thread, int policy) {
@@ -36,7 +37,7 @@ static bool set_policy(pid_t thread, int policy) {
 
 void idle_class_settle(void) { set_policy(0, SCHED_BATCH); }
 
-/// The start of a file on a thread of ours. False when it can't be read.
+/// Reads the start of a file about a thread of ours. False if it can't be read.
 static bool read_about(pid_t thread, const char *name, char text[256]) {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%d/%s", thread, name);
@@ -48,7 +49,7 @@ static bool read_about(pid_t thread, const char *name, char text[256]) {
     return got > 0;
 }
 
-/// For how long it waited for its processor in all, in nanoseconds; what it waits just now is not in it.
+/// The total time that it waited for its processor, in nanoseconds; without the current wait.
 static bool read_delay(pid_t thread, uint64_t *delay) {
     char text[256];
     return read_about(thread, "schedstat", text) && sscanf(text, "%*u %" SCNu64, delay) == 1;
@@ -65,7 +66,7 @@ static void yield(struct ring_load *load, bool yields) {
     if (set_policy(load->thread, yields ? SCHED_IDLE : SCHED_BATCH)) load->yields = yields;
 }
 
-/// Whether others keep the thread from its processor; `served` requests were served since the last look.
+/// Whether other threads keep the thread from its processor; `served` requests were served since the last check.
 static bool is_kept_waiting(struct ring_load *load, unsigned served) {
     uint64_t before = load->delay;
     if (!read_delay(load->thread, &load->delay)) return true;
@@ -73,14 +74,14 @@ static bool is_kept_waiting(struct ring_load *load, unsigned served) {
         load->waits = false;
         return load->delay - before > TICK / 2;
     }
-    // It may just have been woken: only the second time in a row it is kept waiting.
+    // It may just have been woken: it counts as kept waiting only at the second consecutive check.
     bool waited = load->waits;
     load->waits = wants_processor(load->thread);
     return waited && load->waits;
 }
 
 static void begin_to_yield(struct ring_load *load, uint64_t time) {
-    // Without a figure for it, it could not be told whether others are in the way.
+    // Without this value it can't be determined whether others are waiting.
     if (!read_delay(load->thread, &load->delay) || load->delay == 0) return;
     load->waits = false;
     load->since = time;
@@ -101,7 +102,7 @@ static unsigned since_last_look(atomic_uint *counter, unsigned *seen) {
     return *seen - before;
 }
 
-/// True when requests came since the last look.
+/// True if requests came since the last check.
 static bool look(struct ring_load *load, uint64_t time) {
     unsigned served = since_last_look(&load->served, &load->served_seen);
     unsigned handed_on = since_last_look(&load->handed_on, &load->handed_on_seen);
@@ -129,7 +130,7 @@ static void watch_while_busy(struct idle_class *idle_class) {
 
 static void *work(void *argument) {
     struct idle_class *idle_class = argument;
-    // Whoever may not take it back must not begin with it: without CAP_SYS_NICE, that is.
+    // Without CAP_SYS_NICE it can't be undone, so it is not begun.
     if (!set_policy(0, SCHED_IDLE) || !set_policy(0, SCHED_OTHER)) return NULL;
     while (!atomic_load(&idle_class->stopping)) {
         atomic_store(&idle_class->asleep, true);

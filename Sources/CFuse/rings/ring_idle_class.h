@@ -1,4 +1,4 @@
-// Sees to it that a program stays on its processor while it is answered, where that harms nobody.
+// Keeps a program on its processor while it is answered, if that does not delay others.
 #ifndef CFUSE_RING_IDLE_CLASS_H
 #define CFUSE_RING_IDLE_CLASS_H
 #include <pthread.h>
@@ -8,12 +8,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// A ring's thread, as the idle class sees it.
+/// The state of a ring's thread for the idle class.
 struct ring_load {
     pid_t thread;
-    /// Requests that it served itself, and handed on to its workers. The thread counts.
+    /// The numbers of requests that it served itself, and that it handed over to its workers. Counted by the thread.
     atomic_uint served, handed_on;
-    // The watch's own:
+    // Only used by the watching thread:
     bool yields, waits;
     unsigned served_seen, handed_on_seen;
     uint64_t delay, since, hold, hold_until;
@@ -28,14 +28,15 @@ struct idle_class {
     atomic_bool asleep, stopping;
 };
 
-/// Starts to watch. What is watched must not change until `idle_class_stop`. Without the right to it, nothing is watched.
+/// Starts watching. The set of watched threads must not change until `idle_class_stop`. Without the privilege, nothing
+/// is watched.
 void idle_class_start(struct idle_class *idle_class, struct ring_load **load, unsigned count);
-/// Ends what `idle_class_start` began.
+/// Undoes `idle_class_start`.
 void idle_class_stop(struct idle_class *idle_class);
 
 /// Counts a request, on the ring's thread.
 void idle_class_count(struct idle_class *idle_class, struct ring_load *load, bool is_handed_on);
-/// Has the calling thread neither stop a program by being woken, nor yield to it.
+/// Makes the calling thread neither preempt a program when it is woken, nor yield to it.
 void idle_class_settle(void);
 
 #endif

@@ -8,15 +8,15 @@
 #include <unistd.h>
 
 // liburing maps the ring's file. Such a mapping lives as long as any thread of the process, and keeps the ring, its
-// commands and with them the connection. When the daemon is killed while one of its threads waits for the mount, that
-// thread could not be ended any more, so the kernel uses memory of ours (IORING_SETUP_NO_MMAP, Linux 6.5) and the ring
-// ends with its descriptor.
+// commands and with them the connection. If the daemon is killed while one of its threads waits for the mount, that
+// thread could never end; therefore the kernel uses memory of ours (IORING_SETUP_NO_MMAP, Linux 6.5) and the ring ends
+// with its descriptor.
 
 #ifndef IORING_SETUP_NO_MMAP
 #define IORING_SETUP_NO_MMAP (1U << 14)
 #endif
 
-/// The two rings take less than a page, the submissions 128 bytes each.
+/// The two rings take less than a page, the submission entries 128 bytes each.
 enum { RINGS_SIZE = 8192, MEMORY_SIZE = RINGS_SIZE + RING_SUBMISSIONS * 128 };
 
 /// `user_addr` in both, which older headers call `resv2`.
@@ -54,7 +54,8 @@ int ring_memory_make(struct io_uring *io) {
     *io = (struct io_uring){.ring_fd = -1};
     char *memory = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED) return errno;
-    // No IORING_SETUP_DEFER_TASKRUN: when the thread is killed, what the kernel is about to hand over would wait for ever.
+    // No IORING_SETUP_DEFER_TASKRUN: if the thread is killed, completions that the kernel is about to deliver would
+    // wait for ever.
     struct io_uring_params parameters = {
         .flags = IORING_SETUP_SQE128 | IORING_SETUP_COOP_TASKRUN | IORING_SETUP_NO_MMAP};
     set_address(&parameters.cq_off, memory);

@@ -6,7 +6,7 @@
 /// How many commands may wait to be submitted.
 enum { RING_SUBMISSIONS = 64 };
 
-/// 0 or an errno; ENOSYS, EINVAL and EPERM where the kernel has or allows none.
+/// 0 or an errno; ENOSYS, EINVAL or EPERM if the kernel does not support or allow it.
 int ring_memory_make(struct io_uring *io);
 void ring_memory_free(struct io_uring *io);
 

@@ -4,7 +4,7 @@
 #include "ring_idle_class.h"
 #include "service.h"
 
-/// For how many seconds a thread rests before it goes.
+/// The idle time after which a thread ends, in seconds.
 enum { IDLE_SECONDS = 10 };
 
 void workers_init(struct workers *workers, struct service *service, unsigned max_threads) {
@@ -19,7 +19,7 @@ void workers_init(struct workers *workers, struct service *service, unsigned max
     pthread_condattr_destroy(&monotonic);
 }
 
-/// The next request, or NULL when this thread is not needed; called with the lock held.
+/// The next request, or NULL if this thread is not needed; called with the lock held.
 static struct ring_entry *next(struct workers *workers) {
     struct timespec end = clock_in_seconds(IDLE_SECONDS);
     int error = 0;
@@ -38,7 +38,7 @@ static struct ring_entry *next(struct workers *workers) {
 static void *work(void *argument) {
     struct workers *workers = argument;
     cfuse_prepare_thread_for_faults();
-    // Not as the ring's thread is just now.
+    // Without the current scheduling of the ring's thread.
     idle_class_settle();
     pthread_mutex_lock(&workers->lock);
     struct ring_entry *entry;

@@ -1,4 +1,4 @@
-// The threads beside a ring that serve what may wait: the ring's own thread goes on taking requests meanwhile.
+// The threads that serve a ring's blocking requests, while the ring's own thread continues to accept requests.
 #ifndef CFUSE_RING_WORKERS_H
 #define CFUSE_RING_WORKERS_H
 #include "sync_latency.h"
@@ -23,11 +23,11 @@ struct workers {
 void workers_init(struct workers *workers, struct service *service, unsigned max_threads);
 /// Whether a request may take so long that others should not wait for it.
 bool workers_is_needed(struct workers *workers, const struct wire_in_header *request);
-/// Has a request served by one of the threads. False when there is none and none to be had.
+/// Passes a request to one of the threads. False if there is none and none can be created.
 bool workers_take(struct workers *workers, struct ring_entry *entry);
 /// Serves a request on the calling thread.
 void workers_serve(struct workers *workers, struct ring_entry *entry);
-/// Waits until all is served and the threads are gone.
+/// Waits until all requests are served and the threads have ended.
 void workers_stop(struct workers *workers);
 void workers_destroy(struct workers *workers);
 

@@ -13,7 +13,7 @@ struct rings {
     struct ring ring[];
 };
 
-/// How many processors the kernel may ever have, by which it numbers its queues. 0 when that is not to be learnt.
+/// The number of possible processors, by which the kernel numbers its queues. 0 if it can't be determined.
 static unsigned possible_processors(void) {
     FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
     if (!file) return 0;
@@ -23,7 +23,7 @@ static unsigned possible_processors(void) {
     return found == 2 ? last + 1 : found == 1 ? first + 1 : 0;
 }
 
-/// A ring for each processor in `set`; the first has the queues of all others too.
+/// Creates a ring for each processor in `set`; the first also gets the queues of all other processors.
 static bool make(
     struct rings *rings, struct service *service, const cpu_set_t *set, unsigned possible, unsigned max_threads) {
     for (unsigned number = 0; number < possible; number++) {
@@ -47,7 +47,7 @@ struct rings *rings_new(struct service *service, unsigned max_threads) {
     struct rings *rings = calloc(1, sizeof *rings + usable * sizeof rings->ring[0]);
     if (!rings) return NULL;
     rings->load = calloc(usable, sizeof *rings->load);
-    // A thread that waits for the network is parked; one that waits for the disk keeps its place.
+    // Requests that wait for the network are parked; a thread that waits for the disk stays occupied.
     unsigned threads = max_threads / usable < 4 ? 4 : max_threads / usable;
     if (rings->load && make(rings, service, &set, possible, threads)) return rings;
     rings_stop(rings);

@@ -48,7 +48,7 @@ extension RcloneStorage {
 
     /// Clears rclone's cache of folders: it keeps the IDs of folders on some remotes even after they were moved.
     func clearFolders() async {
-        // If that fails, only a wrong answer is possible, which is detected.
+        // If that fails, a later call may get a wrong answer, but nothing is lost.
         let _: RcloneNothing? = try? await connection.callOnce("fscache/clear", RcloneInput())
     }
 }

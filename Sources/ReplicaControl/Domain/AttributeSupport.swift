@@ -4,7 +4,7 @@ package import SystemPackage
 
 /// Whether a filesystem keeps extended attributes.
 package enum AttributeSupport {
-    /// Whether attributes of the `user.` namespace are kept at this path; asks for one and sets none.
+    /// Whether attributes of the `user.` namespace are kept at this path; reads one and sets none.
     package static func isThere(at path: FilePath) -> Bool {
         getxattr(path.string, "user.replica.doctor", nil, 0) >= 0 || errno != ENOTSUP
     }

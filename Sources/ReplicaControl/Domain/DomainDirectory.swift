@@ -23,9 +23,9 @@ package struct DomainLocation: Sendable {
 
 /// Why a domain, or the folder of all domains, cannot be read.
 package struct UnreadableDomain: Error, CustomStringConvertible, Sendable {
-    /// Where it is listed.
+    /// The path where it is listed.
     package let place: FilePath
-    /// Why, in words.
+    /// The reason.
     package let reason: String
 
     init(place: FilePath, _ error: any Error) {
@@ -98,7 +98,7 @@ package struct DomainDirectory: Sendable {
         }
         defer { free(resolved) }
         let state = FilePath(platformString: resolved)
-        // The tree comes last when a domain is made: without one an import was broken off, and may be tried again.
+        // A domain's tree is created last: without a tree, an import was interrupted and may be tried again.
         var tree = stat()
         guard lstat(state.appending("tree").string, &tree) == 0 else { return nil }
         try StateTrust.check(state)

@@ -27,7 +27,7 @@ package struct MountRecord: Codable, Equatable, Sendable {
         var status = try Self.look(place, 0)
         device = DeviceNumber(major: status.dev_major, minor: status.dev_minor)
         do { status = try Self.look(place, CL_STATX_MNT_ID_UNIQUE) } catch Errno.permissionDenied {
-            // Another user's mount tells its device only; the number is that of all kernels then.
+            // Another user's mount reveals only its device; the number is then the one that all kernels have.
         }
         number = status.mnt_id
         let boot = try FileBytes.readIfPresent("/proc/sys/kernel/random/boot_id") ?? []
@@ -59,7 +59,7 @@ package struct MountRecord: Codable, Equatable, Sendable {
     }
 
     /// Writes it into the domain's state.
-    /// - Throws: An `Errno`, or what can't be encoded.
+    /// - Throws: An `Errno`, or the encoder's error.
     package func write(state: FilePath) throws {
         let bytes = try ControlLine.encode(self)
         let fresh = state.appending("mount.json.new")

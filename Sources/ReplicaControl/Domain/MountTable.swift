@@ -1,6 +1,6 @@
 package import SystemPackage
 
-/// A filesystem in this process's tree, as `/proc/self/mountinfo` has it.
+/// A mounted filesystem, from `/proc/self/mountinfo`.
 package struct MountedFileSystem: Sendable {
     /// The mount ID, which is reused after it is gone.
     package let number: UInt64
@@ -8,11 +8,11 @@ package struct MountedFileSystem: Sendable {
     package let device: DeviceNumber
     /// The folder of the filesystem that is mounted; other than its root for a bind mount.
     package let root: FilePath
-    /// Where it is mounted.
+    /// The mountpoint.
     package let path: FilePath
     /// `ext4`, `fuse.replica`, ...
     package let type: String
-    /// What is mounted: a device, a name.
+    /// The source: a device or a name.
     package let source: String
 }
 
@@ -27,7 +27,7 @@ package struct DeviceNumber: Hashable, Codable, Sendable {
     }
 }
 
-/// What is mounted where.
+/// The mounted filesystems.
 package enum MountTable {
     /// All mounts, each after those that it covers.
     /// - Parameter process: The process whose mounts to list; by default this one.

@@ -28,7 +28,7 @@ package enum StateTrust {
     enum Part: CaseIterable {
         /// Private, ours.
         case state
-        /// Ours, below what is private.
+        /// Ours, in a private folder.
         case folder, file
         /// The user's own directory, with its original owner and permissions.
         case tree

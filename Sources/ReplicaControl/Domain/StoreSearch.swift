@@ -1,21 +1,21 @@
 import Glibc
 package import SystemPackage
 
-/// Where stores are looked for that are programs of their own (STORE_PROTOCOL.md §1): `replica-store-NAME` serves `NAME://`, and
-/// `replica-store-webdav` both of WebDAV's.
+/// Finds stores that are separate programs (STORE_PROTOCOL.md §1): `replica-store-NAME` serves `NAME://`, and
+/// `replica-store-webdav` both WebDAV schemes.
 package struct StoreSearch: Equatable, Sendable {
-    /// Folders in the order in which they are looked through.
+    /// The folders, in search order.
     package let folders: [FilePath]
 
-    /// Those of everybody, which come first.
+    /// The system's folders, which come first.
     package static let system: [FilePath] = ["/usr/lib/replica/stores", "/usr/local/lib/replica/stores"]
     private static let prefix = "replica-store-"
-    /// Programs that serve other schemes than the one that they are named after.
+    /// Programs that serve other schemes than that of their name.
     private static let schemes = ["webdav": ["dav", "davs"]]
 
     /// - Parameters:
-    ///   - environment: `HOME` and `PATH` of it are used.
-    ///   - isRoot: Root looks in ``system`` only, for what is found is run as root.
+    ///   - environment: Its `HOME` and `PATH` are used.
+    ///   - isRoot: For root, only ``system`` is searched, because the program runs as root.
     package init(environment: [String: String], isRoot: Bool) {
         var folders = Self.system
         if !isRoot {
@@ -28,7 +28,7 @@ package struct StoreSearch: Equatable, Sendable {
         self.folders = folders.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// What this process finds.
+    /// The search for this process.
     package static var own: StoreSearch {
         let environment = ["HOME", "PATH"].reduce(into: [String: String]()) { found, name in
             if let value = getenv(name) { found[name] = String(cString: value) }
@@ -41,10 +41,10 @@ package struct StoreSearch: Equatable, Sendable {
         prefix + (schemes.first { $0.value.contains(scheme) }?.key ?? scheme)
     }
 
-    /// Where a scheme's program may be.
+    /// The possible paths of a scheme's program.
     package func places(of scheme: String) -> [FilePath] { folders.map { $0.appending(Self.program(of: scheme)) } }
 
-    /// The programs that are there, by the schemes that they serve: the first of each.
+    /// The installed programs by scheme: the first one found for each.
     package func installed() -> [(scheme: String, path: FilePath)] {
         var found: [String: FilePath] = [:]
         for folder in folders {
@@ -60,7 +60,7 @@ package struct StoreSearch: Equatable, Sendable {
         return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// Folders for a person, in one line.
+    /// The folders for a message, in one line.
     package var words: String { folders.map(\.string).joined(separator: ", ") }
 
     private static func names(in folder: FilePath) -> [String] {

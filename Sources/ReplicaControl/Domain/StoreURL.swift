@@ -1,13 +1,14 @@
 import PercentEncoding
 
 /// The address of a store: `file:///absolute/path`, `NAME://…` of a store that is a program (``StoreSearch``), or
-/// `rclone:remote:path`, as rclone writes it. It is stored in `domain.json` and shown by `replica status`, so it never contains a secret: a URL with a password is rejected.
+/// `rclone:remote:path`, in rclone's syntax. It is stored in `domain.json` and shown by `replica status`, so it never
+/// contains a secret: a URL with a password is rejected.
 package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
     /// The URL as given.
     package let text: String
     /// The part before `://`, or before the first colon of rclone's, in lower case.
     package let scheme: String
-    /// What follows it, still percent-encoded.
+    /// The part after it, still percent-encoded.
     package let rest: String
 
     /// Whether a mount's SPEC is a URL rather than a domain's name, which cannot contain a colon.
@@ -34,7 +35,7 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { text }
 
-    /// How the URLs of a scheme begin: `NAME://`, or `rclone:`.
+    /// The beginning of a scheme's URLs: `NAME://`, or `rclone:`.
     package static func beginning(of scheme: String) -> String { scheme == "rclone" ? "rclone:" : "\(scheme)://" }
 
     private static func parts(_ text: String) throws(StoreURLError) -> (scheme: String, rest: String) {
@@ -60,7 +61,7 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
         try StoreURL("file://" + PercentText.encoded(path, keeping: "/+"))
     }
 
-    /// Whether this may stand before `://`: a lower-case letter, and then such letters, digits, `+` and `-`.
+    /// Whether this is a valid scheme: a lower-case letter, followed by such letters, digits, `+` and `-`.
     package static func isScheme(_ text: String) -> Bool {
         let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
         let others = Array("0123456789+-".utf8)

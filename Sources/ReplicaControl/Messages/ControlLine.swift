@@ -52,7 +52,7 @@ private struct VersionOnly: Decodable {
     var `protocol`: Int
 }
 
-/// Lines of JSON: what is sent and what comes back.
+/// The encoding of messages: lines of JSON.
 package enum ControlLine {
     /// The longest line that either side accepts, in bytes without the newline.
     package static let longest = 1 << 20
@@ -93,14 +93,14 @@ package enum ControlLine {
     }
 }
 
-/// Cuts a stream of bytes into lines.
+/// Splits a stream of bytes into lines.
 package struct LineBuffer: Sendable {
     private var bytes: [UInt8] = []
     private var searched = 0
 
     package init() {}
 
-    /// Adds what was read.
+    /// Appends bytes.
     package mutating func append(_ more: some Sequence<UInt8>) {
         bytes.append(contentsOf: more)
     }

@@ -8,7 +8,7 @@ package struct ControlPath: Hashable, Sendable, CustomStringConvertible {
     /// The domain's root.
     package static let root = ControlPath(bytes: [])
 
-    /// Drops slashes at both ends and double ones, and `.` parts; leaves `..` for the daemon to refuse.
+    /// Drops slashes at both ends and double ones, and `.` parts; keeps `..`, which the daemon refuses.
     package init(bytes: some Sequence<UInt8>) {
         let parts = Array(bytes).split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual([UInt8(ascii: ".")]) }
         self.bytes = Array(parts.joined(separator: [UInt8(ascii: "/")]))
@@ -17,7 +17,7 @@ package struct ControlPath: Hashable, Sendable, CustomStringConvertible {
     /// The names from the root down.
     package var names: [[UInt8]] { bytes.split(separator: UInt8(ascii: "/")).map(Array.init) }
 
-    /// For people: what isn't UTF-8 shows as replacement characters, the root as `.`.
+    /// The path for messages: invalid UTF-8 becomes replacement characters, the root `.`.
     package var description: String { bytes.isEmpty ? "." : String(decoding: bytes, as: UTF8.self) }
 }
 
@@ -37,7 +37,7 @@ extension ControlPath: Codable {
     package func encode(to encoder: any Encoder) throws { try encodePath(bytes, to: encoder) }
 }
 
-/// Writes a path as a string, or as its byte values where it isn't UTF-8.
+/// Writes a path as a string, or as its byte values if it isn't UTF-8.
 func encodePath(_ bytes: [UInt8], to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     if let text = String(validating: bytes, as: UTF8.self) {

@@ -3,7 +3,7 @@ package import SystemPackage
 
 /// The requests to a domain's daemon. docs/CONTROL.md describes each one and its answer.
 package enum ControlRequest: Codable, Equatable, Sendable {
-    /// Who serves the domain. Answer: `daemon`.
+    /// The daemon that serves the domain. Answer: `daemon`.
     case hello
     /// Counts and progress of the domain. Answer: `domain`.
     case status
@@ -90,17 +90,17 @@ extension ControlRequest {
     }
 }
 
-/// Which side of a conflict keeps the item's name.
+/// The side of a conflict that keeps the item's name.
 package enum ConflictChoice: String, Codable, CaseIterable, Sendable {
     /// The local bytes take the name; the store's version is dropped.
     case local
     /// The store's version keeps the name; the conflict copy is dropped.
     case remote
-    /// Both stay as they are, and the conflict counts as resolved.
+    /// Both stay unchanged, and the conflict counts as resolved.
     case both
 }
 
-/// What stays on disk when a domain is removed (NSFileProviderManager.DomainRemovalMode).
+/// The files that stay on disk when a domain is removed (NSFileProviderManager.DomainRemovalMode).
 package enum RemovalMode: String, Codable, CaseIterable, Sendable {
     /// Changes that are not uploaded yet are preserved. The default.
     case dirty

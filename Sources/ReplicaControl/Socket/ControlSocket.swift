@@ -7,8 +7,8 @@ package enum ControlSocket {
     /// The socket's name in the state directory.
     package static let name: FilePath.Component = "control.sock"
 
-    /// Connects to the daemon of the domain with this state directory.
-    /// Throws `notRunning` if nobody listens and `denied` if the daemon belongs to another user.
+    /// Connects to the daemon of the domain with this state directory. Throws `notRunning` if no daemon listens and
+    /// `denied` if it belongs to another user.
     package static func connect(state: FilePath) throws(ControlFailure) -> FileDescriptor {
         let socket = try newSocket()
         let code = withAddress(state: state) { address, length in Glibc.connect(socket.rawValue, address, length) }
@@ -41,7 +41,7 @@ package enum ControlSocket {
         return socket
     }
 
-    /// The user and process at the other end (SO_PEERCRED: as it was when it connected).
+    /// The user and process at the other end (SO_PEERCRED: at the time of the connection).
     package static func peer(of socket: FileDescriptor) throws(Errno) -> (user: UInt32, process: Int32) {
         var credentials = cl_ucred()
         var length = socklen_t(MemoryLayout<cl_ucred>.size)
@@ -62,8 +62,8 @@ package enum ControlSocket {
         _ = Glibc.close(socket.rawValue)
     }
 
-    /// Runs `body` with the socket's address and gives 0 or its errno. An address holds 107 bytes and a state
-    /// directory's path may be longer, so it goes by way of /proc/self/fd.
+    /// Runs `body` with the socket's address and returns 0 or its errno. An address holds at most 107 bytes and a state
+    /// directory's path may be longer, so the address goes through /proc/self/fd.
     private static func withAddress(
         state: FilePath, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) -> Int32 {

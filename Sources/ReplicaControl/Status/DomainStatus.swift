@@ -8,7 +8,7 @@ package struct DaemonStatus: Codable, Equatable, Sendable {
     package var pid: Int32
     /// The protocol version it speaks.
     package var `protocol`: Int
-    /// Where the domain is mounted; nil if it is served without a mount.
+    /// The domain's mountpoint; nil if it is served without a mount.
     package var mountpoint: ControlFilePath?
 
     /// The daemon of the domain `name`, speaking this program's protocol version.
@@ -20,7 +20,7 @@ package struct DaemonStatus: Codable, Equatable, Sendable {
     }
 }
 
-/// What a domain is doing.
+/// The activity of a domain.
 package enum DomainState: String, Codable, CaseIterable, Sendable {
     /// No daemon is running. Pending changes stay pending.
     case stopped

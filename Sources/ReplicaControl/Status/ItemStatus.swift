@@ -94,7 +94,7 @@ package struct DepartureStatus: Codable, Equatable, Sendable {
     /// The item's local number: the inode number that programs see.
     package var number: UInt64
 
-    /// What left a list.
+    /// An item that left a list.
     package init(path: ControlPath?, id: String?, number: UInt64) {
         self.path = path
         self.id = id

@@ -1,20 +1,20 @@
-/// A line of `replica probe`: what a store does with one thing.
+/// A line of `replica probe`: the result for one feature of a store.
 package struct ProbeFinding: Codable, Hashable, Sendable {
-    /// What it means for a person.
+    /// What the result means.
     package enum Verdict: String, Codable, Sendable {
-        /// It does it, and was seen to.
+        /// It was tested and works.
         case kept
-        /// It does it in part: what is lost by that is said.
+        /// It works in part: the text says what can be lost.
         case weak
-        /// It does not do it: that stays on this machine.
+        /// It is not supported: such data stays on this machine.
         case local
-        /// It says that it does it, and does not.
+        /// The store declares it, but the test failed.
         case broken
     }
 
     package let topic: String
     package let verdict: Verdict
-    /// In a person's words.
+    /// A description for users.
     package let finding: String
 
     package init(_ topic: String, _ verdict: Verdict, _ finding: String) {

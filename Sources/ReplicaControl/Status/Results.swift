@@ -1,6 +1,6 @@
 package import struct FoundationEssentials.Date
 
-/// What `evict` did.
+/// The result of `evict`.
 package struct EvictionResult: Codable, Equatable, Sendable {
     /// Items that became dataless.
     package var items: Int
@@ -33,21 +33,21 @@ package struct EvictionRefusal: Codable, Equatable, Sendable {
     }
 }
 
-/// What `remove` left on disk.
+/// The files that `remove` left on disk.
 package struct RemovalResult: Codable, Equatable, Sendable {
-    /// Where the preserved files are; nil if there were none.
+    /// The folder of the preserved files; nil if there were none.
     package var preserved: ControlFilePath?
-    /// Files below it.
+    /// The number of files below it.
     package var files: Int
 
-    /// What a removal preserved.
+    /// The result of one request.
     package init(preserved: ControlFilePath?, files: Int) {
         self.preserved = preserved
         self.files = files
     }
 }
 
-/// What `restore` did.
+/// The result of `restore`.
 package struct RestorationResult: Codable, Equatable, Sendable {
     /// Items that are uploaded again.
     package var items: Int

@@ -2,26 +2,26 @@ import PathStore
 import ReplicaModel
 import Threads
 
-/// Calls of a ``MemoryPathStorage`` that fail as a seed says: some before anything is done, some after, with the answer
-/// lost.
+/// Makes calls of a ``MemoryPathStorage`` fail, chosen by a seed: some before they have an effect, some afterwards,
+/// with the answer lost.
 package final class FailureSchedule: Sendable {
     private let state: Locked<UInt64>
     private let percent: UInt64
     private let isOver = Locked(false)
 
-    /// - Parameter percent: Of how many calls in a hundred fail, each of the two ways.
+    /// - Parameter percent: The percentage of calls that fail in each of the two ways.
     package init(seed: UInt64, percent: UInt64) {
         state = Locked(seed)
         self.percent = percent
     }
 
-    /// Has `storage` fail from now on.
+    /// Makes calls of `storage` fail from now on.
     package func begin(on storage: MemoryPathStorage) {
         storage.before = { [self] (_) async throws(PathStorageError) in try fail("no way there") }
         storage.after = { [self] (_) async throws(PathStorageError) in try fail("the answer is lost") }
     }
 
-    /// Lets all calls through from now on.
+    /// Lets all calls pass from now on.
     package func end() { isOver.withLock { $0 = true } }
 
     private func fail(_ text: String) throws(PathStorageError) {

@@ -15,7 +15,7 @@ extension MemoryPathStorage {
             return try paths.withLock { (paths) throws(PathStorageError) in
                 if isDeep, !paths.properties.listsDeep { throw .unsupported("deep listings") }
                 guard paths.isFolder(folder) else { throw .notFound }
-                // Names, with what no name has between them.
+                // The names, separated by a byte that no name contains.
                 let sorted = paths.children(of: folder, isDeep: isDeep).map { (Self.token(of: $0), $0) }.filter {
                     child in
                     page.map { $0.bytes.lexicographicallyPrecedes(child.0) } ?? true
@@ -119,7 +119,7 @@ extension MemoryPathStorage {
                 }
                 if target.isWithin(path), target != path { throw .refused("a folder does not move into itself") }
                 if let other = paths.actual(target), other != paths.actual(path) {
-                    // rename(2) replaces files, by files.
+                    // rename(2) replaces files only by files.
                     guard paths.nodes[other]?.kind == .file, paths.node(path)?.kind == .file else {
                         throw .taken(paths.entry(other, now: now))
                     }
@@ -175,7 +175,7 @@ extension MemoryPaths {
         return entry
     }
 
-    /// Notes what is destroyed there, unless it is the version that was meant.
+    /// Records the content that is destroyed, unless it is the expected version.
     fileprivate mutating func noteCasualty(_ path: StoragePath, unless version: String?) {
         guard let node = node(path), node.kind == .file, node.version != version else { return }
         casualties.append(Casualty(path: path, content: node.content))

@@ -2,8 +2,8 @@ package import PathStore
 import ReplicaModel
 import Threads
 
-/// What other clients of the same storage do: not noted, not hooked, and signalled. A step that cannot be done is a mistake
-/// of the test and traps.
+/// The changes of other clients of the same storage: signalled, but neither logged nor hooked. A step that is not
+/// possible is a mistake in the test and traps.
 extension MemoryPathStorage {
     /// Writes a file, creating or replacing it.
     package func put(_ content: [UInt8], at path: String, attributes: PathAttributes = PathAttributes()) {
@@ -13,18 +13,18 @@ extension MemoryPathStorage {
     /// Writes a file, creating or replacing it.
     package func put(_ text: String, at path: String) { put(Array(text.utf8), at: path) }
 
-    /// Makes a folder, or a symlink.
+    /// Creates a folder or a symlink.
     package func add(_ kind: PathKind, at path: String) {
         change(path) { paths, _ in paths.make(kind, at: StoragePath(path), PathAttributes()) }
     }
 
-    /// Moves something; what stands at the destination goes, as rename(2) has it.
+    /// Moves an entry; an existing target is replaced, as by rename(2).
     package func move(_ path: String, to destination: String) {
         change(destination) { paths, _ in paths.move(StoragePath(path), to: StoragePath(destination)) }
         signal(StoragePath(path).parent)
     }
 
-    /// Changes the attributes of something.
+    /// Changes the attributes of an entry.
     package func change(_ attributes: PathAttributes, of path: String) {
         change(path) { paths, _ in
             guard var node = paths.nodes[StoragePath(path)] else { preconditionFailure("nothing at \(path)") }
@@ -33,7 +33,7 @@ extension MemoryPathStorage {
         }
     }
 
-    /// Removes something with all that is in it.
+    /// Removes an entry with everything in it.
     package func take(_ path: String) { change(path) { paths, _ in paths.remove(StoragePath(path)) } }
 
     private func change(_ path: String, _ body: (inout MemoryPaths, Int64) -> Void) {
@@ -42,7 +42,7 @@ extension MemoryPathStorage {
         signal(StoragePath(path).parent)
     }
 
-    /// Puts something there that no honest client could: any names, in no folder.
+    /// Adds an entry that no correct client could create: any names, without a folder.
     package func forge(_ kind: PathKind, at path: StoragePath, content: [UInt8] = []) {
         let now = now()
         paths.withLock { paths in
@@ -51,13 +51,13 @@ extension MemoryPathStorage {
         }
     }
 
-    /// What is at a path, as a call would tell it.
+    /// The entry at a path, as a call would return it.
     package func present(_ path: StoragePath) -> PathEntry? {
         let now = now()
         return paths.withLock { $0.entry(path, now: now) }
     }
 
-    /// What is in a file; nil where there is none.
+    /// The content of a file; nil if there is none.
     package func content(at path: StoragePath) -> [UInt8]? {
         paths.withLock { paths in
             guard let node = paths.node(path), node.kind == .file else { return nil }
@@ -65,7 +65,7 @@ extension MemoryPathStorage {
         }
     }
 
-    /// All that is there by path, but for the root.
+    /// All entries by path, except the root.
     package var entries: [StoragePath: (entry: PathEntry, content: [UInt8])] {
         let now = now()
         return paths.withLock { paths in
@@ -77,7 +77,7 @@ extension MemoryPathStorage {
         }
     }
 
-    /// What acts destroyed that looked for nothing, or looked too early: contents that no call was about.
+    /// The contents that were destroyed by unconditional changes, or by conditions that were checked too early.
     package var casualties: [(path: StoragePath, content: [UInt8])] {
         paths.withLock { $0.casualties.map { ($0.path, $0.content) } }
     }

@@ -2,17 +2,17 @@ package import PathStore
 import ReplicaModel
 import Threads
 
-/// A ``PathStorage`` in memory, full of knobs for tests: how strong its conditions are, what it keeps, how fine its clock
-/// is, which calls fail, and who is quicker than a call.
+/// A configurable ``PathStorage`` in memory for tests: the strength of its conditions, what it keeps, the resolution of
+/// its clock, which calls fail, and which changes of other clients precede a call.
 ///
 /// Everything may be called from any thread. Set the properties before the first call.
 /// Large: a whole storage, and another client of it.
 package final class MemoryPathStorage: PathStorage {
-    /// Runs before or after a call. What it throws is the call's answer: thrown before, nothing was done; thrown after, it
-    /// was done and the answer is lost.
+    /// Runs before or after a call. Its error is the call's answer: thrown before, the call has no effect; thrown
+    /// after, it has its effect and the answer is lost.
     package typealias Hook = @Sendable (PathStorageCall) async throws(PathStorageError) -> Void
-    /// Runs where another client can be quicker: between the look and the act of a condition that is not
-    /// ``PathStorageProperties/Strength/atomic``, else before both.
+    /// Runs at the point where another client can interfere: between the check and the change if the condition is not
+    /// ``PathStorageProperties/Strength/atomic``, otherwise before both.
     package typealias Race = @Sendable (PathStorageCall) -> Void
 
     struct Controls {
@@ -37,13 +37,13 @@ package final class MemoryPathStorage: PathStorage {
 
     package var properties: PathStorageProperties { paths.withLock { $0.properties } }
 
-    /// Nanoseconds to which dates that are set are cut.
+    /// The resolution of dates that are set, in nanoseconds.
     package var dateGrain: Int64 {
         get { paths.withLock { $0.dateGrain } }
         set { paths.withLock { $0.dateGrain = newValue } }
     }
 
-    /// Whether entries say which versions no later write can leave.
+    /// Whether entries report the versions that no later write can produce.
     package var tellsSettled: Bool {
         get { paths.withLock { $0.tellsSettled } }
         set { paths.withLock { $0.tellsSettled = newValue } }
@@ -88,12 +88,12 @@ package final class MemoryPathStorage: PathStorage {
 
     private static let start = ContinuousClock.now
 
-    /// Tells those who listen that something may have changed in a folder; nil for anywhere.
+    /// Signals to listeners that something may have changed in a folder; nil for anywhere.
     package func signal(_ folder: StoragePath?) { listeners.yield(folder) }
 
     package func signals() -> AsyncStream<StoragePath?> { listeners.stream() }
 
-    /// Notes the call and runs it between the hooks.
+    /// Logs the call and runs it between the hooks.
     func serve<Result>(
         _ call: PathStorageCall, _ body: () async throws(PathStorageError) -> Result
     ) async throws(PathStorageError) -> Result {
@@ -107,10 +107,10 @@ package final class MemoryPathStorage: PathStorage {
         return result
     }
 
-    /// Looks and acts, with everything that can come in between.
+    /// Checks and changes, with everything that can happen in between.
     /// - Parameters:
-    ///   - look: What the condition asks; not called where the strength is `none`.
-    ///   - act: What is done, whatever was seen.
+    ///   - look: Checks the condition; not called if the strength is `none`.
+    ///   - act: Makes the change, regardless of the check.
     func guarded<Result>(
         _ call: PathStorageCall, _ strength: PathStorageProperties.Strength,
         look: (MemoryPaths, _ now: Int64) throws(PathStorageError) -> Void,

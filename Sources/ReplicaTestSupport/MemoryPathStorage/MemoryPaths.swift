@@ -1,7 +1,7 @@
 import PathStore
 import ReplicaModel
 
-/// What a ``MemoryPathStorage`` holds, without locks, calls or hooks. Deterministic but for its clock.
+/// The contents of a ``MemoryPathStorage``, without locks, calls or hooks. Deterministic except for its clock.
 struct MemoryPaths {
     struct Node {
         var kind: PathKind
@@ -13,18 +13,18 @@ struct MemoryPaths {
         var identity: String
     }
 
-    /// Bytes that a blind act destroyed, and what it was not asked to look at.
+    /// Bytes that were destroyed by an unconditional change, and the condition that it lacked.
     struct Casualty: Hashable, Sendable {
         var path: StoragePath
         var content: [UInt8]
     }
 
     var properties = PathStorageProperties()
-    /// Nanoseconds to which the dates that are set are cut.
+    /// The resolution of dates that are set, in nanoseconds.
     var dateGrain: Int64 = 1
-    /// Whether an entry says that its version can't be left by a later write.
+    /// Whether an entry reports that no later write can produce its version.
     var tellsSettled = false
-    /// Invariant: the folder above each path is there.
+    /// Invariant: the parent folder of each path exists.
     var nodes: [StoragePath: Node] = [:]
     var casualties: [Casualty] = []
     var counter = 0
@@ -34,7 +34,7 @@ struct MemoryPaths {
         return counter
     }
 
-    /// Where something stands by the storage's idea of case.
+    /// The path of an entry, with the storage's case sensitivity.
     func actual(_ path: StoragePath) -> StoragePath? {
         if nodes[path] != nil || path == .root { return path }
         guard !properties.isCaseSensitive else { return nil }
@@ -63,7 +63,7 @@ struct MemoryPaths {
             isSettled: tellsSettled && now / grain > node.written / grain)
     }
 
-    /// Another whenever anything below is another.
+    /// Changes whenever anything below changes.
     private func folderVersion(_ folder: StoragePath) -> String? {
         guard properties.foldersTellChanges else { return nil }
         var sum: UInt64 = 0xCBF2_9CE4_8422_2325
@@ -78,7 +78,7 @@ struct MemoryPaths {
 
     private var grain: Int64 { max(1, properties.changeGrain) }
 
-    /// Puts a file there, whatever was there before.
+    /// Writes a file, replacing any other.
     mutating func put(_ content: [UInt8], at path: StoragePath, _ attributes: PathAttributes, now: Int64) {
         let path = actual(path) ?? path
         var node = nodes[path] ?? Node(kind: .file, identity: "n\(next())")
@@ -95,7 +95,7 @@ struct MemoryPaths {
         nodes[path] = node
     }
 
-    /// Keeps of attributes what the storage can keep.
+    /// Keeps the attributes that the storage supports.
     func take(_ attributes: PathAttributes, into node: inout Node) {
         if properties.keepsModes, let mode = attributes.mode { node.attributes.mode = mode }
         if properties.keepsModificationDates, let date = attributes.modificationDate {
@@ -104,7 +104,7 @@ struct MemoryPaths {
         if properties.keepsMarks, let mark = attributes.mark { node.attributes.mark = mark }
     }
 
-    /// Moves something with all that is in it; what stands in its place goes.
+    /// Moves an entry with everything in it; an existing target is replaced.
     mutating func move(_ path: StoragePath, to target: StoragePath) {
         guard let path = actual(path) else { return }
         let moved = [path] + children(of: path, isDeep: true)

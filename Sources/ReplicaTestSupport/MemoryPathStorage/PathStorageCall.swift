@@ -1,7 +1,7 @@
 package import PathStore
 import ReplicaModel
 
-/// One call of a ``PathStorage`` method, as hooks are told of it.
+/// One call of a ``PathStorage`` method, as passed to hooks.
 package struct PathStorageCall: Hashable, Sendable {
     package enum Method: String, Hashable, Sendable, CaseIterable {
         case entry, list, read, write, make, set, move, remove, makeDurable
@@ -17,7 +17,7 @@ package struct PathStorageCall: Hashable, Sendable {
 
     package var method: Method
     package var path: StoragePath
-    /// Where a move leads.
+    /// The target of a move.
     package var target: StoragePath?
 
     /// A call of `method` about `path`.
@@ -34,7 +34,7 @@ extension StoragePath {
         self.init(text.split(separator: "/").map { FileName(String($0)) })
     }
 
-    /// What this becomes when `folder`, which it is within, moves to `target`.
+    /// This path after `folder`, which contains it, was moved to `target`.
     func moved(from folder: StoragePath, to target: StoragePath) -> StoragePath {
         StoragePath(target.names + names.dropFirst(folder.names.count))
     }

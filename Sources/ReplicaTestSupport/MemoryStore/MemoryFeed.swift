@@ -1,17 +1,17 @@
 import ReplicaModel
 
-/// The order in which items changed, and the anchors that name points in it.
+/// The order in which items changed, and the anchors that identify positions in it.
 struct MemoryFeed {
-    /// Grows when all anchors given out so far expire.
+    /// Increased when all issued anchors expire.
     private var epoch = 1
     private var sequence = 0
     /// Invariant: ascending by sequence; an item's older entries are skipped, not removed.
     private var log: [(sequence: Int, identifier: ItemIdentifier)] = []
     private var newest: [ItemIdentifier: Int] = [:]
-    /// Whether nothing is told of what happens now.
+    /// Whether changes are not reported now.
     var isSilent = false
 
-    /// Notes that an item came, changed or went.
+    /// Records that an item was created, changed or deleted.
     mutating func report(_ identifier: ItemIdentifier) {
         if isSilent { return }
         sequence += 1
@@ -19,7 +19,7 @@ struct MemoryFeed {
         newest[identifier] = sequence
     }
 
-    /// Makes every anchor given out so far unknown.
+    /// Makes all issued anchors unknown.
     mutating func expire() {
         epoch += 1
     }
@@ -46,6 +46,6 @@ struct MemoryFeed {
         return (found, self.anchor, false)
     }
 
-    /// Sequences start at 1 and have no gaps, so the entry after `sequence` stands at that index.
+    /// Sequences start at 1 and have no gaps, so the entry after `sequence` is at that index.
     private func firstIndex(after sequence: Int) -> Int { max(0, min(sequence, log.count)) }
 }

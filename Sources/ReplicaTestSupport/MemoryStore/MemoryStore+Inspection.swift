@@ -1,7 +1,7 @@
 public import ReplicaModel
 import Threads
 
-/// What a test asks the store about itself: not logged and not hooked.
+/// A test's queries of the store: neither logged nor hooked.
 extension MemoryStore {
     /// One item with its content, for comparisons.
     public struct Entry: Hashable, Sendable {
@@ -10,8 +10,7 @@ extension MemoryStore {
         public var content: [UInt8]
     }
 
-    /// Everything in the store by path, without the root and the trash. Bytes of names that are not UTF-8 show as
-    /// U+FFFD.
+    /// Everything in the store by path, without the root and the trash. Invalid UTF-8 in names becomes U+FFFD.
     public var entries: [String: Entry] {
         tree.withLock { tree in
             var found: [String: Entry] = [:]
@@ -51,13 +50,13 @@ extension MemoryStore {
         tree.withLock { $0.nodes[identifier]?.content }
     }
 
-    /// The content of the file at `path` as text; nil when there is none.
+    /// The content of the file at `path` as text; nil if there is none.
     public func text(at path: String) -> String? { content(at: path).map { String(decoding: $0, as: UTF8.self) } }
 
-    /// Every content that any file ever had, also of files that are gone.
+    /// All contents that any file ever had, also of deleted files.
     public var contentHistory: Set<[UInt8]> { tree.withLock { $0.contentHistory } }
 
-    /// Whether some file ever had exactly this content.
+    /// Whether any file ever had exactly this content.
     public func everHeld(_ content: [UInt8]) -> Bool { tree.withLock { $0.contentHistory.contains(content) } }
 
     func existing(_ path: String) -> Item {

@@ -2,15 +2,15 @@ import ReplicaModel
 import Threads
 
 extension MemoryStore {
-    /// All that the store has at one moment.
+    /// The complete state of the store at one moment.
     public struct Moment: Sendable {
         fileprivate var tree: MemoryTree
     }
 
     public var moment: Moment { tree.withLock { Moment(tree: $0) } }
 
-    /// Has what it had then, as after a power cut of its disk. Anchors of since then are unknown; no version or identifier comes
-    /// twice.
+    /// Returns to that state, as after a power cut of its disk. Later anchors are unknown; no version or identifier is
+    /// reused.
     public func goBack(to moment: Moment) {
         tree.withLock { tree in
             var former = moment.tree

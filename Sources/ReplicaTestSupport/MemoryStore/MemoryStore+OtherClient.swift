@@ -1,8 +1,8 @@
 public import ReplicaModel
 import Threads
 
-/// What another client of the same store does: not logged, not hooked, and signalled. Paths are names with `/`
-/// between them; "" is the root. A step that cannot be done is a mistake of the test and traps.
+/// The changes of another client of the same store: signalled, but neither logged nor hooked. Paths are names with `/`
+/// between them; "" is the root. A step that is not possible is a mistake in the test and traps.
 extension MemoryStore {
     /// Writes a file, making it and its folders as needed.
     @discardableResult
@@ -22,7 +22,7 @@ extension MemoryStore {
     }
 
     /// Writes a file of the same size under the same content version.
-    /// - Parameter isTold: Whether the feed says so.
+    /// - Parameter isTold: Whether the feed reports it.
     @discardableResult
     public func rewrite(_ text: String, at path: String, isTold: Bool) -> Item {
         change { tree in
@@ -33,7 +33,7 @@ extension MemoryStore {
         }
     }
 
-    /// Makes a folder and those above it; one that is there stays.
+    /// Creates a folder and its parents, if they don't exist.
     @discardableResult
     public func makeFolder(_ path: String) -> Item {
         change { tree in
@@ -51,7 +51,7 @@ extension MemoryStore {
         }
     }
 
-    /// Adds an item of any name, also one that no honest client could make.
+    /// Adds an item of any name, also one that no correct client could create.
     @discardableResult
     public func add(
         _ kind: ItemKind, to folder: ItemIdentifier, _ name: FileName, content: [UInt8] = [], target: [UInt8]? = nil
@@ -68,7 +68,7 @@ extension MemoryStore {
         }
     }
 
-    /// Moves an item to another path. What stands there is deleted first, as rename(2) does.
+    /// Moves an item to another path. An existing target is deleted first, as by rename(2).
     @discardableResult
     public func move(_ path: String, to destination: String) -> Item {
         let identifier = existing(path).identifier
@@ -103,7 +103,7 @@ extension MemoryStore {
         }
     }
 
-    /// Says what may be done with an item.
+    /// Sets the capabilities of an item.
     @discardableResult
     public func allow(_ capabilities: Capabilities, of path: String) -> Item {
         let identifier = existing(path).identifier
@@ -135,7 +135,7 @@ extension MemoryStore {
 }
 
 extension MemoryTree {
-    /// Makes the folders above the last name of `path`.
+    /// Creates the parent folders of `path`.
     fileprivate mutating func makeFolders(above path: String) -> (folder: ItemIdentifier, name: FileName) {
         let names = path.split(separator: "/").map { FileName(String($0)) }
         guard let last = names.last else { preconditionFailure("the root has no name") }

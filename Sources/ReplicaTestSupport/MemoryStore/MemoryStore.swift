@@ -3,12 +3,11 @@ import Threads
 
 /// A store in memory for tests: deterministic, configurable, and keeping every promise of ``RemoteStore``.
 ///
-/// Identifiers and versions are counters, so the same calls in the same order give the same answers. Everything may
-/// be called from any thread.
-/// Large: a whole store, and another client of it.
+/// Identifiers and versions are counters, so the same calls in the same order have the same answers. Everything may be
+/// called from any thread. Large: a whole store, and another client of it.
 public final class MemoryStore: RemoteStore {
-    /// Runs before or after a call is executed. What it throws is the call's answer: thrown before, nothing was
-    /// done; thrown after, it was done and the answer is lost. Runs after successes only.
+    /// Runs before or after a call is executed. Its error is the call's answer: thrown before, the call has no effect;
+    /// thrown after, it has its effect and the answer is lost. Runs after successes only.
     public typealias Hook = @Sendable (StoreCall) async throws(RemoteStoreError) -> Void
 
     struct Controls {
@@ -26,7 +25,7 @@ public final class MemoryStore: RemoteStore {
     /// An empty store.
     public init() {}
 
-    /// What the store says it can keep, and keeps. Set it before the first call.
+    /// The store's properties, which it declares and has. Set them before the first call.
     public var properties: StoreProperties {
         get { tree.withLock { $0.properties } }
         set { tree.withLock { $0.properties = newValue } }
@@ -38,7 +37,7 @@ public final class MemoryStore: RemoteStore {
         set { tree.withLock { $0.properties.keepsTrash = newValue } }
     }
 
-    /// Whether the content version changes with everything else, as in services that have one version for all.
+    /// Whether the content version changes with every change, as in services with a single version.
     public var hasOneVersion: Bool {
         get { tree.withLock { $0.hasOneVersion } }
         set { tree.withLock { $0.hasOneVersion = newValue } }
@@ -50,19 +49,19 @@ public final class MemoryStore: RemoteStore {
         set { tree.withLock { $0.tellsOwnChanges = newValue } }
     }
 
-    /// The most items of one page of a listing, at least 1.
+    /// The maximum number of items of a page of a listing, at least 1.
     public var pageSize: Int {
         get { controls.withLock { $0.pageSize } }
         set { controls.withLock { $0.pageSize = max(1, newValue) } }
     }
 
-    /// The most items of one batch of changes, at least 1.
+    /// The maximum number of items of a batch of changes, at least 1.
     public var batchSize: Int {
         get { controls.withLock { $0.batchSize } }
         set { controls.withLock { $0.batchSize = max(1, newValue) } }
     }
 
-    /// Sets what runs before and after each call; nil for nothing.
+    /// Sets the hooks that run before and after each call; nil for none.
     public func setHooks(before: Hook? = nil, after: Hook? = nil) {
         controls.withLock {
             $0.before = before
@@ -79,13 +78,13 @@ public final class MemoryStore: RemoteStore {
     /// Clears the list of calls.
     public func clearCalls() { controls.withLock { $0.calls = [] } }
 
-    /// Makes every anchor given out so far unknown to the store.
+    /// Makes all issued anchors unknown to the store.
     public func expireAnchors() { tree.withLock { $0.feed.expire() } }
 
-    /// Gives every item but the root a new identifier, and expires the anchors (statement 29).
+    /// Gives all items except the root new identifiers, and expires the anchors (statement 29).
     public func reassignIdentifiers() { tree.withLock { $0.reassignIdentifiers() } }
 
-    /// Tells the listeners of ``signals()`` that something may have changed.
+    /// Signals to the listeners of ``signals()`` that something may have changed.
     public func signal() { listeners.signal() }
 
     public func signals() -> AsyncStream<Void> { listeners.stream() }

@@ -1,6 +1,6 @@
 import ReplicaModel
 
-/// The protocol's changing requests, each whole or not at all.
+/// The protocol's changing requests, each atomic.
 extension MemoryTree {
     mutating func create(
         _ template: ItemTemplate, _ fields: ItemFields, _ content: [UInt8]?, _ options: CreateOptions
@@ -65,7 +65,7 @@ extension MemoryTree {
         remove(identifier)
     }
 
-    /// Gives every item a new identifier, as a server does that was restored from a backup (statement 29).
+    /// Gives all items new identifiers, like a server that was restored from a backup (statement 29).
     mutating func reassignIdentifiers() {
         var renamed: [ItemIdentifier: ItemIdentifier] = [.root: .root, .trash: .trash]
         for old in nodes.keys.sorted(by: { $0.rawValue < $1.rawValue }) where renamed[old] == nil {

@@ -1,27 +1,28 @@
 import ReplicaModel
 
-/// What a ``MemoryStore`` holds, without locks, calls or hooks. Deterministic: versions and identifiers are counters.
+/// The contents of a ``MemoryStore``, without locks, calls or hooks. Deterministic: versions and identifiers are
+/// counters.
 struct MemoryTree {
     struct Node {
         var item: Item
         var content: [UInt8] = []
     }
 
-    /// Invariant: every node but the root and the trash is in `children` of its parent, under its name.
+    /// Invariant: every node except the root and the trash is in `children` of its parent, under its name.
     var nodes: [ItemIdentifier: Node] = [:]
     var children: [ItemIdentifier: [FileName: ItemIdentifier]] = [.root: [:], .trash: [:]]
-    /// The items made from each template, also those that are gone.
+    /// The items created from each template, also deleted ones.
     var templates: [ItemIdentifier: ItemIdentifier] = [:]
-    /// Every content a file ever had.
+    /// All contents that a file ever had.
     var contentHistory: Set<[UInt8]> = []
-    /// What each content version stands, or stood, for.
+    /// The content of each content version, also of former ones.
     var contentVersions: [String: [UInt8]] = [:]
     var properties = StoreProperties()
-    /// What the feed says of the contents of these.
+    /// The feed's reports about the contents of these.
     var rewritten: Set<ItemIdentifier> = []
-    /// Whether the content version changes with everything else.
+    /// Whether the content version changes with every change.
     var hasOneVersion = false
-    /// Whether the feed tells what was done through the store.
+    /// Whether the feed reports changes made through the store.
     var tellsOwnChanges = true
     var feed = MemoryFeed()
     var counter = 0
@@ -56,7 +57,7 @@ struct MemoryTree {
         return children[identifier] ?? [:]
     }
 
-    /// The entry of `parent` that stands in the way of `name`, by the store's idea of case.
+    /// The entry of `parent` that collides with `name`, with the store's case sensitivity.
     func occupant(
         of parent: ItemIdentifier, _ name: FileName, except own: ItemIdentifier?
     ) throws(RemoteStoreError) -> Node? {
@@ -71,7 +72,7 @@ struct MemoryTree {
         return found.flatMap { nodes[$0.value] }
     }
 
-    /// Puts a new node into its parent and reports it.
+    /// Adds a new node to its parent and reports it.
     mutating func insert(_ node: Node) {
         let identifier = node.item.identifier
         nodes[identifier] = node
@@ -81,7 +82,7 @@ struct MemoryTree {
         feed.report(identifier)
     }
 
-    /// Takes a node and everything below it away and reports each.
+    /// Removes a node and everything below it, and reports each.
     mutating func remove(_ identifier: ItemIdentifier) {
         for child in (children[identifier] ?? [:]).sorted(by: { $0.key < $1.key }) { remove(child.value) }
         children[identifier] = nil
@@ -90,7 +91,7 @@ struct MemoryTree {
         feed.report(identifier)
     }
 
-    /// Changes name, parent or both; the caller has looked for an occupant.
+    /// Changes name, parent or both; the caller has checked for a collision.
     mutating func place(_ identifier: ItemIdentifier, in parent: ItemIdentifier, as name: FileName) {
         guard let old = nodes[identifier]?.item else { return }
         children[old.parent]?[old.filename] = nil
@@ -110,8 +111,8 @@ struct MemoryTree {
         feed.report(identifier)
     }
 
-    /// Gives a file new content under the same content version, as a rewrite does that restores size and time.
-    /// - Parameter isTold: Whether the feed says so.
+    /// Gives a file new content under the same content version, like a rewrite that restores size and time.
+    /// - Parameter isTold: Whether the feed reports it.
     mutating func rewrite(_ content: [UInt8], of identifier: ItemIdentifier, isTold: Bool) {
         precondition(nodes[identifier]?.content.count == content.count)
         nodes[identifier]?.content = content
@@ -137,7 +138,7 @@ struct MemoryTree {
         feed.report(identifier)
     }
 
-    /// Whether `identifier` is `folder` or lies somewhere below it.
+    /// Whether `identifier` is `folder` or below it.
     func isWithin(_ identifier: ItemIdentifier, _ folder: ItemIdentifier) -> Bool {
         var current = identifier
         while current != folder {

@@ -1,6 +1,6 @@
 import Threads
 
-/// Listens on this machine, and serves each connection on a thread of its own.
+/// Listens on this machine, and serves each connection on a separate thread.
 final class Acceptor: Sendable {
     private struct State {
         var open: [ObjectIdentifier: StreamSocket] = [:]
@@ -13,7 +13,7 @@ final class Acceptor: Sendable {
 
     init() throws { (listener, port) = try StreamSocket.listening() }
 
-    /// - Parameter serve: Returns when the connection is over.
+    /// - Parameter serve: Returns when the connection has ended.
     func start(_ serve: @escaping @Sendable (StreamSocket) -> Void) throws {
         let isStarted = Thread.run { [listener] in
             while let client = listener.accepted() { _ = Thread.run { serve(client) } }
@@ -21,7 +21,7 @@ final class Acceptor: Sendable {
         if !isStarted { throw BrokenPromise("no thread is left") }
     }
 
-    /// Ends all connections, and takes no others.
+    /// Ends all connections, and accepts no others.
     func close() {
         listener.shutDown()
         let open = state.withLock { state in
@@ -31,8 +31,8 @@ final class Acceptor: Sendable {
         for socket in open { socket.shutDown() }
     }
 
-    /// Has sockets end with ``close()``.
-    /// - Returns: False when that was before.
+    /// Makes ``close()`` end these sockets.
+    /// - Returns: False if it was already closed.
     func enter(_ sockets: StreamSocket...) -> Bool {
         state.withLock { state in
             guard !state.isClosed else { return false }

@@ -1,8 +1,8 @@
 import Threads
 
-/// Stands between clients and a server of this machine, whatever they speak, and breaks connections off.
+/// A proxy between clients and a server on this machine that cuts connections, for any protocol.
 package final class CuttingProxy: Sendable {
-    /// Where it listens, on this machine.
+    /// Its port, on this machine.
     package var port: UInt16 { acceptor.port }
     private let acceptor: Acceptor
     private let upstream: @Sendable () -> UInt16?
@@ -10,8 +10,9 @@ package final class CuttingProxy: Sendable {
     private let count = Locked(0)
 
     /// - Parameters:
-    ///   - upstream: The server's port, asked for at each connection to it; nil while it has none.
-    ///   - limit: After how many bytes, of both directions together, a connection ends; they are counted from 1. Nil for never.
+    ///   - upstream: Returns the server's port; called for each connection. Nil while it has none.
+    ///   - limit: The number of bytes, in both directions together, after which a connection is cut, given its number
+    ///     from 1 on. Nil for never.
     package init(
         to upstream: @escaping @Sendable () -> UInt16?, limit: @escaping @Sendable (Int) -> Int?
     ) throws {
@@ -20,7 +21,7 @@ package final class CuttingProxy: Sendable {
         try acceptor.start { [weak self] client in self?.serve(client) }
     }
 
-    /// Ends all connections, and takes no others.
+    /// Ends all connections, and accepts no others.
     package func close() { acceptor.close() }
 
     private func serve(_ client: StreamSocket) {

@@ -1,44 +1,44 @@
-/// What a network, or what stands in it, does to one request.
+/// A fault of a network, or of a proxy in it, at one request.
 package enum HTTPFault: String, Hashable, Sendable, CaseIterable {
     /// The connection is reset before the server has seen it.
     case lostRequest = "lost-request"
-    /// Half of it reaches the server.
+    /// Half of the request reaches the server.
     case cutRequest = "cut-request"
-    /// The server does it, and the connection is reset before the answer: a committed write that nobody knows of.
+    /// The server carries it out, and the connection is reset before the answer: a committed but unacknowledged write.
     case lostAnswer = "lost-answer"
-    /// Something on the way sends it twice, as it has no answer to the first.
+    /// A proxy sends it twice, because the first was not answered.
     case sentTwice = "sent-twice"
-    /// Half of the answer comes: of its body, or of its head where it has none.
+    /// Half of the answer comes: of its body, or of its head if it has no body.
     case cutAnswer = "cut-answer"
-    /// Nothing comes until the client has had enough; the server does not see it.
+    /// No answer comes until the client times out; the server does not see the request.
     case silence
-    /// The same, and the server has done it.
+    /// The same, but the server has carried it out.
     case silenceAfter = "silence-after"
-    /// Half of the answer's body comes, and then nothing.
+    /// Half of the answer's body comes, then nothing.
     case silenceWithin = "silence-within"
-    /// The server fails, with words of S3's.
+    /// The server fails, with an error of S3.
     case internalError = "500"
-    /// What stands before the server has done with waiting for its answer, which was a success.
+    /// A gateway times out before the server's answer, which was a success.
     case gatewayTimeout = "504-after"
-    /// The server asks for a pause.
+    /// The server requests a pause.
     case slowDown = "503"
-    /// For longer than anybody waits.
+    /// The server requests a pause that is longer than any client waits.
     case longPause = "503-long"
-    /// The same by the words of others.
+    /// The same in the form of other servers.
     case tooMany = "429"
-    /// Another's condition is being tested.
+    /// Another client's conditional request is being processed.
     case conflict = "409"
-    /// Some Wi-Fi's page: login and accept.
+    /// A captive portal's page: log in and accept.
     case portal
-    /// The same where the page is what was asked for to be seen, by a redirect.
+    /// The same by a redirect.
     case redirect
-    /// A proxy's own page: it knows of no such thing.
+    /// A proxy's own "not found" page.
     case noSuchPage = "404"
 
     /// Whether it takes as long as the client waits.
     package var takesLong: Bool { [.silence, .silenceAfter, .silenceWithin].contains(self) }
 
-    /// What is answered in the server's place.
+    /// The answer instead of the server's.
     var answer: HTTPMessage? {
         func words(_ code: String) -> String {
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>\(code)</Code><Message>x</Message></Error>"

@@ -1,25 +1,25 @@
 import Threads
 
-/// Stands between clients and a server of this machine, over HTTP/1.1, and does to requests what a plan says. One thread for each
-/// connection; all ends with it.
+/// An HTTP/1.1 proxy between clients and a server on this machine that applies planned faults to requests. One thread
+/// for each connection; all end with the proxy.
 package final class HTTPFaultProxy: Sendable {
-    /// What happens to a request; nil for nothing. Asked once for each, by any thread.
+    /// Returns the fault of a request; nil for none. Called once for each, on any thread.
     package typealias Plan = @Sendable (HTTPMessage) -> HTTPFault?
 
-    /// Where it listens, on this machine.
+    /// Its port, on this machine.
     package var port: UInt16 { acceptor.port }
     private let acceptor: Acceptor
     private let upstream: @Sendable () -> UInt16?
     private let plan: Plan
 
-    /// - Parameter upstream: The server's port, asked for at each connection to it; nil while it has none.
+    /// - Parameter upstream: Returns the server's port; called for each connection. Nil while it has none.
     package init(to upstream: @escaping @Sendable () -> UInt16?, plan: @escaping Plan) throws {
         (self.upstream, self.plan) = (upstream, plan)
         acceptor = try Acceptor()
         try acceptor.start { [weak self] client in self?.serve(client) }
     }
 
-    /// Ends all connections, and takes no others.
+    /// Ends all connections, and accepts no others.
     package func close() { acceptor.close() }
 
     private func serve(_ client: StreamSocket) {
@@ -52,7 +52,7 @@ package final class HTTPFaultProxy: Sendable {
         return Line(socket: socket, answers: HTTPReader(socket))
     }
 
-    /// - Returns: Whether the connection goes on.
+    /// - Returns: Whether the connection continues.
     private func pass(
         _ request: HTTPMessage, _ fault: HTTPFault?, _ client: StreamSocket, _ server: inout Line
     ) -> Bool {
@@ -71,7 +71,7 @@ package final class HTTPFaultProxy: Sendable {
         default: break
         }
         let isHead = request.words.first == "HEAD"
-        // What begins with each request another thing is left out: nobody could know of the first.
+        // Requests that create a new object each time are not duplicated: the first one would stay unknown.
         if fault == .sentTwice, request.words.first != "POST" {
             guard server.socket.write(request.bytes), server.answers.answer(isHead: isHead) != nil else {
                 return false

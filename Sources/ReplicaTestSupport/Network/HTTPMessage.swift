@@ -1,18 +1,18 @@
-/// A request or an answer of HTTP/1.1 as it is on the line.
+/// A request or an answer of HTTP/1.1 in its wire form.
 package struct HTTPMessage: Sendable {
-    /// Its lines up to the empty one, with that.
+    /// Its lines up to and including the empty one.
     var head: [UInt8]
     var body: [UInt8] = []
 
-    /// All of it.
+    /// The complete message.
     var bytes: [UInt8] { head + body }
 
     private var lines: [Substring] { String(decoding: head, as: UTF8.self).split(whereSeparator: \.isNewline) }
 
-    /// The first line's words.
+    /// The words of the first line.
     package var words: [String] { lines.first?.split(separator: " ").map(String.init) ?? [] }
 
-    /// A header's value, by its name in lower case.
+    /// A header's value, by its lower-case name.
     package subscript(name: String) -> String? {
         lines.dropFirst().first { $0.lowercased().hasPrefix(name + ":") }
             .map { String($0.dropFirst(name.utf8.count + 1).drop { $0 == " " }) }
@@ -34,7 +34,7 @@ package struct HTTPMessage: Sendable {
     }
 
     /// An answer.
-    /// - Parameter headers: Each with its end of line.
+    /// - Parameter headers: Each with its line end.
     static func answer(_ status: String, _ headers: String = "", _ body: String = "") -> HTTPMessage {
         let head = "HTTP/1.1 \(status)\r\n\(headers)Content-Length: \(body.utf8.count)\r\n\r\n"
         return HTTPMessage(head: Array(head.utf8), body: Array(body.utf8))
@@ -48,7 +48,7 @@ struct HTTPReader {
 
     init(_ socket: StreamSocket) { self.socket = socket }
 
-    /// - Parameter expected: Called when who sends waits for a word before the body.
+    /// - Parameter expected: Called if the sender waits for `100 Continue` before the body.
     /// - Returns: Nil at the end.
     mutating func request(expected: () -> Void) -> HTTPMessage? {
         guard var message = head() else { return nil }
@@ -62,7 +62,7 @@ struct HTTPReader {
         return message
     }
 
-    /// - Parameter isHead: Whether it answers a HEAD: then it has no body, whatever it says.
+    /// - Parameter isHead: Whether it answers a HEAD request: then it has no body, regardless of its headers.
     mutating func answer(isHead: Bool) -> HTTPMessage? {
         guard var message = head() else { return nil }
         let status = message.words.dropFirst().first ?? ""
@@ -74,7 +74,7 @@ struct HTTPReader {
             guard let body = take(size) else { return nil }
             message.body = body
         } else {
-            // It ends with the connection, which the client's does not.
+            // An answer may end with the connection; a request does not.
             while more() {}
             (message.body, rest) = (rest, [])
             message = message.with("Content-Length: \(message.body.count)")
@@ -88,7 +88,7 @@ struct HTTPReader {
         return HTTPMessage(head: head)
     }
 
-    /// Up to these bytes, with them.
+    /// Up to and including these bytes.
     private mutating func line(endingWith end: [UInt8]) -> [UInt8]? {
         var seen = 0
         while true {
@@ -102,7 +102,7 @@ struct HTTPReader {
         }
     }
 
-    /// The chunks of a body as they are on the line.
+    /// The chunks of a body in their wire form.
     private mutating func chunks() -> [UInt8]? {
         var body: [UInt8] = []
         let end = Array("\r\n".utf8)

@@ -1,12 +1,12 @@
 internal import Threads
 
-/// What happens to the requests of a session, step by step, and what happened.
+/// The faults of a session's requests, step by step, and a record of them.
 package final class StepFaults: Sendable {
-    /// What happens to a request; they are counted from 1 in each step.
+    /// Returns the fault of a request; requests are counted from 1 in each step.
     package typealias Choice = @Sendable (Int, HTTPMessage) -> HTTPFault?
 
     private struct State {
-        /// Whether a step is under way, and how many requests it has made.
+        /// Whether a step is running, and how many requests it has made.
         var (isArmed, count) = (false, 0)
         var faulted: [String] = []
     }
@@ -14,10 +14,10 @@ package final class StepFaults: Sendable {
     private let state = Locked(State())
     private let choice: Choice
 
-    /// Nothing happens before a step begins.
+    /// There are no faults before a step begins.
     package init(_ choice: @escaping Choice) { self.choice = choice }
 
-    /// What was done to which requests.
+    /// The faults applied so far, with their requests.
     package var faulted: [String] { state.withLock { $0.faulted } }
 
     /// Begins a step.
@@ -26,7 +26,7 @@ package final class StepFaults: Sendable {
     /// Ends it.
     package func disarm() { state.withLock { $0.isArmed = false } }
 
-    /// What happens to the next request (``HTTPFaultProxy/Plan``).
+    /// The fault of the next request (``HTTPFaultProxy/Plan``).
     package func fault(for request: HTTPMessage) -> HTTPFault? {
         let count: Int? = state.withLock { state in
             guard state.isArmed else { return nil }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A TCP socket on this machine, closed when nobody has it any more. One thread reads and writes; any may shut it down.
+/// A TCP socket on this machine, closed by its last owner. One thread reads and writes; any may shut it down.
 package final class StreamSocket: Sendable {
     private let file: Int32
 
@@ -32,7 +32,7 @@ package final class StreamSocket: Sendable {
         }
     }
 
-    /// One that listens, and its port.
+    /// A listening socket, and its port.
     static func listening() throws -> (StreamSocket, UInt16) {
         let listener = StreamSocket(fresh())
         var place = local(0)
@@ -44,17 +44,17 @@ package final class StreamSocket: Sendable {
         return (listener, UInt16(bigEndian: place.sin_port))
     }
 
-    /// A port that nothing listens at.
+    /// A port on which nothing listens.
     package static func freePort() throws -> UInt16 { try listening().1 }
 
-    /// - Returns: Nil when nobody is there.
+    /// - Returns: Nil if nothing listens there.
     package static func connected(to port: UInt16) -> StreamSocket? {
         let one = StreamSocket(fresh())
         var place = local(port)
         return with(&place) { connect(one.file, $0, $1) } == 0 ? one : nil
     }
 
-    /// Waits for the next client; nil when it is shut down.
+    /// Waits for the next client; nil if it is shut down.
     func accepted() -> StreamSocket? {
         while true {
             let next = cl_accept4(file, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
@@ -63,7 +63,7 @@ package final class StreamSocket: Sendable {
         }
     }
 
-    /// Some bytes; none at the end, or when it is broken.
+    /// Some bytes; none at the end, or if it is broken.
     func read(most: Int = 1 << 16) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
             var got = 0
@@ -72,7 +72,7 @@ package final class StreamSocket: Sendable {
         }
     }
 
-    /// - Returns: False when the other side is gone.
+    /// - Returns: False if the other side is gone.
     @discardableResult
     func write(_ bytes: some Collection<UInt8>) -> Bool {
         let bytes = Array(bytes)
@@ -88,15 +88,15 @@ package final class StreamSocket: Sendable {
         return true
     }
 
-    /// Whoever reads or waits gets the end.
+    /// Readers and waiters get the end.
     func shutDown() { shutdown(file, Int32(SHUT_RDWR)) }
 
-    /// From now on its end is a reset: what was not read by the other side is lost.
+    /// From now on closing it is a reset: bytes that the other side has not read are lost.
     func resetAtTheEnd() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(file, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Returns when the other side has given up.
+    /// Returns when the other side has closed it.
     func waitForTheEnd() { while !read().isEmpty {} }
 }

@@ -40,7 +40,7 @@ extension StorePromises {
             await withTaskGroup(of: Void.self) { group in
                 for file in files {
                     group.addTask {
-                        // All but one collide; the listing below judges.
+                        // All but one collide; the listing below shows the result.
                         _ = try? await subject.modify(file, .filename) { $0.filename = FileName("place") }
                     }
                 }

@@ -205,6 +205,6 @@ extension StorePromises {
         },
     ]
 
-    /// A megabyte and a byte, in which no block repeats; made once, for it takes a while.
+    /// A megabyte and a byte without repeated blocks; generated once, because it takes a while.
     private static let megabyte: [UInt8] = (0..<1_048_577).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 }

@@ -63,7 +63,7 @@ extension StorePromises {
     ]
 }
 
-/// A sink for which nobody waits any more.
+/// A sink whose caller is gone.
 private struct RefusingSink: ContentSink {
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(RemoteStoreError) {
         throw .cancelled

@@ -1,6 +1,6 @@
 import ReplicaModel
 
-/// What a store still knows when it is opened again: a daemon is started anew at each login, and after each crash.
+/// A store's knowledge after it is reopened: a daemon is restarted at each login, and after each crash.
 extension StorePromises {
     static let reopening: [StorePromise] = [
         StorePromise("opened again it has the same items, versions and bytes") { subject in
@@ -11,7 +11,7 @@ extension StorePromises {
             let again = try await subject.reopened()
             for item in [folder, file, edited] {
                 let now = try await again.refreshed(item)
-                // A folder's own date may follow what is in it.
+                // A folder's date may change with its contents.
                 let isSame =
                     now.version == item.version && now.filename == item.filename && now.parent == item.parent
                 try subject.expect(isSame, "\(item.filename) was \(item) and is \(now)")

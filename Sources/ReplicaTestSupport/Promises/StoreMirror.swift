@@ -1,14 +1,14 @@
 import ReplicaModel
 
-/// A copy of a store's root and what was listed below it, kept up to date by the store's feed.
+/// A copy of a store's root and of the listed folders below it, kept up to date by the store's feed.
 struct StoreMirror {
     let subject: StoreSubject
     private(set) var items: [ItemIdentifier: Item] = [:]
-    /// The identifiers that the feed said are gone.
+    /// The identifiers that the feed reported as deleted.
     private(set) var deleted: Set<ItemIdentifier> = []
     private(set) var anchor: SyncAnchor
 
-    /// Lists the root and `folders`, after asking for the anchor, as the engine does.
+    /// Lists the root and `folders`, after requesting the anchor, like the engine.
     init(_ subject: StoreSubject, listing folders: [ItemIdentifier] = []) async throws {
         self.subject = subject
         anchor = try await subject.store.currentAnchor()
@@ -17,7 +17,7 @@ struct StoreMirror {
         }
     }
 
-    /// Takes in the changes there are now.
+    /// Applies the changes that exist now.
     mutating func update() async throws {
         while true {
             let batch = try await subject.store.enumerateChanges(from: anchor)
@@ -32,7 +32,7 @@ struct StoreMirror {
         }
     }
 
-    /// Takes in changes until `isReached`.
+    /// Applies changes until `isReached`.
     mutating func update(until goal: String, _ isReached: (StoreMirror) -> Bool) async throws {
         try await subject.wait(for: "the feed tells that \(goal)") {
             try await update()

@@ -18,7 +18,7 @@ public struct StorePromise: Sendable, CustomStringConvertible {
         self.body = body
     }
 
-    /// What stores without a property owe.
+    /// The condition for stores without a property.
     static func lacking(
         _ property: any KeyPath<StoreProperties, Bool> & Sendable
     ) -> @Sendable (StoreProperties) -> Bool {
@@ -48,7 +48,7 @@ public struct BrokenPromise: Error, CustomStringConvertible {
 public struct StoreSubject: Sendable {
     public let store: any RemoteStore
     public let other: any OtherClient
-    /// How long the store may take to notice what the other client did.
+    /// How long the store may take to detect the other client's changes.
     public let limit: Duration
     private let open: @Sendable () async throws -> any RemoteStore
 

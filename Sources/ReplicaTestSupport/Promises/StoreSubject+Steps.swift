@@ -1,12 +1,12 @@
 import ReplicaModel
 
-/// The steps that promises are written in.
+/// The steps of promises.
 extension StoreSubject {
     func expect(_ isKept: Bool, _ finding: @autoclosure () -> String) throws {
         if !isKept { throw BrokenPromise(finding()) }
     }
 
-    /// The error that `body` ends with; success breaks the promise.
+    /// The error of `body`; success breaks the promise.
     func failure(_ deed: String, _ body: () async throws -> Void) async throws -> RemoteStoreError {
         do {
             try await body()
@@ -16,7 +16,7 @@ extension StoreSubject {
         throw BrokenPromise("\(deed) should have failed")
     }
 
-    /// Asks again and again until the answer is yes, or the limit is reached.
+    /// Polls until the answer is yes, or the limit is reached.
     func wait(for goal: String, _ isReached: () async throws -> Bool) async throws {
         let end = ContinuousClock.now + limit
         while !(try await isReached()) {
@@ -55,7 +55,7 @@ extension StoreSubject {
         try made(await create(template(name, .folder, in: parent)))
     }
 
-    /// The item of an answer; these promises never send what a store may refuse to keep.
+    /// The item of an answer; these promises never send anything that a store may refuse to keep.
     func made(_ result: StoreResult) throws -> Item {
         guard let item = result.item else { throw BrokenPromise("the store answered no item") }
         return item
@@ -111,6 +111,6 @@ extension StoreSubject {
         try expect(try await other.content(at: path) == wanted, "\(path): others see other bytes than were sent")
     }
 
-    /// What a store says about an item it has.
+    /// A store's answer about an existing item.
     func refreshed(_ item: Item) async throws -> Item { try await store.item(item.identifier) }
 }

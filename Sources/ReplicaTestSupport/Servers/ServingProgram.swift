@@ -1,17 +1,17 @@
 internal import Foundation
 internal import Glibc
 
-/// A program beside the tests that serves until its standard input ends, as it does when the tests do, however they end.
+/// A server program that runs until its standard input ends, which happens when the tests end in any way.
 package final class ServingProgram: Sendable {
-    /// What it said before it was ready, by names.
+    /// The values that it printed before it was ready, by name.
     package let values: [String: String]
-    // Kept open: the end of it ends the program.
+    // Kept open: closing it ends the program.
     private let input: FileHandle
     private let process: Int32
 
     /// - Parameters:
-    ///   - name: A file beside that of the test.
-    ///   - arguments: What it is given.
+    ///   - name: A file next to that of the test.
+    ///   - arguments: Its arguments.
     package init(_ name: String, _ arguments: [String] = [], of test: String = #filePath) throws {
         let program = Process()
         program.executableURL = URL(filePath: test).deletingLastPathComponent().appending(path: name)
@@ -20,7 +20,7 @@ package final class ServingProgram: Sendable {
         program.standardInput = input
         program.standardOutput = output
         try program.run()
-        // Other programs that tests start would keep it alive.
+        // Otherwise other programs started by tests would keep it alive.
         _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         self.input = input.fileHandleForWriting
         process = program.processIdentifier

@@ -4,7 +4,7 @@ internal import ReplicaModel
 /// A storage under test, with steps on it by paths as text.
 package protocol StorageScratch: Sendable {
     associatedtype Storage: PathStorage
-    /// What is tested.
+    /// The storage under test.
     var storage: Storage { get }
 }
 
@@ -38,7 +38,7 @@ extension StorageScratch {
         try await write(path, Array(text.utf8), attributes, guard: condition)
     }
 
-    /// Reads ranges of a file in the middle, at its end and behind that.
+    /// Reads ranges of a file in the middle, at its end and after it.
     package func checkRanges(of path: String, version: String?, _ content: [UInt8]) async throws {
         let end = Int64(content.count)
         for range in [0..<min(end, 10), end / 2..<end, end..<end + 10, end / 3..<end + 100] {
@@ -54,7 +54,7 @@ extension StorageScratch {
         _ = try await storage.make(self.path(path), kind: .folder, attributes: PathAttributes(mode: mode))
     }
 
-    /// The error of making something that can't be made.
+    /// The error of an impossible create.
     package func makeFails(_ path: String, _ kind: PathKind) async throws -> PathStorageError {
         try await failure {
             _ = try await storage.make(self.path(path), kind: kind, attributes: PathAttributes())

@@ -1,21 +1,21 @@
 internal import Foundation
 internal import Threads
 
-/// Sessions of which each request is faulted in turn, or some by chance, as the environment says: `REPLICA_FAULT_ALL` for all faults,
-/// `REPLICA_FAULT_SEED`, and `REPLICA_FAULT_ROUNDS` for the number of sessions by chance.
+/// Sessions in which each request fails in turn, or random ones, as set in the environment: `REPLICA_FAULT_ALL` for all
+/// faults, `REPLICA_FAULT_SEED`, and `REPLICA_FAULT_ROUNDS` for the number of sessions by chance.
 package enum FaultCampaign {
     private static let environment = ProcessInfo.processInfo.environment
-    /// Whether each request has all faults; else it has some, the lost answer always.
+    /// Whether each request gets all faults; otherwise it gets some, always including the lost answer.
     package static let isWhole = environment["REPLICA_FAULT_ALL"] != nil
     private static let seed = UInt64(environment["REPLICA_FAULT_SEED"] ?? "") ?? 1
     private static let rounds = Int(environment["REPLICA_FAULT_ROUNDS"] ?? "") ?? 2
 
-    /// Plays a session, whose name is given, with the faults that are chosen.
+    /// Runs a session with the chosen faults, given its name.
     /// - Returns: How many requests were faulted.
     package typealias Play =
         @Sendable (_ name: String, _ patience: Int, _ choice: @escaping StepFaults.Choice) async -> Int
 
-    /// The faults that the request of this number has.
+    /// The faults of the request with this number.
     private static func faults(_ number: Int, _ few: Int) -> [HTTPFault] {
         if isWhole { return HTTPFault.allCases }
         let others = HTTPFault.allCases.filter { $0 != .lostAnswer }
@@ -23,11 +23,11 @@ package enum FaultCampaign {
         return [.lostAnswer] + (0..<few).map { others[(first + $0 * 3) % others.count] }
     }
 
-    /// Seconds that a session waits for silence.
+    /// A session's timeout without a byte, in seconds.
     private static func patience(_ fault: HTTPFault) -> Int { fault.takesLong ? 1 : 30 }
 
-    /// Faults the first request of every step, then the second, until no step has as many.
-    /// - Parameter few: How many faults a request has beside the lost answer.
+    /// Faults the first request of every step, then the second, until no step has that many.
+    /// - Parameter few: How many faults a request gets in addition to the lost answer.
     /// - Returns: How many requests were faulted.
     package static func eachRequest(few: Int, _ play: @escaping Play) async -> Int {
         let next = Locked((number: 0, left: [HTTPFault](), isOver: false))
@@ -46,7 +46,7 @@ package enum FaultCampaign {
                         let faulted = await play("\(fault.rawValue) \(number)", patience(fault)) { (count, _) in
                             count == number ? fault : nil
                         }
-                        // No step has as many requests.
+                        // No step has that many requests.
                         if faulted == 0 { next.withLock { $0.isOver = true } }
                         count.withLock { $0 += faulted }
                     }
@@ -68,7 +68,7 @@ package enum FaultCampaign {
         }
     }
 
-    /// Plays what is one step with each of these faults at each of its requests.
+    /// Runs a single step with each of these faults at each of its requests.
     /// - Returns: How many requests were faulted.
     package static func eachRequest(of faults: [HTTPFault], _ play: Play) async -> Int {
         var count = 0

@@ -1,10 +1,10 @@
 package import ReplicaModel
 import Threads
 
-/// A store whose calls are made again after failures, as the engine makes them: a create is looked up before.
+/// A store that repeats its calls after failures, like the engine: a create is looked up first.
 package struct PatientStore: Sendable {
     let store: any RemoteStore
-    /// Attempts of one call, at most, and the pause between them.
+    /// The maximum number of attempts of a call, and the pause between them.
     private static let (most, pause) = (20, Duration.milliseconds(20))
 
     package init(_ store: any RemoteStore) { self.store = store }
@@ -73,7 +73,7 @@ package struct PatientStore: Sendable {
         }
     }
 
-    /// All that is in a folder, over all pages.
+    /// All entries of a folder, over all pages.
     package func list(_ folder: ItemIdentifier) async throws -> [Item] {
         try await again("list") {
             var (items, page) = ([Item](), EnumerationPage?.none)

@@ -1,13 +1,13 @@
 package import ReplicaModel
 
-/// What a person does in a store, step by step, each looked at from both sides: nothing is lost, and nothing is there twice.
+/// A user's actions in a store, step by step, each checked from both sides: nothing is lost, and nothing is duplicated.
 package struct ScriptedSession: Sendable {
-    /// Parts that have nothing to do with each other.
+    /// Independent parts.
     package enum Act: String, Sendable, CaseIterable {
         case files, folders, large
     }
 
-    /// How what is in the storage is seen by others.
+    /// Other clients' view of the storage.
     package struct Outside: Sendable {
         /// The contents of all files by their paths; symlinks with their targets.
         var files: @Sendable () async throws -> [String: [UInt8]]
@@ -18,14 +18,14 @@ package struct ScriptedSession: Sendable {
     private let store: PatientStore
     private let outside: Outside
     private let step: @Sendable (String?) -> Void
-    /// Bytes that the storage takes in parts.
+    /// The size from which the storage receives a file in parts, in bytes.
     private let size: Int
-    /// Whether there are symlinks and modes.
+    /// Whether the storage keeps symlinks and modes.
     private let (keepsLinks, keepsModes): (Bool, Bool)
 
     /// - Parameters:
     ///   - large: The size of a file that the storage sends in parts.
-    ///   - step: Told of each step before it begins, and nil before what was done is looked at.
+    ///   - step: Called before each step, and with nil before the result is checked.
     package init(
         _ store: any RemoteStore, _ outside: Outside, large size: Int, step: @escaping @Sendable (String?) -> Void
     ) {
@@ -41,14 +41,14 @@ package struct ScriptedSession: Sendable {
         }
     }
 
-    // MARK: The acts
+    // MARK: The parts
 
     private func playFiles() async throws {
         var file = try await does("create") { try await store.create("small", .file, in: .root, bytes("text")) }
         try await sees(["small": bytes("text")])
         file = try await does("append") { try await store.modify(file, .contents, bytes("text two")) }
         try await sees(["small": bytes("text two")])
-        // Of the same size: nothing but the version tells that it is there.
+        // Of the same size: only the version shows the change.
         file = try await does("replace") { try await store.modify(file, .contents, bytes("TEXT TWO")) }
         try await sees(["small": bytes("TEXT TWO")])
         file = try await does("rename") { try await store.modify(file, .filename) { $0.filename = FileName("moved") } }
@@ -104,7 +104,7 @@ package struct ScriptedSession: Sendable {
         try await sees([
             "there/a": bytes("a"), "there/c": bytes("c"), "there/inner/b": bytes("bb"), "there/link": bytes("a"),
         ])
-        // What was moved with its folder has another version where the storage copies.
+        // A file that was moved with its folder has another version if the storage copies.
         for item in [a, b, c, link].compactMap({ $0 }) {
             let now = try await store.again("look at \(item.filename)") { try await store.store.item(item.identifier) }
             try await does("delete \(item.filename)") { try await store.delete(now) }
@@ -153,7 +153,7 @@ package struct ScriptedSession: Sendable {
         }
     }
 
-    /// - Parameter all: Also the links, where there are some.
+    /// - Parameter all: Also the symlinks, if there are any.
     private func sees(_ all: [String: [UInt8]]) async throws {
         let wanted = all.filter { keepsLinks || !$0.key.hasSuffix("link") }
         let found = try await outside.files()
@@ -172,7 +172,7 @@ package struct ScriptedSession: Sendable {
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
     private func pattern(_ factor: Int) -> [UInt8] {
-        // Of no power of two, so that no two parts are the same.
+        // Not a power of two, so that no two parts are equal.
         let block = (0..<1_021).map { UInt8(truncatingIfNeeded: ($0 &* factor) ^ ($0 >> 8)) }
         return Array(repeatElement(block, count: size / block.count + 1).joined().prefix(size))
     }

@@ -1,8 +1,8 @@
 package import PathStore
 
 extension StepFaults {
-    /// Opens a store over a storage, as one process does and, after that is dead, the next one. What comes after `body` is not faulted.
-    /// - Parameter folder: Where the store has what is its own.
+    /// Opens a store over a storage, like a process, and its successor after a crash. There are no faults after `body`.
+    /// - Parameter folder: The store's folder.
     package func run(
         _ storage: any PathStorage, folder: String, _ body: (PathStore) async throws -> Void
     ) async throws {
