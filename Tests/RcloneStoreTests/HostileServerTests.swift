@@ -99,6 +99,26 @@ import Testing
         }
     }
 
+    /// Some remotes say that they keep times, and do not: another time proves nothing there.
+    @Test func aRemoteWithoutTimesTakesContents() async throws {
+        try await run("timeless") { scratch in
+            let time = PathAttributes(modificationDate: Timestamp(seconds: 1_580_000_000, nanoseconds: 5))
+            for name in ["first", "second"] { try await scratch.write(name, Array("text".utf8), time) }
+        }
+    }
+
+    /// A move that failed may have moved some of the folders.
+    @Test func foldersAreForgottenAfterAMoveThatFailed() async throws {
+        try await run("immovable") { scratch in
+            let storage = scratch.storage
+            await #expect(throws: PathStorageError.self) {
+                _ = try await storage.move(scratch.path("folder"), to: scratch.path("target"), version: nil)
+            }
+            let found = try await scratch.entry("cleared")
+            #expect(found != nil)
+        }
+    }
+
     /// rclone may know the folder above by the number of one that was moved away.
     @Test func aFolderIsMadeAfterAStaleOne() async throws {
         try await run("stale") { scratch in

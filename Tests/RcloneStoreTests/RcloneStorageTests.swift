@@ -3,6 +3,7 @@ import Glibc
 import PathStore
 import ReplicaModel
 import ReplicaTestSupport
+import SystemPackage
 import Testing
 import Threads
 
@@ -248,6 +249,24 @@ import Threads
             let time = Timestamp(nanoseconds: time)
             #expect(RemoteAbilities(info, setsTimes: true).time(time, over: item, size: 1) == time)
         }
+        let last = RemoteItem(path: "x", size: 1, modified: "2262-04-11T23:47:16.854775807Z", isFolder: false)
+        let time = Timestamp(nanoseconds: .max - 1)
+        #expect(RemoteAbilities(info, setsTimes: true).time(time, over: last, size: 1) == time)
+    }
+
+    /// A copy that could not be finished is not left there until the next start.
+    @Test func theOutboxKeepsNothingHalf() throws {
+        let state = try RcloneRemote.state()
+        let outbox = try Outbox(state: state)
+        let path = state + "/file"
+        try "text".write(toFile: path, atomically: false, encoding: .utf8)
+        // What has a second name is copied, and this descriptor does not read.
+        #expect(link(path, path + "2") == 0)
+        let file = open(path, O_WRONLY)
+        defer { close(file) }
+        let parcel = try outbox.parcel(ItemContents(file: FileDescriptor(rawValue: file), size: 4), nil)
+        #expect(parcel?.name == nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: state + "/outbox") == ["nothing"])
     }
 
     /// What a run that died was about to send goes with the next.
