@@ -1,36 +1,21 @@
-// swift-tools-version: 6.1
-import PackageDescription
 
-// What `scripts/mutate` builds with all switches: ReplicaModel and the tests that use nothing else.
+// MARK: `scripts/mutate` puts this after Package.swift in its copy
 
-let features: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-]
-let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let log = Target.Dependency.product(name: "Logging", package: "swift-log")
-let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+let asked = ["ReplicaModelTests", "SimulationTests"]
 
-let package = Package(
-    name: "replica",
-    dependencies: [
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-    ],
-    targets: [
-        .systemLibrary(name: "CLinux"),
-        .target(name: "ReplicaModel", dependencies: ["CLinux", grdb, heap, system, log], swiftSettings: features),
-        .target(
-            name: "ReplicaTestSupport", dependencies: ["ReplicaModel", system, "CLinux"], swiftSettings: features),
-        .testTarget(
-            name: "ReplicaModelTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", log, system],
-            swiftSettings: features),
-        .testTarget(
-            name: "SimulationTests", dependencies: ["ReplicaModel", "ReplicaTestSupport", log, system],
-            swiftSettings: features),
-    ],
-    swiftLanguageModes: [.v6]
-)
+/// What the tests need, so that nothing else is built.
+var needed: Set<String> = []
+var found = asked
+while let name = found.popLast() {
+    guard needed.insert(name).inserted else { continue }
+    for dependency in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
+        switch dependency {
+        case .byNameItem(let name, _), .targetItem(let name, _): found.append(name)
+        default: break
+        }
+    }
+}
+package.products = []
+package.targets.removeAll { !needed.contains($0.name) }
+// A switch may leave a variable that never changes, or a value that nothing reads.
+for target in package.targets { target.swiftSettings?.append(.treatAllWarnings(as: .warning)) }
