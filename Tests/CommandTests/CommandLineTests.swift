@@ -50,7 +50,7 @@ import Testing
             (["retry"], .retry(path: nil), "retrying"), (["retry", "photos"], .retry(path: nil), "retrying"),
             (["retry", "photos:a"], .retry(path: path("a")), "retrying"),
             (["approve"], .approve, "the deletion is approved"),
-            (["restore"], .restore, "the store gets it again"),
+            (["restore"], .restore, "the items are uploaded again"),
             (
                 ["resolve", "photos:a", "--keep", "both"], .resolve(path: path("a"), keep: .both),
                 "photos:a is resolved"
@@ -188,7 +188,7 @@ import Testing
         #expect(list.errors == line && list.output.hasPrefix("photos\tstopped") && list.code == 0, "\(list)")
     }
 
-    /// A path may hold anything: a terminal obeys what it is shown, and a message is one line.
+    /// A path may contain any bytes: terminals interpret control characters, and a message is one line.
     @Test func whatIsSaidHoldsNoControlCharacters() async throws {
         let domain = try FakeDomain { _, _ in throw ControlFailure(.refused, "photos:a\u{1B}[2J\nb: pinned") }
         let result = try await Programs.replica("approve", in: domain.folder)
@@ -217,7 +217,7 @@ import Testing
         try await domain.stop()
     }
 
-    /// Of a folder what cannot be evicted is only listed, but for a strict eviction.
+    /// For a folder, items that can't be evicted are only listed, except with a strict eviction.
     @Test func evictionThatIsRefusedSaysSo() async throws {
         let refused = EvictionRefusal(path: Self.path("a"), code: "unsyncedEdits", message: "not in the store yet")
         let domain = try FakeDomain { _, _ in .evicted(EvictionResult(items: 0, bytes: 0, refused: [refused])) }

@@ -4,9 +4,9 @@ import ReplicaModel
 import SystemPackage
 import Testing
 
-/// What the shells complete when somebody presses Tab, on a terminal.
+/// The completions of the shells when the user presses Tab, on a terminal.
 @Suite struct CompletionTests {
-    /// How each shell is started, and how it takes what `replica --generate-completion-script` prints.
+    /// How each shell is started, and how it loads the output of `replica --generate-completion-script`.
     private static let shells: [String: (start: [String], setup: String)] = [
         "bash": (
             ["bash", "--norc", "--noprofile", "-i"], "source <(replica --generate-completion-script bash)"
@@ -23,7 +23,7 @@ import Testing
         ),
     ]
 
-    /// What is typed before Tab, and what the line then has.
+    /// The text before Tab, and the resulting line.
     private static let typed = [
         ("unp", "unpin"), ("approve phot", "photos"), ("status phr", "phrases.txt"), ("status phot", "photos"),
         ("status evil", "evil-name"), ("pin phr", "phrases.txt"), ("remove music --keep dow", "downloaded"),
@@ -42,7 +42,7 @@ import Testing
             #expect(chmod("\(folder.path)/replica/\(name)", 0o700) == 0)
         }
         try folder.write("", to: "phrases.txt")
-        // Names that others give their files are no commands.
+        // Names of files from other users are never executed.
         try folder.write("", to: "evil-name")
         for name in ["evil$(touch pwned)", "evil`touch pwned`", "evil;touch pwned;"] { try folder.write("", to: name) }
         let path = Programs.folder.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
@@ -57,7 +57,7 @@ import Testing
         #expect(access("\(folder.path)/pwned", F_OK) != 0, "a name was run")
     }
 
-    /// Every error that a person can end is offered.
+    /// Every error that the user can resolve is offered.
     @Test func theErrorsAreThoseThatCanBeResolved() async throws {
         let script = try await run(Programs.replica, "--generate-completion-script", "bash")
         for code in Domain.resolvable { #expect(script.output.contains(code), "\(code)") }

@@ -184,7 +184,7 @@ import Threads
         let domain = try FakeDomain { _, _ in .done }
         let line = try await onThread {
             let client = try RawClient(domain)
-            // The server may close before all is sent: that is an error of this write, not of the test.
+            // The server may close before everything is sent: that is an error of this write, not of the test.
             do { try client.send(String(repeating: "x", count: ControlLine.longest + 70_000)) } catch {}
             return try client.line()
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import mount_replica
 
-/// Secrets are used only from a file that nobody else can read.
+/// Secrets are only read from a file that other users can't read.
 @Suite struct CredentialsFileTests {
     @Test(arguments: [0o600, 0o400]) func takesAPrivateFile(mode: Int) throws {
         let folder = try TemporaryFolder()

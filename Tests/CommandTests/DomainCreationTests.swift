@@ -8,11 +8,11 @@ import Threads
 
 @testable import mount_replica
 
-/// A domain is made as a whole or not at all, whichever step fails.
+/// A domain is created completely or not at all, regardless of which step fails.
 @Suite struct DomainCreationTests {
     private struct Interrupted: Error {}
 
-    /// Inode, type, mode, size, times and attributes of all there is, without what a rename changes.
+    /// Inode, type, mode, size, times and attributes of all entries, except for those that a rename changes.
     private static func picture(_ path: FilePath) async throws -> String {
         let script = #"cd "$1" && find . -printf '%i %y %m %s %T@ %l %p\n' | sort; getfattr -Rhd -m - . | sort"#
         let result = try await run("/bin/sh", "-c", script, "sh", path.string)
@@ -50,7 +50,7 @@ import Threads
         let folder = try TemporaryFolder()
         let source = try await Self.makeFiles(in: folder)
         let (data, mountpoint) = (try folder.makeFolder("data"), try folder.makeFolder("mnt"))
-        // The state is not at the usual place, so that there is a link to make.
+        // The state is not at the default place, so that a link has to be created.
         var options = "store=file://\(folder.path)/store,create,state=\(folder.path)/far/state"
         if imports { options += ",import=\(source)" }
         let words = ["d", mountpoint.string, "-o", options]
@@ -69,11 +69,11 @@ import Threads
         }
         #expect(failure == ControlFailure(.failed, "Interrupted()"))
         #expect(done.withLock { $0.last } == failing)
-        // Folders that had entries for a moment have another time.
+        // Folders that had entries for a moment have a new modification time.
         let after = try await Self.picture(folder.path)
         #expect(Self.withoutTimes(after, of: [".", "./data"]) == Self.withoutTimes(before, of: [".", "./data"]))
         #expect(try FileManager.default.contentsOfDirectory(atPath: data.string) == [])
-        // Nothing stands in the way of the next attempt.
+        // The next attempt succeeds.
         try await onThread { try Self.bringUp(words, in: folder, DomainCreation()) }
         let tree = folder.path.appending("far/state/tree")
         #expect(
@@ -100,7 +100,7 @@ import Threads
                     words, in: folder,
                     DomainCreation { step in
                         guard step == .listen else { return }
-                        // Somebody takes the name meanwhile.
+                        // Another process takes the name meanwhile.
                         #expect(mkdir(source.string, 0o755) == 0)
                         throw Interrupted()
                     })

@@ -107,7 +107,7 @@ import Testing
     }
 }
 
-/// Which domain a mount means.
+/// The domain of a mount.
 @Suite struct DomainSelectionTests {
     let folder: TemporaryFolder
     let roots: [DomainDirectory]

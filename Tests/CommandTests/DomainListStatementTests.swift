@@ -2,7 +2,7 @@ import ReplicaControl
 import SystemPackage
 import Testing
 
-/// CONFORMANCE.md, what concerns the list of domains.
+/// CONFORMANCE.md: the statements about the list of domains.
 @Suite struct DomainListStatementTests {
     @Test func statement24_allDomainsAreListedAndNoOthers() throws {
         let folder = try TemporaryFolder()

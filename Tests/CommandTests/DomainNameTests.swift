@@ -49,13 +49,13 @@ import Testing
         #expect(throws: error) { try StoreURL(text) }
     }
 
-    /// Whether there is a store for one is found out when it is to be opened.
+    /// Whether a store exists is determined when it is opened.
     @Test(arguments: ["gopher://x", "S3://bucket/a?region=b", "a+b-7://", "sftp://me@host:22/x"])
     func takesURLsOfAnyScheme(text: String) throws {
         #expect(try StoreURL(text).text == text)
     }
 
-    /// rclone's are written as rclone writes them.
+    /// rclone's URLs have rclone's own syntax.
     @Test(arguments: [
         ("rclone:photos:a/b", "photos:a/b"), ("RCLONE:photos:", "photos:"), ("rclone://photos:a", "photos:a"),
         ("rclone:mail:user@host/x?token", "mail:user@host/x?token"), ("rclone:x,chunk_size=1M:b", "x,chunk_size=1M:b"),

@@ -6,7 +6,7 @@ import Testing
 @testable import ReplicaModel
 @testable import mount_replica
 
-/// The exact text of what a request's failure says.
+/// The exact message of a failed request.
 @Suite struct FailureTextTests {
     private static let path = ControlPath(bytes: "a/b".utf8)
 

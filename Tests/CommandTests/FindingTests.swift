@@ -4,7 +4,7 @@ import Testing
 
 @testable import replica
 
-/// What `replica doctor` says of what was looked at: each thing that can be wrong, and what mends it.
+/// The findings of `replica doctor`: each possible problem, and the command that fixes it.
 @Suite struct FindingTests {
     typealias Severity = Finding.Severity
 
@@ -16,7 +16,7 @@ import Testing
         #expect(seen == Set(Finding.Check.allCases.filter { $0 != .descriptors }))
     }
 
-    /// How a machine is spoilt, and the line that then is not fine.
+    /// A problem of a machine, and the resulting finding.
     private static let machines: [(@Sendable (inout MachineSight) -> Void, String)] = [
         ({ $0.device = .missing }, "error device is missing: sudo modprobe fuse"),
         ({ $0.device = .noDevice }, "error device is not the FUSE device: mknod -m 666 /dev/fuse c 10 229"),
@@ -30,7 +30,7 @@ import Testing
         ({ $0.fusermount?.isOnNoSetID = true }, "error fusermount nosuid: remount,suid"),
         ({ $0.hasRings = false }, "warning ioUring is off: echo 1 >/sys/module/fuse/parameters/enable_uring"),
         ({ $0.ringsForbidden = 1 }, "warning ioUring forbids: sudo sysctl kernel.io_uring_disabled=0"),
-        ({ ($0.hasRings, $0.haltPolling) = (nil, 0) }, "warning haltPolling halt at once: echo 200000 >"),
+        ({ ($0.hasRings, $0.haltPolling) = (nil, 0) }, "warning haltPolling halt immediately: echo 200000 >"),
         ({ $0.inotifyInstances.used = 900 }, "warning inotify 900 of 1000: fs.inotify.max_user_instances=4000"),
         ({ $0.inotifyWatches.used = 1000 }, "warning inotify 1000 of 1000: fs.inotify.max_user_watches=4000"),
         ({ $0.descriptors = 1024 }, "warning descriptors only 1024: prlimit"),
@@ -53,7 +53,7 @@ import Testing
             "error daemon does not answer: kill -9 7 && replica mount photos /m"
         ),
         ({ $0.daemon = .silent(process: nil, isStopped: false) }, "error daemon does not answer: "),
-        ({ $0.daemon = .failed("the daemon is another user's") }, "error daemon is another user's: "),
+        ({ $0.daemon = .failed("the daemon belongs to another user") }, "error daemon belongs to another user: "),
         ({ $0.mount = "/m" }, "error mount dead mount on /m: replica mount photos /m"),
         ({ $0.daemon = .answers(process: 7, mountpoint: "/m") }, "warning mount can't be seen from here: "),
         (
@@ -65,15 +65,15 @@ import Testing
         ({ $0.disk.free = 4096 }, "error disk is full: replica evict photos:"),
         ({ $0.disk.freeFiles = 3 }, "error disk is full: replica evict photos:"),
         ({ $0.disk.free = 1 << 29 }, "warning disk has only 512.0 MiB left: replica evict photos:"),
-        ({ $0.disk.hasAttributes = false }, "error disk no extended attributes: "),
+        ({ $0.disk.hasAttributes = false }, "error disk lacks extended attributes: "),
         ({ $0.disk.isWritable = false }, "error disk can't be written: sudo mount -o remount,rw"),
         ({ $0.store = store { $0.outcome = .silent } }, "error store does not answer: "),
         ({ $0.store = store { $0.outcome = .failed("no such") } }, "error store no such; if it is on another disk: "),
         ({ $0.store = store { $0.free = 0 } }, "error store is full: "),
         ({ $0.store = store { $0.free = 1 << 29 } }, "warning store has only 512.0 MiB left: "),
-        ({ $0.store = store { $0.hasAttributes = false } }, "warning store no extended attributes: "),
+        ({ $0.store = store { $0.hasAttributes = false } }, "warning store lacks extended attributes: "),
         ({ $0.store = store { $0.isWritable = false } }, "error store can't be written: sudo mount -o remount,rw"),
-        ({ $0.store = .program("x", nil) }, "error store no program replica-store-x: "),
+        ({ $0.store = .program("x", nil) }, "error store replica-store-x is not installed: "),
         ({ $0.store = .invalid("not a store URL") }, "error store not a store URL: "),
         ({ $0.credentials = .missing("/k", "No such file") }, "error credentials No such file: "),
         ({ $0.credentials = .readable("/k") }, "error credentials can be read by others: chmod 600 /k"),
@@ -87,17 +87,17 @@ import Testing
         #expect(sight.findings.allSatisfy { $0.domain == "photos" })
     }
 
-    /// Nothing else is looked at then.
+    /// Nothing else is checked then.
     @Test func aStateOfOthersIsSaidAlone() {
         var sight = DomainSight()
-        sight.state = .untrusted("/s", "can be used by others", mend: "chmod 700 /s")
-        Self.expect(sight.findings, "error state can be used by others: chmod 700 /s")
+        sight.state = .untrusted("/s", "is accessible to other users", mend: "chmod 700 /s")
+        Self.expect(sight.findings, "error state is accessible to other users: chmod 700 /s")
         #expect(sight.findings.count == 1)
         sight.state = .unreadable("/s", "domain.json is damaged")
         Self.expect(sight.findings, "error state can't be read: domain.json is damaged: ")
     }
 
-    /// Root needs neither a set-user-ID program nor what fuse.conf allows.
+    /// Root needs neither a set-user-ID program nor permissions in fuse.conf.
     @Test func ofRootLessIsAsked() {
         var sight = MachineSight()
         (sight.user, sight.fusermount, sight.fuseMounts, sight.sharedInFstab) = (0, nil, 2000, ["/srv"])
@@ -130,7 +130,7 @@ import Testing
     @Test func aFindingIsOneLine() {
         var finding = Finding.warning(.disk, "a\nb\u{1B}[2J", mend: "mend")
         finding.domain = "photos"
-        #expect(finding.line == "warning  photos: disk: a?b?[2J; mend it with: mend")
+        #expect(finding.line == "warning  photos: disk: a?b?[2J; to fix it: mend")
         #expect(Severity.fine < .warning && Severity.warning < .error)
     }
 
@@ -140,7 +140,7 @@ import Testing
         return .folder(place)
     }
 
-    /// `SEVERITY CHECK WORDS: COMMAND`: exactly one finding is not fine, and it is this.
+    /// `SEVERITY CHECK WORDS: COMMAND`: this is the only finding that is not fine.
     private static func expect(
         _ findings: [Finding], _ wanted: String, location: SourceLocation = #_sourceLocation
     ) {

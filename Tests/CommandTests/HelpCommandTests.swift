@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The way from `replica help` to what there is to read, and to what shells complete.
+/// `replica help` leads to the manual pages and to the completion scripts.
 @Suite struct HelpCommandTests {
     @Test func helpNamesThem() async throws {
         let help = try await run(Programs.replica, "help")

@@ -1,4 +1,4 @@
-/// What `--experimental-dump-help` prints, as far as it matters here.
+/// The relevant part of the output of `--experimental-dump-help`.
 struct HelpDump: Decodable {
     var command: Command
 

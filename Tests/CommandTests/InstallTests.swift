@@ -2,11 +2,11 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// `scripts/install` of programs that are built, into folders of the test's own.
+/// `scripts/install` with built programs, into temporary folders.
 @Suite struct InstallTests {
     private static let script = ScriptTests.root.appending(path: "scripts/install").path
 
-    /// All files and folders below one, in order.
+    /// All files and folders below a folder, in order.
     private static func listing(_ folder: String) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: folder).sorted()
     }
@@ -18,7 +18,7 @@ import Testing
 
     @Test func allOfItIsInstalledAndNothingIsLeft() async throws {
         let home = try TemporaryFolder()
-        // What others have there stays, even an empty folder.
+        // Foreign files stay, even an empty folder.
         try home.makeFolder(".local/share/zsh")
         try home.write("mine", to: ".local/share/man/man1/mine.1")
         let before = try Self.listing(home.path.string)
@@ -50,7 +50,7 @@ import Testing
         let result = try await Self.install("--user", "--prefix", prefix, home: home)
         #expect(result.code == 0, "\(result)")
         #expect(FileManager.default.isExecutableFile(atPath: "\(prefix)/bin/replica"))
-        // The unit runs what is there, blanks and all.
+        // The unit runs the installed program, even with spaces in its path.
         let unit = "\(prefix)/share/systemd/user/replica@.service"
         let runtime = try TemporaryFolder()
         let verified = try await run(
@@ -62,7 +62,7 @@ import Testing
         #expect(try Self.listing(home.path.string) == [])
     }
 
-    /// A list that somebody else could have written names no folder that root then removes.
+    /// Root removes nothing that is named in a list that another user could have written.
     @Test func onlyFoldersOfThePrefixAreRemoved() async throws {
         let home = try TemporaryFolder()
         let prefix = "\(home.path)/prefix"
@@ -82,7 +82,8 @@ import Testing
             try Self.listing(home.path.string) == ["elsewhere", "elsewhere/empty", "outside", "prefix", "prefix/link"])
     }
 
-    /// As root, over a /usr of the test's own: the helper where mount(8) looks, the units, and a capability that the kernel takes.
+    /// As root, over a temporary /usr: the helper where mount(8) searches, the units, and a capability that the kernel
+    /// accepts.
     @Test func rootInstallsWhatOnlyRootCan() async throws {
         let home = try TemporaryFolder()
         let script = #"""

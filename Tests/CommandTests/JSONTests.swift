@@ -6,9 +6,9 @@ import Testing
 
 @testable import replica
 
-/// docs/JSON.md says what `--json` prints, field by field, and nothing else.
+/// docs/JSON.md describes the output of `--json` completely, field by field.
 @Suite struct JSONTests {
-    /// A row of a table: what a field's type is, and the words in code in its meaning.
+    /// A row of a table: a field's type, and the code words in its description.
     private struct Field: Equatable {
         var type: String
         var values: Set<String>
@@ -21,7 +21,7 @@ import Testing
         return (text ?? "").components(separatedBy: "\n")
     }()
 
-    /// The page's sections, but for the one of the commands.
+    /// The page's sections, except the one about the commands.
     private static let sections: [String: [String: Field]] = {
         var (found, current) = ([String: [String: Field]](), "")
         for line in page {
@@ -39,7 +39,7 @@ import Testing
     private static let place = ControlFilePath("/a/b")
     private static let date = Date(timeIntervalSince1970: 1)
 
-    /// Of each object one with every field.
+    /// A sample of each object with every field.
     private static let samples: [String: any Encodable & Sendable] = {
         let held = HeldMount(path: place, processes: [1])
         let progress = TransferProgress(
@@ -73,7 +73,7 @@ import Testing
 
     @Test(arguments: samples.keys.sorted()) func everyFieldHasItsRow(name: String) throws {
         let (sample, rows) = (try #require(Self.samples[name]), try #require(Self.sections[name]))
-        // Also those that this sample lacks.
+        // Includes fields that this sample lacks.
         let fields = Mirror(reflecting: sample).children.compactMap(\.label)
         #expect(Set(fields) == Set(rows.keys))
         let line = String(decoding: try ControlLine.encode(sample), as: UTF8.self)
@@ -113,7 +113,7 @@ import Testing
         #expect(listed.count == Set(listed).count && Set(listed) == Set(printing.map(\.commandName)), "\(listed)")
     }
 
-    /// What a program really prints.
+    /// The real output of a program.
     @Test func aListedDomainIsOne() async throws {
         let domain = try FakeDomain()
         let said = try await Programs.replica("list", "--json", in: domain.folder)
@@ -122,7 +122,7 @@ import Testing
     }
 }
 
-/// What kind of thing JSON has somewhere.
+/// The kind of a JSON value.
 private struct Printed: Decodable {
     var kind: String
 

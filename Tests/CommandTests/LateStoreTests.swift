@@ -10,11 +10,11 @@ import Threads
 
 /// A store that is opened when it is first needed.
 @Suite struct LateStoreTests {
-    /// Both loops of the engine may be the first to need it.
+    /// Either loop of the engine may need it first.
     @Test func callsAtOnceMeetInOneStore() async throws {
         let openings = Atomic(0)
         let store = LateStore(known: StoreProperties()) {
-            // Until both are here, or one alone for long.
+            // Until both have arrived, or one has waited long.
             let count = openings.add(1, ordering: .relaxed).newValue
             if count == 1 { waitUntil { openings.load(ordering: .relaxed) == 2 } }
             return OpenStore(store: MemoryStore())
@@ -86,7 +86,7 @@ import Threads
     }
 }
 
-/// Holds the thread until it is so, for a second at the most.
+/// Blocks the thread until then, at most for a second.
 private func waitUntil(_ isSo: () -> Bool) {
     let end = ContinuousClock.now + .seconds(1)
     while !isSo(), ContinuousClock.now < end { usleep(1_000) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import replica
 
-/// What `replica log` prints, and what it does while the log grows.
+/// The output of `replica log`, also while the log grows.
 @Suite struct LogCommandTests {
     @Test func theLogIsPrintedWithNothingThatATerminalObeys() async throws {
         let domain = try FakeDomain()
@@ -18,7 +18,7 @@ import Testing
         #expect(json.output.hasPrefix(#"{"line":"one"}"# + "\n") && json.code == 0, "\(json)")
     }
 
-    /// Who follows one is ended by a signal.
+    /// `-f` ends with a signal.
     @Test func whatATestStartsHearsSignals() async throws {
         #expect(try await run("/bin/sh", "-c", "kill $$; exit 3").code == -SIGTERM)
     }
@@ -40,7 +40,7 @@ import Testing
         try file.truncate(atOffset: 0)
         try folder.write("cut\n", to: "daemon.log")
         #expect(try look() && lines.last == "cut")
-        // One that is moved away has its last lines read.
+        // The last lines of a log that was moved away are still read.
         let other = try FileHandle(forWritingTo: URL(filePath: path.string))
         try other.seekToEnd()
         try other.write(contentsOf: Data("last\n".utf8))

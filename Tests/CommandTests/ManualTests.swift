@@ -4,7 +4,7 @@ import Testing
 
 @testable import mount_replica
 
-/// The manual pages say what the programs take, no more and no less.
+/// The manual pages list exactly the options that the programs accept.
 @Suite struct ManualTests {
     private static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().appending(path: "man")
@@ -13,7 +13,7 @@ import Testing
         try String(contentsOf: folder.appending(path: name), encoding: .utf8).components(separatedBy: "\n")
     }
 
-    /// `.Fl -store`, `.Fl o`: flags as they are typed.
+    /// `.Fl -store`, `.Fl o`: flags in the form in which they are typed.
     private static func flags(in lines: some Sequence<String>) -> Set<String> {
         Set(
             lines.filter { $0.hasPrefix(".") }.flatMap { line in
@@ -47,7 +47,7 @@ import Testing
         let text = try Self.page("mount.replica.8").joined(separator: "\n")
         let words = Set(text.split { !($0.isLetter || "_-".contains($0)) }.map(String.init))
         for (set, _) in MountOptions.switches where set != "rw" { #expect(words.contains(set), "\(set)") }
-        // Those of the help text: `  -o cache-max=SIZE, cache-min-free=SIZE   limits ...`.
+        // The options in the help text: `  -o cache-max=SIZE, cache-min-free=SIZE   limits ...`.
         var found = 0
         for line in Invocation.helpText.components(separatedBy: "\n") where line.contains("-o ") && line.hasPrefix("  ")
         {
@@ -71,7 +71,7 @@ import Testing
         #expect(codes == ExitReason.allCases.map(\.rawValue))
     }
 
-    /// mandoc(1) and groff(1) have nothing to say, but about manuals that this machine lacks.
+    /// mandoc(1) and groff(1) report nothing, except for references to manuals that this machine lacks.
     @Test func thePagesAreWellFormed() async throws {
         let script = """
             cd '\(Self.folder.path)' && mandoc -Tlint *.[1-8]

@@ -81,7 +81,7 @@ import Testing
         #expect(try ControlLine.decode(ReplyLine.self, from: try ControlLine.encode(reply)) == reply)
     }
 
-    /// The form other languages rely on.
+    /// The format on which other languages rely.
     @Test(arguments: [
         (#"{"protocol":1,"id":1,"request":{"status":{}}}"#, ControlRequest.status),
         (#"{"protocol":1,"id":1,"request":{"item":{"path":"/a//b/./"}}}"#, .item(path: ControlPath(bytes: "a/b".utf8))),
@@ -137,7 +137,7 @@ import Testing
         #expect(throws: ControlFailure(.wrongProtocol, "the line is too long")) { try buffer.next() }
     }
 
-    /// A number that was given once means the same for ever.
+    /// A number keeps its meaning for ever.
     @Test func exitStatusesKeepTheirNumbers() {
         let numbers = Dictionary(uniqueKeysWithValues: ExitReason.allCases.map { ($0.name, $0.rawValue) })
         #expect(
@@ -150,7 +150,7 @@ import Testing
     }
 }
 
-/// docs/CONTROL.md says what the program does.
+/// docs/CONTROL.md describes what the program does.
 @Suite struct ControlDocumentTests {
     private func document() throws -> String {
         try String(contentsOf: ScriptTests.root.appending(path: "docs/CONTROL.md"), encoding: .utf8)

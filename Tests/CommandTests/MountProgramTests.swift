@@ -36,7 +36,7 @@ import Testing
                 "--import", "new", "\(folder.path)/a,b", "file:///s", "-o", "credentials=\(escaped)", "-o",
                 "cache-max=1G",
             ])
-        // What it was given is what it reads.
+        // It reads the arguments that it was given.
         guard case .importDirectory(_, let directory, _, let options) = try Invocation(try mountArguments()) else {
             Issue.record("not an import")
             return
@@ -47,7 +47,7 @@ import Testing
 
     @Test func importWaitsForTheStoreWhenThatIsAsked() async throws {
         for isAway in [false, true] {
-            // The daemon that the import leaves is in this process.
+            // The daemon that the import starts is in this process.
             let state = try folder.makeFolder("replica/new\(isAway)")
             let script = """
                 mkdir -m 700 '\(state)/tree'; chmod 700 '\(state)'
@@ -122,7 +122,7 @@ import Testing
     }
 }
 
-/// `mount.replica` itself, as far as its command line goes.
+/// The command line of `mount.replica` itself.
 @Suite(.serialized) struct MountCommandLineTests {
     @Test(
         arguments: [

@@ -6,7 +6,7 @@ import Testing
 
 /// Where a new domain may be (SEMANTICS.md, "Import"), decided before anything moves.
 @Suite struct NewDomainPlacesTests {
-    /// A place on the one disk of the table; `other:/path` is on another, `path=/seen` one that is seen elsewhere.
+    /// A place on the table's disk; `other:/path` is on another disk, `path=/seen` has another visible path.
     private static func place(_ text: String) -> DiskPlace {
         let isOther = text.hasPrefix("other:")
         let parts = text.dropFirst(isOther ? 6 : 0).split(separator: "=").map { FilePath(String($0)) }
@@ -23,7 +23,7 @@ import Testing
         /// State and store of another domain.
         var others: [(String, String)] = []
         var mounts: [FilePath] = ["/", "/proc"]
-        /// The code and a part of the message, or nil where all is well.
+        /// The code and a part of the message, or nil if there is no failure.
         var refusal: (ExitReason, String)?
     }
 
@@ -40,7 +40,7 @@ import Testing
         Row(directory: "/home/d", store: "/home/d", refusal: (.badStore, "is the directory to import")),
         Row(directory: "/home/d", store: "/home", refusal: (.badStore, "contains the directory to import")),
         Row(directory: "/home/d", store: "/", refusal: (.badStore, "contains the directory")),
-        // One folder at two places.
+        // One folder with two paths.
         Row(
             directory: "/home/d", store: "/home/d/inside=/mnt/bound",
             refusal: (.badStore, "/mnt/bound is in the directory to import, /home/d")),
@@ -75,7 +75,7 @@ import Testing
         Row(store: "/srv", others: a, refusal: (.badStore, "overlaps the store of the domain a")),
         Row(store: "/srv/a=/mnt/bound", others: a),
         Row(directory: "/home/d", store: "/srv/a", others: a),
-        // Where it is to be mounted.
+        // The mountpoint.
         Row(directory: "/home/d", mountpoint: "/home/d", refusal: (.mountFailed, "is moved by the import")),
         Row(directory: "/home/d", mountpoint: "/home/d/x", refusal: (.mountFailed, "is moved by the import")),
         Row(mountpoint: "/srv/store/x", refusal: (.mountFailed, "overlaps the store")),

@@ -4,9 +4,9 @@ import Testing
 
 @testable import mount_replica
 
-/// How commands show progress: on standard error, and never in the way of what scripts read.
+/// How commands show progress: on standard error, never mixed with the output that scripts read.
 @Suite(.serialized) struct ProgressCommandTests {
-    /// What a daemon says of work on 300 items.
+    /// A daemon's progress events for 300 items.
     private static let events: [ControlEvent] = [12, 150, 299].map { done in
         .progress(
             TransferProgress(
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Runs a shell's command with a terminal of 80 columns, or another number; what it showed, as a terminal gets it.
+    /// Runs a shell command on a terminal with 80 columns, or another number.
     private func onTerminal(_ command: String, columns: Int = 80, _ domain: FakeDomain) async throws -> String {
         let words = "stty cols \(columns); \(command.replacing("replica ", with: "\"$REPLICA\" "))"
         let result = try await run(
@@ -46,7 +46,9 @@ import Testing
     func aPipeGetsTheResultAlone(words: [String]) async throws {
         let domain = try domain()
         let result = try await run(Programs.replica, words, environment: domain.environment)
-        #expect(result.code == 0 && result.errors == "", "\(result)")
+        // A machine so slow that this takes seconds is shown whole lines of progress.
+        let shown = result.errors.split(separator: "\n").map(String.init)
+        #expect(result.code == 0 && shown.allSatisfy(Self.lines.contains), "\(result)")
         #expect(result.output.split(separator: "\n").count == 1 && !result.output.contains("of 300"), "\(result)")
         try await domain.stop()
     }
@@ -55,7 +57,7 @@ import Testing
     func aTerminalHasOneLineThatIsWrittenAgain(words: [String]) async throws {
         let domain = try domain()
         let shown = try await onTerminal("replica \(words.joined(separator: " ")) >/dev/null", domain)
-        // Each is written over the one before, and the last is wiped away.
+        // Each overwrites the one before, and the last one is erased.
         let parts = shown.split(separator: "\r", omittingEmptySubsequences: false).map { part in
             String(part.reversed().drop { $0 == " " }.reversed())
         }
@@ -64,7 +66,7 @@ import Testing
         try await domain.stop()
     }
 
-    /// What scripts read goes elsewhere than to the terminal.
+    /// Standard output does not go to the terminal.
     @Test func itNeverWrapsAndAnErrorIsOnALineOfItsOwn() async throws {
         let domain = try domain(thenFails: true)
         let shown = try await onTerminal("replica evict photos:a", columns: 36, domain)

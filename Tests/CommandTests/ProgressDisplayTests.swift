@@ -3,7 +3,7 @@ import Testing
 
 @testable import replica
 
-/// What is written to show progress: a table of states, widths and places.
+/// The output of progress: a table of states, widths and destinations.
 @Suite struct ProgressDisplayTests {
     private static func progress(
         _ items: (Int, Int), _ bytes: (Int64, Int64) = (0, 0), itemRate: Double = 0, byteRate: Double = 0,
@@ -21,23 +21,23 @@ import Testing
         arguments: [
             (progress((0, 0)), 80, "0 of 0 items"), (progress((0, 1)), 80, "0 of 1 item"),
             (whole, 80, "12 of 300 items, 1.0 MiB of 2.0 GiB, 4 items/s, 3.0 MiB/s, 11 min left"),
-            // As much as there is room for, with the last column free; never a second line.
+            // As much as fits, with the last column free; never a second line.
             (whole, 68, "12 of 300 items, 1.0 MiB of 2.0 GiB, 4 items/s, 3.0 MiB/s"),
             (whole, 58, "12 of 300 items, 1.0 MiB of 2.0 GiB, 4 items/s, 3.0 MiB/s"),
             (whole, 57, "12 of 300 items, 1.0 MiB of 2.0 GiB, 4 items/s"),
             (whole, 20, "12 of 300 items"), (whole, 16, "12 of 300 items"), (whole, 15, "12 of 300 item"),
             (whole, 4, "12 "), (whole, 1, ""), (whole, 0, ""),
-            // A speed is of what is shown.
+            // The speed has the unit of the shown count.
             (progress((3, 9), itemRate: 2, byteRate: 1000), 80, "3 of 9 items, 2 items/s"),
             (progress((0, 1), (10, 20), byteRate: 5), 80, "0 of 1 item, 10 B of 20 B, 5 B/s"),
             (progress((3, 9), (20, 20), itemRate: 2, byteRate: 5), 80, "3 of 9 items, 20 B of 20 B, 2 items/s"),
             (progress((3, 9), itemRate: 0.4), 80, "3 of 9 items, 0.4 items/s"),
             (progress((3, 9), itemRate: 0.01), 80, "3 of 9 items"),
             (progress((3, 9), itemRate: 1234.5), 80, "3 of 9 items, 1234 items/s"),
-            // No total is said that is none.
+            // A total that is not final is not shown.
             (progress((1, 1200), (0, 3 << 30), itemRate: 9, counting: true), 80, "1200 items found, 3.0 GiB"),
             (progress((0, 1), counting: true), 80, "1 item found"),
-            // What no daemon says does not end the program.
+            // Impossible values don't crash the program.
             (
                 progress((.max, .min), (.min, .max), itemRate: .infinity, byteRate: 1e300, left: 1e300), 200,
                 "9223372036854775807 of -9223372036854775808 items, -9223372036854775808 B of 8192.0 PiB, inf items/s, "
@@ -54,7 +54,7 @@ import Testing
         #expect(display.show(Self.progress((99, 1000)), columns: 80, now: 0) == "\r99 of 1000 items")
         #expect(display.show(Self.progress((9, 10)), columns: 80, now: 0) == "\r9 of 10 items   ")
         #expect(display.show(Self.progress((10, 10)), columns: 80, now: 0) == "\r10 of 10 items")
-        // A terminal that became narrower: what is wiped away does not wrap either.
+        // A terminal that became narrower: the erased text does not wrap either.
         #expect(display.show(Self.progress((1, 1)), columns: 12, now: 0) == "\r1 of 1 item")
         #expect(display.end(keepsLine: false) == "\r           \r")
         #expect(display.end(keepsLine: false) == "" && display.end(keepsLine: true) == "")
@@ -70,10 +70,10 @@ import Testing
             if !text.isEmpty { lines[second] = text }
         }
         #expect(lines.keys.sorted() == [10, 30, 70, 150, 310, 610, 910, 1210, 1510, 1810])
-        // Whole lines, whatever the terminal's width would be.
+        // Complete lines, regardless of any terminal's width.
         #expect(lines[310] == "310 of 2000 items\n")
         #expect(display.end(keepsLine: false) == "" && display.end(keepsLine: true) == "")
-        // Another work begins anew.
+        // New work starts from zero.
         #expect(display.show(Self.progress((1, 2)), columns: 80, now: 3000) == "")
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import mount_replica
 
-/// A store may take no import: the program asks it before anything is moved.
+/// A store may reject imports: the program asks it before anything is moved.
 @Suite struct RefusedImportTests {
     private struct Store: StoreWrapper {
         let store: any RemoteStore = MemoryStore()
@@ -42,13 +42,13 @@ import Testing
         try folder.write("text", to: "src/file")
         var (before, after) = (stat(), stat())
         #expect(lstat(source.string, &before) == 0)
-        let refusal = ControlFailure(.unsupported, "the store takes no import; \(source) is as it was")
+        let refusal = ControlFailure(.unsupported, "the store does not accept imports; \(source) is unchanged")
         #expect(throws: refusal) { try make(false, folder, source) }
         #expect(lstat(source.string, &after) == 0)
         #expect(after.st_ino == before.st_ino && after.st_ctim.tv_sec == before.st_ctim.tv_sec)
         #expect(after.st_ctim.tv_nsec == before.st_ctim.tv_nsec)
         #expect(access(folder.path.appending("data").string, F_OK) == -1, "no domain is left")
-        // Another takes it.
+        // Another store accepts it.
         try make(true, folder, source)
         #expect(access(source.string, F_OK) == -1)
         let moved = folder.path.appending("data/d/tree/file")

@@ -3,7 +3,7 @@ import Glibc
 import ReplicaControl
 import Testing
 
-/// `replica remove --all`: what it asks, and what it never reaches.
+/// `replica remove --all`: its question, and the domains that it never touches.
 @Suite(.serialized) struct RemoveAllTests {
     @Test func withoutATerminalItNeedsYes() async throws {
         let folder = try TemporaryFolder()
@@ -32,7 +32,7 @@ import Testing
     @Test(arguments: [("y", true), ("Yes", true), ("n", false), ("", false), ("nonsense", false)])
     func onATerminalItAsks(answer: String, isMeant: Bool) async throws {
         let domain = try FakeDomain { _, _ in .done }
-        // script(1) gives it a terminal; what it says and what is typed come in one text.
+        // script(1) gives it a terminal; its output and the typed text come as one text.
         let command = "echo '\(answer)' | script -qec \"'\(Programs.replica)' remove --all\" /dev/null"
         let result = try await run("/bin/bash", "-c", command, environment: domain.environment)
         #expect(result.output.contains("remove 1 domain: photos? [y/N] "), "\(result)")
@@ -42,7 +42,7 @@ import Testing
         try await domain.stop()
     }
 
-    /// Puts a domain into the folders where the machine has its own, in a mount namespace where these are others.
+    /// Creates a domain in the machine's standard folders, in a mount namespace where these are temporary ones.
     private static let withCanary = #"""
         set -e
         mount -t tmpfs none /var/lib
@@ -60,10 +60,10 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0)) func theMachinesOwnDomainsAreNotReached() async throws {
-        // Without a place of its own it sees the canary: the stand-in is what it says.
+        // Without a folder of its own it sees the canary: the namespace works.
         let seen = try await besideCanary("\nunset XDG_DATA_HOME\nexec \"$0\" list")
         #expect(seen.output == "canary\tstopped\tfile:///srv/canary\t-\n", "\(seen)")
-        // As the suite runs programs, by itself and for a domain of its own.
+        // The way in which the suite runs programs, alone and for its own domains.
         let unset = try await besideCanary("\nexec \"$0\" list")
         #expect(unset.code == 0 && unset.output == "", "\(unset)")
         let domain = try FakeDomain { _, _ in .done }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The scripts are parsed by bash (and read by shellcheck where it is installed), and refuse what they don't know.
+/// bash parses the scripts (and shellcheck checks them if it is installed), and they reject unknown arguments.
 @Suite(.serialized) struct ScriptTests {
     static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import mount_replica
 
-/// What the daemon takes from the unit that runs it, and what it tells the service manager.
+/// The settings that the daemon gets from its unit, and its notifications to the service manager.
 @Suite struct ServiceTests {
     @Test(arguments: [
         "", "@", "/", "notify", "./notify", "vsock:2:1234", "@" + String(repeating: "n", count: 107),
@@ -12,7 +12,7 @@ import Testing
     func whatIsNoAddressIsIgnoredWithOneLine(text: String) {
         let service = Service([ServiceNotice.variable: text, "WATCHDOG_USEC": "1000000"], process: 1)
         #expect(service.notice == nil && service.watchdog == nil)
-        #expect(service.complaints == ["NOTIFY_SOCKET is no address of a socket here, so it is ignored"])
+        #expect(service.complaints == ["NOTIFY_SOCKET is not a valid socket address, so it is ignored"])
     }
 
     @Test(arguments: [("60", 60.0), ("0", 0), ("2.5", 2.5)])
@@ -51,7 +51,7 @@ import Testing
     }
 }
 
-/// A service manager's end.
+/// The service manager's end of the socket.
 private struct DatagramSocket {
     let descriptor: Int32
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReplicaControl
 
-/// Whose state is believed.
+/// Only a state that is private to the user is trusted.
 @Suite struct StateTrustTests {
     struct Row: Sendable {
         var type = S_IFDIR

@@ -6,7 +6,7 @@ import Testing
 
 @testable import mount_replica
 
-/// What `replica list`, `status`, `pending`, `conflicts` and `watch` print.
+/// The output of `replica list`, `status`, `pending`, `conflicts` and `watch`.
 @Suite(.serialized) struct StatusCommandTests {
     @Test func aStoppedDomainIsShownWithoutStartingIt() async throws {
         let domain = try FakeDomain()
@@ -23,7 +23,7 @@ import Testing
         let domain = try FakeDomain()
         let socket = try ControlSocket.listen(state: domain.state)
         Thread.detachNewThread {
-            // As a daemon does that ends: the connection is taken and goes away.
+            // Like a daemon that is stopping: the connection is accepted and closed.
             while case let one = accept(socket.rawValue, nil, nil), one >= 0 { close(one) }
         }
         let result = try await Programs.replica(command, in: domain.folder)
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    /// The names are for programs (`--json`); a person reads words.
+    /// The names are for programs (`--json`); users get words.
     @Test func fieldsAndEventsAreWords() async throws {
         let fields = [
             "contents", "filename", "parent", "lastUsedDate", "tags", "favoriteRank", "modificationDate", "mode",

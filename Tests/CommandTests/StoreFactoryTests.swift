@@ -9,7 +9,7 @@ import Testing
 @testable import mount_replica
 
 @Suite struct StoreFactoryTests {
-    /// `-v`: the log has each call of the store, without names.
+    /// `-v`: the log contains each call of the store, without names.
     @Test(arguments: [Logger.Level.debug, .warning])
     func aVerboseDaemonLogsTheCallsOfItsStore(level: Logger.Level) async throws {
         let folder = "/var/tmp/replica-test-\(getpid())-verbose-\(level)"

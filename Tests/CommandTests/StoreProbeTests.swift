@@ -9,7 +9,7 @@ import Testing
 
 @testable import mount_replica
 
-/// `replica probe`: what a store says of itself is tried.
+/// `replica probe` tests a store's declared properties.
 @Suite struct StoreProbeTests {
     /// Two clients of a storage in memory.
     private func probe(
@@ -36,20 +36,20 @@ import Testing
         }
     }
 
-    /// Times come from outside, and may be any.
+    /// Times come from outside, and may have any value.
     @Test func timesAtTheEndsHaveADistance() {
         let (first, last) = (Timestamp(nanoseconds: .min), Timestamp(nanoseconds: .max))
         #expect(KeptTrial.distance(first, Timestamp(nanoseconds: 0)) == 1 << 63)
         #expect(KeptTrial.distance(first, last) == .max && KeptTrial.distance(last, last) == 0)
     }
 
-    /// A store that looks and then acts, and says that it does so in one step.
+    /// A store that checks and then writes, but declares that it does so in one step.
     @Test func aStoreThatLiesIsFoundOut() async throws {
         let found = try await probe(MemoryPathStorage()) { LyingPaths(storage: $0) }
         for topic in ["new files", "replacing"] {
             #expect(found[topic]?.verdict == .broken, "\(topic)")
             #expect(
-                found[topic]?.finding.hasPrefix("the store says that of two at once one wins: both did in ")
+                found[topic]?.finding.hasPrefix("the store declares that one of two concurrent changes wins: both did")
                     == true)
         }
         #expect(found["renaming"]?.verdict == .kept)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// Who is last wins there, whatever was answered: that is what is said.
+    /// The last writer wins there, regardless of the answers: the finding says so.
     @Test func aStoreThatLooksAndThenActsIsNotBroken() async throws {
         var properties = PathStorageProperties()
         (properties.createStrength, properties.replaceStrength) = (.checked, .checked)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// What is said to be kept, and comes back as another.
+    /// Properties that are declared as kept, but come back changed.
     @Test func whatIsNotKeptIsFoundOut() async throws {
         let found = try await probe(MemoryPathStorage()) { ForgetfulPaths(storage: $0) }
         for topic in ["times", "modes", "two changes"] {
@@ -109,7 +109,7 @@ import Testing
         #expect(verdicts["replacing"] == .weak)
     }
 
-    /// Before anything is imported into a weak store.
+    /// The warning before an import into a weak store.
     @Test func whatCanBeLostIsSaidFirst() {
         var properties = PathStorageProperties()
         #expect(ProbeWords.weakness(properties) == nil)
@@ -119,8 +119,8 @@ import Testing
             .checked, .none, 1
         )
         let words = ProbeWords.weakness(properties)
-        #expect(words?.contains("with the creation, replacement or removal of a file") == true)
-        #expect(words?.contains("two changes of one size within a millisecond") == true)
+        #expect(words?.contains("for the creation, replacement or removal of a file") == true)
+        #expect(words?.contains("two changes of the same size within a millisecond") == true)
         #expect(words?.contains("\n") == false)
     }
 
@@ -179,10 +179,10 @@ extension PathsOver {
     func makeDurable() async throws(PathStorageError) {}
 }
 
-/// Looks, waits for a moment, and writes over whatever is there then.
+/// Checks, waits for a moment, and overwrites any content.
 private struct LyingPaths: PathsOver {
     let storage: MemoryPathStorage
-    /// Whether the first of two says that it has failed, and is the last to write.
+    /// Whether the first of two reports failure and writes last.
     var isLate = false
 
     func write(
@@ -193,7 +193,7 @@ private struct LyingPaths: PathsOver {
         case .absent: if there != nil { throw .taken(there) }
         case .version(let version): if there?.version != version { throw .changed(there) }
         }
-        // Nobody cancels it.
+        // It is never cancelled.
         try? await Task.sleep(for: .milliseconds(10))
         let isFirst = isLate && contents.size == 3 && contents.first == UInt8(ascii: "o")
         if isFirst { try? await Task.sleep(for: .milliseconds(30)) }
@@ -203,7 +203,7 @@ private struct LyingPaths: PathsOver {
                 let written = try await storage.write(
                     path, contents: contents, attributes: attributes,
                     guard: now?.version.map(WriteGuard.version) ?? .absent)
-                if isFirst, now != nil { throw .unreachable("another has written it since") }
+                if isFirst, now != nil { throw .unreachable("another client has written it since") }
                 return written
             } catch {
                 switch error {
@@ -215,7 +215,7 @@ private struct LyingPaths: PathsOver {
     }
 }
 
-/// Tells nothing of what it says it keeps, and one version for all.
+/// Reports none of the attributes that it declares as kept, and the same version for everything.
 private struct ForgetfulPaths: PathsOver {
     let storage: MemoryPathStorage
 
@@ -240,7 +240,7 @@ private struct ForgetfulPaths: PathsOver {
 }
 
 extension ItemContents {
-    /// Its first byte; nil where it is empty.
+    /// Its first byte; nil if it is empty.
     fileprivate var first: UInt8? {
         var byte = [UInt8](repeating: 0, count: 1)
         return pread(file.rawValue, &byte, 1, 0) == 1 ? byte[0] : nil

@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// What the compiler holds every store to.
+/// The requirements that the compiler enforces for every store.
 @Suite struct StoreRequirementTests {
     private static let store = """
         import ReplicaModel
@@ -38,7 +38,7 @@ import Testing
         }
         """
 
-    /// Has the compiler look at a source, with the modules that these tests were built with.
+    /// Type-checks a source with the modules of these tests.
     private func compile(_ source: String) async throws -> ProgramResult {
         let folder = try TemporaryFolder()
         let file = try folder.write(source, to: "Store.swift")

@@ -3,7 +3,7 @@ import ReplicaControl
 import SystemPackage
 import Testing
 
-/// Where stores are looked for.
+/// Where store programs are searched.
 @Suite struct StoreSearchTests {
     private static let environment = ["HOME": "/home/me", "PATH": "/usr/bin:/bin::relative:/usr/bin:/opt/bin"]
 
@@ -40,7 +40,7 @@ import Testing
                 folder.path.appending("two/replica-store-a+1"), folder.path.appending("one/replica-store-b"),
                 folder.path.appending("one/replica-store-webdav"), folder.path.appending("one/replica-store-webdav"),
             ])
-        // Both of WebDAV's schemes are one program's.
+        // One program serves both WebDAV schemes.
         #expect(
             ["dav", "davs", "s3"].map(StoreSearch.program) == [
                 "replica-store-webdav", "replica-store-webdav", "replica-store-s3",

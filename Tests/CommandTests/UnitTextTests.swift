@@ -44,7 +44,7 @@ import Testing
         #expect(bad.text == nil)
     }
 
-    /// The shipped units, as systemd sees them.
+    /// The shipped units, checked by systemd.
     @Test(arguments: ["user", "system"])
     func unitsAreWellFormed(scope: String) async throws {
         let folder = try TemporaryFolder()
@@ -56,7 +56,7 @@ import Testing
             "/usr/bin/systemd-analyze", "--\(scope)", "--man=no", "verify", file.string,
             environment: ["XDG_RUNTIME_DIR": folder.path.string])
         #expect(result.code == 0 && result.output.isEmpty && result.errors.isEmpty, "\(result)")
-        // A user's must have fusermount3, which what hardens a user's unit forbids: its number says nothing.
+        // A user's unit needs fusermount3, which the hardening of user units forbids: its score means nothing.
         guard scope == "system" else { return }
         let exposure = try await run(
             "/usr/bin/systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=60", file.string)

@@ -3,7 +3,7 @@ import ProcessStore
 import ReplicaControl
 import Testing
 
-/// What both programs print with `--version`.
+/// The output of both programs for `--version`.
 @Suite struct VersionTests {
     @Test func bothProgramsSayWhatTheySpeak() async throws {
         let mount = try await run(Programs.mount, "--version")
@@ -21,7 +21,7 @@ import Testing
         #expect(replica.code == 0 && replica.output == "replica \(programVersion)\n" + mount.output, "\(replica)")
     }
 
-    /// The other program may be of another release, or not there.
+    /// The other program may be of another release, or missing.
     @Test func theOtherProgramSpeaksForItself() async throws {
         let folder = try TemporaryFolder()
         let replica = try await Programs.replicaBesideFakeMount(script: "echo mount.replica 9.9", in: folder)
@@ -32,7 +32,7 @@ import Testing
         #expect(alone.output.contains("mount.replica was found neither"), "\(alone)")
     }
 
-    /// Where the machine has one installed, it is out of sight.
+    /// An installed program of the machine is hidden.
     private static let alone = """
         for file in /sbin/mount.replica /usr/local/sbin/mount.replica; do [ ! -e "$file" ] || mount --bind /dev/null "$file"; done
         exec "$1" --version

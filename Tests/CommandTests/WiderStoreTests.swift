@@ -2,7 +2,7 @@ import Testing
 
 @testable import mount_replica
 
-/// Who may come to a store and not to the directory that is imported.
+/// Who may access a store but not the imported directory.
 @Suite struct WiderStoreTests {
     private func reach(_ modes: [UInt32], groups: [UInt32]? = nil) -> Reach {
         Reach(zip(groups ?? modes.map { _ in 0 }, modes).map { Reach.Step(group: $0, mode: $1) })

@@ -15,11 +15,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("rclone:", "names no remote"), ("rclone:photos", "names no remote"), ("rclone:/srv/x", "names no remote"),
-        ("rclone:a/b:c", "names no remote"), ("rclone:::x", "names no remote"), ("rclone:a:b]c", "']'"),
+        ("rclone:", "its form is"), ("rclone:photos", "its form is"), ("rclone:/srv/x", "its form is"),
+        ("rclone:a/b:c", "its form is"), ("rclone:::x", "its form is"), ("rclone:a:b]c", "']'"),
         ("rclone:a:b\nc", "control characters"), ("rclone::s3,secret_access_key=x:b", "holds a secret"),
-        ("rclone:x,Pass=y:b", "holds a secret"), ("sftp://a/b", "no URL of rclone's"),
-        ("rclone:x,url='https://h:b", "names no remote"),
+        ("rclone:x,Pass=y:b", "holds a secret"), ("sftp://a/b", "not an rclone URL"),
+        ("rclone:x,url='https://h:b", "its form is"),
     ])
     func whatItRefuses(_ text: String, _ words: String) {
         let error = #expect(throws: RcloneAddress.Invalid.self) { try RcloneAddress(text) }

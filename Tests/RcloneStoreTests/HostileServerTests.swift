@@ -63,7 +63,7 @@ import Testing
 
     @Test(arguments: ["portal", "nothing"]) func whatIsNoRcloneIsUnreachable(_ kind: String) async throws {
         let error = await #expect(throws: ServerFailure.self) { _ = try await open(kind) }
-        #expect(error == .unreachable("the answer is none of rclone's"))
+        #expect(error == .unreachable("the answer is not a valid rclone answer"))
     }
 
     @Test(arguments: ["longer", "shorter", "another", "page", "range"])
@@ -85,7 +85,7 @@ import Testing
             let error = try await failure {
                 try await scratch.storage.remove(entry.path, version: entry.version)
             }
-            #expect(error == .unreachable("the answer is none of rclone's"))
+            #expect(error == .unreachable("the answer is not a valid rclone answer"))
         }
     }
 
@@ -95,7 +95,7 @@ import Testing
             if kind == "late" { try await scratch.write("first", "text") }
             let time = PathAttributes(modificationDate: Timestamp(seconds: 1_580_000_000, nanoseconds: 5))
             let error = try await failure { try await scratch.write("file", Array("text".utf8), time) }
-            #expect(error == .unreachable("file: another has written it since"))
+            #expect(error == .unreachable("file: another client has written it since"))
         }
     }
 

@@ -30,14 +30,14 @@ import Testing
         #expect(
             try await failure("rclone:nosuch:x")
                 == .refused(
-                    "rclone has no remote 'nosuch': 'rclone listremotes' shows those that there are, 'rclone config' makes one"
+                    "rclone has no remote 'nosuch': 'rclone listremotes' lists the remotes, 'rclone config' creates one"
                 ))
     }
 
     @Test func thereIsNoSuchFolder() async throws {
         #expect(
             try await failure("rclone:disk:no/such")
-                == .refused("there is no folder rclone:disk:no/such: 'rclone mkdir' makes it"))
+                == .refused("there is no folder rclone:disk:no/such: 'rclone mkdir' creates it"))
     }
 
     @Test func aFileIsNoFolder() async throws {

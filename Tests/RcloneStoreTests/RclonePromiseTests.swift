@@ -12,7 +12,7 @@ import Testing
     @Test(arguments: RcloneRemote.allCases)
     func keepsEveryPromise(_ remote: RcloneRemote) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            // rclone takes no control characters in names, with which one promise is made.
+            // rclone does not accept control characters in names, with which one promise is made.
             let owed = StorePromises.all.filter { $0.name != "names come back byte for byte" }
             for (number, promise) in owed.enumerated() {
                 if number >= 8 { try await group.next() }

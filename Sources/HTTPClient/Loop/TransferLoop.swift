@@ -45,7 +45,7 @@ final class TransferLoop: @unchecked Sendable {
         // The thread retains this object until it ends, which close() causes.
         guard let thread = Thread(name: "http", { self.run() }) else {
             curl_multi_cleanup(multi)
-            throw .unreachable("there is no thread left")
+            throw .unreachable("no thread could be created")
         }
         thread.detach()
     }

@@ -20,25 +20,25 @@ package struct RcloneAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// - Parameter text: A store's URL, with or without `//` after the colon.
     package init(_ text: String) throws(Invalid) {
-        guard text.lowercased().hasPrefix("rclone:") else { throw Invalid(description: "no URL of rclone's") }
+        guard text.lowercased().hasPrefix("rclone:") else { throw Invalid(description: "not an rclone URL") }
         var rest = text.dropFirst("rclone:".count)
         if rest.hasPrefix("//") { rest = rest.dropFirst(2) }
         while rest.hasSuffix("/"), !rest.hasSuffix(":/") { rest = rest.dropLast() }
         guard !rest.isEmpty else {
-            throw Invalid(description: "the URL names no remote; one looks like rclone:remote:path")
+            throw Invalid(description: "the URL has no remote; its form is rclone:remote:path")
         }
         guard !rest.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw Invalid(description: "the URL has control characters")
         }
         // rclone's server takes the text between the brackets of a request as the remote.
         guard !rest.contains("]") else {
-            throw Invalid(description: "rclone reads no file below a path with ']' in it; give the folder another name")
+            throw Invalid(description: "rclone can't read files below a path with ']' in it: rename the folder")
         }
         let remote = RemoteText(rest)
         guard remote.isWhole || remote.hasSecret, !remote.name.isEmpty, !remote.name.contains("/") else {
             throw Invalid(
                 description:
-                    "'\(rest.prefix(80))' names no remote; one looks like rclone:remote:path, with a colon behind it")
+                    "'\(rest.prefix(80))' is not a remote; its form is rclone:remote:path, with a colon after it")
         }
         guard !remote.hasSecret else {
             throw Invalid(

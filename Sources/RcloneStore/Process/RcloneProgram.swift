@@ -20,7 +20,7 @@ package struct RcloneProgram: Sendable {
     /// - Throws: One line if there is none.
     package static func find(_ environment: [String: String]) throws(ServerFailure) -> RcloneProgram {
         guard let path = file("rclone", environment["PATH"]) else {
-            throw .refused("rclone is not installed, or is in no folder of PATH; \(advice)")
+            throw .refused("rclone is not installed or not in PATH; \(advice)")
         }
         return RcloneProgram(path: path, environment: environment)
     }

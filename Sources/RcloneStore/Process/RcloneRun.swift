@@ -29,7 +29,7 @@ final class RcloneRun: Sendable {
     /// Starts it.
     init(_ call: ProgramCall) {
         let isStarted = Thread.run { self.run(call) }
-        if !isStarted { state.withLock { $0.end = End(words: "there is no thread left") } }
+        if !isStarted { state.withLock { $0.end = End(words: "no thread could be created") } }
     }
 
     /// The result; nil while it is running.

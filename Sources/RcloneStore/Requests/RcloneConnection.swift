@@ -170,7 +170,7 @@ final class RcloneConnection: Sendable {
             if now != last { (last, moved) = (now, .now) }
             progress?(now.bytes)
         }
-        return .failure(.unreachable("nothing moves between rclone and the remote"))
+        return .failure(.unreachable("there is no progress between rclone and the remote"))
     }
 
     private func stats(_ group: String) async throws(RcloneError) -> RcloneProgress {

@@ -88,13 +88,13 @@ enum RcloneError: Error {
         switch self {
         case .failure(let failure): return failure
         case .unwanted: return .cancelled
-        case .strange: return .unreachable("the answer is none of rclone's")
+        case .strange: return .unreachable("the answer is not a valid rclone answer")
         case .complaint(let complaint):
             let of = address?.description ?? "rclone"
             if complaint.isMissingRemote {
                 let remote = address?.remote ?? ""
                 return .refused(
-                    "rclone has no remote '\(remote)': 'rclone listremotes' shows those that there are, 'rclone config' makes one"
+                    "rclone has no remote '\(remote)': 'rclone listremotes' lists the remotes, 'rclone config' creates one"
                 )
             }
             if complaint.wantsPassword {
@@ -102,11 +102,11 @@ enum RcloneError: Error {
                     "rclone's configuration is encrypted: give a file with its password= (--credentials, -o credentials=)"
                 )
             }
-            if complaint.isNotFound { return .refused("there is no folder \(of): 'rclone mkdir' makes it") }
+            if complaint.isNotFound { return .refused("there is no folder \(of): 'rclone mkdir' creates it") }
             if complaint.text.contains("is a file not a directory") { return .refused("\(of) is a file") }
             if complaint.isLogin {
                 return .notAuthenticated(
-                    "the remote does not take its login: 'rclone config reconnect' (\(complaint.text))")
+                    "the remote rejects its login: 'rclone config reconnect' (\(complaint.text))")
             }
             if complaint.isBusy { return .busy(5) }
             if complaint.text.contains("didn't find backend") { return .refused(complaint.text) }

@@ -127,7 +127,7 @@ struct Outbox: Sendable {
             }
         }
         if case .failure(let error) = outcome {
-            throw .failure(.unreachable("no room for what is to be sent: \(error)"))
+            throw .failure(.unreachable("no space for the content to be sent: \(error)"))
         }
         return Int64(got)
     }

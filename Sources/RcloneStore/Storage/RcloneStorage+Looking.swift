@@ -15,7 +15,7 @@ extension RcloneStorage {
     /// The entry of a path, with the attributes that the remote keeps.
     func entry(_ item: RemoteItem, _ path: StoragePath) async throws(CallError) -> PathEntry {
         guard var entry = entry(of: item, at: path) else {
-            throw .storage(.unavailable("\(path): the remote does not tell its size or its time"))
+            throw .storage(.unavailable("\(path): the remote does not report its size or time"))
         }
         if abilities.asksForTimes, abilities.setsTimes, !item.isFolder {
             let told = try await stat(path, isFolder: false, withTime: true)
@@ -129,7 +129,7 @@ extension RcloneStorage {
     ) async throws(PathStorageError) -> PathPage {
         guard refusal(of: folder) == nil else { throw .notFound }
         if let page {
-            guard let kept = listings.take(page) else { throw .unreachable("the listing is not known any more") }
+            guard let kept = listings.take(page) else { throw .unreachable("the listing has expired") }
             return listings.page(of: kept)
         }
         return try await call(folder, isChange: false) { () async throws(CallError) in

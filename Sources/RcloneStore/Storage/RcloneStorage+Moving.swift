@@ -6,7 +6,7 @@ extension RcloneStorage {
         _ path: StoragePath, to target: StoragePath, version: String?
     ) async throws(PathStorageError) -> PathEntry {
         if let refusal = refusal(of: path) ?? refusal(of: target) { throw .refused(refusal) }
-        guard path != .root, target != .root else { throw .refused("the root stays") }
+        guard path != .root, target != .root else { throw .refused("the root can't be changed") }
         return try await call(path, isChange: true) { () async throws(CallError) in
             guard let item = try await self.look(path) else { throw .storage(.notFound) }
             guard item.isFolder == (version == nil), version == nil || item.version(self.abilities.hash) == version

@@ -26,7 +26,7 @@ extension RcloneStorage {
     private func readable(_ path: StoragePath, _ version: String?) async throws(CallError) -> PathEntry {
         guard let item = try await look(path) else { throw .storage(.notFound) }
         guard let entry = entry(of: item, at: path) else {
-            throw .storage(.unavailable("\(path): the remote does not tell its size or its time"))
+            throw .storage(.unavailable("\(path): the remote does not report its size or time"))
         }
         guard entry.kind == .file, version == nil || entry.version == version else { throw .storage(.changed(entry)) }
         return entry

@@ -48,7 +48,7 @@ extension RcloneStorage {
             Result { () throws(RcloneError) in try outbox.parcel(contents, time) }
         }
         guard let parcel = try await get({ () throws(RcloneError) in try made.get() }) else {
-            throw .storage(.refused("the contents end before their size"))
+            throw .storage(.refused("the content is shorter than declared"))
         }
         return parcel
     }
@@ -141,12 +141,12 @@ extension RcloneStorage {
         _ path: StoragePath, _ size: Int64, _ time: Timestamp?, _ hash: String?
     ) async throws(CallError) -> PathEntry {
         guard let item = try await look(path) else {
-            throw .storage(.unreachable("\(path): it is gone right after it was written"))
+            throw .storage(.unreachable("\(path): it disappeared right after it was written"))
         }
         // Another client may have written at the same time: its content would be recorded under our version and never
         // be fetched.
         guard isSent(item, size, time, hash) else {
-            throw .storage(.unreachable("\(path): another has written it since"))
+            throw .storage(.unreachable("\(path): another client has written it since"))
         }
         return try await entry(item, path)
     }

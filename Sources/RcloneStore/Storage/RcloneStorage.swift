@@ -99,17 +99,17 @@ package final class RcloneStorage: PathStorage {
     /// Why a path is not possible; nil if it is.
     func refusal(of path: StoragePath) -> String? {
         for name in path.names {
-            if Self.isOwn(name) { return "names with \(Self.partialSuffix) and \(Self.folderMark) are the store's own" }
+            if Self.isOwn(name) { return "names with \(Self.partialSuffix) and \(Self.folderMark) are reserved" }
             if String(validating: name.bytes, as: UTF8.self) == nil {
-                return "rclone takes no names that are not UTF-8"
+                return "rclone accepts only UTF-8 names"
             }
             // rclone lists them as other characters.
             if name.bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
-                return "rclone takes no control characters in names"
+                return "rclone does not accept control characters in names"
             }
             // rclone's escape character for replaced characters; on a disk it is doubled.
             if name.description.unicodeScalars.contains("\u{201B}") {
-                return "rclone takes no \u{201B} in names, by which it marks other characters"
+                return "rclone does not accept \u{201B} in names, which is its escape character"
             }
         }
         return nil

@@ -58,14 +58,14 @@ package enum StateTrust {
         let wanted = part == .file ? S_IFREG : S_IFDIR
         guard entry.type == wanted else {
             let what = part == .file ? "file" : "directory"
-            return "is no \(what) of the domain's state, which holds no links: somebody else made it; move it away"
+            return "is not a \(what): another user may have created it in place of the domain's own; move it away"
         }
         guard part != .tree else { return nil }
         guard entry.user == user else {
-            return "belongs to another user: its domain is that user's to use; if it is yours, chown it"
+            return "belongs to another user; if the domain is yours, chown it"
         }
         guard part != .state || entry.permissions & 0o077 == 0 else {
-            return "can be used by others: look at what is in it, then chmod 700 it"
+            return "is accessible to other users: check its contents, then chmod 700 it"
         }
         return nil
     }

@@ -17,7 +17,7 @@ package enum ControlSocket {
             switch code {
             case ENOENT, ECONNREFUSED, ENOTDIR:
                 throw ControlFailure(.notRunning, "no daemon serves \(state)")
-            case EACCES, EPERM: throw ControlFailure(.denied, "the daemon of \(state) is another user's")
+            case EACCES, EPERM: throw ControlFailure(.denied, "the daemon of \(state) belongs to another user")
             default: throw ControlFailure(.notRunning, "\(state): \(Errno(rawValue: code))")
             }
         }

@@ -75,7 +75,7 @@ enum Invocation: Equatable {
             let values = try reader.values("--probe URL table|json", 2)
             let form = String(decoding: values[1], as: UTF8.self)
             guard ["table", "json"].contains(form) else {
-                throw MountUsageError("what is found is shown as table or as json")
+                throw MountUsageError("the format must be table or json")
             }
             self = .probe(try Self.store(values[0]), isJSON: form == "json", options: reader.options)
         default:

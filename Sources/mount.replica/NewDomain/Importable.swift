@@ -19,9 +19,9 @@ private func failure(_ errno: Errno, _ directory: FilePath?) -> ControlFailure {
     case .notDirectory: ControlFailure(.cannotImport, "\(what) is not a directory")
     case .noSuchFileOrDirectory: ControlFailure(.cannotImport, "\(what): no such directory")
     case .resourceBusy: ControlFailure(.cannotImport, "\(what) is a mount point: unmount it first")
-    case .notPermitted: ControlFailure(.cannotImport, "\(what) is another user's")
+    case .notPermitted: ControlFailure(.cannotImport, "\(what) belongs to another user")
     case .invalidArgument: ControlFailure(.cannotImport, "\(what) is in a domain or contains one")
-    case .notSupported: ControlFailure(.unsupported, "the store takes no import; \(what) is as it was")
+    case .notSupported: ControlFailure(.unsupported, "the store does not accept imports; \(what) is unchanged")
     case .fileExists: ControlFailure(.domainExists, "the domain already exists")
     default: ControlFailure(.cannotImport, "\(what): \(errno)")
     }

@@ -59,8 +59,8 @@ enum WiderStore {
                 let who = try Reach(to: DiskPlace(of: directory).seen).whoElse(
                     comesTo: Reach(to: DiskPlace(of: store).seen))
             else { return nil }
-            return "note: \(who) may enter the store \(store), and not \(directory): what is imported can be read"
-                + " there as far as the modes below it allow"
+            return "note: \(who) may access the store \(store), but not \(directory): imported files can be read"
+                + " there as far as their modes allow"
         } catch {
             return nil
         }

@@ -31,7 +31,7 @@ struct KeptTrial {
                 as PathStorageError
             {
                 let shown = name == longest ? "of \(properties.longestName) bytes" : "'\(name)'"
-                return ProbeFinding("names", .broken, "a name \(shown) is not taken: \(ProbeWords.words(error))")
+                return ProbeFinding("names", .broken, "a name \(shown) is rejected: \(ProbeWords.words(error))")
             }
         }
         // Some filesystems and services reject these.
@@ -57,7 +57,7 @@ struct KeptTrial {
                 "names", .broken, "'\(missing[0].prefix(20))' comes back under another name")
         }
         let twins = properties.isCaseSensitive ? "Name and name are two files" : "Name and name are one file"
-        let less = refused.isEmpty ? "" : "; names with \(refused.joined(separator: ", ")) are not taken"
+        let less = refused.isEmpty ? "" : "; names with \(refused.joined(separator: ", ")) are rejected"
         let isWhole = properties.isCaseSensitive && properties.longestName == 255 && refused.isEmpty
         return ProbeFinding(
             "names", isWhole ? .kept : .weak, "up to \(properties.longestName) bytes; \(twins)\(less)")
@@ -69,18 +69,18 @@ struct KeptTrial {
             let file = path("content-\(size)")
             try await RaceTrial.write(first, file, content, .absent)
             guard try await RaceTrial.content(second, file) == content else {
-                return ProbeFinding("contents", .broken, "\(size) bytes come back as others")
+                return ProbeFinding("contents", .broken, "\(size) bytes come back changed")
             }
             guard properties.fetchesRanges, size > 1_000 else { continue }
             let part = try await RaceTrial.content(second, file, 500..<900)
             guard part.suffix(400).elementsEqual(content[500..<900]) else {
-                return ProbeFinding("contents", .broken, "a part of a file comes back as another")
+                return ProbeFinding("contents", .broken, "a range of a file comes back changed")
             }
         }
         return properties.fetchesRanges
-            ? ProbeFinding("contents", .kept, "come back byte for byte, whole and in parts")
+            ? ProbeFinding("contents", .kept, "are unchanged, as a whole and in ranges")
             : ProbeFinding(
-                "contents", .weak, "come back byte for byte, as a whole only: a part of a file is all of it"
+                "contents", .weak, "are unchanged, but only as a whole: reading a range fetches the whole file"
             )
     }
 
@@ -98,7 +98,7 @@ struct KeptTrial {
         try await RaceTrial.write(
             first, path("time"), "x", .absent, PathAttributes(modificationDate: wanted))
         guard let found = try await second.entry(at: path("time"))?.attributes.modificationDate else {
-            return ProbeFinding("times", .broken, "the store says that it keeps times, and tells none")
+            return ProbeFinding("times", .broken, "the store declares that it keeps times, but reports none")
         }
         let difference = Self.distance(found, wanted)
         let words: String? =
@@ -110,7 +110,7 @@ struct KeptTrial {
             case ..<2_000_000_000: "to two seconds"
             default: nil
             }
-        guard let words else { return ProbeFinding("times", .broken, "a time comes back as another") }
+        guard let words else { return ProbeFinding("times", .broken, "a time comes back changed") }
         return ProbeFinding("times", difference < 1_000_000 ? .kept : .weak, "kept \(words)")
     }
 
@@ -121,7 +121,7 @@ struct KeptTrial {
         try await RaceTrial.write(first, path("mode"), "x", .absent, PathAttributes(mode: 0o640))
         guard try await second.entry(at: path("mode"))?.attributes.mode == 0o640 else {
             return ProbeFinding(
-                "modes", .broken, "the store says that it keeps permission bits, and tells others")
+                "modes", .broken, "the store declares that it keeps permission bits, but reports others")
         }
         return ProbeFinding("modes", .kept, "permission bits are kept")
     }
@@ -134,23 +134,23 @@ struct KeptTrial {
         _ = try await first.make(path("link"), kind: kind, attributes: PathAttributes())
         guard try await second.entry(at: path("link"))?.kind == kind else {
             return ProbeFinding(
-                "symbolic links", .broken, "the store says that it keeps them, and tells others")
+                "symbolic links", .broken, "the store declares that it keeps them, but reports others")
         }
         return ProbeFinding("symbolic links", .kept, "are kept")
     }
 
     private func attributes() -> ProbeFinding {
         store.keepsAttributes
-            ? ProbeFinding("attributes", .kept, "those of user. are kept")
+            ? ProbeFinding("attributes", .kept, "attributes of the user. namespace are kept")
             : ProbeFinding("attributes", .local, "extended attributes stay on this machine")
     }
 
     private func folders() async throws -> ProbeFinding {
         _ = try await first.make(path("empty"), kind: .folder, attributes: PathAttributes())
         guard try await second.entry(at: path("empty"))?.kind == .folder else {
-            return ProbeFinding("folders", .broken, "one with nothing in it is not there")
+            return ProbeFinding("folders", .broken, "an empty folder does not exist")
         }
-        return ProbeFinding("folders", .kept, "stay also when they are empty")
+        return ProbeFinding("folders", .kept, "empty folders are kept")
     }
 
     private func renames() async throws -> ProbeFinding {
@@ -162,18 +162,18 @@ struct KeptTrial {
             try await RaceTrial.content(second, path("after", "file")) == Array("renamed".utf8)
         else {
             return ProbeFinding(
-                "renames", .broken, "what was in a folder is not all there after its renaming")
+                "renames", .broken, "renaming a folder loses some of its contents")
         }
         if properties.hasIdentities, found.identity == made.identity {
-            return ProbeFinding("renames", .kept, "a file is the same one wherever somebody moves it")
+            return ProbeFinding("renames", .kept, "a file that another client moves keeps its identity")
         }
         return found.version == made.version
             ? ProbeFinding(
                 "renames", .weak,
-                "a file that somebody else renames is known again, if no other has its size and version")
+                "a file that another client renames is recognized if no other has its size and version")
             : ProbeFinding(
                 "renames", .weak,
-                "a file that somebody else renames is a new one here, and is downloaded anew")
+                "a file that another client renames counts as a new one, and is downloaded again")
     }
 
     /// Two contents of the same size in quick succession.
@@ -184,13 +184,13 @@ struct KeptTrial {
         guard properties.changeGrain > 0 else {
             return latter.version != former.version
                 ? ProbeFinding(
-                    "two changes", .kept, "each change has a version of its own, however close they are")
+                    "two changes", .kept, "each change has its own version, even in quick succession")
                 : ProbeFinding(
-                    "two changes", .broken, "the store says that each change has a version, and two have one")
+                    "two changes", .broken, "the store declares a version for each change, but two have the same")
         }
         return ProbeFinding(
             "two changes", .weak,
-            "of one size by somebody else, closer than \(ProbeWords.duration(properties.changeGrain)), may be taken for one"
+            "of the same size by another client within \(ProbeWords.duration(properties.changeGrain)) may count as one"
         )
     }
 }

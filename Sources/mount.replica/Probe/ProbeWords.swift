@@ -8,28 +8,28 @@ enum ProbeWords {
         let properties = store.storage.properties
         let removing =
             properties.removeStrength == .atomic
-            ? ProbeFinding("removing", .kept, "only what was seen is removed, as the store says")
+            ? ProbeFinding("removing", .kept, "the store checks the version and removes in one step, as it declares")
             : ProbeFinding(
                 "removing", .weak,
-                "looked at right before: what somebody else writes in that moment goes with it")
+                "checked right before: what another client writes in between is removed too")
         let changes: ProbeFinding =
             if store.tellsChanges {
-                ProbeFinding("changes", .kept, "those of others are told at once")
+                ProbeFinding("changes", .kept, "other clients' changes are reported immediately")
             } else if properties.foldersTellChanges {
                 ProbeFinding(
                     "changes", .weak,
-                    "those of others are looked for every half minute, only where something is another")
+                    "other clients' changes are found by polling every 30 s, in changed folders only")
             } else {
                 ProbeFinding(
                     "changes", .weak,
-                    "those of others are looked for: in folders that are in use every half minute, in all others every hour"
+                    "other clients' changes are found by polling: folders in use every 30 s, all others every hour"
                 )
             }
         let space =
             store.tellsSpace
-            ? ProbeFinding("space", .kept, "what is free is that of the directory's disk")
+            ? ProbeFinding("space", .kept, "the free space is that of the directory's disk")
             : ProbeFinding(
-                "space", .local, "the store does not tell what is free: df shows this machine's")
+                "space", .local, "the store does not report its free space: df shows this machine's")
         return [removing, changes, space]
     }
 
@@ -48,11 +48,11 @@ enum ProbeWords {
             ? weak[0] : weak.dropLast().joined(separator: ", ") + " or " + (weak.last ?? "")
         let grain =
             properties.changeGrain > 0
-            ? "; two changes of one size within \(duration(properties.changeGrain)) there may be taken for one"
+            ? "; two changes of the same size within \(duration(properties.changeGrain)) may count as one"
             : ""
         return
-            "note: this store tests no condition in one step with the \(list) of a file: what somebody else writes there in"
-            + " that moment is lost\(grain) (replica probe shows more)"
+            "note: this store has no atomic preconditions for the \(list) of a file: what another client writes"
+            + " in between is lost\(grain) ('replica probe' shows details)"
     }
 
     /// - Parameter nanoseconds: More than 0.
@@ -66,10 +66,10 @@ enum ProbeWords {
 
     static func words(_ error: PathStorageError) -> String {
         switch error {
-        case .notFound: "it is gone"
-        case .taken: "something is there"
-        case .changed: "another is there"
-        case .notEmpty: "something is in it"
+        case .notFound: "not found"
+        case .taken: "the name is taken"
+        case .changed: "the version differs"
+        case .notEmpty: "the folder is not empty"
         case .notAuthenticated(let text), .insufficientQuota(let text), .readOnly(let text),
             .unavailable(let text),
             .refused(let text), .unsupported(let text), .unreachable(let text):

@@ -32,10 +32,10 @@ struct RaceTrial {
         let properties = first.properties
         return [
             try await finding(
-                "new files", properties.createStrength, "is made where another was made", creates),
+                "new files", properties.createStrength, "another client's new file", creates),
             try await finding(
-                "replacing", properties.replaceStrength, "replaces what another wrote", replacements),
-            try await finding("renaming", properties.moveStrength, "takes the place of another", moves),
+                "replacing", properties.replaceStrength, "another client's content", replacements),
+            try await finding("renaming", properties.moveStrength, "another client's file", moves),
         ]
     }
 
@@ -45,30 +45,30 @@ struct RaceTrial {
     ) async throws -> ProbeFinding {
         let score = try await race()
         if let error = score.error, score.none == rounds {
-            return ProbeFinding(topic, .broken, "nobody could do it: \(ProbeWords.words(error))")
+            return ProbeFinding(topic, .broken, "no client succeeded: \(ProbeWords.words(error))")
         }
         // Without atomic preconditions the last writer wins, whatever was answered.
         if score.other > 0, strength == .atomic {
             return ProbeFinding(
                 topic, .broken,
-                "in \(score.other) of \(rounds) rounds what was there was not what the winner wrote")
+                "in \(score.other) of \(rounds) rounds the content was not the winner's")
         }
         switch strength {
         case .atomic where score.both == 0:
             return ProbeFinding(
-                topic, .kept, "of two at once one wins, and the other is told (\(rounds) rounds)")
+                topic, .kept, "of two concurrent changes one wins, the other fails (\(rounds) rounds)")
         case .atomic:
             return ProbeFinding(
                 topic, .broken,
-                "the store says that of two at once one wins: both did in \(score.both) of \(rounds) rounds"
+                "the store declares that one of two concurrent changes wins: both did in \(score.both) of \(rounds) rounds"
             )
         case .checked:
             return ProbeFinding(
                 topic, .weak,
-                "looked at right before: what somebody else does in that moment is lost (seen in \(score.both + score.other) of \(rounds) rounds)"
+                "checked right before: another client's change in between is lost (seen in \(score.both + score.other) of \(rounds) rounds)"
             )
         case .none:
-            return ProbeFinding(topic, .weak, "not tested by the store: it \(loss) without a word")
+            return ProbeFinding(topic, .weak, "not checked by the store: \(loss) is silently replaced")
         }
     }
 

@@ -106,7 +106,7 @@ struct StorePaths: PathStorage {
     func write(
         _ path: StoragePath, contents: ItemContents, attributes: PathAttributes, guard: WriteGuard
     ) async throws(PathStorageError) -> PathEntry {
-        guard let name = path.name else { throw .refused("the root stays") }
+        guard let name = path.name else { throw .refused("the root can't be changed") }
         let parent = try await existing(path.parent ?? .root)
         var fields = fields(attributes).union(.contents)
         var (template, base) = (self.template(name, in: parent, .file, attributes), ItemVersion?.none)

@@ -94,7 +94,7 @@ final class ControlLoop: @unchecked Sendable {
         if connections.count > Self.mostConnections {
             connection.refuse(ControlFailure(.busy, "too many clients"))
         } else if !isAllowed(connection.socket) {
-            connection.refuse(ControlFailure(.denied, "the domain is another user's"))
+            connection.refuse(ControlFailure(.denied, "the domain belongs to another user"))
         }
     }
 

@@ -38,7 +38,7 @@ enum Mountpoint {
     /// The topmost mount at a path.
     static func top(at path: FilePath) throws(ControlFailure) -> MountedFileSystem? {
         do { return try MountTable.top(at: path) } catch {
-            throw ControlFailure(.mountFailed, "\(path): what is mounted can't be told: \(error)")
+            throw ControlFailure(.mountFailed, "\(path): the mounts can't be read: \(error)")
         }
     }
 
@@ -51,7 +51,7 @@ enum Mountpoint {
     private static func unmountDead(_ path: FilePath) throws(ControlFailure) {
         if let there = try top(at: path), there.type != "fuse.replica" {
             throw ControlFailure(
-                .mountFailed, "\(path): \(there.source) (\(there.type)) is mounted there, and nobody serves it any more"
+                .mountFailed, "\(path): \(there.source) (\(there.type)) is mounted there, but its daemon is gone"
             )
         }
         guard Detachment.unmount(path) else {

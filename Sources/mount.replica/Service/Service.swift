@@ -32,7 +32,7 @@ struct Service: Sendable {
         if let text = environment[ServiceNotice.variable] {
             notice = ServiceNotice(text)
             if notice == nil {
-                complaints.append("\(ServiceNotice.variable) is no address of a socket here, so it is ignored")
+                complaints.append("\(ServiceNotice.variable) is not a valid socket address, so it is ignored")
             }
         }
         if let microseconds = environment["WATCHDOG_USEC"].flatMap(UInt64.init), microseconds > 0, notice != nil,
@@ -44,7 +44,7 @@ struct Service: Sendable {
             if let seconds = Double(text), (0...Self.longestFlush).contains(seconds) {
                 flush = seconds
             } else {
-                complaints.append("\(Self.flushVariable) is no number of seconds from 0 to 86400, so it is ignored")
+                complaints.append("\(Self.flushVariable) is not a number of seconds from 0 to 86400, so it is ignored")
             }
         }
     }

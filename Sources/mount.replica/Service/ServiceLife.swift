@@ -43,7 +43,7 @@ final class ServiceLife: Sendable {
             if isFirst { tell(["STOPPING=1"]) }
             return daemon.finish()
         }
-        tell(["STOPPING=1", ServiceNotice.status("\(daemon.location.name): uploads what is pending, then stops")])
+        tell(["STOPPING=1", ServiceNotice.status("\(daemon.location.name): uploading pending changes, then stopping")])
         Task { [daemon] in
             do { try await daemon.domain.waitForStabilization() } catch {
                 daemon.log.warning("not everything is in the store yet", metadata: ["error": "\(error)"])
@@ -71,7 +71,7 @@ final class ServiceLife: Sendable {
         let error = notice.send(lines)
         if error != 0 {
             daemon.log.warning(
-                "the service manager can't be told", metadata: ["error": "\(String(cString: strerror(error)))"])
+                "the service manager can't be notified", metadata: ["error": "\(String(cString: strerror(error)))"])
         }
     }
 }

@@ -156,6 +156,6 @@ struct ControlService: DomainService {
         let others = done.failed.count > 1 ? ", and \(done.failed.count - 1) more" : ""
         let why = FailureText(request: .item(path: ControlPath(first.path)), domain: daemon.location.name)
             .failure(first.errno)
-        throw ControlFailure(why.code, "\(why.message)\(others); the rest is here")
+        throw ControlFailure(why.code, "\(why.message)\(others); the rest was downloaded")
     }
 }

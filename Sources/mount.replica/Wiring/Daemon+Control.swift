@@ -50,7 +50,7 @@ extension ControlFailure {
         let preserved = error.preserved.map { "; what was preserved so far is in \($0)" } ?? ""
         self.init(
             .failed,
-            "the removal of \(location.name) is not finished\(cause): 'replica remove \(location.name)' goes on\(preserved)"
+            "the removal of \(location.name) is not finished\(cause): 'replica remove \(location.name)' continues it\(preserved)"
         )
     }
 }

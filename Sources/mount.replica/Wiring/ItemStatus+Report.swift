@@ -122,7 +122,7 @@ extension ReplicaModel.EvictionRefusal {
         case .unsyncedEdits: ("unsyncedEdits", "not in the store yet")
         case .pinned: ("nonEvictable", "pinned")
         case .open: ("busy", "open in a program")
-        case .hardLinked: ("hardLinked", "a file of several names")
+        case .hardLinked: ("hardLinked", "it has several hard links")
         case .notEvictable: ("nonEvictable", "not replicated")
         case .setID: ("nonEvictable", "has set-user-ID or set-group-ID bits, which the store doesn't keep")
         case .capabilities: ("nonEvictable", "has file capabilities, which the store doesn't keep")

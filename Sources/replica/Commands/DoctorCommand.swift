@@ -5,7 +5,7 @@ import ReplicaControl
 /// `replica doctor`.
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look for what makes mounts fail, slow or unsafe on this machine, and say what mends it.",
+        abstract: "Find what makes mounts fail, slow or unsafe on this machine, and how to fix it.",
         discussion: """
             Exits with 0 if all is fine, with 8 (needsAttention) if there are warnings, with 20 (broken) if there \
             are errors. Nothing is changed.

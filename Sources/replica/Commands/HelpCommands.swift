@@ -5,7 +5,7 @@ import ReplicaControl
 /// `replica completion`.
 struct Completion: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the script by which a shell completes what is typed.",
+        abstract: "Print a shell's completion script.",
         discussion: """
             An installed 'replica' is completed already. Otherwise: source <(replica completion bash), or \
             replica completion fish | source; for zsh, a file named _replica in a folder of $fpath.

@@ -18,7 +18,7 @@ struct Log: ParsableCommand {
     }
 
     @OptionGroup var domain: DomainArgument
-    @Flag(name: .shortAndLong, help: "Go on with what is added, until interrupted.")
+    @Flag(name: .shortAndLong, help: "Follow the log until interrupted.")
     var follow = false
     @OptionGroup var output: OutputOptions
 

@@ -6,7 +6,7 @@ import SystemPackage
 /// `replica login`.
 struct Login: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Have a Nextcloud server give this program a password of its own.")
+        abstract: "Get an app password for this program from a Nextcloud server.")
 
     @Argument(help: "The server: https://cloud.example.org.")
     var url: String

@@ -40,13 +40,13 @@ struct Stores: ParsableCommand {
 struct TestStore: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test-store",
-        abstract: "Hold a store to all that a domain expects of it, and print how each promise went.")
+        abstract: "Test a store against all promises that a domain relies on, and print each result.")
 
-    @Argument(help: "The store's URL. What is made there is removed afterwards.")
+    @Argument(help: "The store's URL. Everything created there is removed afterwards.")
     var url: String
     @Option(help: "A file with the store's secrets, readable by its owner only.", completion: .path)
     var credentials: String?
-    @Option(help: "Only the promises that have this text in their names.")
+    @Option(help: "Only promises whose names contain this text.")
     var only = ""
 
     func run() throws {
@@ -64,7 +64,7 @@ struct TestStore: ParsableCommand {
 /// `replica probe`.
 struct Probe: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Find out what a store can do and keep, and whether it does what it says.",
+        abstract: "Test what a store can do and keep, and whether that matches what it declares.",
         discussion: """
             Of two clients at once that make, replace or rename one file, one must win where the store says so: that is \
             tried. What is made for it is removed afterwards. The exit status is 0 when the store does all that it says.

@@ -64,7 +64,7 @@ struct Restore: ParsableCommand {
 
     func run() throws {
         let answer = try domain.request(.restore)
-        guard case .restored(let result) = answer else { return try output.done("the store gets it again") }
+        guard case .restored(let result) = answer else { return try output.done("the items are uploaded again") }
         let left = "; \(Format.count(result.left, "item")) whose content is not local stays held"
         try output.show(
             answer, ["\(Format.count(result.items, "item")) uploaded again\(result.left > 0 ? left : "")"])

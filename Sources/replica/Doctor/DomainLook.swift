@@ -71,7 +71,7 @@ enum DomainLook {
             client = try ControlClient.ifRunning(state: domain.state)
             guard let client else { return .none }
             guard case .daemon(let status) = try client.request(.hello, timeout: DaemonProbe.helloSeconds) else {
-                return .failed("its daemon's answer isn't one")
+                return .failed("its daemon's answer is invalid")
             }
             return .answers(process: status.pid, mountpoint: status.mountpoint?.path)
         } catch let failure as ControlFailure where failure.code == .notRunning {

@@ -20,7 +20,7 @@ extension DomainSight {
 
     private var stateFinding: Finding {
         switch state {
-        case .trusted: .fine(.state, "only its user can get at it")
+        case .trusted: .fine(.state, "only its user can access it")
         case .untrusted(let path, let reason, let mend): .error(.state, "\(path) \(reason)", mend: mend)
         case .unreadable(let path, let reason): .error(.state, "\(path) can't be read: \(reason)")
         }
@@ -74,7 +74,7 @@ extension DomainSight {
             return .error(.disk, "\(disk.path) can't be written", mend: remount(disk.path))
         }
         if !disk.hasAttributes {
-            return .error(.disk, "the filesystem of \(disk.path) keeps no extended attributes, which placeholders need")
+            return .error(.disk, "\(disk.path): the filesystem lacks extended attributes, which placeholders need")
         }
         if disk.isFull { return .error(.disk, "the disk of \(disk.path) is full", mend: evict) }
         if disk.isNearlyFull {
@@ -90,10 +90,10 @@ extension DomainSight {
     private var storeFinding: Finding {
         switch store {
         case .folder(let place): return finding(ofStoreAt: place)
-        case .server(let url): return .fine(.store, "\(url) is not asked; 'replica status' says whether it is reached")
+        case .server(let url): return .fine(.store, "\(url) is not contacted; see 'replica status'")
         case .program(let scheme, nil):
             let program = "replica-store-\(scheme)"
-            return .error(.store, "there is no program \(program); 'replica stores' lists where it is looked for")
+            return .error(.store, "\(program) is not installed; 'replica stores' lists the searched folders")
         case .program(_, let path?): return .fine(.store, "its program is \(path)")
         case .invalid(let reason): return .error(.store, reason)
         }
@@ -114,15 +114,15 @@ extension DomainSight {
         if !place.hasAttributes {
             return .warning(
                 .store,
-                "the filesystem of \(place.path) keeps no extended attributes: tags stay here, and a file that "
-                    + "others rename there is deleted and made again")
+                "\(place.path): the filesystem lacks extended attributes: tags stay local, and a file that "
+                    + "another client renames is deleted and created again")
         }
         return .fine(.store, "\(Format.bytes(place.free)) are free in \(place.path)")
     }
 
     private var credentialsFinding: Finding {
         switch credentials {
-        case .none: .fine(.credentials, "it has none")
+        case .none: .fine(.credentials, "it uses no credentials file")
         case .good: .fine(.credentials, "only their owner can read them")
         case .missing(let path, let reason): .error(.credentials, "\(path): \(reason)")
         case .readable(let path):

@@ -48,11 +48,11 @@ struct Finding: Encodable, Equatable {
         Finding(check: check, severity: .error, message: message, command: command)
     }
 
-    /// The line for a person: `warning  ioUring: ...; mend it with: ...`.
+    /// The line for a person: `warning  ioUring: ...; to fix it: ...`.
     var line: String {
         let label = severity.rawValue + String(repeating: " ", count: 9 - severity.rawValue.count)
         let about = domain.map { "\($0): " } ?? ""
-        let mend = command.map { "; mend it with: \($0)" } ?? ""
+        let mend = command.map { "; to fix it: \($0)" } ?? ""
         return Format.path(Array("\(label)\(about)\(check.rawValue): \(message)\(mend)".utf8))
     }
 }

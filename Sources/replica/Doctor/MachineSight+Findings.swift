@@ -83,11 +83,11 @@ extension MachineSight {
     }
 
     private var haltPollingFinding: Finding {
-        guard haltPolling == 0 else { return .fine(.haltPolling, "processors need no other setting") }
-        if hasRings == true { return .fine(.haltPolling, "io_uring makes up for processors that halt at once") }
+        guard haltPolling == 0 else { return .fine(.haltPolling, "halt polling needs no change") }
+        if hasRings == true { return .fine(.haltPolling, "io_uring compensates for processors that halt immediately") }
         return .warning(
             .haltPolling,
-            "virtual processors halt at once, so work on many small files takes two to three times as long",
+            "virtual processors halt immediately, so work on many small files takes two to three times as long",
             mend: write("200000", to: MachineLook.haltPolling))
     }
 
@@ -111,9 +111,9 @@ extension MachineSight {
 
     /// A day more than the clocks of one machine can differ.
     private var clockFinding: Finding {
-        guard now + 86400 < newestFile else { return .fine(.clock, "no file of ours is from the future") }
+        guard now + 86400 < newestFile else { return .fine(.clock, "none of our files is from the future") }
         return .error(
-            .clock, "the clock is \((newestFile - now) / 86400) days behind files that are here",
+            .clock, "the clock is \((newestFile - now) / 86400) days behind the newest local file",
             mend: asRoot("timedatectl set-ntp true"))
     }
 
@@ -125,6 +125,6 @@ extension MachineSight {
         }
         let silent = silentMounts.map { Finding.error(.mounts, "the mount on \($0) does not answer") }
         let all = dead + silent
-        return all.isEmpty ? [.fine(.mounts, "no mount is left by a dead daemon")] : all
+        return all.isEmpty ? [.fine(.mounts, "there are no mounts of dead daemons")] : all
     }
 }

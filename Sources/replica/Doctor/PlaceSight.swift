@@ -39,7 +39,7 @@ struct PlaceSight: Equatable {
         let numbers = result.output.split { $0 == " " || $0 == "\n" }.compactMap { Int64($0) }
         guard result.status == 0, numbers.count == 5 else {
             let reason = result.output.split(separator: "\n").first?.split(separator: ": ").last.map(String.init)
-            outcome = .failed(reason ?? "it can't be looked at")
+            outcome = .failed(reason ?? "it can't be inspected")
             return
         }
         (free, total) = (numbers[0].multiplied(numbers[1]), numbers[0].multiplied(numbers[2]))

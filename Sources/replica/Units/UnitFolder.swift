@@ -19,7 +19,7 @@ enum UnitFolder {
     private static func check(_ path: FilePath) throws {
         var (link, folder) = (stat(), stat())
         guard lstat(path.string, &link) == 0, stat(path.string, &folder) == 0 else { throw failure(path) }
-        guard folder.st_mode & S_IFMT == S_IFDIR else { throw ControlFailure(.failed, "\(path) is no folder") }
+        guard folder.st_mode & S_IFMT == S_IFDIR else { throw ControlFailure(.failed, "\(path) is not a folder") }
         let isSticky = folder.st_mode & S_ISVTX != 0
         let isOpen = folder.st_mode & 0o002 != 0 || (folder.st_mode & 0o020 != 0 && folder.st_gid != getegid())
         guard [0, geteuid()].contains(folder.st_uid), [0, geteuid()].contains(link.st_uid), !isOpen || isSticky else {

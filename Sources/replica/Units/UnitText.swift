@@ -18,7 +18,7 @@ struct UnitText {
         let quoted = words.compactMap(Self.quoted)
         guard quoted.count == words.count else { return nil }
         var lines = [
-            "# Made by 'replica mount --at-login' or '--at-boot', and taken away by '--not-at-login' or '--not-at-boot'."
+            "# Created by 'replica mount --at-login' or '--at-boot', removed by '--not-at-login' or '--not-at-boot'."
         ]
         lines.append("[Unit]")
         // Of the parent, not of the directory itself, which this unit mounts. The unit stops before the parent is

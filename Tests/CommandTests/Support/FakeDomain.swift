@@ -6,7 +6,7 @@ import Threads
 
 @testable import mount_replica
 
-/// A domain on disk without a tree, whose daemon is in this process and answers from a script.
+/// A domain on disk without a tree, whose daemon runs in this process and answers from a script.
 final class FakeDomain: Sendable {
     let folder: TemporaryFolder
     let name: DomainName
@@ -37,15 +37,15 @@ final class FakeDomain: Sendable {
     }
 
     deinit {
-        // The folder goes away, so its server must not be left behind.
+        // The folder is removed, so its server must not outlive it.
         guard let left = server.withLock({ $0 }) else { return }
         Thread.detachNewThread { left.stop() }
     }
 
-    /// What programs need to find it.
+    /// The environment with which programs find it.
     var environment: [String: String] { ["XDG_DATA_HOME": folder.path.string] }
 
-    /// Sends one request from a client of its own.
+    /// Sends one request from a new client.
     func ask(_ request: ControlRequest, timeout: Double? = 60) async throws -> (ControlAnswer, [ControlEvent]) {
         let state = state
         return try await onThread {
@@ -66,7 +66,7 @@ final class FakeDomain: Sendable {
     }
 }
 
-/// Answers from a script and remembers what it was asked.
+/// Answers from a script and records the requests.
 final class ScriptedService: DomainService {
     private let asked = Locked<[ControlRequest]>([])
     private let script: @Sendable (ControlRequest, EventSink) async throws -> ControlAnswer

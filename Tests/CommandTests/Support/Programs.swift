@@ -1,9 +1,9 @@
 import Foundation
 import SystemPackage
 
-/// The programs that were built with these tests.
+/// The programs built with these tests.
 enum Programs {
-    /// The folder the test bundle is in.
+    /// The folder of the test bundle.
     static let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
 
     static var replica: String { folder.appending(path: "replica").path }
@@ -17,8 +17,8 @@ enum Programs {
     /// A copy of `replica` beside a `mount.replica` that is a shell script, which writes its arguments to
     /// `FOLDER/arguments`, one a line.
     ///
-    /// Both are put there by another process: a program that this one has open for writing, in any thread, can't be
-    /// run by a child that was forked meanwhile (ETXTBSY).
+    /// Both are written by another process: a program that any thread of this one has open for writing can't be run by
+    /// a child that was forked meanwhile (ETXTBSY).
     static func replicaBesideFakeMount(script: String, in folder: TemporaryFolder) async throws -> String {
         let text = try folder.write(
             """
@@ -36,7 +36,7 @@ enum Programs {
 }
 
 extension ProgramResult {
-    /// Whether it ended as a failed command should: this status, nothing on output, one line on standard error.
+    /// Whether it failed properly: with this status, nothing on standard output, and one line on standard error.
     func isOneClearLine(code: Int32, containing text: String) -> Bool {
         self.code == code && output.isEmpty && errors.contains(text) && errors.hasSuffix("\n")
             && errors.dropLast().allSatisfy { $0 != "\n" }

@@ -3,7 +3,7 @@ import Glibc
 import ReplicaControl
 import SystemPackage
 
-/// A client that sends any bytes it likes. Blocks: for threads of their own.
+/// A client that sends arbitrary bytes. Blocks, so it needs its own thread.
 final class RawClient {
     private let socket: FileDescriptor
     private var isClosed = false
@@ -15,7 +15,7 @@ final class RawClient {
 
     deinit { close() }
 
-    /// Sends all of it. Without SIGPIPE: the server may have closed.
+    /// Sends everything, without SIGPIPE: the server may have closed.
     func send(_ text: String) throws {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// What a program said and how it ended.
+/// A program's output and exit code.
 struct ProgramResult {
     /// Exit code, or minus the signal that ended it.
     var code: Int32
@@ -11,17 +11,17 @@ struct ProgramResult {
     var errors: String
 }
 
-/// Runs a program to its end, with no standard input, and collects what it says.
-/// The output goes through files, so a program that leaves a child behind can't make this wait. It has no domains but
-/// those of the XDG_DATA_HOME that is given here: never the machine's own.
+/// Runs a program to its end, with no standard input, and collects what it says. The output goes through files, so a
+/// program that leaves a child behind doesn't block this. It only sees domains in the given XDG_DATA_HOME, never the
+/// machine's own.
 func run(
     _ program: String, _ arguments: String..., environment: [String: String] = [:]
 ) async throws -> ProgramResult {
     try await run(program, arguments, environment: environment)
 }
 
-/// Does something with no signal blocked, which what it starts inherits: Dispatch's threads block nearly all, and a program
-/// that is deaf to SIGTERM can't be told to end.
+/// Runs something with no signals blocked, because child processes inherit the mask: Dispatch's threads block nearly
+/// all signals, and a program that blocks SIGTERM can't be terminated.
 private func hearingSignals(_ body: () throws -> Void) rethrows {
     var (none, before) = (sigset_t(), sigset_t())
     sigemptyset(&none)
@@ -30,7 +30,7 @@ private func hearingSignals(_ body: () throws -> Void) rethrows {
     try body()
 }
 
-/// As above, for arguments that are in an array.
+/// The same with an array of arguments.
 func run(_ program: String, _ arguments: [String], environment: [String: String] = [:]) async throws -> ProgramResult {
     let folder = FileManager.default.temporaryDirectory.appending(path: "replica-run-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

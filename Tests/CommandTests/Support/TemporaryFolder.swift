@@ -1,7 +1,7 @@
 import Foundation
 import SystemPackage
 
-/// A folder for one test, with the name that `scripts/test` tidies up after a crash; removed when it is let go.
+/// A folder for one test, with a name that `scripts/test` cleans up after a crash; removed with its last reference.
 final class TemporaryFolder: Sendable {
     let path: FilePath
 
@@ -15,14 +15,14 @@ final class TemporaryFolder: Sendable {
         do { try FileManager.default.removeItem(atPath: path.string) } catch { print("not removed: \(path): \(error)") }
     }
 
-    /// Makes a folder, and those above it.
+    /// Creates a folder and its parents.
     @discardableResult func makeFolder(_ name: String) throws -> FilePath {
         let folder = path.appending(name)
         try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
         return folder
     }
 
-    /// Writes a file, making the folders above it.
+    /// Writes a file, creating its parent folders.
     @discardableResult func write(_ text: String, to name: String, mode: Int = 0o644) throws -> FilePath {
         let file = path.appending(name)
         try makeFolder(FilePath(name).removingLastComponent().string)
@@ -32,8 +32,8 @@ final class TemporaryFolder: Sendable {
     }
 }
 
-/// Runs blocking code on a thread of its own: the pool has as many threads as the machine has cores, and servers in
-/// this process need them.
+/// Runs blocking code on a separate thread: the pool has only one thread per core, and servers in this process need
+/// them.
 func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread { continuation.resume(with: Result { try body() }) }

@@ -13,7 +13,7 @@ import Testing
             equal "$got" "$code" || fail "$(cat said)"
         }
         # What the line that is not fine says to do about a check.
-        mend() { sed -n "s/^\(error\|warning\) .*$1: .*; mend it with: //p" said; }
+        mend() { sed -n "s/^\(error\|warning\) .*$1: .*; to fix it: //p" said; }
 
         """#
 
@@ -117,7 +117,7 @@ import Testing
                     has said "fine     d: mount: mounted on $MNT"
 
                     chmod 750 "$STATE"
-                    finds 20 "error    d: state: .*can be used by others" doctor
+                    finds 20 "error    d: state: .*is accessible to other users" doctor
                     equal "$(mend state)" "chmod 700 $STATE"
                     eval "$(mend state)"; clean
 

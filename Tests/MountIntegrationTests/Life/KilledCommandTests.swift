@@ -31,7 +31,7 @@ import Testing
                         killed_at "$2" "$3" --remove d "$1"
                         eventually lock_is_free
                         if [ -e "$STATE/tree" ] && [ -e "$STATE/removal" ]; then
-                            refused 32 "the removal of d is not finished: 'replica remove d' goes on" mount_replica d "$MNT"
+                            refused 32 "the removal of d is not finished: 'replica remove d' continues it" mount_replica d "$MNT"
                             broken_off=$((broken_off + 1))
                         elif [ -e "$STATE/tree" ]; then
                             mount_it; replica connect d >/dev/null; settle
@@ -66,11 +66,11 @@ import Testing
                 #"""
                 mkdir "$SRC/s"; echo held >"$SRC/s/held"; echo sent >"$SRC/sent"; begin; settle
                 chattr +i "$TREE/s/held"
-                refused 1 "the removal of d is not finished (operation not permitted, in $STATE): 'replica remove d' goes on" \
+                refused 1 "the removal of d is not finished (operation not permitted, in $STATE): 'replica remove d' continues it" \
                     replica remove d
                 equal "$(cd "$TREE"; find . -type f)" ./s/held
-                refused 32 "'replica remove d' goes on" mount_replica d "$MNT"
-                refused 1 "'replica remove d' goes on" replica remove d
+                refused 32 "'replica remove d' continues it" mount_replica d "$MNT"
+                refused 1 "'replica remove d' continues it" replica remove d
                 chattr -i "$TREE/s/held"
                 replica remove d
                 not test -e "$STATE"

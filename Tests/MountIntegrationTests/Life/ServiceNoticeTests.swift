@@ -78,13 +78,13 @@ import Testing
                     import_it; end_daemon
                     serve "$HERE/nobody"
                     eventually is_mounted
-                    eventually has log "the service manager can't be told"
+                    eventually has log "the service manager can't be notified"
                     kill "$served"; wait "$served"
                     serve relative
                     eventually is_mounted
-                    equal "$(grep -c "NOTIFY_SOCKET is no address" log)" 1
+                    equal "$(grep -c "NOTIFY_SOCKET is not a valid" log)" 1
                     kill "$served"; wait "$served"
-                    # In the background nobody is to be told.
+                    # In the background there is no service manager to notify.
                     said=$(NOTIFY_SOCKET=relative timeout 60 "$BIN/mount.replica" d "$MNT" 2>&1)
                     equal "$said" ""
                     is_mounted
@@ -105,7 +105,7 @@ import Testing
                     for n in $(seq 30); do echo "$n" >"$MNT/new$n"; done
                     kill "$served"; wait "$served"
                     for n in $(seq 30); do content_is "$STORE/new$n" "$n"; done
-                    has told "uploads what is pending, then stops"
+                    has told "uploading pending changes, then stopping"
 
                     # What can't be uploaded is not waited for, though the limit is a day.
                     export REPLICA_FLUSH_SECONDS=86400
@@ -139,7 +139,7 @@ import Testing
                         write_on & writer=$!
                         eventually test -e "$MNT/file1"
                         kill "$served"
-                        eventually has told "uploads what is pending"
+                        eventually has told "uploading pending changes"
                         [ "$limit" = 1 ] || kill "$served"
                         wait "$served"
                         not is_mounted

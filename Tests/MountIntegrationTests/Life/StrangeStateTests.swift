@@ -1,6 +1,6 @@
 import Testing
 
-/// A state that somebody else made, or could have, is not used.
+/// A state that another user created, or could have created, is not used.
 @Suite struct StrangeStateTests {
     /// In a directory that all may write into, the place of the state beside an imported directory is anybody's to take.
     @Test func whatStandsAtTheStatesPlaceIsNotAdopted() async throws {
@@ -45,7 +45,7 @@ import Testing
                     equal "$(ls "$HERE/victim" | wc -l)" 20
                     content_is "$TREE/file" text
                 }
-                rmdir "$STATE/staging"; ln -s "$HERE/victim" "$STATE/staging"; bad "$STATE/staging is no directory"
+                rmdir "$STATE/staging"; ln -s "$HERE/victim" "$STATE/staging"; bad "$STATE/staging is not a directory"
                 rm "$STATE/staging"; mkdir -m 700 "$STATE/staging"
                 chmod 770 "$STATE"; bad "chmod 700 it"; chmod 700 "$STATE"
                 chown 12345 "$STATE"; bad "belongs to another user"; chown 0 "$STATE"

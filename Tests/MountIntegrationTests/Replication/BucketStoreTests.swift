@@ -147,8 +147,8 @@ import Testing
         try await Self.run(
             """
             timeout 200 "$BIN/replica" probe "$url" >table || { cat table; exit 1; }
-            grep -qE '^new files +kept +of two at once one wins' table || { cat table; exit 1; }
-            grep -qE '^replacing +kept +of two at once one wins' table || { cat table; exit 1; }
+            grep -qE '^new files +kept +of two concurrent changes one wins' table || { cat table; exit 1; }
+            grep -qE '^replacing +kept +of two concurrent changes one wins' table || { cat table; exit 1; }
             grep -qE '^modes +kept ' table
             prints "" rclone lsf -R r:bucket/some
             """)

@@ -28,10 +28,10 @@ import Testing
         try await Trial.run { trial in
             try await trial.shell(
                 """
-                note="mount.replica: note: everybody may enter the store $STORE, and not $SRC: what is imported can be read"
+                note="mount.replica: note: everybody may access the store $STORE, but not $SRC: imported files can be read"
                 chmod 700 "$SRC"; echo text >"$SRC/file"
                 replica import d "$SRC" --store "file://$STORE" 2>said >/dev/null
-                equal "$(cat said)" "$note there as far as the modes below it allow"
+                equal "$(cat said)" "$note there as far as their modes allow"
                 equal "$(stat -c %a "$STORE")" 755
                 mount_it; settle; same
                 # As wide as what is imported, or on a way that is closed, it is nothing to speak of.

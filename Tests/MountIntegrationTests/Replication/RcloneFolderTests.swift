@@ -47,7 +47,7 @@ import Testing
             touch -d '2020-02-03 04:05:06.789 UTC' "$SRC/file"
             head -c 6000000 /dev/urandom >"$SRC/large"
             replica import d "$SRC" --store rclone:store:folder >/dev/null 2>said
-            grep -q 'note: this store tests no condition' said
+            grep -q 'note: this store has no atomic preconditions' said
             mount_it
             settle
             equal "$(rclone lsf -R store:folder | sort | tr '\\n' ' ')" 'file folder/ folder/old large '
@@ -111,7 +111,7 @@ import Testing
             """
             rclone mkdir store:folder
             timeout 200 "$BIN/replica" probe rclone:store:folder >table || { cat table; exit 1; }
-            grep -qE '^new files +weak +looked at right before' table || { cat table; exit 1; }
+            grep -qE '^new files +weak +checked right before' table || { cat table; exit 1; }
             grep -qE '^names +weak +up to 143 bytes' table
             grep -qE '^times +kept +kept to the nanosecond' table
             timeout 200 "$BIN/replica" probe rclone:store:folder --json | jq -es 'length == 15 and all(.verdict != "broken")' >/dev/null

@@ -147,7 +147,7 @@ import Testing
         try await Self.run(
             """
             timeout 200 "$BIN/replica" probe "sftp://server$HERE/storage" >table || { cat table; exit 1; }
-            grep -qE '^new files +kept +of two at once one wins' table || { cat table; exit 1; }
+            grep -qE '^new files +kept +of two concurrent changes one wins' table || { cat table; exit 1; }
             grep -qE '^replacing +weak ' table
             grep -qE '^times +weak +kept in whole seconds' table
             grep -qE '^symbolic links +kept ' table

@@ -6,14 +6,14 @@ import Threads
 
 @testable import ReplicaModel
 
-/// What is moved below the mount goes over nothing: others can make a name in the folder at any moment.
+/// Moves in the backing tree never replace a file: other processes can create a name in the folder at any moment.
 @Suite struct PlaceTests {
-    /// Somebody else, on a thread of their own: tests share few.
+    /// Another user, on a separate thread: tests share only a few.
     private final class Other: @unchecked Sendable {  // The lock guards the counts.
         private let state = Locked((isOver: false, made: 0, lost: 0))
         private let ended = DispatchSemaphore(value: 0)
 
-        /// Makes files of one name as fast as that goes, and counts those that lost their name by another's hand.
+        /// Creates files with one name as fast as possible, and counts those that were removed by the code under test.
         init(_ name: String, in folder: Int32) {
             Thread.detachNewThread { [self] in
                 while !state.withLock({ $0.isOver }) {
@@ -33,7 +33,7 @@ import Threads
         var made: Int { state.withLock { $0.made } }
 
         /// Ends it.
-        /// - Returns: How many lost their name.
+        /// - Returns: How many were removed.
         func end() -> Int {
             state.withLock { $0.isOver = true }
             ended.wait()

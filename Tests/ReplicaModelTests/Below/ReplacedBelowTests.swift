@@ -6,8 +6,8 @@ import Testing
 
 @testable import ReplicaModel
 
-/// Somebody who writes below the mount puts a file of theirs in the place of an item's, as programs save. It is not lost,
-/// whatever comes next.
+/// A user who writes directly to the backing tree replaces an item's file, like a program that saves. The new file is
+/// not lost, regardless of what happens next.
 @Suite struct ReplacedBelowTests {
     private static func bench() async throws -> Bench {
         let bench = try Bench()
@@ -24,7 +24,7 @@ import Testing
         #expect(rename(path + "~", path) == 0)
     }
 
-    /// Whether the bytes are anywhere at all.
+    /// Whether the bytes exist anywhere.
     private static func isSomewhere(_ bench: Bench) throws -> Bool {
         let text = "theirs, and longer"
         if try bench.tree().values.contains(text) { return true }

@@ -6,8 +6,8 @@ import Testing
 
 @testable import ReplicaModel
 
-/// The kernel allows a call by the attributes of one file. Another that somebody, who may rename below the mount, gave its name
-/// since is neither read nor changed.
+/// The kernel checks a call against the attributes of one file. If a user who may rename in the backing tree has given
+/// its name to another file since, that file is neither read nor changed.
 @Suite struct ShownFileTests {
     private let bench: Bench
     private let mine: ItemNumber
@@ -24,7 +24,7 @@ import Testing
         try BackingPath(folder: AT_FDCWD, name: FileName(path)).setXattr("user.word", to: Array("word".utf8))
     }
 
-    /// Gives the two each other's name below the mount.
+    /// Exchanges the names of the two in the backing tree.
     private func exchange(_ left: String = "mine", _ right: String = "secret") {
         let tree = bench.folders.tree.string
         for (from, to) in [(left, ".passing"), (right, left), (".passing", right)] {
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// What programs may do to a file that is theirs.
+    /// The calls that programs make on their own files.
     private static let calls: [String: @Sendable (Replica, ItemNumber) throws -> Void] = [
         "read": { _ = try $0.open($1, flags: O_RDONLY) },
         "write": { _ = try $0.open($1, flags: O_WRONLY) },
@@ -83,13 +83,13 @@ import Testing
             try Self.calls[call]?(bench.replica, mine)
         }
         #expect(try secret(at: "mine") == before)
-        // The kernel looks again, and checks what it is told then.
+        // The kernel looks the name up again, and checks the new attributes.
         let now = try bench.replica.lookup(FileName("mine"), in: .root)
         #expect(now.generation == shown.generation + 1)
         #expect(now.status.permissions == 0o600)
     }
 
-    /// A look that comes first tells the kernel of another file, and no longer of the one that it allowed a call for.
+    /// A lookup in between gives the kernel another file than the one for which it allowed the call.
     @Test func aLookTellsOfAnother() throws {
         exchange()
         #expect(try bench.replica.attributes(of: mine).generation == shown.generation + 1)
@@ -97,7 +97,7 @@ import Testing
         #expect(try bench.replica.attributes(of: mine).generation == shown.generation + 2)
     }
 
-    /// What programs do themselves is no exchange, nor is what nobody was told of.
+    /// A program's own rename through the mount is not an exchange, nor is one of a file unknown to the kernel.
     @Test func ownChangesStay() throws {
         try bench.rename("mine", to: "secret", .exchange)
         #expect(try bench.replica.attributes(of: mine).generation == shown.generation)
@@ -107,7 +107,7 @@ import Testing
         #expect(try bench.replica.lookup(FileName("mine"), in: .root).generation == 0)
     }
 
-    /// One name of a file that has two is another file: it gets a number of its own.
+    /// One of a file's two names becomes another file: it gets its own number.
     @Test func aNameOfSeveral() throws {
         _ = try bench.replica.link(mine, as: FileName("other"), in: .root)
         exchange("other", "secret")
@@ -117,7 +117,7 @@ import Testing
         #expect(try bench.replica.attributes(of: mine).generation == shown.generation)
     }
 
-    /// What the store says of a file is not done to another, nor are its bytes let go or filled.
+    /// The store's changes of a file are not applied to another, which is neither evicted nor filled.
     @Test func theStoreReachesNoOther() async throws {
         try await bench.settle()
         exchange()
@@ -142,7 +142,7 @@ import Testing
         #expect(try secret(at: "far").prefix(2) == ["secret", "600"])
     }
 
-    /// What has come whole loses its mark, and no other placeholder that has its name by then.
+    /// A completely fetched file loses its mark, but not another placeholder that has its name by then.
     @Test func aMarkIsTakenOffTheFileThatIsHeld() async throws {
         for name in ["far", "near"] { bench.store.write("remote", to: name) }
         try await bench.settle()
@@ -171,7 +171,7 @@ import Testing
     }
 }
 
-/// An entry that was just made is told from one that somebody gave its name meanwhile.
+/// An entry that was just created is distinguished from one that was renamed to its name meanwhile.
 @Suite struct FolderMomentTests {
     @Test func whatIsOlderIsAnother() throws {
         let folder = try BenchFolder()
@@ -180,7 +180,7 @@ import Testing
         let descriptor = open(path, O_RDONLY | O_DIRECTORY)
         defer { close(descriptor) }
         #expect(FileManager.default.createFile(atPath: path + "/old", contents: Data()))
-        // The next tick of the clock that files are stamped with.
+        // The next tick of the clock for file timestamps.
         usleep(20_000)
         #expect(utimes(path, nil) == 0)
         let moment = try FolderMoment(of: descriptor)

@@ -7,7 +7,7 @@ import Threads
 
 @testable import ReplicaModel
 
-/// Seed D: what follows from a store's answer to createItem.
+/// Seed D: the effects of a store's answer to createItem.
 @Suite struct AnswerStatementTests {
     @Test func statement73_aCrashReplaysTheSameTemplate() async throws {
         let bench = try Bench()
@@ -64,7 +64,7 @@ import Threads
         #expect(bench.store.calls(of: .modifyItem).isEmpty)
     }
 
-    /// A store that takes the template's identifier for its own has it: what counts is what it answers.
+    /// A store may adopt the template's identifier: the identifier in the answer counts.
     @Test func statement75_theStoresAnswerIsTheIdentifier() async throws {
         let script = ScriptedStore()
         let echoed = Locked<ItemIdentifier?>(nil)
@@ -171,13 +171,13 @@ import Threads
         #expect(try bench.kept() == ["\(number.rawValue) x"])
         let text = try String(contentsOfFile: bench.folders.kept.string + "/\(number.rawValue) x", encoding: .utf8)
         #expect(text == "unwanted")
-        // If the store has one of this name after all, it comes.
+        // If the store does have an item of this name, it appears.
         bench.store.write("theirs", to: "x")
         try await bench.settle()
         #expect(try await bench.read("x") == "theirs")
     }
 
-    /// A bench that has sent `d/x` into a folder that the store no longer has.
+    /// A bench that has sent `d/x` to a folder that the store no longer has.
     private func benchWithAMissingParent() async throws -> Bench {
         let bench = try Bench()
         try bench.makeFolder("d")
@@ -191,7 +191,7 @@ import Threads
 
     @Test func statement83_aMissingParentIsNoSuchItem() async throws {
         let bench = try await benchWithAMissingParent()
-        // The store says that the parent is gone; the file stays and is not parked.
+        // The store reports that the parent is gone; the file stays and is not parked.
         let first = try #require(bench.store.calls(of: .createItem).first)
         #expect(first.template?.filename == FileName("x"))
         #expect(try bench.tree() == ["d/": nil, "d/x": "one"])
@@ -199,7 +199,7 @@ import Threads
         #expect(try await bench.report("d/x").error?.retryAt != nil)
     }
 
-    /// There is no folder that could be made anew.
+    /// There is no folder to create again.
     @Test func statement83_aStoreWithoutItsRootIsSaid() async throws {
         let script = ScriptedStore()
         script.onCreate { (_) async throws(RemoteStoreError) in throw .noSuchItem(.root) }
@@ -213,7 +213,7 @@ import Threads
         #expect(bench.store.text(at: "x") == "one")
     }
 
-    /// Nothing more is said to the store of a folder that is gone on both sides.
+    /// Nothing more is sent about a folder that is gone on both sides.
     @Test func statement84_aFolderThatIsGoneHereTooIsNotMadeAnew() async throws {
         let bench = try Bench()
         try bench.makeFolder("d")

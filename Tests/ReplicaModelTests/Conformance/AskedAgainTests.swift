@@ -4,9 +4,9 @@ import Threads
 
 @testable import ReplicaModel
 
-/// MODEL.md#deletion: what is only asked for, and what is told again, while the store deletes much.
+/// MODEL.md#deletion: questions and repeated reports during a mass deletion.
 @Suite struct AskedAgainTests {
-    /// An item that is in no listing, and that the store says nothing about, is no deletion yet.
+    /// An item that is in no listing, and about which the store gives no answer, is not deleted yet.
     @Test func whatNobodySaysIsGoneIsNotCounted() async throws {
         let bench = try await Bench.withFiles(150)
         let certain = try #require(bench.store.item(at: "f140")?.identifier)
@@ -29,7 +29,7 @@ import Threads
         #expect(try bench.tree().count == 9)
     }
 
-    /// A question takes nothing, and does not wait for a person.
+    /// A question deletes nothing, and does not wait for the user.
     @Test func whatIsOnlyAskedForIsAskedWhileDeletionsAreHeld() async throws {
         let bench = try await Bench.withFiles(150)
         bench.store.makeFolder("unlisted")
@@ -54,7 +54,7 @@ import Threads
         #expect(try bench.tree().keys.contains("f0"))
     }
 
-    /// A call for each finds that its item is gone, again and again, and is no news.
+    /// Repeated calls that don't find their items are not new deletions.
     @Test func anApprovalCountsForWhatIsToldAgain() async throws {
         let bench = try await Bench.withFiles(150)
         for index in 0..<140 { try bench.setAttributes(of: "f\(index)") { $0.mode = 0o600 } }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// What the statements need beside the steps of the bench.
+/// Additional steps of the bench for the statements.
 extension Bench {
     /// A bench over a scripted store.
     convenience init(_ script: ScriptedStore) throws {
@@ -17,7 +17,7 @@ extension Bench {
     /// The calls of a domain, over the bench's replica and engine.
     var domain: Domain { Domain(replica: replica, engine: engine, store: remote, wakeSignal: wakeSignal, lock: -1) }
 
-    /// An engine of other options over the bench's replica.
+    /// An engine with other options over the bench's replica.
     func engine(_ change: (inout DomainOptions) -> Void) -> SyncEngine {
         var options = options
         change(&options)
@@ -28,7 +28,7 @@ extension Bench {
 
     static func names(_ path: String) -> [FileName] { path.split(separator: "/").map { FileName(String($0)) } }
 
-    /// What `replica status PATH` says.
+    /// The result of `replica status PATH`.
     func report(_ path: String) async throws -> ItemReport { try await domain.item(at: Self.names(path)) }
 
     /// Sends what can be sent, that many seconds later.
@@ -38,14 +38,14 @@ extension Bench {
         try replica.record()
     }
 
-    /// Takes the store's changes in, once.
+    /// Receives the store's changes, once.
     func receive() async throws {
         engine.askNow()
         await engine.receive()
         try replica.record()
     }
 
-    /// Some rounds of both, for what never becomes quiet.
+    /// Some rounds of both, for tests that never become quiet.
     func exchange() async throws {
         for _ in 0..<4 {
             try await receive()
@@ -62,7 +62,7 @@ extension Bench {
         }
     }
 
-    /// A domain in step with a store of files: `f0`, `f1`, ...
+    /// A domain in sync with a store of files: `f0`, `f1`, ...
     static func withFiles(_ count: Int) async throws -> Bench {
         let store = MemoryStore()
         for index in 0..<count { store.write("\(index)", to: "f\(index)") }
@@ -71,7 +71,7 @@ extension Bench {
         return bench
     }
 
-    /// Has the store delete files of ``withFiles(_:)``.
+    /// Makes the store delete files of ``withFiles(_:)``.
     func deleteFiles(_ numbers: Range<Int>) {
         for index in numbers { store.delete("f\(index)") }
     }
@@ -94,7 +94,7 @@ extension Bench {
         _ = try replica.setAttributes(attributes, of: try number(path))
     }
 
-    /// The file in the backing tree, as stat(2) has it.
+    /// The status of the file in the backing tree.
     func status(_ path: String) throws -> stat {
         var status = stat()
         guard lstat(folders.tree.string + "/" + path, &status) == 0 else { throw Errno(rawValue: errno) }
@@ -118,7 +118,7 @@ extension Bench {
 }
 
 extension Replica {
-    /// Gives a file another content, as a program does.
+    /// Gives a file another content, like a program.
     func overwrite(_ number: ItemNumber, with text: String) {
         do {
             let file = try open(number, flags: O_WRONLY | O_TRUNC)

@@ -43,7 +43,7 @@ import Threads
         }
     }
 
-    /// The store resolved the conflict itself: its answer's content takes the place of ours.
+    /// The store resolved the conflict itself: the content of its answer replaces ours.
     @Test func aStoreMayAnswerWithItsOwnContent() async throws {
         let script = ScriptedStore()
         let bench = try Bench(script)
@@ -182,7 +182,7 @@ import Threads
         #expect(bench.store.entries.keys.sorted() == ["b", "b/a", "b/a/x", "b/y", "top"])
     }
 
-    /// The folder that one of them came from is gone here, and the root has another of its name.
+    /// The former folder of one of them is gone here, and the root has another item with its name.
     @Test func foldersMovedIntoEachOtherStayWholeWithoutAPlaceToGoBackTo() async throws {
         let bench = try Bench()
         try bench.makeFolder("p")
@@ -248,7 +248,7 @@ import Threads
             return StoreResult(item: item, shouldFetchContent: true)
         }
         try await bench.settle()
-        // Both have it: the store its own content, and our newer edit as a copy beside it or on top of it.
+        // Both contents exist: the store's own, and our newer edit as a copy or on top of it.
         #expect(texts(bench).contains("second"))
         #expect(try bench.tree().values.contains("second"))
         #expect(try bench.tree().count == bench.store.entries.count)
@@ -279,7 +279,7 @@ import Threads
         try bench.write("one", to: "x")
         try bench.setXattr("user.xdg.tags", "red", of: "x")
         try await bench.settle()
-        // Asked once, and the identical answer ends it.
+        // Asked once; the identical answer ends it.
         #expect(store.calls(of: .modifyItem).count <= 1)
         store.clearCalls()
         try await bench.settle()

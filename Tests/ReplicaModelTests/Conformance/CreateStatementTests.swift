@@ -6,7 +6,7 @@ import Threads
 
 @testable import ReplicaModel
 
-/// Seed D: createItem(basedOn:fields:contents:options:request:completionHandler:), what is handed over.
+/// Seed D: the arguments of createItem(basedOn:fields:contents:options:request:completionHandler:).
 @Suite struct CreateStatementTests {
     @Test func statement66_progressCountsTheUploadedBytes() async throws {
         let script = ScriptedStore()
@@ -43,7 +43,7 @@ import Threads
         try bench.write("12345678", to: "x")
         try await bench.send()
         #expect(try await bench.report("x").transfer == nil)
-        // A store that goes on telling is not heard.
+        // Further progress reports of a store are ignored.
         late.withLock { $0 }?(6)
         #expect(try await bench.report("x").transfer == nil)
         #expect(bench.engine.statistics.withLock { $0.uploads.isEmpty })
@@ -179,7 +179,7 @@ import Threads
         let created = try #require(bench.store.calls(of: .createItem).first)
         #expect(created.fields.isDisjoint(with: [.tags, .extendedAttributes, .favoriteRank, .lastUsedDate]))
         #expect(bench.store.calls(of: .modifyItem).map(\.fields) == [.modificationDate, .extendedAttributes])
-        // What the mask does not name stays as the store has it.
+        // Fields that are not in the mask stay unchanged in the store.
         #expect(bench.store.item(at: "x")?.metadata.modificationDate == Timestamp(seconds: 1_000, nanoseconds: 7))
         #expect(bench.store.item(at: "x")?.metadata.extendedAttributes == ["user.comment": Array("hello".utf8)])
     }

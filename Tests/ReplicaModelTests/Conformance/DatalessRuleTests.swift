@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// MODEL.md#content: what programs do with a file whose content is in the store.
+/// MODEL.md#content: programs use a file whose content is in the store.
 @Suite struct DatalessRuleTests {
     enum Step: CaseIterable {
         case status, rename, move, chmod, utimens, setXattr, removeXattr, unlink, openForReading, truncate,
@@ -81,7 +81,7 @@ import Testing
         bench.store.clearCalls()
         let (engine, folder) = (bench.engine, try bench.number("d"))
         let listing = Task { try await engine.list(folder) }
-        // Everything else goes on meanwhile.
+        // Everything else continues meanwhile.
         var looks = 0
         while bench.replica.withTree({ $0.items[folder]?.materialization == .dataless }) {
             #expect(try bench.replica.lookup(FileName("x"), in: .root).status.size == 4)
@@ -102,7 +102,7 @@ import Testing
         let number = try bench.number("x")
         #expect(throws: ReplicaError.needsContent(number)) { try bench.replica.open(number, flags: O_RDWR) }
         #expect(throws: ReplicaError.needsContent(number)) { try bench.setAttributes(of: "x") { $0.size = 100 } }
-        // A file is cut where it is; what is left of it comes before it is sent.
+        // A file is truncated without fetching it; the rest is fetched before it is sent.
         try bench.setAttributes(of: "x") { $0.size = 3 }
         #expect(bench.store.calls(of: .fetchContents).isEmpty)
         try await bench.settle()

@@ -39,7 +39,7 @@ import Testing
         let engine = bench.engine
         let sending = Task { await engine.send() }
         try await bench.until("the call") { bench.store.calls(of: .createItem).count == 1 }
-        // It returns while the store thinks about the other.
+        // It returns while the store is still processing the other.
         try bench.makeFolder("quick")
         #expect(try bench.tree().keys.sorted() == ["quick/", "slow/"])
         barrier.lift()
@@ -120,7 +120,7 @@ import Testing
         #expect(bench.store.calls(of: .enumerateItems).allSatisfy { $0.identifier == .root })
     }
 
-    /// A bench with a folder `a` that the store lets nobody do more with than read.
+    /// A bench with a folder `a` that is read-only in the store.
     private func benchWithAFolderToRead() async throws -> Bench {
         let script = ScriptedStore()
         script.onCreate { (call) async throws(RemoteStoreError) in
@@ -155,7 +155,7 @@ import Testing
         bench.store.allow([.reading], of: "x")
         try await bench.settle()
         #expect(throws: ReplicaError.errno(.permissionDenied)) { try bench.write("two", to: "x") }
-        // access(2) looks at the mode.
+        // access(2) checks the mode.
         #expect(try bench.replica.attributes(of: try bench.number("x")).status.permissions == 0o444)
         #expect(try await bench.read("x") == "one")
     }

@@ -6,14 +6,14 @@ import Testing
 
 @testable import ReplicaModel
 
-/// Seeds A and B, "see also": what a domain's owner can ask for.
+/// Seeds A and B, "see also": requests of a domain's owner.
 @Suite struct DomainStatementTests {
-    /// Runs `body` with a folder that is gone afterwards.
+    /// Runs `body` with a folder that is removed afterwards.
     private func inFolder(_ body: (String) throws -> Void) throws {
         var path = Array("/var/tmp/replica-statements-\(getpid())-XXXXXX".utf8CString)
         guard mkdtemp(&path) != nil else { throw Errno(rawValue: errno) }
         let folder = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        // What can't be removed is in /var/tmp.
+        // Anything that can't be removed is in /var/tmp.
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try body(folder)
     }
@@ -42,7 +42,7 @@ import Testing
         try bench.write("one", to: "d/x")
         try await bench.settle()
         try await bench.domain.requestModification(of: [.mode, .tags], at: Bench.names("d/x"))
-        // The request is kept when the call returns.
+        // The request is recorded when the call returns.
         try bench.crash()
         try await bench.settle()
         try await bench.domain.requestModification(of: .all, at: Bench.names("d/x"))
@@ -74,7 +74,7 @@ import Testing
         #expect(bench.store.calls(of: .modifyItem).isEmpty)
     }
 
-    /// So a store takes out what it had: it is asked again, and will not have it any more.
+    /// So a store can exclude an item that it had: it is asked again, and rejects it.
     @Test func statement41_aStoreThatIsAskedAgainMayExclude() async throws {
         let bench = try Bench()
         try bench.write("one", to: "x")
@@ -86,7 +86,7 @@ import Testing
         #expect(try bench.tree() == ["x": "one"])
     }
 
-    /// In a store that keeps a trash; more in `TrashTests`.
+    /// In a store with a trash; more in `TrashTests`.
     @Test func statement65_theTrashIsAMoveThereAndBack() async throws {
         let bench = try await trashBench(keepsTrash: true)
         let item = bench.store.item(at: "d/x")

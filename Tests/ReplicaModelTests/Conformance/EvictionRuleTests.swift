@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// The table of MODEL.md#eviction: what is evicted, what is refused and why.
+/// The table of MODEL.md#eviction: what is evicted, what is refused, and why.
 @Suite struct EvictionRuleTests {
     private func evict(_ path: String, _ bench: Bench, isStrict: Bool = false) async throws -> Eviction {
         try await bench.domain.evict(Bench.names(path), isStrict: isStrict)
@@ -35,7 +35,7 @@ import Testing
         #expect(try await bench.report("x").materialization == .dataless)
         #expect(try await bench.read("x").count == 1 << 16)
         #expect(bench.store.calls(of: .fetchContents).count == 1)
-        // Nothing of this is a change for the store.
+        // None of this is a change for the store.
         #expect(bench.store.calls(of: .modifyItem).isEmpty)
     }
 
@@ -58,7 +58,7 @@ import Testing
         #expect(try await bench.read("x") == "two")
     }
 
-    /// The database is told first: a placeholder that it does not know as the store's would be nothing after a crash.
+    /// The database is updated first: a placeholder of an item that it does not know would be lost in a crash.
     @Test func whatIsNotRecordedYetIsRecordedFirst() async throws {
         let bench = try Bench()
         try bench.write("one", to: "x")
@@ -72,7 +72,7 @@ import Testing
         #expect(bench.store.calls(of: .createItem).count == 1)
     }
 
-    /// That it is open may be over in a moment; that it is edited is what its reader has to know.
+    /// Being open may be over in a moment; the user has to know that it is edited.
     @Test func anEditOfAnOpenFileIsSaidBeforeItIsOpen() async throws {
         let bench = try Bench()
         try bench.write("one", to: "x")
@@ -86,7 +86,7 @@ import Testing
         bench.replica.closed(number, isWriter: true)
     }
 
-    /// A change of name is on its way, and undone here: nothing is edited, and yet the store is about to answer.
+    /// A rename is in flight and was undone here: nothing is edited, but the store has still to answer.
     @Test func whatACallIsUnderWayForIsRefused() async throws {
         let bench = try Bench()
         try bench.write("one", to: "x")
@@ -119,7 +119,7 @@ import Testing
         try bench.write("one", to: "x")
         try await bench.send()
         #expect(try await evict("x", bench).refused.map(\.reason) == [.unsyncedEdits])
-        // The store says later that it has it.
+        // The store reports later that it has it.
         bench.store.update("x") { $0.favoriteRank = 1 }
         try await bench.settle()
         #expect(try await evict("x", bench).items == 1)
@@ -204,7 +204,7 @@ import Testing
         try await bench.settle()
         #expect(
             try bench.replica.entries(of: try bench.number("d")).map(\.name.description).sorted() == ["x", "y", "z"])
-        // The store was never told that anything was deleted.
+        // No deletion was ever sent to the store.
         #expect(bench.store.calls(of: .deleteItem).isEmpty)
     }
 

@@ -7,19 +7,19 @@ import Threads
 
 @testable import ReplicaModel
 
-/// MODEL.md#content: bytes that come while programs wait for them.
+/// MODEL.md#content: bytes that arrive while programs wait for them.
 @Suite struct FetchRuleTests {
-    /// A content in which every block of 64 KiB differs from every other, and none is zeros.
+    /// A content in which all blocks of 64 KiB differ, and none contains only zeros.
     static func content(_ blocks: Int, _ salt: UInt8 = 1) -> [UInt8] {
         (0..<blocks).flatMap { [UInt8](repeating: UInt8($0 % 100) + salt, count: 65_536) }
     }
 
-    /// How many readers wait for another's fetch.
+    /// The number of readers that wait for another's fetch.
     private static func waiting(_ engine: SyncEngine) -> Int {
         engine.fetches.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } }
     }
 
-    /// Reads the first bytes; says what error came of it.
+    /// Reads the first bytes, and returns the error.
     private static func reader(of number: ItemNumber, _ engine: SyncEngine) -> Task<Errno?, Never> {
         Task {
             do throws(Errno) {
@@ -42,7 +42,7 @@ import Threads
         #expect(try await bench.report("x").materialization == .partial)
         #expect(try await bench.report("x").bytesHere == 131_072)
         #expect(try bench.bytes(of: "x", at: 1_000_000, count: 1) == [16])
-        // What is here is not asked for again.
+        // Local bytes are not requested again.
         try await bench.engine.hydrate(number, range: 950_000..<1_040_000)
         #expect(bench.store.calls(of: .fetchContents).count == 1)
         try await bench.engine.hydrate(number, range: nil)
@@ -61,7 +61,7 @@ import Threads
         #expect(store.calls(of: .fetchContents).count == 1)
     }
 
-    /// However far a fetch came before the daemon died: what counts as here afterwards is what the store has.
+    /// Regardless of how far a fetch came before the daemon died: bytes that count as local afterwards are the store's.
     @Test(arguments: 0...6)
     func aCrashNeverServesZeros(blocks: Int) async throws {
         let bench = try Bench()
@@ -70,7 +70,7 @@ import Threads
         try await bench.settle()
         let number = try bench.number("x")
         let identifier = try #require(bench.store.item(at: "x")?.identifier)
-        // A part that was recorded, and one that was not.
+        // A range that was recorded, and one that was not.
         try await bench.engine.hydrate(number, range: 0..<1)
         try bench.replica.record()
         let target = try #require(try bench.replica.fetchTarget(number, range: nil))
@@ -112,7 +112,7 @@ import Threads
         try await bench.settle()
         #expect(bench.replica.presence(of: number, range: 0..<10, since: old.generation) == .stale)
         #expect(bench.replica.presence(of: number, range: 400_000..<400_001, since: old.generation) == .stale)
-        // The old descriptor has the old bytes, never a mixture.
+        // The old descriptor returns the old bytes, never a mixture.
         var byte: UInt8 = 0
         #expect(pread(old.descriptor, &byte, 1, 0) == 1)
         #expect(byte == 1)
@@ -128,7 +128,7 @@ import Threads
         }
     }
 
-    /// Nobody has seen anything of a file that was never read: who reads it first gets what it is by then.
+    /// The first reader of a file that was never read gets its current content.
     @Test(arguments: [false, true])
     func aFirstReadGetsWhatTookThePlaceOfTheFile(isAnotherItem: Bool) async throws {
         let bench = try Bench()
@@ -146,7 +146,7 @@ import Threads
             return bench.store.calls(of: .fetchContents).count == 2
         }
         #expect(await reader.value == nil)
-        // What was opened before is opened anew for it.
+        // A descriptor that was opened before is reopened.
         func presence(_ placeholder: UInt64?) -> Presence {
             bench.replica.presence(of: number, range: 0..<5, since: old.generation, placeholder: placeholder)
         }
@@ -160,7 +160,7 @@ import Threads
         bench.replica.closed(number, isWriter: false)
     }
 
-    /// The name may stand for another file by now: that is no ENOENT.
+    /// The name may belong to another file by now, so the error is not ENOENT.
     @Test func theRestOfWhatIsGoneIsStale() async throws {
         let bench = try Bench()
         bench.store.write(Self.content(8), to: "x")
@@ -235,7 +235,7 @@ import Threads
         others[0].cancel()
         #expect(await others[0].value == .interrupted)
         #expect(Self.waiting(engine) == 2)
-        // Also the one whose fetch it is.
+        // Including the one that started the fetch.
         first.cancel()
         #expect(await first.value == .interrupted)
         try await bench.until("one of the others asks") { bench.store.calls(of: .fetchContents).count == 2 }
@@ -245,7 +245,7 @@ import Threads
         #expect(try bench.bytes(of: "x", at: 0, count: 2) == [1, 1])
     }
 
-    /// Bytes of the store that come late never go over what was written after a cut.
+    /// Late bytes of the store never overwrite bytes that were written after a truncation.
     @Test func bytesThatComeAfterACutAreNotWanted() async throws {
         let bench = try Bench()
         bench.store.write(Self.content(2), to: "x")
@@ -289,7 +289,7 @@ import Threads
         }
     }
 
-    /// Who reads the start of a file does not change when it was modified, also below.
+    /// Reading the start of a file does not change its modification time, also not in the backing tree.
     @Test func bytesThatComeLeaveTheTimes() async throws {
         let bench = try Bench()
         bench.store.write(Self.content(2), to: "x")
@@ -308,7 +308,7 @@ import Threads
         #expect(try FileStatus(descriptor: file).modified == before)
     }
 
-    /// The file becomes whole between the look at what is missing and the fetch of it: that is no error for the reader.
+    /// The file becomes complete between the check and the fetch: that is not an error for the reader.
     @Test func whatOthersBroughtMeanwhileIsHere() async throws {
         let bench = try Bench()
         bench.store.properties.tellsEveryContent = false
@@ -318,7 +318,7 @@ import Threads
         let engine = bench.engine { $0.isSequential = false }
         try await engine.hydrate(number, range: 0..<1)
         let isFirst = Locked(true)
-        // The look is followed by a question to the store, as versions do not tell.
+        // The check is followed by a request to the store, because versions are ambiguous.
         bench.store.setHooks(before: { (call) async throws(RemoteStoreError) in
             guard call.method == .item, isFirst.withLock({ $0 }) else { return }
             isFirst.withLock { $0 = false }
@@ -367,7 +367,7 @@ import Threads
         }
         bench.store.hold(.fetchContents, at: Barrier())
         let number = try bench.number("x")
-        // Not EINTR: no signal came, and programs would ask again and again.
+        // Not EINTR: there was no signal, and programs would retry for ever.
         await #expect(throws: Errno.noRouteToHost) { try await engine.hydrate(number, range: nil) }
         bench.store.setHooks()
         try await engine.hydrate(number, range: nil)
@@ -384,7 +384,7 @@ import Threads
     }
 }
 
-/// A store that sends more bytes than a file has, some of them twice, in no order.
+/// A store that sends more bytes than a file has, some of them twice, in any order.
 private final class GreedyStore: StoreWrapper {
     let memory = MemoryStore()
     var store: any RemoteStore { memory }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import ReplicaModel
 
-/// What the store's deletions took before they were too many is given back as it was.
+/// Items that the store's deletions removed before they were too many are restored unchanged.
 @Suite struct GivenBackTests {
-    /// A bench whose files are all here, 30 in each of ten folders.
+    /// A bench whose files are all local, 30 in each of ten folders.
     private func makeBench() async throws -> Bench {
         let store = MemoryStore()
         for folder in 0..<10 {
@@ -20,7 +20,7 @@ import Testing
         return bench
     }
 
-    /// What the kernel knows keeps its number, and what comes back then gets another.
+    /// A deleted item that the kernel knows keeps its number, and the restored item gets another.
     private func forgetAll(_ bench: Bench) {
         let known = bench.replica.withTree { tree in
             tree.items.values.filter { $0 !== tree.root && $0.lookups > 0 }.map { ($0.inodeNumber, $0.lookups) }
@@ -39,7 +39,8 @@ import Testing
         return try (paths + folders).map(bench.number)
     }
 
-    /// Deletes the folders one after the other in the store, each deletion applied before the next, until a person is asked.
+    /// Deletes the folders one after the other in the store, each deletion applied before the next, until the user is
+    /// asked.
     private func deleteUntilHeld(_ bench: Bench, _ exchange: () async throws -> Void) async throws {
         for folder in 0..<10 where try bench.domain.report().state != .held {
             #expect(try bench.tree()["d\(folder)/e/f0"] != nil)
@@ -50,7 +51,7 @@ import Testing
         #expect(try bench.domain.report().state == .held)
     }
 
-    /// - Parameter isKnown: Whether the kernel still knows what went.
+    /// - Parameter isKnown: Whether the kernel still knows the deleted items.
     @Test(arguments: [false, true]) func foldersComeBackWithAllThatWasInThem(isKnown: Bool) async throws {
         let bench = try await makeBench()
         let (tree, numbers) = (try bench.tree(), try numbers(bench))
@@ -63,7 +64,7 @@ import Testing
         #expect(try bench.tree() == tree)
         if !isKnown { #expect(try self.numbers(bench) == numbers) }
         #expect(try folders.map { try bench.status($0).st_mode } == modes)
-        // It is as it was for the database, too.
+        // It is unchanged for the database, too.
         try bench.crash()
         try await bench.exchange()
         #expect(try bench.tree() == tree)
@@ -73,7 +74,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: bench.folders.deleted.string).isEmpty)
     }
 
-    /// Somebody made a file in the place of one that went.
+    /// A file was created in the place of a deleted one.
     @Test func whatWasMadeHereMeanwhileKeepsItsName() async throws {
         let bench = try await makeBench()
         bench.store.delete("d0/e/f3")
@@ -88,7 +89,7 @@ import Testing
         #expect(try bench.tree()["d9/e/f29"] == "9 29")
     }
 
-    /// What is set aside is given up when it can no longer be too much.
+    /// Items that were set aside are removed when they can no longer become too many.
     @Test func whatWasFewGoesForGood() async throws {
         let bench = try await makeBench()
         bench.store.delete("d0")

@@ -6,7 +6,7 @@ import Threads
 
 @testable import ReplicaModel
 
-/// A file larger than any disk of a test machine has room for.
+/// A file that is larger than the disks of test machines.
 @Suite struct LargeFileTests {
     @Test func randomAccessCostsWhatIsRead() async throws {
         let store = SyntheticStore(size: 10 << 30)
@@ -32,11 +32,11 @@ import Threads
     }
 }
 
-/// A store whose files all have the same size, of bytes that are computed when they are asked for.
+/// A store whose files all have the same size, with bytes that are computed on request.
 final class SyntheticStore: StoreWrapper {
     let memory = MemoryStore()
     let size: Int64
-    /// What was fetched.
+    /// The fetched bytes.
     let ranges = Locked<[Range<Int64>]>([])
 
     var store: any RemoteStore { memory }

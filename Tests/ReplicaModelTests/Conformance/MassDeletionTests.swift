@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// MODEL.md#deletion: more than half of a domain never goes without a person's word.
+/// MODEL.md#deletion: more than half of a domain is never deleted without the user's approval.
 @Suite struct MassDeletionTests {
     @Test func moreThanHalfWaitsForAPerson() async throws {
         let bench = try await Bench.withFiles(150)
@@ -15,7 +15,7 @@ import Testing
         let report = try bench.domain.report()
         #expect(report.state == .held)
         #expect(report.reason?.contains("140 items") == true)
-        // Nothing changes that by itself, nor by a restart.
+        // That does not change by itself, nor by a restart.
         try bench.restart()
         try await bench.exchange()
         #expect(try bench.tree().count == 150)
@@ -119,7 +119,7 @@ import Testing
         try await bench.exchange()
         for index in 0..<150 { #expect(store.text(at: "d/f\(index)") == "\(index)") }
         #expect(store.item(at: "d/f150") == nil)
-        // What is nowhere is not taken away without a word either.
+        // Items that are in no listing are not removed without approval either.
         #expect(try bench.tree().count == 201)
         #expect(try bench.domain.report().state == .held)
         #expect(try bench.domain.restore() == Restoration(items: 0, left: 50))
@@ -133,7 +133,7 @@ import Testing
     @Test func aReplacedFileNeitherWaitsNorCounts() async throws {
         let bench = try await Bench.withFiles(300)
         for index in 0..<290 {
-            // Told of in two answers: gone first, then there.
+            // Reported in two answers: first as deleted, then as created.
             bench.store.delete("f\(index)")
             if index == 0 { await bench.engine.pull() }
             bench.store.write("new", to: "f\(index)")
@@ -164,11 +164,11 @@ import Testing
         #expect(try bench.domain.report().state == .held)
         #expect(try bench.tree()["d/"] == nil)
         #expect(try bench.tree().count == 121)
-        // Nobody has these bytes any more.
+        // These bytes no longer exist anywhere else.
         #expect(try FileManager.default.contentsOfDirectory(atPath: bench.folders.kept.string).count == 110)
     }
 
-    /// A kill after what was given back, or set aside, was moved and before that was recorded.
+    /// A kill after an item was restored or set aside, but before that was recorded.
     @Test(arguments: [false, true]) func aKillWhileItIsMovedLosesNothing(isGivenBack: Bool) async throws {
         let bench = try await Bench.withFiles(150)
         for index in 0..<150 { #expect(try await bench.read("f\(index)") == "\(index)") }
@@ -197,7 +197,7 @@ import Testing
         #expect(bench.store.calls(of: .createItem).isEmpty)
     }
 
-    /// A file of which nothing is here is one still: its zeros would be served, and sent.
+    /// A dataless file is still dataless: otherwise its zeros would be served and sent.
     @Test func aKillWhileAPlaceholderIsMovedLeavesItOne() async throws {
         let bench = try await Bench.withFiles(150)
         bench.deleteFiles(0..<10)
@@ -211,7 +211,7 @@ import Testing
         #expect(bench.store.calls(of: .modifyItem).isEmpty && bench.store.calls(of: .createItem).isEmpty)
     }
 
-    /// It may have held the deletions, and nobody knows what the domain had then.
+    /// It may have held the deletions, and the former size of the domain is unknown.
     @Test func aWindowThatCannotBeReadHolds() async throws {
         let bench = try await Bench.withFiles(300)
         bench.deleteFiles(0..<40)

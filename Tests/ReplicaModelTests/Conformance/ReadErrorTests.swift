@@ -6,7 +6,7 @@ import Threads
 
 @testable import ReplicaModel
 
-/// MODEL.md#errors: what a program is told that reads what is not here.
+/// MODEL.md#errors: the errors of programs that read content that is not local.
 @Suite struct ReadErrorTests {
     static let told: [(RemoteStoreError, Int32)] = [
         (.notAuthenticated, EACCES), (.serverUnreachable, EHOSTUNREACH), (.insufficientQuota, EDQUOT),
@@ -22,7 +22,7 @@ import Threads
         bench.store.fail(.fetchContents, with: error)
         let number = try bench.number("x")
         await #expect(throws: Errno(rawValue: errno)) { try await bench.engine.hydrate(number, range: nil) }
-        // Nothing was taken for content, and the next reader asks again.
+        // Nothing counts as content, and the next reader requests it again.
         #expect(try await bench.report("x").materialization == .dataless)
         try await bench.settle()
         #expect(try await bench.read("x") == "theirs")
@@ -70,7 +70,7 @@ import Threads
         bench.store.delete("x")
         let number = try bench.number("x")
         await #expect(throws: Errno.noSuchFileOrDirectory) { try await bench.engine.hydrate(number, range: nil) }
-        // The store's feed is asked whether it was written anew under its name, or is gone.
+        // The store's feed shows whether it was rewritten under its name, or is gone.
         await bench.engine.receive()
         #expect(try bench.tree().isEmpty)
     }
@@ -82,7 +82,7 @@ import Threads
         bench.store.write("newer", to: "x")
         let number = try bench.number("x")
         await #expect(throws: Errno(rawValue: ESTALE)) { try await bench.engine.hydrate(number, range: nil) }
-        // The store was asked what it has now: no signal is needed.
+        // The current state was requested from the store: no signal is needed.
         await bench.engine.applyIncoming()
         #expect(try await bench.read("x") == "newer")
     }

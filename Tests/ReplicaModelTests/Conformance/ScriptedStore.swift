@@ -3,9 +3,9 @@ import ReplicaTestSupport
 @testable import ReplicaModel
 @testable import Threads
 
-/// A store whose next answers a test writes; everything else the store behind it answers.
+/// A store whose next answers are written by a test; all other calls are answered by the store behind it.
 final class ScriptedStore: StoreWrapper {
-    /// A create as the engine asked for it.
+    /// A create requested by the engine.
     struct Create: Sendable {
         let memory: MemoryStore
         var template: ItemTemplate
@@ -13,13 +13,13 @@ final class ScriptedStore: StoreWrapper {
         var contents: ItemContents?
         var options: CreateOptions
 
-        /// Has the store behind do it.
+        /// Lets the store behind carry it out.
         func execute() async throws(RemoteStoreError) -> StoreResult {
             try await memory.createItem(basedOn: template, fields: fields, contents: contents, options: options)
         }
     }
 
-    /// A modify as the engine asked for it.
+    /// A modify requested by the engine.
     struct Modify: Sendable {
         let memory: MemoryStore
         var template: ItemTemplate
@@ -27,7 +27,7 @@ final class ScriptedStore: StoreWrapper {
         var fields: ItemFields
         var contents: ItemContents?
 
-        /// Has the store behind do it.
+        /// Lets the store behind carry it out.
         func execute() async throws(RemoteStoreError) -> StoreResult {
             try await memory.modifyItem(template, base: base, changedFields: fields, contents: contents)
         }
@@ -81,7 +81,7 @@ final class ScriptedStore: StoreWrapper {
 }
 
 extension MemoryStore {
-    /// Lets the next calls of `method` fail: the store hears of them and does nothing.
+    /// Makes the next calls of `method` fail: the store receives them and does nothing.
     func fail(_ method: StoreMethod, with error: RemoteStoreError, times: Int = 1) {
         let left = Locked(times)
         setHooks(before: { (call) async throws(RemoteStoreError) in
@@ -94,7 +94,7 @@ extension MemoryStore {
         })
     }
 
-    /// Holds the calls of `method` back, before they are done, until the barrier is lifted.
+    /// Holds back the calls of `method`, before they are executed, until the barrier is lifted.
     func hold(_ method: StoreMethod, at barrier: Barrier) {
         setHooks(before: { (call) async throws(RemoteStoreError) in
             if call.method == method { try await barrier.pass() }
@@ -110,7 +110,7 @@ extension ContentSink {
     }
 }
 
-/// Stops whoever comes until it is lifted.
+/// Suspends all callers until it is lifted.
 final class Barrier: Sendable {
     private let isLifted = Locked(false)
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// MODEL.md#errors: what each error of a store's change does, what is said of it and what a person does.
+/// MODEL.md#errors: the effect of each error of a change, how it is reported, and how the user resolves it.
 @Suite struct StoreErrorTests {
     @Test(arguments: [
         (RemoteStoreError.notAuthenticated, "the store requires a login"),
@@ -19,7 +19,7 @@ import Testing
         try bench.write("one", to: "x")
         try bench.write("two", to: "y")
         try await bench.send()
-        // One call found it out for all.
+        // One call detected it for all.
         #expect(bench.store.calls(of: .createItem).count == 1)
         let said = try #require(try await bench.report("x").error)
         #expect(said.code == error.code)
@@ -29,14 +29,14 @@ import Testing
         #expect(domain.state == .offline)
         #expect(domain.reason == reason)
         #expect(domain.pending == 2)
-        // Local work goes on, and nothing is asked again before its time.
+        // Local work continues, and nothing is retried early.
         #expect(try bench.tree() == ["x": "one", "y": "two"])
         try await bench.send(after: 0.1)
         #expect(bench.store.calls(of: .createItem).count == 1)
         try await bench.send(after: 400)
         #expect(bench.store.calls(of: .createItem).count == 2)
         #expect(try await bench.report("x").error?.code == error.code)
-        // A person says that the cause is gone: no waiting for the next time.
+        // The user reports that the cause is gone: no waiting for the next retry.
         bench.store.setHooks()
         try bench.domain.resolved(error.code)
         try await bench.send()
@@ -92,7 +92,7 @@ import Testing
         #expect(said.code == error.code)
         #expect(said.message == error.message)
         #expect(said.retryAt == nil)
-        // Others go on.
+        // The others continue.
         #expect(bench.store.entries.keys.sorted() == ["y"])
         #expect(try bench.domain.report().errors == 1)
         try await bench.send(after: 100_000)
@@ -163,7 +163,7 @@ import Testing
         try bench.makeFolder("d")
         try bench.write("two", to: "d/y")
         try await bench.settle()
-        // What is in an excluded folder is with it.
+        // The contents of an excluded folder are excluded too.
         #expect(bench.store.entries.isEmpty)
         #expect(try bench.domain.report().pending == 0)
         try bench.domain.resolved("excludedFromSync")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// What follows from what a store says of itself.
+/// The effects of a store's declared properties.
 @Suite struct StorePropertyTests {
     @Test func aSymlinkThatTheStoreCannotKeepStaysHere() async throws {
         let store = MemoryStore()
@@ -35,7 +35,7 @@ import Testing
         #expect(error.message == "the store accepts names of at most 100 bytes")
     }
 
-    /// A create whose answer is lost is made again in a store that cannot say what a template made: it is no second item.
+    /// A create whose answer is lost is repeated in a store that can't look up templates: it creates no second item.
     @Test func whatWasMadeBeforeIsTakenWhereItIsNotRecognized() async throws {
         let store = MemoryStore()
         store.properties.recognizesCreates = false
@@ -53,7 +53,7 @@ import Testing
         #expect(try bench.tree() == ["x": "one"])
     }
 
-    /// A store that was away may say another thing of itself once it is there.
+    /// A store that was unreachable may have other properties when it is reached.
     @Test func whatItSaysOnceItIsReachedCounts() async throws {
         let store = MemoryStore()
         let bench = try Bench(store: store)
@@ -68,7 +68,7 @@ import Testing
             bench.replica.withTree { $0.storeNames.conflicts.free(besides: long) { _ in false } }.bytes.count == 100)
     }
 
-    /// The name that gives way is one that the store can tell from all others at once.
+    /// The new name of a renamed item immediately differs from all others in the store.
     @Test func aNameThatGivesWayIsAnotherInAnyCase() async throws {
         let store = MemoryStore()
         store.properties.isCaseSensitive = false

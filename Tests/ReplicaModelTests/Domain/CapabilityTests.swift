@@ -6,9 +6,9 @@ import Testing
 
 @testable import ReplicaModel
 
-/// What the store does not allow, held against programs.
+/// The store's capabilities, enforced for programs.
 @Suite struct CapabilityTests {
-    /// A file, a folder with a file, and where else things can go.
+    /// A file, a folder with a file, and another folder.
     private func bench(without missing: Capabilities, of path: String, enforcing: Bool = true) async throws -> Bench {
         let store = MemoryStore()
         store.keepsTrash = true
@@ -22,7 +22,7 @@ import Testing
         return bench
     }
 
-    /// One thing that a program does.
+    /// One call of a program.
     struct Deed: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let missing: Capabilities
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// Without enforcement all of it is done, and the store hears of it.
+    /// Without enforcement all calls succeed and are sent to the store.
     @Test(arguments: deeds) func withoutEnforcementNothingIsRefused(deed: Deed) async throws {
         let bench = try await bench(without: deed.missing, of: deed.path, enforcing: false)
         try deed.act(bench)

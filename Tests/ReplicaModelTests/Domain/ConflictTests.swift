@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// Conflicts are listed and settled (MODEL.md#conflicts).
+/// Conflicts are listed and resolved (MODEL.md#conflicts).
 @Suite struct ConflictTests {
     /// A file that both sides changed.
     private func withConflict(_ body: (DomainBench, Conflict) async throws -> Void) async throws {

@@ -44,7 +44,7 @@ import Threads
             #expect(bench.domain.disconnectedReason == nil)
             try await bench.settle()
             #expect(bench.store.text(at: "f") == "text")
-            // The last one said is what counts.
+            // The last call wins.
             try bench.domain.disconnect(reason: "on a train")
             try bench.domain.disconnect(reason: "an update", isTemporary: true)
             try await bench.restart()
@@ -75,7 +75,7 @@ import Threads
                 try await (name == FileName("slow") ? gate : others).pass()
             })
             try await bench.write("of slow", to: "slow")
-            // Those that are begun together are made one after the other.
+            // Calls that are started together are made one after the other.
             try await bench.until("it is under way") { !bench.store.calls(of: .createItem).isEmpty }
             for name in ["a", "b"] { try await bench.write("of \(name)", to: name) }
             let domain = bench.domain
@@ -88,7 +88,7 @@ import Threads
             #expect(all.counts.items == 0 && all.counts.bytesTotal == 15 && !all.counts.isCounting)
             others.open()
             try await bench.until("all but one is sent") { all.counts.items == 2 }
-            // The store has taken the bytes of the one that is under way.
+            // The store has accepted the bytes of the call in flight.
             #expect(all.counts == Work.Counts(items: 2, itemsTotal: 3, bytes: 15, bytesTotal: 15, isCounting: false))
             #expect(one.counts == Work.Counts(items: 0, itemsTotal: 1, bytes: 7, bytesTotal: 7, isCounting: false))
             gate.open()

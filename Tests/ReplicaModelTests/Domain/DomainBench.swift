@@ -8,7 +8,7 @@ import Testing
 @testable import ReplicaModel
 @testable import Threads
 
-/// A domain that runs over a memory store, in a folder of its own.
+/// A running domain over a memory store, in a temporary folder.
 final class DomainBench: Sendable {
     private let own: BenchFolder
     var folder: FilePath { own.path }
@@ -20,7 +20,7 @@ final class DomainBench: Sendable {
     var domain: Domain { current.withLock { $0 } }
     var replica: Replica { domain.replica }
 
-    /// Runs `body` with a domain that was started, and takes everything away after it.
+    /// Runs `body` with a started domain, and removes everything afterwards.
     static func run(
         store: MemoryStore = MemoryStore(), options: DomainOptions = DomainOptions(),
         importing: ((String) throws -> Void)? = nil, _ body: (DomainBench) async throws -> Void
@@ -48,11 +48,11 @@ final class DomainBench: Sendable {
 
     static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Stops in good order and starts again.
+    /// Stops cleanly and starts again.
     func restart() async throws {
         try await domain.stop()
         let next = try Domain.open(folders, store: store, options: options, log: Self.quiet)
-        // What the old one lets go of takes locks of its own.
+        // Objects that the old domain releases take locks themselves.
         _ = current.withLock { domain in
             defer { domain = next }
             return domain
@@ -74,7 +74,7 @@ final class DomainBench: Sendable {
         var state: String
     }
 
-    /// What may explain why something did not happen.
+    /// Details that may explain a timeout.
     private var state: String {
         let pending = replica.withTree { tree in
             tree.pending.values.map {
@@ -85,19 +85,19 @@ final class DomainBench: Sendable {
         return "pending \(pending), engine \(domain.engine.state.withLock { "\($0)" })"
     }
 
-    /// Waits until both sides are in step.
+    /// Waits until both sides are in sync.
     func settle() async throws {
         domain.engine.askNow()
         try await until("both sides in step") { domain.engine.isQuiet() }
     }
 
-    // MARK: What a person does, by path
+    // MARK: A user's actions, by path
 
     static let caller = Caller(user: geteuid(), group: getegid())
 
     static func names(_ path: String) -> [FileName] { path.split(separator: "/").map { FileName(String($0)) } }
 
-    /// Runs `body` with the folder above a path and the last name.
+    /// Runs `body` with the parent folder of a path and its last name.
     private func inFolder<Value>(of path: String, _ body: (ItemNumber, FileName) throws -> Value) async throws -> Value
     {
         let names = Self.names(path)
@@ -159,7 +159,7 @@ final class DomainBench: Sendable {
         }
     }
 
-    /// The content, fetched when it is not here.
+    /// The content, fetched if it is not local.
     func read(_ path: String) async throws -> String {
         try await withItem(path) { number in
             try await domain.hydrate(number, range: nil)
@@ -167,11 +167,11 @@ final class DomainBench: Sendable {
         }
     }
 
-    // MARK: What is known
+    // MARK: Inspection
 
     func item(_ path: String) async throws -> ItemReport { try await domain.item(at: Self.names(path)) }
 
-    /// Whether there is an entry at the path, as far as is known here.
+    /// Whether the replica has an entry at the path.
     func exists(_ path: String) -> Bool {
         do {
             domain.release(try replica.hold(Self.names(path)))
@@ -184,7 +184,7 @@ final class DomainBench: Sendable {
     /// The file in the backing tree.
     func backing(_ path: String) -> String { folders.tree.string + "/" + path }
 
-    /// What stat(2) says of the file in the backing tree.
+    /// The status of the file in the backing tree.
     func status(_ path: String) throws -> stat {
         var status = stat()
         guard lstat(backing(path), &status) == 0 else { throw Errno(rawValue: errno) }

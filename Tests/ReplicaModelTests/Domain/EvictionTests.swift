@@ -35,7 +35,7 @@ import Testing
             let found = try await bench.read("f")
             #expect(found == text)
             #expect(bench.store.calls(of: .fetchContents).count == 1)
-            // Evicting what is not here is a success that does nothing.
+            // Evicting an item that is not local succeeds without effect.
             _ = try await evict("f", bench)
             #expect(try await evict("f", bench) == Eviction())
         }
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// The kernel takes them away when the bytes go.
+    /// The kernel removes them with the bytes.
     @Test(.enabled(if: geteuid() == 0)) func aFileWithCapabilitiesStays() async throws {
         try await DomainBench.run { bench in
             try await bench.write("text", to: "f")
@@ -181,7 +181,7 @@ import Testing
         try await DomainBench.run(store: store, options: options) { bench in
             try await bench.settle()
             try await bench.domain.pin(DomainBench.names("f0"))
-            // What is pinned is fetched behind, and takes its part of the room.
+            // Pinned files are fetched in the background, and take their share of the space.
             try await bench.until("the pinned file") { try await bench.item("f0").materialization == .whole }
             for number in 1..<10 { _ = try await bench.read("f\(number)") }
             // The upkeep's own trimming; another one beside it would count the same bytes twice.

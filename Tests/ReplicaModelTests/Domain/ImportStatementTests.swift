@@ -43,7 +43,7 @@ import Threads
     }
 
     @Test func statement4_aPlainDirectoryIsEnough() async throws {
-        // Made by nobody but the filesystem: no attributes, no identifiers.
+        // A plain directory: no attributes, no identifiers.
         try await DomainBench.run(importing: Self.make) { bench in
             try await bench.settle()
             #expect(bench.store.entries.keys.sorted() == ["a", "d", "d/b", "d/e", "d/e/c"])
@@ -63,7 +63,7 @@ import Threads
             try await bench.settle()
             #expect(bench.store.text(at: "a") == "alpha")
             #expect(write(file, " and more", 9) == 9)
-            // Noticed when somebody next looks at the file.
+            // Detected at the next access to the file.
             try await bench.withItem("a") { number in _ = try bench.replica.attributes(of: number) }
             try await bench.settle()
             #expect(bench.store.text(at: "a") == "alpha and more")
@@ -72,7 +72,7 @@ import Threads
 
     @Test func statement11_whatCannotBeMovedIsRefusedAndUntouched() throws {
         try withSource { source, folders in
-            // A mount point, or its stand-in, the root: no rename can take it.
+            // A mount point, or the root in its place, which can't be renamed.
             #expect(throws: Errno.resourceBusy) { try folders.importDomain(from: FilePath("/proc")) }
             let elsewhere = StateFolders(root: FilePath("/dev/shm/replica-import-\(getpid())"))
             defer { try? FileManager.default.removeItem(atPath: elsewhere.root.string) }  // It is in memory only.
@@ -165,7 +165,7 @@ import Threads
             if call.method == .createItem { try await gate.pass() }
         })
         try await DomainBench.run(store: store, importing: Self.make) { bench in
-            // Everything can be read though no create was answered.
+            // Everything can be read although no create was answered.
             for (path, text) in Self.files { try await expect(path, text, bench) }
             #expect(store.entries.isEmpty)
             gate.open()
@@ -195,7 +195,7 @@ import Threads
             let calls = bench.store.calls(of: .createItem)
             #expect(calls.count == 5)
             #expect(calls.allSatisfy { $0.options == CreateOptions.mayAlreadyExist.rawValue })
-            // Statement 68: what is made later does not.
+            // Statement 68: items created later do not.
             try await bench.write("new", to: "new")
             try await bench.settle()
             #expect(bench.store.calls(of: .createItem).last?.options == 0)
@@ -228,7 +228,7 @@ import Threads
         }
     }
 
-    /// Newer content of a file that is here is all there before it takes the place of the older.
+    /// Newer content of a local file is complete before it replaces the old content.
     @Test func statement21_whatIsFetchedWaitsInTheTemporaryDirectory() async throws {
         let bench = try Bench()
         bench.store.write("old", to: "x")
@@ -239,7 +239,7 @@ import Threads
         let shown = Locked("")
         bench.store.setHooks(after: { call throws(RemoteStoreError) in
             guard call.method == .fetchContents else { return }
-            // What cannot be read is missing below.
+            // An unreadable entry is missing below.
             for name in (try? FileManager.default.contentsOfDirectory(atPath: staging.string)) ?? [] {
                 let path = staging.appending(name).string
                 var status = stat()

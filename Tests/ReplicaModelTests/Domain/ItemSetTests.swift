@@ -44,7 +44,7 @@ import Threads
                 second.left == [
                     .init(number: item.number, identifier: item.identifier, path: DomainBench.names("d/one"))
                 ])
-            // Who asks from further back learns the same.
+            // An older anchor returns the same changes.
             let all = try changes(bench, .materialized, since: start)
             #expect(all.entered == ["d", "d/two"] && all.left == second.left)
             #expect(all.anchor == second.anchor)
@@ -101,7 +101,7 @@ import Threads
         }
     }
 
-    /// An anchor of another domain, or of the other set, is taken for none of this one's.
+    /// An anchor of another domain, or of the other set, is rejected.
     @Test func anotherHistorysAnchorHasExpired() async throws {
         try await DomainBench.run { other in
             try await DomainBench.run { bench in
@@ -144,7 +144,7 @@ import Threads
         }
     }
 
-    /// A domain of a version that had no such history.
+    /// A domain of an older version without such a history.
     @Test func anOlderDatabaseIsBroughtUp() async throws {
         try await DomainBench.run { bench in
             try await bench.write("one", to: "x")

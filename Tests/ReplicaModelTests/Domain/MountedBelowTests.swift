@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// No removal goes into what is mounted, of whichever filesystem it is.
+/// No removal enters a mount, of any filesystem.
 @Suite(.enabled(if: geteuid() == 0)) struct MountedBelowTests {
     private static func run(_ words: String...) throws -> Bool {
         let process = Process()

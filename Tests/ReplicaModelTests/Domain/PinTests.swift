@@ -53,7 +53,7 @@ import Testing
         try await DomainBench.run(store: store) { bench in
             try await bench.settle()
             try await bench.domain.download(DomainBench.names("d"), waits: true)
-            // Nothing is brought before there is something that is not to be.
+            // Nothing is fetched before an exception exists.
             try bench.domain.disconnect(reason: "test")
             try await bench.domain.pin(DomainBench.names("d"))
             try await bench.domain.unpin(DomainBench.names("d/not"))
@@ -82,12 +82,12 @@ import Testing
             try await untilHere("d", bench)
             store.write("new", to: "d/new")
             try await untilHere("d/new", bench)
-            // A remote change of what is pinned is fetched too.
+            // A remote change of a pinned item is fetched too.
             store.write("newer", to: "d/new")
             try await bench.until("the newer content is here") {
                 try String(contentsOfFile: bench.backing("d/new"), encoding: .utf8) == "newer"
             }
-            // What a person moves there, whole folders as well.
+            // Items that the user moves there, including folders.
             #expect(try await bench.item("x/moved").materialization == .dataless)
             try await bench.rename("x", to: "d/x")
             try await untilHere("d/x/moved", bench)

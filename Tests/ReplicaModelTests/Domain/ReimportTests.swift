@@ -20,7 +20,7 @@ import Threads
         try await bench.settle()
     }
 
-    /// A domain in step, its first import over.
+    /// A domain in sync, after its first import.
     private func withTree(_ body: (DomainBench) async throws -> Void) async throws {
         try await DomainBench.run { bench in
             try await bench.makeFolder("d")
@@ -156,7 +156,7 @@ import Threads
             bench.store.setHooks(before: { call throws(RemoteStoreError) in
                 if call.method == .createItem { try await gate.pass() }
             })
-            // Returns though no create can be answered.
+            // Returns although no create can be answered.
             try await bench.domain.reimport(below: DomainBench.names("d"))
             #expect(finished(bench) == 0)
             gate.open()
@@ -171,7 +171,7 @@ import Threads
             #expect(calls.first?.template?.filename.description == "d")
             var made: Set<String> = [""]
             for call in calls {
-                // Parents before children: the parent's identifier is one that the store has answered by then.
+                // Parents before children: the store has already returned the parent's identifier.
                 let name = call.template?.filename.description ?? ""
                 #expect(
                     ["d": true, "one": made.contains("d"), "e": made.contains("d"), "two": made.contains("e")][name]!)
@@ -211,13 +211,13 @@ import Threads
             try await bench.settle()
             #expect(finished(bench) == 1)
             #expect(store.text(at: "d/b") == "b")
-            // A reimport after the end has an end of its own.
+            // A later reimport ends separately.
             try await reimport("", bench)
             #expect(finished(bench) == 2)
         }
     }
 
-    /// The end is told neither while items are gathered, nor while calls are under way, nor before the tree is compared.
+    /// The end is not reported while items are collected, while calls are in flight, or before the tree is compared.
     @Test func statement32_theEndWaitsForAllThatIsLeft() async throws {
         let bench = try Bench()
         try bench.write("one", to: "x")
@@ -246,7 +246,7 @@ import Threads
         #expect(ends() == before + 1)
     }
 
-    /// What the store has of it is its base, not another item that has its name.
+    /// The store's item is its base, not another item with the same name.
     @Test func anEditThatIsNotSentYetIsSentAsOne() async throws {
         try await withTree { bench in
             let identifier = try await bench.item("d/one").identifier

@@ -8,7 +8,7 @@ import Testing
 
 /// Removing a domain (statements 22 and 37).
 @Suite struct RemovalTests {
-    /// A domain with files that are in step, dirty, dataless and local only.
+    /// A domain with files that are in sync, dirty, dataless and local only.
     private func withTree(_ body: (DomainBench) async throws -> Void) async throws {
         let store = MemoryStore()
         store.write("cold", to: "d/cold")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// What is said when the database of a domain can't be used.
+/// The messages if the database of a domain can't be used.
 @Suite struct StateFailureTests {
     @Test(
         arguments: [

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ReplicaModel
 
-/// `.Trash-UID` at the root over a store that keeps a trash (docs/decisions/trash.md).
+/// `.Trash-UID` at the root over a store with a trash (docs/decisions/trash.md).
 @Suite struct TrashTests {
-    /// A bench whose store keeps a trash, with `d/x` in step and the folders that a file manager makes.
+    /// A bench whose store has a trash, with `d/x` in sync and the folders that a file manager creates.
     private func bench() async throws -> Bench {
         let store = MemoryStore()
         store.keepsTrash = true
@@ -19,7 +19,7 @@ import Testing
         return bench
     }
 
-    /// What a file manager does: first where it was, then the move.
+    /// Like a file manager: first the trashinfo, then the move.
     private func trash(_ path: String, as name: String, _ bench: Bench, user: String = "1000") throws {
         try bench.write("[Trash Info]\nPath=\(path)\n", to: ".Trash-\(user)/info/\(name).trashinfo")
         try bench.rename(path, to: ".Trash-\(user)/files/\(name)")
@@ -60,7 +60,7 @@ import Testing
         try trash("d", as: "d", bench)
         try await bench.settle()
         #expect(bench.store.entries.isEmpty)
-        // As GVfs does it: out of sight first.
+        // Like GVfs: first moved to a hidden folder.
         try bench.makeFolder(".Trash-1000/expunged")
         try bench.rename(".Trash-1000/files/d", to: ".Trash-1000/expunged/7")
         try await bench.settle()
@@ -72,7 +72,7 @@ import Testing
         #expect(bench.store.calls(of: .fetchContents).isEmpty)
     }
 
-    /// `.Trash`, which an administrator made for all users.
+    /// `.Trash`, created by an administrator for all users.
     @Test func aSharedTrashIsOneToo() async throws {
         let bench = try await bench()
         for folder in [".Trash", ".Trash/1000", ".Trash/1000/info", ".Trash/1000/files"] {
@@ -109,7 +109,7 @@ import Testing
         #expect(try await bench.read("x") == "one")
     }
 
-    /// The store's trash is one; where a name is taken there, the trashinfo takes the other name too.
+    /// The store has one trash; if a name is taken there, the trashinfo gets the new name too.
     @Test func twoUsersTrashFilesOfOneName() async throws {
         let bench = try await bench()
         try bench.write("two", to: "x")
@@ -193,7 +193,7 @@ import Testing
         ] {
             #expect(throws: ReplicaError.errno(.improperLink)) { try bench.rename(from, to: into) }
         }
-        // A folder that the store has under such a name is none of ours.
+        // A folder with such a name in the store is not ours.
         bench.store.write("theirs", to: ".Trash-1000/files/y")
         try await bench.settle()
         #expect(try bench.tree()[".Trash-1000/files/y"] == nil)

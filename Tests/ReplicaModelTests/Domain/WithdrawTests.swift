@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// What the store has and will not have any more: it comes here first, then it goes there (MODEL.md#errors,
+/// Items that the store has and now excludes: they are first fetched, then deleted there (MODEL.md#errors,
 /// excludedFromSync).
 @Suite struct WithdrawTests {
     @Test func anExcludedModifyLeavesTheFileHereAlone() async throws {
@@ -20,7 +20,7 @@ import Testing
         try bench.restart()
         try await bench.settle()
         #expect(bench.store.calls(of: .createItem).count == 1)
-        // An edit has the store asked again.
+        // After an edit the store is asked again.
         _ = try await bench.find("x")
         try bench.setXattr("user.xdg.tags", "red", of: "x")
         try await bench.settle()
@@ -83,7 +83,7 @@ import Testing
         bench.store.fail(.createItem, with: .excludedFromSync)
         try bench.makeFolder("private")
         try await bench.settle()
-        // Some of it goes, some goes elsewhere, and the rest goes with its folder.
+        // Some of it is deleted, some is moved, and the rest is deleted with its folder.
         try bench.remove("d/z")
         try bench.rename("d/y", to: "y")
         try bench.rename("d", to: "private/d")
@@ -97,7 +97,7 @@ import Testing
         #expect(try bench.domain.report().pending == 0)
     }
 
-    /// What left the folder here is still in it in the store: the folder is deleted after it.
+    /// An item that left the folder here is still in it in the store: the folder is deleted afterwards.
     @Test func aFolderIsDeletedAfterWhatIsStillInIt() async throws {
         let bench = try Bench()
         try bench.makeFolder("d")
@@ -119,7 +119,7 @@ import Testing
         #expect(try bench.tree() == ["private/": nil, "private/d/": nil, "private/d/x": "x", "y": "y"])
     }
 
-    /// A deletion never takes another client's edit with it: that becomes an item beside ours.
+    /// A deletion never removes another client's edit: that becomes a separate item.
     @Test func anotherClientsEditMeanwhileIsKept() async throws {
         let bench = try Bench()
         try bench.write("ours", to: "x")

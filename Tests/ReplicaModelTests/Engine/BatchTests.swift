@@ -5,9 +5,9 @@ import Threads
 
 @testable import ReplicaModel
 
-/// How much is begun together, and what becomes of a snapshot that is not sent.
+/// The size of batches, and the release of snapshots that are not sent.
 @Suite struct BatchTests {
-    /// Each call that is begun holds its content open; large ones are begun one by one.
+    /// Each started call keeps its content open; large ones are started one by one.
     @Test(arguments: [(size: 5 << 20, begun: 1), (3 << 20, 2), (1 << 20, 4), (1, 16)])
     func asMuchIsBegunTogetherAsFourMebibytes(_ size: Int, _ begun: Int) async throws {
         let bench = try Bench()
@@ -30,7 +30,7 @@ import Threads
         #expect(most.withLock { $0 } == begun)
     }
 
-    /// Edited while it is copied it is sent later; the copy's file is used again.
+    /// A file that is edited during the copy is sent later; the copy's file is reused.
     @Test func whatIsEditedWhileItIsCopiedLeavesNothingOpen() async throws {
         let edit = Locked<(@Sendable () -> Void)?>(nil)
         let bench = try Bench(reading: { file, buffer, offset in

@@ -7,15 +7,15 @@ import SystemPackage
 @testable import ReplicaModel
 @testable import Threads
 
-/// A replica with its engine over a memory store, driven step by step on a clock of its own.
+/// A replica with its engine over a memory store, driven step by step with a manual clock.
 final class Bench {
     private let folder: BenchFolder
     var folders: StateFolders { folder.state }
     let store: MemoryStore
-    /// What the engine calls: ``store``, or something before it.
+    /// The store that the engine calls: ``store``, or a wrapper of it.
     let remote: any RemoteStore
     let clock = Locked(1_000_000.0, rank: .innermost)
-    /// What the wall clock tells beside ``clock``: somebody sets it.
+    /// The wall clock's difference from ``clock``, as if it was set.
     let clockSet: Locked<Double>
     private(set) var replica: Replica
     private(set) var engine: SyncEngine
@@ -60,13 +60,13 @@ final class Bench {
         return (replica, engine)
     }
 
-    /// Ends the replica without a word, as a crash does, and opens it anew.
+    /// Ends the replica without a clean stop, like a crash, and opens it again.
     func crash(scanning: Bool = true) throws {
         (replica, engine) = try Self.open(folders, remote, options, clock, clockSet, wakeSignal, reading)
         if scanning { try replica.scan() }
     }
 
-    /// Has the tree be another than the database is of.
+    /// Makes the tree differ from the one that the database describes.
     func exchangeTree() throws {
         let root = replica.withTree { $0.root.descriptor }
         try BackingPath(folder: root, name: FileName(".")).setXattr(OwnXattr.epoch, to: Array("77".utf8))
@@ -78,7 +78,7 @@ final class Bench {
         try crash()
     }
 
-    /// Stops in good order and starts again.
+    /// Stops cleanly and starts again.
     func restart() throws {
         try replica.close()
         (replica, engine) = try Self.open(folders, remote, options, clock, clockSet, wakeSignal, reading)
@@ -87,7 +87,7 @@ final class Bench {
 
     func pass(_ seconds: Double) { clock.withLock { $0 += seconds } }
 
-    /// Exchanges changes until both sides have nothing more to say.
+    /// Exchanges changes until both sides have no more.
     func settle() async throws {
         engine.askNow()
         for _ in 0..<40 {
@@ -158,7 +158,7 @@ final class Bench {
         try replica.remove(name, in: parent, isFolder: isFolder)
     }
 
-    /// The content, fetched when it is not here.
+    /// The content, fetched if it is not local.
     func read(_ path: String) async throws -> String {
         let number = try await find(path)
         try await engine.hydrate(number, range: nil)

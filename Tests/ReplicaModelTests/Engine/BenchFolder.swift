@@ -4,7 +4,7 @@ import SystemPackage
 
 @testable import ReplicaModel
 
-/// A folder of a test's own, with a place for the state of a domain; gone with the last who holds it.
+/// A temporary folder with a domain's state; removed with its last reference.
 final class BenchFolder: Sendable {
     let path: FilePath
     let state: StateFolders
@@ -16,8 +16,8 @@ final class BenchFolder: Sendable {
         state = StateFolders(root: path.appending("state"))
     }
 
-    /// Makes the domain's state.
-    /// - Parameter importing: Fills the folder that is imported; nothing is in it without that.
+    /// Creates the domain's state.
+    /// - Parameter importing: Fills the imported folder; by default it is empty.
     func makeDomain(importing: ((String) throws -> Void)?) throws {
         let source = path.appending("source")
         try FileManager.default.createDirectory(atPath: source.string, withIntermediateDirectories: true)
@@ -26,12 +26,12 @@ final class BenchFolder: Sendable {
     }
 
     deinit {
-        try? FileManager.default.removeItem(atPath: path.string)  // What can't be removed is in /var/tmp.
+        try? FileManager.default.removeItem(atPath: path.string)  // Anything that can't be removed is in /var/tmp.
     }
 }
 
 extension Replica {
-    /// What a file has that is here: the first 64 KiB of it, as text.
+    /// The first 64 KiB of a local file, as text.
     func text(of number: ItemNumber) throws -> String {
         let file = try open(number, flags: O_RDONLY)
         defer {

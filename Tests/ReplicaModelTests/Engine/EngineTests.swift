@@ -53,7 +53,7 @@ import Testing
         #expect(texts.sorted() == ["ours", "theirs"])
     }
 
-    /// The store's word of an item that was moved out of a folder, which was removed then, is about the item alone.
+    /// A report of an item that was moved out of a folder that was then removed only concerns the item.
     @Test func whatWasMovedOutOfARemovedFolderStaysTheItem() async throws {
         let bench = try Bench()
         try bench.makeFolder("d")
@@ -108,7 +108,7 @@ import Testing
     }
 }
 
-/// Cutting a file whose content is not here.
+/// Truncating a dataless file.
 @Suite struct CutTests {
     private func cut(_ bench: Bench, _ path: String, to size: Int64) async throws {
         var change = AttributeChange()

@@ -4,11 +4,11 @@ import Testing
 
 @testable import ReplicaModel
 
-/// Both sides wrote one file: whether that is a conflict is a matter of the bytes.
+/// Both sides wrote one file: the bytes decide whether that is a conflict.
 @Suite struct EqualContentTests {
     private static let long = String(repeating: "x", count: 300_000)
 
-    /// A file that was in step, and was written on both sides; the store's state is taken in.
+    /// A file that was in sync and was written on both sides; the store's state is received.
     private func written(here: String, there: String) async throws -> Bench {
         let bench = try Bench()
         bench.store.write("old", to: "f")
@@ -29,7 +29,7 @@ import Testing
         try await bench.settle()
         #expect(try bench.tree() == ["f": text])
         #expect(bench.store.entries.keys.sorted() == ["f"])
-        // The file stays, and the content goes neither way again.
+        // The file stays, and the content is not transferred again.
         #expect(try bench.status("f").st_ino == file)
         #expect(bench.store.calls(of: .fetchContents).count == 1)
         #expect(bench.store.calls.allSatisfy { !$0.hasContents })
@@ -47,7 +47,7 @@ import Testing
         #expect(Set(bench.store.entries.keys.map { bench.store.text(at: $0) }) == [here, there])
     }
 
-    /// Written on, while it is compared, it is an edit that is not in the store.
+    /// If it is written during the comparison, that is an edit that the store lacks.
     @Test func whatIsWrittenMeanwhileIsNotLost() async throws {
         let bench = try await written(here: "new", there: "new")
         let replica = bench.replica

@@ -2,7 +2,7 @@ import Foundation
 
 /// Trees of files for tests.
 enum FileTree {
-    /// Makes files of these contents below `root`, and the folders they need.
+    /// Creates files with these contents below `root`, and their folders.
     static func make(_ root: String, _ files: [String: String]) throws {
         for (path, text) in files {
             let full = root + "/" + path

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// Holes are not filled where bytes are copied.
+/// Copying bytes does not fill holes.
 @Suite struct HoleTests {
     private static let block: Int64 = 1 << 20
     private static let size: Int64 = 8 << 30
@@ -85,7 +85,7 @@ import Testing
         #expect(Array(found) == expected)
     }
 
-    /// Zeros take back what was there, and no room.
+    /// Zeros replace the old bytes, and take no space.
     @Test func zerosIntoStagingAreAHole() throws {
         let folder = try BenchFolder()
         let file = try source([0, 1 << 30], in: folder)

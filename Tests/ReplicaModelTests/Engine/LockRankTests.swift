@@ -8,7 +8,7 @@ import Threads
         .durable, .recording, .openFile, .fill, .tree, .storeEvents, .storeScan, .storeIndex, .leaf, .innermost,
     ]
 
-    /// Every order that is right is taken, and leaves nothing behind.
+    /// Every correct order is allowed, and leaves no state behind.
     @Test func aHigherRankMayBeTaken() {
         for (index, first) in Self.ranks.enumerated() {
             for second in Self.ranks[(index + 1)...] {
@@ -19,7 +19,7 @@ import Threads
     }
 
     #if DEBUG
-        /// Two of one rank, or a lower one: the process ends, rather than wait for ever one day.
+        /// Two of one rank, or a lower one: the process terminates, instead of deadlocking some day.
         @Test func noOtherMayBe() async {
             await #expect(processExitsWith: .failure) {
                 Locked((), rank: .leaf).withLock { _ in Locked(()).withLock { _ in } }

@@ -5,9 +5,10 @@ import Testing
 
 @testable import ReplicaModel
 
-/// The power is cut where the store is kept, and here: what the store answered and had not on its disk is lost there.
+/// A power cut of the store's disk, and here: changes that the store acknowledged but had not on its disk are lost
+/// there.
 @Suite struct LostByStoreTests {
-    /// A file, one beside it and a folder with one, all of which both disks have.
+    /// Two files and a folder with a file, all of which are on both disks.
     private func makeBench() async throws -> Bench {
         let bench = try Bench()
         try bench.makeFolder("d")
@@ -18,7 +19,7 @@ import Testing
     }
 
     /// Cuts the power of both.
-    /// - Parameter isHere: Whether this disk has what was recorded.
+    /// - Parameter isHere: Whether the recorded state is on this disk.
     private func cut(_ bench: Bench, backTo moment: MemoryStore.Moment, isHere: Bool) async throws {
         if isHere { try bench.replica.syncTree(try #require(try bench.replica.beginSync())) }
         bench.store.goBack(to: moment)
@@ -43,7 +44,7 @@ import Testing
         #expect(try bench.tree() == ["g": "other"])
     }
 
-    /// The store lost the edit as well that was sent before.
+    /// The store also lost the edit that was sent before.
     @Test func aDeletionOfWhatWasEditedIsSentAgain() async throws {
         let bench = try await makeBench()
         let moment = bench.store.moment
@@ -56,7 +57,7 @@ import Testing
         #expect(try bench.tree().keys.sorted() == ["d/", "d/x", "g"])
     }
 
-    /// What another client made of it since then is not deleted for that.
+    /// Another client's later change is not deleted because of that.
     @Test func whatWasWrittenThereSinceComesBack() async throws {
         let bench = try await makeBench()
         let moment = bench.store.moment
@@ -81,7 +82,7 @@ import Testing
         #expect(try bench.tree() == ["d/": nil, "d/x": "text", "g": "one"])
     }
 
-    /// To the state of before, or to one in between.
+    /// To the former state, or to one in between.
     @Test(arguments: [true, false], [true, false])
     func anEditIsSentAgain(_ isHere: Bool, _ isBetween: Bool) async throws {
         let bench = try await makeBench()
@@ -112,7 +113,7 @@ import Testing
         #expect(bench.store.item(at: "g")?.metadata.mode == 0o640)
     }
 
-    /// So is what came from another replica, and the store lost.
+    /// The same for a change of another replica that the store lost.
     @Test func whatCameFromTheStoreIsSentBack() async throws {
         let bench = try await makeBench()
         let moment = bench.store.moment
@@ -125,7 +126,7 @@ import Testing
         #expect(try bench.tree() == ["d/": nil, "d/x": "text", "f": "theirs", "g": "other"])
     }
 
-    /// The tree has lost the deletion too: it comes undone on both sides.
+    /// The tree has lost the deletion too: it is undone on both sides.
     @Test func whatIsInTheTreeAgainIsNotDeleted() async throws {
         let bench = try await makeBench()
         let moment = bench.store.moment
@@ -142,7 +143,7 @@ import Testing
         #expect(try bench.tree().keys.sorted() == ["d/", "d/x", "f", "g"])
     }
 
-    /// Nothing is kept of what the store's disk has.
+    /// No state is kept of changes that are on the store's disk.
     @Test func whatTheStoreHasOnItsDiskIsForgotten() async throws {
         let bench = try await makeBench()
         let identifiers = ["f", "g"].compactMap { bench.store.item(at: $0)?.identifier }
@@ -159,7 +160,7 @@ import Testing
         #expect(try count() == [0, 0])
     }
 
-    /// What was synced before it was sent is an edit, though the store's older content has more.
+    /// Content that was synced before it was sent is an edit, although the store's older content is longer.
     @Test func whatWasSyncedAndSentIsSentAgain() async throws {
         let bench = try await makeBench()
         let moment = bench.store.moment

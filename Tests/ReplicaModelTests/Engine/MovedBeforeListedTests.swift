@@ -4,7 +4,7 @@ import Threads
 
 @testable import ReplicaModel
 
-/// A first listing shows an item that is known elsewhere, and no feed tells why.
+/// A first listing contains an item that is known at another place, without a report of the move.
 @Suite struct MovedBeforeListedTests {
     private static func bench() async throws -> Bench {
         let store = MemoryStore()
@@ -36,7 +36,7 @@ import Threads
         #expect(try Set(bench.tree().keys) == ["folder/", "folder/other"])
     }
 
-    /// It moved on after the folder was read: what the listing said of it is old.
+    /// It moved again after the folder was listed: the listing is outdated.
     @Test func anOldListingMovesNothing() async throws {
         let bench = try await Self.bench()
         bench.store.move("file", to: "folder/other")

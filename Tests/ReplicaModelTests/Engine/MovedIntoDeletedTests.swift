@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// What somebody moved into a folder that the store deletes meanwhile stays the item it is.
+/// An item that was moved into a folder that the store deletes meanwhile keeps its identity.
 @Suite struct MovedIntoDeletedTests {
     @Test func aFolderAndAPlaceholderAreSentToTheFolderMadeAnew() async throws {
         let store = MemoryStore()
@@ -27,7 +27,7 @@ import Testing
         #expect(try await bench.read("d/y") == "theirs")
     }
 
-    /// A feed may tell of the folder alone.
+    /// A feed may report only the folder.
     @Test func aFolderGoesWithAllThatIsInIt() async throws {
         let store = MemoryStore()
         store.write("one", to: "d/x")

@@ -3,10 +3,10 @@ import Testing
 
 @testable import ReplicaModel
 
-/// The store moves what is changed here at the same time to a folder that was never listed here. It is followed there, and not made
-/// a second time.
+/// The store moves an item that is changed here at the same time to an unlisted folder. The item is followed there, and
+/// not created a second time.
 @Suite struct MovedOutOfSightTests {
-    /// A domain that knows `file` and `folder` with all that is in it, and of `far` only the name.
+    /// A domain that knows `file` and `folder` with its contents, and only the name of `far`.
     private static func bench() async throws -> Bench {
         let store = MemoryStore()
         store.write("text", to: "file")
@@ -51,7 +51,7 @@ import Testing
         #expect(try await bench.read("\(place)/moved/inner") == "edited")
     }
 
-    /// What moved into the folder here, and is elsewhere in the store, goes with it.
+    /// An item that moved into the folder here, but is at another place in the store, moves with it.
     @Test func aFolderThatSomethingMovedInto() async throws {
         let bench = try await Self.bench()
         try bench.rename("file", to: "folder/file")
@@ -64,7 +64,7 @@ import Testing
             ])
     }
 
-    /// A store that does not say where the folder is, is asked again after a while, not at every pass.
+    /// If the store does not answer where the folder is, it is asked again after a while, not at every pass.
     @Test func aFolderThatTheStoreDoesNotTellOf() async throws {
         let bench = try await Self.bench()
         let store = bench.store
@@ -85,7 +85,7 @@ import Testing
         #expect(store.calls(of: .createItem).isEmpty)
     }
 
-    /// That a folder went out of sight was not told, and what contained it here goes into it in the store: the store is asked.
+    /// The move of a folder was not reported, and its parent here moves into it in the store: the store is asked.
     @Test func aFolderOfWhichNothingWasTold() async throws {
         let memory = MemoryStore()
         let between = memory.makeFolder("outer/between/inner").parent
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// Without changes nothing of it stays here, and nobody's listing is asked for.
+    /// Without changes nothing of it stays here, and no listing is requested.
     @Test func whatIsInStepGoesOutOfSight() async throws {
         let bench = try await Self.bench()
         bench.store.clearCalls()

@@ -6,7 +6,7 @@ import Threads
 
 @testable import ReplicaModel
 
-/// A domain that was added, not imported: nothing is here at first, which is not the same as an empty folder.
+/// A domain that was added, not imported: it is unlisted at first, which differs from an empty folder.
 @Suite struct NewDomainTests {
     private func bench() throws -> Bench {
         let bench = try Bench(isAdded: true)
@@ -57,7 +57,7 @@ import Threads
 
     @Test func itIsListedAfterACrashBeforeThat() async throws {
         let bench = try bench()
-        // What a listing had made when the crash came.
+        // Entries that a listing had created before the crash.
         let leftover = bench.folders.tree.string + "/f"
         close(open(leftover, O_WRONLY | O_CREAT, 0o644))
         #expect(truncate(leftover, 6) == 0)
@@ -79,7 +79,7 @@ import Threads
         #expect(try bench.tree().keys.sorted() == ["d/", "f", "h"])
         try await bench.settle()
         #expect(bench.store.entries.keys.sorted() == ["d", "d/g", "f", "h"])
-        // Also with another database than the one that knew of the listing.
+        // Also with a database that does not know of the listing.
         for part in ["", "-wal", "-shm"] { unlink(bench.folders.database.string + part) }
         try bench.crash()
         try await bench.settle()

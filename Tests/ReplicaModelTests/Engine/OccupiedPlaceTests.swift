@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// The store moves an item to where something is, or where nobody has looked.
+/// The store moves an item to an occupied place, or to an unlisted folder.
 @Suite struct OccupiedPlaceTests {
     private func makeBench(_ texts: [String: String]) async throws -> Bench {
         let store = MemoryStore()
@@ -15,7 +15,7 @@ import Testing
         return bench
     }
 
-    /// What is moved into a folder that was never listed is not here any more, and nothing is put in there.
+    /// An item that is moved to an unlisted folder disappears here, and nothing is created there.
     @Test func aFolderThatWasNeverListedStaysSo() async throws {
         let bench = try await makeBench(["x": "one", "d/y": "two"])
         #expect(try await bench.read("x") == "one")
@@ -29,7 +29,7 @@ import Testing
         #expect(bench.store.entries.keys.sorted() == ["d", "d/x", "d/y"])
     }
 
-    /// What was edited here keeps its bytes: the folder is listed first.
+    /// An item that was edited here keeps its bytes: the folder is listed first.
     @Test func anEditGoesThereWithItsItem() async throws {
         let bench = try await makeBench(["x": "one", "d/y": "two"])
         let identifier = bench.store.item(at: "x")?.identifier
@@ -43,12 +43,12 @@ import Testing
         #expect(bench.store.entries.keys.sorted() == ["d", "d/x", "d/y"])
     }
 
-    /// What has the name goes elsewhere itself, as the store is about to say: it gives way to nobody.
+    /// The item with that name moves away itself, in a report that is still to come: it is not renamed.
     @Test func whoIsAboutToMoveKeepsItsName() async throws {
         let bench = try await makeBench(["a": "one", "b": "two"])
         bench.store.move("b", to: "c")
         bench.store.move("a", to: "b")
-        // The feed may tell of the second first.
+        // The feed may report the second one first.
         let asked = bench.replica.answers
         let changes = ["b", "c"].compactMap { bench.store.item(at: $0) }.map {
             Incoming(identifier: $0.identifier, item: $0, asked: asked)
@@ -63,7 +63,7 @@ import Testing
         #expect(bench.store.calls(of: .modifyItem).isEmpty)
     }
 
-    /// What the store does not know yet gives way at once.
+    /// An item that the store does not know yet is renamed immediately.
     @Test func whatIsNewHereGivesWay() async throws {
         let bench = try await makeBench(["a": "one"])
         try bench.write("ours", to: "b")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// Stores whose content version changes with the metadata too, and that need not tell us of our own changes.
+/// Stores whose content version changes with the metadata too, and that need not report our own changes.
 @Suite struct OneVersionTests {
     private func bench() throws -> Bench {
         let store = MemoryStore()
@@ -17,7 +17,7 @@ import Testing
         _ = try bench.replica.setAttributes(change, of: try bench.number(path))
     }
 
-    /// Sends without asking the store for changes, as long as there is anything to send.
+    /// Sends without requesting changes, as long as there is anything to send.
     private func send(_ bench: Bench) async throws {
         for _ in 0..<10 {
             bench.pass(400)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// A file that is touched here and, if so, written by somebody else before that.
+    /// A file that is touched here and, optionally, written by another client before.
     private func touchedFile(isForeign: Bool) async throws -> Bench {
         let bench = try bench()
         try bench.write("text", to: "f")
@@ -85,7 +85,7 @@ import Testing
     }
 }
 
-/// A folder that is made here while the store has one of its name that we were not told of.
+/// A folder that is created here while the store has an unreported one with its name.
 @Suite struct SameFolderTests {
     @Test func foldersOfOneNameAreOne() async throws {
         let bench = try Bench()

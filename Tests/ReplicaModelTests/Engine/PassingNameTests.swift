@@ -4,11 +4,11 @@ import Threads
 
 @testable import ReplicaModel
 
-/// A ring of moves is taken apart by a name that one item bears in the store for a moment. No item keeps it.
+/// A cycle of moves is resolved by a temporary name of one item in the store. No item keeps it.
 @Suite struct PassingNameTests {
     private static func isPassing(_ path: String) -> Bool { path.contains(".replica-moving") }
 
-    /// Two files of one folder that have exchanged their names, both sides in step before that.
+    /// Two files of one folder that have exchanged their names; both sides were in sync before.
     private func makeRing() async throws -> Bench {
         let bench = try Bench()
         try bench.write("one", to: "a")
@@ -18,7 +18,7 @@ import Threads
         return bench
     }
 
-    /// Lets the first call of a ring's be made, and no other.
+    /// Lets only the first call of a cycle be made.
     private func takeApart(_ bench: Bench) async throws {
         let calls = Locked(0, rank: .innermost)
         bench.store.setHooks(before: { (call) async throws(RemoteStoreError) in
@@ -48,7 +48,7 @@ import Threads
         try expectNone(bench)
     }
 
-    /// The folder waited for what was in it, and gave its place to the one that is made anew.
+    /// The folder waited for its contents, and gave its place to the new one.
     @Test func whatTheStoreKeepsComesBackUnderItsOwnName() async throws {
         let bench = try Bench()
         try bench.makeFolder("e")
@@ -84,8 +84,8 @@ import Threads
         try expectNone(bench)
     }
 
-    /// What is removed here while the store has it under a passing name is removed there; what is edited in the store comes
-    /// back under the name that it had here.
+    /// An item that is removed here while it has a passing name in the store is removed there; one that is edited in
+    /// the store comes back under its local name.
     @Test func whatIsRemovedInTheMiddleIsRemoved() async throws {
         let bench = try await makeRing()
         try await takeApart(bench)
@@ -124,7 +124,7 @@ import Threads
         #expect(bench.store.text(at: "d/" + name) != nil)
     }
 
-    /// Both sides have moved folders into each other meanwhile, so that one of them goes back to where the store has it.
+    /// Both sides have moved folders into each other meanwhile, so that one of them returns to its place in the store.
     @Test func whatGoesBackInTheMiddleIsCalledAsItIsHere() async throws {
         let bench = try Bench()
         for path in ["p", "p/a", "c", "c/x"] { try bench.makeFolder(path) }
@@ -134,7 +134,7 @@ import Threads
         try bench.rename("p/a", to: "c/x", .exchange)
         try await takeApart(bench)
         let passing = try #require(bench.store.entries.keys.first(where: Self.isPassing)?.split(separator: "/"))
-        // The folder that the other one of the ring is in here goes into it.
+        // The local folder of the cycle's other item moves into it.
         let other = passing[0] == "p" ? "c" : "p"
         bench.store.move(other, to: passing[0..<2].joined(separator: "/") + "/" + other)
         try await bench.settle()
@@ -143,7 +143,7 @@ import Threads
         #expect(bench.store.entries.keys.filter { $0.hasSuffix("/1") || $0.hasSuffix("/2") }.count == 2)
     }
 
-    /// One that was moved elsewhere here, while the store had it under a passing name, goes there.
+    /// An item that was moved here, while it had a passing name in the store, is moved there.
     @Test func whatIsMovedHereInTheMiddleGoesThere() async throws {
         let bench = try await makeRing()
         try bench.makeFolder("d")
@@ -157,7 +157,7 @@ import Threads
         #expect(bench.store.text(at: "d/" + name) != nil)
     }
 
-    /// With the database of before, or with none, the item is known by its name; so it is where nobody looked before.
+    /// With an older database, or with none, the item is recognized by its name; also in an unlisted folder.
     @Test(arguments: [true, false]) func whatNobodyKnowsGetsItsName(isListed: Bool) async throws {
         let bench = try Bench()
         let name = bench.replica.withTree {
@@ -180,7 +180,7 @@ import Threads
         #expect(bench.store.entries.keys.sorted() == ["d", "d/a.txt", "e", "e/a 2.txt", "e/a.txt"])
     }
 
-    /// What another replica calls so is its own affair.
+    /// Passing names of another replica are not touched.
     @Test func theNamesOfOthersAreNamed() async throws {
         let bench = try Bench()
         let name = PassingName(mark: Array("another".utf8)).of(
@@ -191,7 +191,7 @@ import Threads
         #expect(bench.store.calls(of: .modifyItem).isEmpty)
     }
 
-    /// A file of the user's that happens to be called so is left alone, here and in the store.
+    /// A user's file with such a name is left unchanged, here and in the store.
     @Test(arguments: [false, true]) func aFileOfThatNameIsLeftAlone(isInStore: Bool) async throws {
         let bench = try await makeRing()
         let names = try bench.passingNames()
@@ -206,7 +206,7 @@ import Threads
         #expect(bench.store.calls(of: .modifyItem).count < 12)
     }
 
-    /// The store lets nothing be renamed: it is asked now and then, not without a pause.
+    /// The store rejects all renames: they are retried with pauses.
     @Test func aRefusedPassingNameIsNotAskedForAtOnceAgain() async throws {
         let bench = try await makeRing()
         bench.store.fail(.modifyItem, with: .cannotSynchronize("no"), times: .max)
@@ -221,7 +221,7 @@ import Threads
 }
 
 extension Bench {
-    /// What the engine would call the items here for a moment.
+    /// The passing names of the items here.
     fileprivate func passingNames() throws -> [String] {
         try ["a", "b"].map { path in
             let number = try number(path)

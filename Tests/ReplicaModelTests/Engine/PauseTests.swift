@@ -4,7 +4,7 @@ import Threads
 
 @testable import ReplicaModel
 
-/// A store that asks for a pause is left alone for so long, and not much longer.
+/// A store that requests a pause is not called for that time, and not much longer.
 @Suite struct PauseTests {
     @Test func noCallIsMadeBeforeItsEnd() async throws {
         let bench = try Bench()
@@ -18,7 +18,7 @@ import Threads
         #expect(said.state == .offline && said.reason == "the store is busy and asks for a pause")
         let wait = try #require(said.nextTry).secondsSince1970 - bench.replica.now()
         #expect(wait > 690 && wait <= 700)
-        // Also where somebody waits, the store signals, or a program reads.
+        // Also if a caller waits, the store signals, or a program reads.
         try await bench.engine.awaited {
             bench.engine.state.withLock { $0.retrial.isSignalled = true }
             for _ in 0..<20 {
@@ -77,7 +77,7 @@ import Threads
         #expect(bench.store.text(at: "x") == "one")
     }
 
-    /// Who reads waits for the end of a short pause, and is told of a long one.
+    /// A reader waits for the end of a short pause, and gets an error in a long one.
     @Test func aReaderWaitsForAShortPause() async throws {
         let store = MemoryStore()
         let pause = StorePause(now: { ContinuousClock.now.secondsForTests })
@@ -92,7 +92,7 @@ import Threads
         #expect(store.calls.isEmpty)
     }
 
-    /// A store that always asks for next to nothing is not called without end.
+    /// A store that always requests a tiny pause is not called in a tight loop.
     @Test func aPauseOfNextToNothingEnds() async throws {
         let store = MemoryStore()
         let paused = PausedStore(
@@ -102,7 +102,7 @@ import Threads
         #expect(store.calls(of: .item).count <= 6)
     }
 
-    /// Without a time it is as any failure that passes.
+    /// Without a time it is like any transient failure.
     @Test func withoutATimeItBacksOff() async throws {
         let bench = try Bench()
         bench.store.fail(.createItem, with: .busy(seconds: 0), times: 5)

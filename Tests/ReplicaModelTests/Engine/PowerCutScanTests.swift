@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// What a comparison makes of names after a power cut.
+/// The comparison of names after a power cut.
 @Suite struct PowerCutScanTests {
     /// Two files that the store has.
     private func makeBench() async throws -> Bench {
@@ -17,13 +17,13 @@ import Testing
         return bench
     }
 
-    /// One gets the other's name, and the database is not told.
+    /// One gets the other's name, without the database.
     private func renameOver(in bench: Bench) {
         let tree = bench.folders.tree.string
         #expect(rename(tree + "/d/f", tree + "/g") == 0)
     }
 
-    /// Both were on the disk before: the rename came after that, and is what somebody did here.
+    /// Both were on the disk before: the rename came later, and was made by the user.
     @Test func aRenameOverAFileThatTheDatabaseMissedIsOne() async throws {
         let bench = try await makeBench()
         try await bench.engine.makeDurable()
@@ -35,7 +35,7 @@ import Testing
         #expect(bench.store.text(at: "g") == "moved")
     }
 
-    /// Another's file that is new here, in the name of one that was on the disk, is what somebody did as well.
+    /// A new file under the name of one that was on the disk was made by the user, too.
     @Test func aSymlinkInAFilesPlaceIsOne() async throws {
         let bench = try await makeBench()
         try await bench.engine.makeDurable()
@@ -48,7 +48,7 @@ import Testing
         #expect(bench.store.item(at: "g")?.kind == .symlink)
     }
 
-    /// The tree may be older than the database: nothing is taken from the store for it, and nothing gets another name.
+    /// The tree may be older than the database: nothing is deleted in the store, and nothing is renamed.
     @Test(arguments: [false, true])
     func whatMayBeOlderThanTheDatabaseComesUndone(_ isExchanged: Bool) async throws {
         let bench = try await makeBench()
@@ -66,7 +66,7 @@ import Testing
         #expect(bench.store.calls(of: .deleteItem).isEmpty)
     }
 
-    /// Writes over a file, syncs that, and changes it again; the database has learned of it all.
+    /// Overwrites a file, syncs it, and changes it again; all of it is recorded.
     private func syncAndCut(_ sizes: [Int64], in bench: Bench) async throws {
         let number = try bench.number("g")
         for size in sizes {
@@ -80,7 +80,7 @@ import Testing
         try await bench.settle()
     }
 
-    /// What was synced is an edit, however long the file became since.
+    /// Synced content is an edit, regardless of the later size of the file.
     @Test(arguments: [([3], "rep"), ([3, 5], "rep\0\0"), ([5, 2], "re"), ([5, 0, 2], "\0\0")])
     func whatWasCutAfterItWasSyncedIsAnEdit(_ sizes: [Int64], _ content: String) async throws {
         let bench = try await makeBench()
@@ -91,7 +91,7 @@ import Testing
         #expect(bench.store.entries.keys.sorted() == ["d", "d/f", "g"])
     }
 
-    /// But for an empty file that nobody synced: a program that writes it anew has just begun.
+    /// Except an empty file that was not synced: a program has just begun to rewrite it.
     @Test func whatWasEmptiedAfterItWasSyncedComesBack() async throws {
         let bench = try await makeBench()
         try await bench.engine.makeDurable()
@@ -100,7 +100,7 @@ import Testing
         #expect(try await bench.read("g") == "replaced")
     }
 
-    /// What cannot be told is kept under the other name, which is new, and not once more beside it.
+    /// Undecidable content is kept under the other name, which is new, and not in another copy.
     @Test func aFileWithANewNameLeavesNoCopy() async throws {
         let bench = try await makeBench()
         try await bench.engine.makeDurable()
@@ -117,14 +117,14 @@ import Testing
         #expect(try await bench.read("saved") == "anew")
     }
 
-    /// The database has not learned that the store was told of it.
+    /// The database does not know that it was sent to the store.
     @Test func aSymlinkThatWasSentIsOne() async throws {
         let bench = try await makeBench()
         _ = try bench.replica.makeSymlink(FileName("l"), in: .root, target: Array("target".utf8), caller: Bench.caller)
         try bench.replica.record()
         bench.store.makeSymlink("l", to: "target")
         try bench.cutPower()
-        // It is sent before the store is asked what it has.
+        // It is sent before the store's state is requested.
         bench.pass(10)
         _ = await bench.engine.send()
         try await bench.settle()
@@ -132,7 +132,7 @@ import Testing
         #expect(try bench.tree().keys.sorted() == ["d/", "d/f", "g", "l"])
     }
 
-    /// A name that is gone comes back as a file of its own: what is written to the one that is left is not in it.
+    /// A lost name comes back as a separate file: writes to the remaining name don't affect it.
     @Test(arguments: ["g", "saved"])
     func aNameThatComesBackIsAnotherFile(_ gone: String) async throws {
         let bench = try await makeBench()

@@ -3,7 +3,7 @@ import Threads
 
 @testable import ReplicaModel
 
-/// What is said of how far something has come: counts, speeds and an estimate.
+/// Progress reports: counts, speeds and an estimate.
 @Suite struct ProgressTests {
     private static func report(
         _ items: (Int, Int), _ bytes: (Int64, Int64), _ itemRate: Double, _ byteRate: Double, seconds: Double = 10,
@@ -50,11 +50,11 @@ import Threads
         #expect(abs(steady.itemsPerSecond - 20) < 3 && abs(steady.bytesPerSecond - 200) < 30)
         let left = try #require(steady.secondsLeft)
         #expect(abs(left - 40) < 6, "\(left)")
-        // What stands still is said to.
+        // A stalled transfer is reported as such.
         for _ in 0..<30 { _ = try step(0, seconds: 0.5) }
         let stalled = try step(0, seconds: 0.5)
         #expect(stalled.itemsPerSecond == 0 && stalled.secondsLeft == nil)
-        // A quick time that is long past counts no more.
+        // A fast period that is long past no longer counts.
         for _ in 0..<24 { _ = try step(1, seconds: 0.5) }
         let slow = try step(1, seconds: 0.5)
         #expect(abs(slow.itemsPerSecond - 2) < 0.5, "\(slow)")
@@ -90,7 +90,7 @@ import Threads
         #expect(shown() == [1, 100] && statistics.answered.isEmpty && statistics.uploads.isEmpty)
         // Its bytes count for the speed as they go, not all at its end.
         #expect(statistics.sending.rate(now: 3).bytes == 50)
-        // An answer that could not be taken in is none.
+        // An answer that could not be recorded does not count.
         statistics.beginUpload(other, size: 10)
         statistics.answer(other, bytes: 10, now: 3)
         statistics.endCall(other, isTakenIn: false)

@@ -4,11 +4,12 @@ import Threads
 
 @testable import ReplicaModel
 
-/// What is removed or changed between the begin of its call and the call itself was never sent: nobody is asked for it.
+/// An item that is removed or changed between the start of its call and the call itself was never sent: the store is
+/// not asked about it.
 @Suite struct RemovedWhileSentTests {
     private static let names = (0..<10).map { "f\($0)" }
 
-    /// A bench that, when the first file arrives in the store, does something about the others.
+    /// A bench that changes the other files when the first one arrives in the store.
     private func bench(_ body: @escaping (Bench, String) throws -> Void) throws -> Bench {
         let bench = try Bench()
         let isFirst = Locked(true)
@@ -48,7 +49,7 @@ import Threads
         #expect(newer.count == Self.names.count - 1)
     }
 
-    /// The record says that the call may have been made, until it says that it was not.
+    /// The record says that the call may have been made, until it is corrected.
     @Test func aCrashBetweenLosesNothing() async throws {
         let bench = try bench { try $0.write("newer text of \($1)", to: $1) }
         _ = await bench.engine.send()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// Stores whose content version need not tell that the bytes are others: a rewrite that restores size and time.
+/// Stores whose content version may stay the same for different bytes: a rewrite that restores size and time.
 @Suite struct RewriteTests {
     private func bench(_ text: String? = "aaaa") async throws -> Bench {
         let store = MemoryStore()
@@ -28,7 +28,7 @@ import Testing
         try await bench.settle()
         #expect(try bench.tree() == ["f": "bbbb"])
         #expect(bench.store.entries.keys.sorted() == ["f"] && bench.store.text(at: "f") == "bbbb")
-        // Once to compare, once to take the place of what is here.
+        // Once for the comparison, once to replace the local content.
         #expect(fetches(bench) == 2)
         try await bench.settle()
         #expect(fetches(bench) == 0)
@@ -48,7 +48,7 @@ import Testing
 
     @Test func anotherMetadataVersionAloneIsNoReasonToRead() async throws {
         let bench = try await bench()
-        // The feed saw that nothing was written.
+        // The feed observed that nothing was written.
         bench.store.rewrite("aaaa", at: "f", isTold: false)
         try await bench.settle()
         #expect(fetches(bench) == 0)
@@ -63,7 +63,7 @@ import Testing
         #expect(fetches(bench) == 0)
     }
 
-    /// While nobody watched, only the metadata version says that something happened.
+    /// For an unobserved change, only the metadata version shows it.
     @Test func whatNobodySawIsCompared() async throws {
         let bench = try await bench()
         bench.store.rewrite("bbbb", at: "f", isTold: false)
@@ -91,7 +91,7 @@ import Testing
         #expect(found == "bbbb")
     }
 
-    /// What is here of a part of a file goes, so that it is never of both contents.
+    /// The local parts of a file are dropped, so that it is never a mixture of both contents.
     @Test func aPartThatIsHereGoes() async throws {
         let bench = try await bench(nil)
         bench.store.write([UInt8](repeating: 1, count: 400_000), to: "g")
@@ -118,7 +118,7 @@ import Testing
         #expect(texts == ["mine"] && found == "bbbb")
     }
 
-    /// Nobody saw whether it was written: another mode alone is no conflict.
+    /// It is unknown whether it was written: a different mode alone is not a conflict.
     @Test func anEditStandsWhereNobodyWatched() async throws {
         let bench = try await bench()
         try bench.write("mine", to: "f")
@@ -129,7 +129,7 @@ import Testing
         #expect(bench.store.text(at: "f") == "mine")
     }
 
-    /// A word about the content holds until it is dealt with, also when the item changes again.
+    /// A report about the content stays valid until it is handled, also if the item changes again.
     @Test func aLaterChangeDoesNotHideIt() async throws {
         let bench = try await bench()
         bench.store.rewrite("bbbb", at: "f", isTold: true)

@@ -4,7 +4,7 @@ import Threads
 
 @testable import ReplicaModel
 
-/// The wall clock may be set at any time, by years: nothing is held up, and nothing comes before its time.
+/// The wall clock may be set at any time, by years: nothing is delayed, and nothing happens early.
 @Suite struct RunClockTests {
     /// In seconds: ten days, and some 28 years, either way.
     private static let jumps: [Double] = [-900_000_000, -864_000, -10, 10, 864_000, 900_000_000]
@@ -61,7 +61,7 @@ import Threads
         #expect(bench.store.text(at: "x") == "one")
     }
 
-    /// What is told of the next try is told by the wall clock that people see.
+    /// The time of the next retry is reported in wall-clock time.
     @Test(arguments: jumps)
     func theNextTryIsToldByTheWallClock(_ jump: Double) async throws {
         let bench = try Self.makeBench()
@@ -76,7 +76,7 @@ import Threads
         #expect((now...now + 301).contains(own))
     }
 
-    /// A window of deletions that a restart falls into goes on.
+    /// A window of deletions continues after a restart.
     @Test(arguments: [-900_000_000.0, 864_000])
     func deletionsAreCountedOverARestart(_ jump: Double) async throws {
         let store = MemoryStore()
@@ -94,7 +94,7 @@ import Threads
         #expect(try bench.tree().count == 201)
     }
 
-    /// What was used last stays longest; what a clock that was ahead tells of earlier runs does not count.
+    /// The most recently used files stay longest; times of earlier runs with a fast clock don't count.
     @Test(arguments: jumps)
     func whatIsEvictedFirstWasUsedInAnEarlierRun(_ jump: Double) async throws {
         let store = MemoryStore()
@@ -114,7 +114,7 @@ import Threads
         let numbers = try bench.replica.evictionCandidates(after: (usedAt: -1, number: 0)).map(\.number)
         let own = try ["a", "b"].map { Int64(bitPattern: try bench.number($0).rawValue) }
         #expect(numbers == own)
-        // Read again, it is the one that was used last.
+        // After another read it is the most recently used one.
         bench.pass(120)
         #expect(try await bench.read("a") == "a")
         try bench.replica.record()

@@ -9,7 +9,8 @@ import Threads
 
 /// The comparison of tree and database at a start.
 @Suite struct ScanTests {
-    /// Absence is no deletion after a power cut (tenet 2), however often the daemon is killed while it compares.
+    /// Absence is not deletion after a power cut (tenet 2), even if the daemon is killed repeatedly during the
+    /// comparison.
     @Test func aCarefulComparisonThatIsBrokenOffStaysCareful() async throws {
         let bench = try Bench()
         try bench.makeFolder("d")
@@ -28,7 +29,8 @@ import Threads
         #expect(try await bench.read("y") == "text")
     }
 
-    /// What a power cut emptied stands for the store's content, also to the scan after the next crash: it bears our mark.
+    /// A file emptied by a power cut is a placeholder for the store's content, also in the scan after the next crash:
+    /// it has our mark.
     @Test func whatAPowerCutEmptiedStaysAPlaceholder() async throws {
         let bench = try Bench()
         try bench.write("precious", to: "doc")
@@ -44,7 +46,8 @@ import Threads
         #expect(try await bench.read("doc") == "precious")
     }
 
-    /// An edit rests before it is sent; what an import finds rests since it was last changed, not since it was found.
+    /// An edit is debounced before it is sent; a file found by an import is debounced from its last change, not from
+    /// its discovery.
     @Test(arguments: [(10.0, ["old"]), (0.0, [])])
     func whatRestedBeforeTheImportIsSentAtOnce(_ since: Double, _ sent: [String]) async throws {
         let bench = try Bench(scanning: false) { try FileTree.make($0, ["old": "text"]) }
@@ -65,7 +68,7 @@ import Threads
         #expect(bench.store.entries.isEmpty)
     }
 
-    /// Also not what bears no mark: an empty file needs none.
+    /// Nor a file without a mark: an empty file needs none.
     @Test func whatAnUnfinishedListingLeftIsNoObstacle() async throws {
         let bench = try Bench()
         for path in ["d/empty", "d/e/empty"] { bench.store.write("", to: path) }
@@ -95,7 +98,7 @@ import Threads
         #expect(bench.store.calls(of: .fetchContents).isEmpty)
     }
 
-    /// The new entry hides by its times that the folder's attributes changed.
+    /// The new entry's times hide the change of the folder's attributes.
     @Test func afterACrashAFoldersAttributesAreSent() async throws {
         let bench = try Bench()
         try bench.makeFolder("d")
@@ -107,7 +110,7 @@ import Threads
         #expect(bench.store.item(at: "d")?.metadata.extendedAttributes == ["user.one": Array("value".utf8)])
     }
 
-    /// Has the store say that `d/x` is there, then moves it out, removes `d` and, unrecorded before a crash, the file.
+    /// The store reports `d/x`, which is then moved out; `d` is removed and, unrecorded before a crash, the file.
     private func moveOutAndRemoveAll(in bench: Bench) async throws {
         let item = try #require(bench.store.item(at: "d/x"))
         try bench.replica.noteIncoming(
@@ -120,7 +123,7 @@ import Threads
         try await bench.settle()
     }
 
-    /// What the store said of an item's old place does not explain that it is gone from its new one.
+    /// A report about an item's old place does not explain its absence at the new one.
     @Test func whatWasMovedOutOfARemovedFolderAndRemovedIsGone() async throws {
         let bench = try Bench()
         try bench.makeFolder("d")
@@ -131,7 +134,7 @@ import Threads
         #expect(try bench.tree().isEmpty)
     }
 
-    /// The same of a place that we moved it to, by a call whose answer was lost.
+    /// The same for a place to which we moved it with a call whose answer was lost.
     @Test func whatWasSentIntoAFolderSinceRemovedIsGone() async throws {
         let store = MemoryStore()
         let faulty = FaultyStore(store)
@@ -159,13 +162,13 @@ import Threads
         #expect(!bench.replica.isScanning)
     }
 
-    /// The store may have what an import brings, also when the import's comparison begins again.
+    /// The store may already have an import's items, also if the import's comparison begins again.
     @Test func anImportThatIsBrokenOffStillMeetsWhatTheStoreHas() async throws {
         let store = MemoryStore()
         store.write("same", to: "a")
         let bench = try Bench(store: store, scanning: false) { try FileTree.make($0, ["a": "same", "b": "new"]) }
         try bench.crash()
-        // Everything is sent before the store is asked what it has.
+        // Everything is sent before the store's state is requested.
         _ = await bench.engine.send()
         bench.pass(10)
         _ = await bench.engine.send()
@@ -176,7 +179,7 @@ import Threads
         #expect(store.entries.keys.sorted() == ["a", "b"])
     }
 
-    /// What differs is sent, what only the store has comes here.
+    /// Differences are sent; items that only the store has appear here.
     @Test func whatTheStoreHadMeetsTheMetadataHere() async throws {
         let store = MemoryStore()
         store.write("same", to: "a")

@@ -4,9 +4,9 @@ import Threads
 
 @testable import ReplicaModel
 
-/// What is done about trouble that may be over: while somebody waits, when the store signals, and without either.
+/// Retries of failures whose cause may be gone: while a caller waits, after the store's signal, and without either.
 @Suite struct SentAgainTests {
-    /// Fails often enough for the pauses to be long.
+    /// Fails often enough to have long pauses.
     private func tried(_ bench: Bench, _ error: RemoteStoreError) async throws {
         bench.store.fail(.createItem, with: error, times: .max)
         try bench.write("one", to: "x")
@@ -23,7 +23,7 @@ import Threads
         try await tried(bench, error)
         try await bench.engine.awaited {
             for _ in 0..<30 { try await bench.send(after: 1) }
-            // In thirty seconds it is tried at least every ten, and not all the time.
+            // In thirty seconds it is retried at least every ten, but not permanently.
             #expect((3...6).contains(bench.store.calls(of: .createItem).count))
             bench.store.setHooks()
             try await bench.send(after: 10)
@@ -62,7 +62,7 @@ import Threads
         bench.engine.state.withLock { $0.retrial.isSignalled = true }
         try await bench.send(after: 10)
         try await bench.send(after: 10)
-        // Where some went all go.
+        // If some succeed, all are retried.
         #expect(bench.store.entries.count == 80)
     }
 

@@ -5,9 +5,9 @@ import Testing
 
 @testable import ReplicaModel
 
-/// A name of a file with several that gets a file of its own, while nothing has loaded the others.
+/// One of a file's several names becomes a separate file, while the others are not loaded.
 @Suite struct SeparatedNameTests {
-    /// A file in a folder, with another name beside that folder.
+    /// A file in a folder, with another name next to that folder.
     private func makeBench() async throws -> Bench {
         let bench = try Bench()
         try bench.makeFolder("d")
@@ -39,7 +39,7 @@ import Testing
         try await expectTwoFiles(bench)
     }
 
-    /// What was not synced is doubted, and kept beside what the store has.
+    /// Content that was not synced is in doubt, and kept in addition to the store's.
     @Test func replacedBelowBeforeAPowerCut() async throws {
         let bench = try await makeBench()
         try await bench.engine.makeDurable()

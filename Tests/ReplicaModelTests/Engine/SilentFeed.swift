@@ -1,9 +1,9 @@
 @testable import ReplicaModel
 
-/// A store whose feed tells of no change, as a directory store's doesn't of what the replica itself did, or not of some items.
+/// A store whose feed reports no changes, like a directory store for the replica's own changes, or omits some items.
 struct SilentFeed: StoreWrapper {
     let store: any RemoteStore
-    /// The items whose changes it does not tell.
+    /// The items whose changes it does not report.
     var omits: @Sendable (ItemIdentifier) -> Bool = { _ in true }
 
     func pass<Result: Sendable>(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// What the simulator found, each as the short history that shows it.
+/// Faults found by the simulator, each as a short sequence that reproduces it.
 @Suite struct SimulatedTests {
     @Test func aPlaceholderRenamedOverAFileKeepsItsContent() async throws {
         let bench = try Bench()

@@ -27,7 +27,7 @@ import Threads
         return Array(bytes.prefix(max(0, count)))
     }
 
-    /// Each takes the file that the one before left.
+    /// Each reuses the file of the one before.
     @Test(arguments: [[0], [5, 3, 0, 7], [large - 1, 1, large, 2], [large, 0, large * 2]])
     func aSnapshotHasTheContentAndNoMore(_ sizes: [Int]) throws {
         let folder = try BenchFolder()
@@ -37,7 +37,7 @@ import Threads
             let file = try source(wanted, in: folder)
             defer { close(file) }
             let snapshot = try snapshots.make(of: file, size: Int64(size))
-            // What is written later is not in it.
+            // Later writes don't change it.
             try #require(pwrite(file, "later", 5, 0) == 5)
             #expect(try bytes(snapshot) == wanted)
             snapshots.release(snapshot, size: Int64(size))
@@ -61,7 +61,7 @@ import Threads
         let snapshots = SnapshotFiles(in: folder.path)
         let (one, other) = (try source([1], in: folder), try source([2], in: folder, "other"))
         defer { for file in [one, other] { close(file) } }
-        // More than are kept.
+        // More than the number that are kept.
         let made = try (0..<40).map { try snapshots.make(of: $0 % 2 == 0 ? one : other, size: 1) }
         #expect(Set(made).count == 40)
         for file in made { snapshots.release(file, size: 1) }
@@ -73,7 +73,7 @@ import Threads
         }
     }
 
-    /// A disk that gives little at a time and is interrupted now and then.
+    /// A disk with short reads and occasional interruptions.
     @Test(arguments: [100, large * 2])
     func whatComesInPiecesIsReadOn(_ size: Int) throws {
         let folder = try BenchFolder()
@@ -93,7 +93,7 @@ import Threads
         snapshots.release(snapshot, size: Int64(size))
     }
 
-    /// What copy_file_range(2) will not copy is read: the kernel's symbols come a page at a time.
+    /// Files that copy_file_range(2) does not copy are read: the kernel's symbols come a page at a time.
     @Test func whatTheKernelDoesNotCopyIsRead() throws {
         let folder = try BenchFolder()
         let file = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC)
@@ -105,7 +105,7 @@ import Threads
         snapshots.release(snapshot, size: Int64(Self.large))
     }
 
-    /// A disk that fails is the trouble of that file, said and tried again, and over when the disk is well.
+    /// A disk error only concerns its file; it is reported and retried, and ends when the disk works again.
     @Test(arguments: [EIO, 0])
     func whatCannotBeReadIsTriedAgain(_ storeFailure: Int32) async throws {
         let isSick = Locked(true)

@@ -5,9 +5,9 @@ import Threads
 
 @testable import ReplicaModel
 
-/// What the store said of an item before our own call about it (docs/decisions/what-is-stale.md).
+/// Reports about an item that are older than our own call about it (docs/decisions/what-is-stale.md).
 @Suite struct StaleWordTests {
-    /// An old word of a deletion is asked about; what the answer notes in its place is not taken for it.
+    /// An outdated report of a deletion is verified; the change noted from the answer is not confused with it.
     @Test func aDeletionThatIsConfirmedIsMade() async throws {
         let bench = try Bench()
         bench.store.write("one", to: "x")
@@ -15,14 +15,14 @@ import Threads
         let identifier = try #require(bench.store.item(at: "x")?.identifier)
         bench.store.delete("x")
         try bench.replica.noteIncoming([Incoming(identifier: identifier, item: nil, asked: 0)], anchor: nil)
-        // The feed was asked since it was first missed.
+        // The feed was read since it was first missed.
         bench.engine.state.withLock { $0.pulls.suspects[identifier] = $0.pulls.done }
         await bench.engine.applyIncoming()
         #expect(try bench.tree().isEmpty)
         #expect(bench.store.calls(of: .item).map(\.identifier) == [identifier])
     }
 
-    /// The store's changes are asked for, and their answer is under way while `body` runs; then they are noted.
+    /// The store's changes are requested, their answer is in flight while `body` runs, then they are noted.
     private static func whileAskingForChanges(_ bench: Bench, _ body: () async throws -> Void) async throws {
         let (barrier, isAnswered) = (Barrier(), Locked(false))
         bench.store.setHooks(after: { (call) async throws(RemoteStoreError) in
@@ -39,7 +39,7 @@ import Threads
         bench.store.setHooks()
     }
 
-    /// A folder that was moved, and removed right before a crash: the store's word of its old place comes late.
+    /// A folder that was moved, and removed right before a crash: the store's report of its old place comes late.
     @Test func aWordNotedAfterTheAnswerExplainsNothing() async throws {
         let bench = try Bench()
         try await bench.settle()
@@ -61,8 +61,8 @@ import Threads
         #expect(bench.store.entries.isEmpty)
     }
 
-    /// An item is in another's way in the store, where a third party moved it; its own move is answered before that error is
-    /// noted.
+    /// An item blocks another one's name in the store, where another client moved it; its own move is answered before
+    /// that error is noted.
     @Test func whatAnErrorSaysIsOfItsOwnTime() async throws {
         let store = MemoryStore()
         let bench = try Bench(store: store, through: SilentFeed(store: store))
@@ -104,7 +104,7 @@ import Threads
         #expect(!answers.isStale(other, asked: before))
         #expect(!answers.isStale(one, asked: after))
         answers.forget(upTo: after)
-        // Which of them the answer was about is not known any more.
+        // It is no longer known which of them the answer was about.
         #expect(answers.isStale(one, asked: before))
         #expect(answers.isStale(other, asked: before))
         #expect(!answers.isStale(one, asked: after))

@@ -5,7 +5,7 @@ import Threads
 
 @testable import ReplicaModel
 
-/// A file of the store that is moved over another there: programs save so, and mean the other's newer content.
+/// A file of the store that is moved over another there: programs save this way, and mean newer content of the other.
 @Suite struct SuccessorTests {
     private static func bench() async throws -> Bench {
         let bench = try Bench()
@@ -24,7 +24,7 @@ import Threads
         try await bench.settle()
         #expect(try bench.number("x") == number)
         #expect(bench.replica.withTree { $0.items[moved.identifier]?.number } == number)
-        // What was here still is.
+        // The local content stays.
         #expect(try await bench.report("x").materialization == (isWhole ? .whole : .dataless))
         #expect(try await bench.read("x") == "newer")
         #expect(try bench.tree() == ["x": "newer"])
@@ -50,7 +50,7 @@ import Threads
         #expect(try bench.tree() == ["x": "newer"])
     }
 
-    /// What is fetched is of the file, wherever it is when it has come.
+    /// The fetched content belongs to the file, regardless of its place at the end of the fetch.
     @Test func contentThatWasOnItsWayMovesNothingBack() async throws {
         let bench = try await Self.bench()
         for name in ["x", "beside"] { _ = try await bench.read(name) }
@@ -76,7 +76,7 @@ import Threads
         #expect(bench.store.calls(of: .fetchContents).count == 3)
     }
 
-    /// Nobody asked for what others write into a file that was empty.
+    /// Content that other clients write into an empty file was not requested.
     @Test func whatWasEmptyIsNotFetched() async throws {
         let bench = try Bench()
         bench.store.write("old", to: "x")
@@ -102,7 +102,7 @@ import Threads
         #expect(bench.store.item(at: "x")?.identifier == moved.identifier)
     }
 
-    /// What is gone because another has its identifier was not removed by anyone.
+    /// An item that is missing because another has its identifier was not removed by a user.
     @Test func aCrashDeletesNothing() async throws {
         let bench = try await Self.bench()
         bench.store.move("beside", to: "x")
@@ -115,7 +115,7 @@ import Threads
             }
         }
         #expect(try bench.tree().keys.sorted() == ["x"])
-        // Before the database learns what was applied.
+        // Before the applied changes are recorded.
         try bench.crash()
         try await bench.settle()
         #expect(bench.store.calls(of: .deleteItem).isEmpty)

@@ -6,13 +6,13 @@ import Testing
 @testable import ReplicaModel
 @testable import Threads
 
-/// Answers that have no end: each is given up in time, shown, and stops nothing else.
+/// Endless answers: each is aborted in time and reported, and blocks nothing else.
 @Suite(.serialized) struct EndlessAnswerTests {
     private static func page(_ number: Int) -> EnumerationPage {
         EnumerationPage(bytes: [0xFF] + Array("\(number)".utf8))
     }
 
-    /// Pages that have no end, with items or without.
+    /// Endless pages, with items or without.
     @Test(arguments: ["the same page", "other pages", "two pages in turn"], [true, false])
     func aListing(kind: String, isEmpty: Bool) async throws {
         let store = HostileStore()
@@ -73,7 +73,7 @@ import Testing
         #expect(try await bench.read("yours") == "there")
     }
 
-    /// A store that says of every name that it is taken does not have an item renamed for ever.
+    /// A store that reports every name as taken does not cause endless renames.
     @Test func aCollision() async throws {
         let store = HostileStore()
         let bench = try Bench(store: store.memory, through: store)
@@ -103,7 +103,7 @@ import Testing
         #expect(try await bench.report("x").materialization == .dataless)
     }
 
-    /// An endless listing that the domain waits for does not hold up its end.
+    /// An endless listing that the domain waits for does not prevent its stop.
     @Test func theEndOfADomain() async throws {
         let store = HostileStore()
         let counter = Locked(0)

@@ -6,9 +6,9 @@ import Testing
 @testable import ReplicaModel
 @testable import Threads
 
-/// Fetches that do not bring what they say.
+/// Fetches whose bytes are not as declared.
 @Suite struct FetchedBytesTests {
-    /// An answer to a fetch that is not the item's content.
+    /// A fetch whose answer is not the item's content.
     struct Lie: CustomTestStringConvertible, Sendable {
         var testDescription: String
         var fetch: HostileStore.Fetch
@@ -51,7 +51,7 @@ import Testing
         ]
     }
 
-    /// What a program reads for the first time is what the store has, or an error.
+    /// A program's first read returns the store's content, or an error.
     @Test(arguments: Lie.all)
     func aFirstReadFailsAndIsMended(lie: Lie) async throws {
         let store = HostileStore()
@@ -68,7 +68,7 @@ import Testing
         #expect(try await bench.report("x").error == nil)
     }
 
-    /// Newer content of a whole file takes its place when all of it came, and not before.
+    /// Newer content of a complete file replaces it only when it is complete.
     @Test(arguments: Lie.all)
     func anUpdateFailsAndIsMended(lie: Lie) async throws {
         let store = HostileStore()
@@ -82,7 +82,7 @@ import Testing
         try await bench.receive()
         #expect(try bench.tree()["x"] == "old")
         #expect(try await bench.report("x").error?.code == "malformedAnswer")
-        // The others go on.
+        // The others continue.
         #expect(bench.engine.state.withLock { $0.storeFailure } == nil)
         try bench.write("here", to: "z")
         try await bench.send()
@@ -93,7 +93,7 @@ import Testing
         #expect(try await bench.report("x").error == nil)
     }
 
-    /// A store may hand over more than the item has: none of it is kept.
+    /// A store may send more than the item has: none of it is kept.
     @Test func staysWithinTheSize() async throws {
         let store = HostileStore()
         let bench = try Bench(store: store.memory, through: store)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// An item as no honest store tells it.
+/// An item that no correct store returns.
 struct Forgery: CustomTestStringConvertible, Sendable {
     var testDescription: String
     var change: @Sendable (inout Item) -> Void
@@ -12,7 +12,7 @@ struct Forgery: CustomTestStringConvertible, Sendable {
         (testDescription, self.change) = (name, change)
     }
 
-    /// Each by itself, and with the item another kind as well.
+    /// Each alone, and together with a different kind.
     static let all =
         single
         + single.map { one in

@@ -3,10 +3,9 @@ import ReplicaTestSupport
 @testable import ReplicaModel
 @testable import Threads
 
-/// A store that answers as a test says, whatever its promises are; without a word of the test, the memory store behind
-/// answers.
+/// A store whose answers are set by a test, even against its promises; by default the memory store behind it answers.
 final class HostileStore: StoreWrapper {
-    /// What a fetch of the store behind is made into.
+    /// Transforms a fetch of the store behind.
     typealias Fetch = @Sendable (Item, Range<Int64>?, any ContentSink) throws(RemoteStoreError) -> Item
 
     struct Answers: Sendable {
@@ -24,10 +23,10 @@ final class HostileStore: StoreWrapper {
 
     var store: any RemoteStore { memory }
 
-    /// Changes what the store answers from now on.
+    /// Changes the store's answers from now on.
     func answer(_ change: (inout Answers) -> Void) { answers.withLock { change(&$0) } }
 
-    /// Has the store be honest again.
+    /// Makes the store correct again.
     func repent() { answers.withLock { $0 = Answers() } }
 
     private var now: Answers { answers.withLock { $0 } }
@@ -50,7 +49,7 @@ final class HostileStore: StoreWrapper {
         do {
             return change(try await memory.enumerateChanges(from: anchor))
         } catch {
-            // An anchor of the test's own.
+            // An anchor chosen by the test.
             return change(ChangeBatch(updated: [], deleted: [], anchor: anchor))
         }
     }

@@ -7,14 +7,14 @@ import Testing
 @testable import ReplicaModel
 @testable import Threads
 
-/// A store that says what cannot be, in each position that an answer about an item can have: nothing that is here is lost,
-/// no byte goes outside, and the others go on.
+/// A store with invalid answers, at each position where an item can occur: nothing local is lost, no byte is written
+/// outside, and the other items continue.
 @Suite(.serialized) struct HostileStoreTests {
     @Test func thereAreEnough() {
         #expect(Forgery.all.count >= 250)
     }
 
-    /// What a page names twice is one item: the first.
+    /// If a page contains an item twice, the first one counts.
     @Test func inOnePageTwice() async throws {
         let trial = try Trial()
         trial.store.memory.write("one", to: "one")
@@ -76,7 +76,7 @@ import Testing
     }
 }
 
-/// A domain with a file of each side beside those that are lied about, one for each forgery.
+/// A domain with a file of each side in addition to the forged ones, one for each forgery.
 private struct Trial {
     let store = HostileStore()
     let bench: Bench
@@ -90,7 +90,7 @@ private struct Trial {
         store.memory.write("good", to: "good")
     }
 
-    /// Lies about these items from now on.
+    /// Forges these items from now on.
     func lie() {
         let forgeries = forgeries
         let forge: @Sendable (Item) -> Item = { item in
@@ -110,7 +110,7 @@ private struct Trial {
         }
     }
 
-    /// What is not lied about goes both ways all the while.
+    /// Other items are synced in both directions meanwhile.
     func exchange() async throws {
         try await bench.receive()
         try bench.write("mine", to: "mine")
@@ -124,7 +124,7 @@ private struct Trial {
         #expect(try bench.domain.report().errors > 0)
     }
 
-    /// The store is honest again: what was written on either side is whole in it, and here is nothing else.
+    /// The store is correct again: all writes of both sides are complete in it, and nothing else is here.
     func endsWell() async throws {
         let around = try FileManager.default.contentsOfDirectory(
             atPath: bench.folders.root.removingLastComponent().string)
@@ -138,14 +138,15 @@ private struct Trial {
         let there = Set(store.memory.entries.values.map { String(decoding: $0.content, as: UTF8.self) })
         var here: Set<String> = []
         for entry in try bench.replica.entries(of: .root) where entry.type == .file {
-            // What cannot be read is missing below.
+            // An unreadable entry is missing below.
             if let text = try? await bench.read(entry.name.description) { here.insert(text) }
         }
         for text in names + ["good", "mine"] {
             let forgery = forgeries[text]?.testDescription ?? ""
             #expect(there.contains(text), "\(text) is lost in the store: \(forgery)")
         }
-        // What was believed, as another name, is not told again by itself; but what can be read is somebody's content.
+        // An accepted forgery, such as another name, is not corrected by itself; but any content that can be read is a
+        // real one.
         #expect(here.isSuperset(of: ["good", "mine"]))
         #expect(here.isSubset(of: names + ["good", "mine", "old"]))
     }

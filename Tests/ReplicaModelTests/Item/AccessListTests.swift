@@ -2,9 +2,9 @@ import Testing
 
 @testable import ReplicaModel
 
-/// What an ACL makes of a mode's group bits.
+/// The effect of an ACL on a mode's group bits.
 @Suite struct AccessListTests {
-    /// Entries of tag and rights; who is named in them is number 7.
+    /// Entries of tag and rights; the named user or group is number 7.
     private func list(_ entries: [(tag: UInt8, rights: UInt8)]) -> [UInt8] {
         [2, 0, 0, 0] + entries.flatMap { [$0.tag, 0, $0.rights, 0, 7, 0, 0, 0] }
     }
@@ -47,7 +47,7 @@ import Testing
         #expect(AccessList([3] + whole.dropFirst()) == nil)
         #expect(AccessList(whole + [1]) == nil)
         #expect(AccessList(list([(0x01, 6), (0x02, 4), (0x20, 4)])) == nil, "without the group's entry")
-        // As long as an attribute can be, and with rights that there are none of.
+        // The maximum length of an attribute, with nonexistent rights.
         let long = list(Array(repeating: (0x02, 255), count: 8191) + [(0x04, 255)])
         #expect(AccessList(long) == nil)
         #expect(AccessList(list([(0x01, 255), (0x04, 255), (0x20, 255)]))?.mode(0) == 0o070)

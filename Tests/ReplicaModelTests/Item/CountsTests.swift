@@ -4,7 +4,7 @@ import Testing
 @testable import ReplicaModel
 
 @Suite struct CountsTests {
-    /// Two sparse files of the largest size there is have no sum in 64 bits: it ended every start.
+    /// The sum of two sparse files of the maximum size overflows 64 bits, which used to crash every start.
     @Test func sumsOfAnySizesCanBeRead() throws {
         let folder = try BenchFolder()
         let database = try ReplicaDatabase(path: folder.path.appending("items.db").string)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// What chattr(1)'s flags mean, by the numbers that each request has for them.
+/// The meaning of chattr(1)'s flags, with the numbers of each request.
 @Suite struct FileFlagsTests {
     private func flags(_ request: FlagRequest, _ bits: UInt32) -> FileFlags {
         FileFlags(request, withUnsafeBytes(of: bits) { Array($0) })
@@ -17,7 +17,7 @@ import Testing
         #expect(flags(request, bits).freezes == freezes)
     }
 
-    /// Journalled data is for root: the disk would see our own rights.
+    /// Journaled data is for root: the filesystem would check our own rights.
     @Test(arguments: [
         (UInt32(0), UInt32(0x40), true), (0, 0x4000, false), (0x4000, 0, false), (0x4000, 0x4040, true),
         (0x80000, 0x800C8, true),

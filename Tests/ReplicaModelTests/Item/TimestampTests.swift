@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// Dates and sizes that no sane program sets, and anybody may.
+/// Extreme dates and sizes that any program may set.
 @Suite struct TimestampTests {
     struct Row: Sendable, CustomStringConvertible {
         var seconds: Int64

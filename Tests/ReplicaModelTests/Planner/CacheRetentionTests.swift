@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// Which content that a program reads is kept here.
+/// Which content is kept on the disk when a program reads it.
 @Suite struct CacheRetentionTests {
     private static let reserve = CacheRetention.reserve
 
@@ -28,7 +28,7 @@ import Testing
         }
         for _ in 0..<10 { #expect(try isKept(50, at: 100)) }
         #expect(asked == 1)
-        // What was kept since counts; what does not fit by that is asked for.
+        // Content kept since the last query counts; if it no longer fits, the space is queried again.
         #expect(try isKept(501, at: 100.5))
         #expect(asked == 2)
         free = Self.reserve
@@ -36,7 +36,7 @@ import Testing
         #expect(try !isKept(100, at: 101.6))
         #expect(asked == 3)
         #expect(try !isKept(100, at: 101.7))
-        // A clock that was set back, and a disk that cannot be asked.
+        // A clock that was set back, and a disk that can't be queried.
         #expect(try !isKept(0, at: 5) == false)
         #expect(asked == 5)
         #expect(throws: Errno.ioError) {
@@ -70,7 +70,7 @@ import Testing
         #expect(passing.windows.map(\.number.rawValue) == Array(13...20))
         passing.dropIdle(now: 20 + PassingWindows.idleSeconds - 0.5)
         #expect(passing.windows.map(\.number.rawValue) == [20])
-        // A clock that was set back keeps nothing for ever.
+        // A clock that was set back does not make a result valid for ever.
         passing.dropIdle(now: -1000)
         #expect(passing.windows.isEmpty)
     }

@@ -32,7 +32,7 @@ import Testing
         #expect(free.description.hasSuffix("ä 2.txt"))
     }
 
-    /// 253 bytes are left beside " 2", and what ends just there is whole.
+    /// 253 bytes are left beside " 2", and a name that ends exactly there is kept completely.
     @Test(arguments: [("ä", 252), ("€", 252), ("😀", 252), ("x", 253)])
     func noMoreIsCutThanNeedsToBe(character: String, left: Int) {
         let size = character.utf8.count
@@ -41,7 +41,7 @@ import Testing
         let long = String(repeating: character, count: 255 / size)
         #expect(free(long).utf8.count == left + 2)
         #expect(free(long) == String(repeating: character, count: left / size) + " 2")
-        // A character that ends just where the name does is whole.
+        // A character that ends exactly at the limit is kept.
         let even = "x" + String(repeating: character, count: 252 / size) + "yy"
         #expect(free(even) == "x" + String(repeating: character, count: 252 / size) + " 2")
     }

@@ -24,21 +24,21 @@ import Testing
     }
 
     @Test(arguments: [
-        // Too much: of what there was, whether applied or not; of what there is.
+        // Too many: of the former items, whether applied or not; of the present items.
         (window(), counts(noted: 501), 100.0, DeletionVerdict.hold),
         (window(), counts(noted: 1, applied: 500, items: 500), 100, .hold),
         (window(), counts(noted: 0, applied: 501, items: 499), 100, .hold),
         (window(), counts(noted: 2_000, former: 0, items: 3_000), 100, .hold),
         (window(items: 120), counts(noted: 101, items: 120), 100, .hold),
-        // Not too much: a hundred, half, or what came later by itself.
+        // Not too many: a hundred, half, or only items created later.
         (window(items: 120, notedSince: 100), counts(noted: 100, items: 120), 100, .wait(until: 100.5)),
         (window(notedSince: 100), counts(noted: 500), 100, .wait(until: 100.5)),
         (window(notedSince: 100), counts(noted: 600, former: 0, items: 1_600), 100.5, .apply),
-        // A moment of quiet is waited for, as long as that takes, but not for ever.
+        // A quiet moment is awaited, but not for ever.
         (window(notedSince: 100, changedAt: 104), counts(noted: 10), 104.4, .wait(until: 104.5)),
         (window(notedSince: 100, changedAt: 104.9), counts(noted: 10), 104.9, .wait(until: 105)),
         (window(notedSince: 100, changedAt: 105), counts(noted: 10), 105, .apply),
-        // A clock that was set back does not hold anything up.
+        // A clock that was set back delays nothing.
         (window(notedSince: 100), counts(noted: 10), 50, .apply),
         (window(), counts(noted: 0), 50, .close),
         // It ends when nothing was deleted for a minute, or after an hour.
@@ -46,7 +46,7 @@ import Testing
         (window(), counts(noted: 0, applied: 10), 160, .close),
         (window(changedAt: 3_690), counts(noted: 0, applied: 10), 3_695, .rest(until: 3_700)),
         (window(changedAt: 3_690), counts(noted: 0, applied: 10), 3_700, .close),
-        // What is held stays so, however little is left of it, until a person has spoken or it is there again.
+        // A hold stays, even if little is left of it, until the user decides or the items exist again.
         (window(word: .held), counts(noted: 1), 9_999, .hold), (window(word: .held), counts(noted: 0), 100, .close),
         (window(word: .held), counts(noted: 0, aside: 1), 100, .hold),
         (window(newest: 1, word: .approved), counts(noted: 900), 100, .apply),
@@ -68,7 +68,7 @@ import Testing
         #expect(window.notedSince == nil && window.changedAt == 103)
     }
 
-    /// The wall clock may have been set by any time since.
+    /// The wall clock may have been set by any amount since.
     @Test(arguments: [0.0, 50, 99, 100, 105, 5_000, 3e9])
     func inAnotherRunItWaitsAnew(_ now: Double) {
         let window = Self.window(notedSince: 100, changedAt: 104, newest: 7).resumed(at: now)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// What passing names say, and to whom.
+/// The meaning of passing names, for their own domain only.
 @Suite struct PassingNameMeaningTests {
     private let names = PassingName(mark: Array("abcdefghijklmnopqrstuvwxyzabcdef".utf8))
 
@@ -12,7 +12,7 @@ import Testing
         #expect(passing.isValid)
         #expect(names.meaning(of: passing) == FileName(name))
         #expect(names.isPassing(passing))
-        // Another item's, another attempt's and another domain's are others.
+        // The names of another item, another attempt and another domain differ.
         #expect(passing != names.of(ItemNumber(1), FileName(name), attempt: attempt, ConflictNames()))
         #expect(passing != names.of(ItemNumber(12), FileName(name), attempt: attempt + 1, ConflictNames()))
         #expect(PassingName(mark: []).meaning(of: passing) == nil)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// Every pair of changes, with every set of fields that the planner tells apart.
+/// Every pair of changes, with every set of fields that the planner distinguishes.
 @Suite struct PlanTests {
     private static let fieldSets: [ItemFields] = [
         .contents, .filename, .parent, .place, .mode, [.contents, .mode], [.contents, .filename], [.filename, .mode],
@@ -77,8 +77,8 @@ import Testing
         }
     }
 
-    /// An item that was renamed here and moved there is where the store has it, by the name it has there: half of each would
-    /// be a place that nobody chose.
+    /// An item that was renamed here and moved in the store gets the store's place and name: a mixture would be a place
+    /// that no user chose.
     @Test func ofTwoMovesTheStoresStandsWhole() {
         for (ours, theirs) in [(ItemFields.filename, ItemFields.parent), (.parent, .filename)] {
             #expect(

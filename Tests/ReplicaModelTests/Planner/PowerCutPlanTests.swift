@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// What a power cut means for a file: all combinations.
+/// The effect of a power cut on a file: all combinations.
 @Suite struct PowerCutPlanTests {
     private static let files: [FileAfterPowerCut] = (0..<64).flatMap { bits in
         func has(_ bit: Int) -> Bool { bits & 1 << bit != 0 }
@@ -17,10 +17,11 @@ import Testing
         }
     }
 
-    /// The table, written the other way round: what must hold for each finding.
+    /// The same table by result: the conditions of each finding.
     @Test func aDifferenceIsNoEditUnlessItWasSynced() {
         for file in Self.files {
-            // What is shorter than what was synced was cut since, if it is of this tree; what is empty may be rewritten.
+            // A file shorter than its synced content was truncated since, if the tree is the same; an empty one may be
+            // being rewritten.
             let isCut = file.isOfRecordedTree && file.size > 0
             let isSynced = file.isEdited && file.syncedSize.map { file.size >= $0 || isCut } == true
             let isKnown = file.isFetched || file.isAsRecorded && file.isDurable
@@ -55,10 +56,10 @@ import Testing
             case .less: #expect(plan == .takeTheirs)
             case .more: #expect(plan == .send)
             case .other:
-                // What is in doubt is sent only where it looks like the recorded edit of what the store has.
+                // Content in doubt is sent only if it looks like the recorded edit of the store's content.
                 let isEdit = file.isEdited && file.isKnownInStore && !file.hasGapHere
                 if file.isDoubtful { #expect(plan == (isEdit ? .send : .keepBoth), "\(file)") }
-                // What the store has in doubt never goes over what is known to be whole here.
+                // Content that is in doubt in the store never replaces content that is known to be complete here.
                 if !file.isDoubtful {
                     let isTheirs = !file.isKnownInStore && !file.hasGapInStore
                     #expect(plan == (file.isKnownInStore ? .send : isTheirs ? .takeTheirs : .keepBoth), "\(file)")
@@ -80,7 +81,7 @@ import Testing
         #expect(try ByteComparison(files[0], files[1]).likeness == likeness)
     }
 
-    /// Beyond what is read at once.
+    /// Beyond the size of one read.
     @Test(arguments: [(300_000, false), (300_000, true)])
     func aGapIsFoundAnywhere(_ size: Int, _ isTorn: Bool) throws {
         let folder = try BenchFolder()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// What a store's word brings, and what of a local mode goes to the store.
+/// The parts of a store's metadata that are accepted, and the parts of a local mode that are sent.
 @Suite struct PrivilegesTests {
     @Test(
         arguments: [

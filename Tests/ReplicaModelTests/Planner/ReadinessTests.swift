@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// Every combination of what holds an item back.
+/// Every combination of reasons that hold an item back.
 @Suite struct ReadinessTests {
     private static let parent = ItemNumber(10)
     private static let ancestor = ItemNumber(11)
@@ -27,7 +27,7 @@ import Testing
         for view in Self.views { #expect(readiness(of: view, now: 100) == Self.expected(view), "\(view)") }
     }
 
-    /// The table, written the other way round: what must hold for each answer.
+    /// The same table by result: the conditions of each answer.
     private static func expected(_ view: PendingView) -> Readiness {
         guard !view.isBusy else { return .busy }
         guard view.notBefore <= 100 else { return .later(view.notBefore) }

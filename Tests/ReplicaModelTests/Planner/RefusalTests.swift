@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// Whose trouble each error is.
+/// Which items each error affects.
 @Suite struct RefusalTests {
     @Test func onlyTheStoresOwnTroubleStopsAll() {
         let all: [RemoteStoreError] = [.serverUnreachable, .notAuthenticated, .insufficientQuota, .readOnly]

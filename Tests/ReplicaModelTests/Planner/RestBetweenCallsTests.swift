@@ -2,15 +2,15 @@ import Testing
 
 @testable import ReplicaModel
 
-/// How the sender gives way to programs.
+/// How the sender yields to programs.
 @Suite struct RestBetweenCallsTests {
     @Test(arguments: [
-        // Nothing was edited lately, or by a clock that was set back.
+        // No recent edit, or a clock that was set back.
         (busy: 0.01, workers: 1, sinceEdit: 0.02, rest: 0.0),
         (0.01, 8, 60, 0), (0.01, 8, -1, 0), (-1, 1, 0, 0), (0, 1, 0, 0),
         // A stream of edits: one task works a quarter of the time, of many a third of one on average.
         (0.01, 1, 0.001, 0.03), (0.005, 8, 0.001, 0.12),
-        // What takes long is the network's time.
+        // Slow calls wait for the network.
         (0.5, 1, 0, 0.2), (5, 8, 0.019, 0.2),
     ])
     func programsGoFirst(busy: Double, workers: Int, sinceEdit: Double, rest: Double) {

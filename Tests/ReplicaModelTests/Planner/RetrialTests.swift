@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// When what failed is tried again, and what of it.
+/// When failed items are retried, and which of them.
 @Suite struct RetrialTests {
     @Test func pausesGrowToFiveMinutesAndToTenSecondsForWhoWaits() {
         let table: [(attempts: Int, alone: Double, awaited: Double)] = [

@@ -47,7 +47,7 @@ import Testing
         #expect(uploadQueue.runDry().isEmpty, "something ended since: they look again first")
     }
 
-    /// Who is in a ring is only certain when nobody has calls that he has not counted yet.
+    /// The members of a cycle are only certain when no task has uncounted calls.
     @Test func nothingIsDryWhileAnotherChooses() {
         var uploadQueue = UploadQueue()
         uploadQueue.wait(number(2), for: number(1))

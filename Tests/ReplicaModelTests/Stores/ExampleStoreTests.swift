@@ -2,7 +2,7 @@ import ReplicaModel
 import ReplicaTestSupport
 import Testing
 
-/// All that a new store's tests need.
+/// Everything that the tests of a new store need.
 @Suite struct ExampleStoreTests {
     @Test(arguments: StorePromises.all)
     func keepsPromise(_ promise: StorePromise) async throws {

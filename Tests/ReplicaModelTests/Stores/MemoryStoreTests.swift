@@ -3,7 +3,7 @@ import ReplicaTestSupport
 import Testing
 
 @Suite struct MemoryStoreTests {
-    /// The kinds of store that the memory store can play.
+    /// The kinds of store that the memory store can simulate.
     enum Flavor: CaseIterable {
         case usual, smallPages, poor, withTrash
 

@@ -1,7 +1,7 @@
 import ReplicaModel
 import ReplicaTestSupport
 
-/// A memory store that breaks one promise on purpose, to show that the suite finds it out.
+/// A memory store that breaks one promise on purpose, to show that the suite detects it.
 struct Saboteur: RemoteStore {
     enum Deed: String, CaseIterable, Sendable {
         case endsListingsEarly, repeatsItems, listsUnknownFoldersAsEmpty, doubtsUnknownItems, givesForeignParents

@@ -4,7 +4,7 @@ import Threads
 
 @testable import ReplicaModel
 
-/// The promises are worth something only when they find out each store that breaks one.
+/// The promises must detect each store that breaks one.
 @Suite struct SaboteurTests {
     @Test(arguments: Saboteur.Deed.allCases)
     func isFoundOut(_ deed: Saboteur.Deed) async {
@@ -20,7 +20,7 @@ import Threads
         store.pageSize = 7
         store.batchSize = 3
         do {
-            // The memory store tells of changes at once, so a short wait is enough to be sure.
+            // The memory store reports changes immediately, so a short wait is enough.
             let opened = Locked(0)
             let subject = try await StoreSubject(other: MemoryClient(store), limit: .milliseconds(50)) {
                 let isAgain = opened.withLock { count in

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// What a person is told of each error of a store.
+/// The message for each error of a store.
 @Suite struct StoreErrorMessageTests {
     @Test(arguments: [
         (RemoteStoreError.notAuthenticated, "the store requires a login"),

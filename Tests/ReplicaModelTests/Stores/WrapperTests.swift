@@ -3,7 +3,7 @@ import ReplicaModel
 import ReplicaTestSupport
 import Testing
 
-/// Each wrapper keeps the promises of the store behind it, and adds what it is for.
+/// Each wrapper keeps the promises of the store behind it, and adds its own function.
 @Suite struct WrapperTests {
     @Test(arguments: StorePromises.all)
     func loggedStoreKeepsPromise(_ promise: StorePromise) async throws {

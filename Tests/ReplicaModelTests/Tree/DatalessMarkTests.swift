@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// Whose mark of content that is not here is believed.
+/// Only our own mark of a dataless file is accepted.
 @Suite struct DatalessMarkTests {
     @Test(arguments: [
         ("secret", false, "secret", true), ("secret", false, "", false), ("secret", false, "other", false),
@@ -23,7 +23,7 @@ import Testing
         #expect(marks[0].value.count == 32 && marks[1].value.count == 32 && marks[0] != marks[1])
         #expect(!marks[0].believesEmpty)
         #expect(marks[2] == DatalessMark())
-        // It stays what it was.
+        // It stays unchanged.
         #expect(try [one, other, older].map { try $0.state.loadMark() } == marks)
     }
 }

@@ -4,7 +4,7 @@ import Threads
 
 @testable import ReplicaModel
 
-/// What the kernel forgets when a change of the store is made below its sight.
+/// The invalidations after a change of the store that is made directly in the backing tree.
 @Suite struct InvalidationTests {
     private static func place(_ bench: Bench, _ folder: String, _ name: String) throws -> ItemPlace {
         ItemPlace(folder: try bench.number(folder), name: FileName(name))
@@ -22,7 +22,7 @@ import Threads
         return bench
     }
 
-    /// Its listing of the folder that something moved into would lack that for good.
+    /// Otherwise its listing of the target folder would permanently lack the moved item.
     @Test func aMoveConcernsBothFolders() async throws {
         let presenter = RefusingPresenter()
         let bench = try await Self.bench(presenter)
@@ -34,7 +34,7 @@ import Threads
         #expect(presenter.forgotten.withLock { $0 } == places)
     }
 
-    /// A program comes upon the folders after it was decided that nobody sees them, and before the change.
+    /// A program opens the folders after they were found to be unknown to the kernel, and before the change.
     @Test func whatIsListedRightBeforeIsForgotten() async throws {
         let presenter = RefusingPresenter()
         let bench = try await Self.bench(presenter)
@@ -55,7 +55,7 @@ import Threads
     }
 }
 
-/// Makes no call, as when a folder's lock is held or its path has changed.
+/// Makes no call, like when a folder's lock is held or its path has changed.
 private final class RefusingPresenter: Presenter {
     let calls = Locked(0)
     let forgotten = Locked<[ItemPlace]>([])

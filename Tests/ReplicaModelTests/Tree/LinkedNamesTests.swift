@@ -13,7 +13,7 @@ import Testing
         for step in 0..<5_000 {
             random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             let node = nodes[Int((random >> 33) % 60)]
-            // Grows and shrinks in turn.
+            // Alternates between growing and shrinking.
             if (random >> 20) % 8 < (step / 500 % 2 == 0 ? 2 : 6) {
                 names.remove(node)
                 model.removeAll { $0 === node }

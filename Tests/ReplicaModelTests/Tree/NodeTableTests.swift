@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// The compact forms of what a tree keeps for each item.
+/// The compact data structures of a tree.
 @Suite struct NodeTableTests {
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
     func tableIsLikeADictionary(seed: UInt64) {
@@ -11,7 +11,7 @@ import Testing
         var model: [ItemNumber: Node] = [:]
         for step in 0..<20_000 {
             random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            // Grows and shrinks in turn.
+            // Alternates between growing and shrinking.
             let number = ItemNumber((random >> 33) % 300)
             let isRemoval = (random >> 20) % 8 < (step / 2_000 % 2 == 0 ? 2 : 6)
             let node = isRemoval ? nil : Node(number: number, parent: nil, name: FileName("n"), kind: .file)

@@ -3,7 +3,7 @@ import Threads
 
 @testable import ReplicaModel
 
-/// Two tasks of the engine that change one place at the same time, by way of the mount.
+/// Two tasks of the engine that change one place at the same time, through the mount.
 @Suite struct PresentationRaceTests {
     private let key = ItemPlace(folder: .root, name: FileName("name"))
 
@@ -13,14 +13,14 @@ import Threads
         #expect(changes.add(key) { _ in .success(nil) } == nil)
         #expect(first.map { changes.take($0, key) != nil } == true)
         let second = changes.add(key) { _ in .success(nil) }
-        // A call that was given up arrives late.
+        // An abandoned call arrives late.
         #expect(first.map { changes.take($0, key) == nil } == true)
         #expect(first.map { changes.withdraw($0, key) } == false)
         #expect(second.map { changes.withdraw($0, key) } == true)
         #expect(second.map { changes.take($0, key) == nil } == true)
     }
 
-    /// The second is on its way when the request of the first returns.
+    /// The second is in flight when the request of the first returns.
     @Test func bothChangesAreMadeOnce() throws {
         let bench = try Bench()
         let replica = bench.replica

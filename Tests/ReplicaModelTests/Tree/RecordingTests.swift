@@ -4,11 +4,11 @@ import Threads
 
 @testable import ReplicaModel
 
-/// The database cannot be written for a while, as on a full disk: nothing of what it was to learn is forgotten.
+/// The database can't be written for a while, for example on a full disk: no change is forgotten.
 @Suite struct RecordingTests {
     private struct Refused: Error {}
 
-    /// A refused attempt, and then one that succeeds.
+    /// A failed attempt, and then one that succeeds.
     private static func recordAtSecondAttempt(_ bench: Bench) throws {
         #expect(throws: Refused.self) { try bench.replica.record { _ in throw Refused() } }
         #expect(bench.replica.recording.withLock { $0.failure } != nil)
@@ -77,7 +77,7 @@ import Threads
         #expect(aside.map(\.number) == [number.rawValue])
     }
 
-    /// What the store said before it answered a call stays out of date after a crash.
+    /// Reports that are older than an answered call stay outdated after a crash.
     @Test func whatWasAnsweredIsRecordedLater() async throws {
         let bench = try Bench()
         let item = bench.store.write("old", to: "file")
@@ -91,10 +91,10 @@ import Threads
         #expect(noted == [0])
     }
 
-    /// Nothing is used twice that was set aside while the database could not be written.
+    /// Numbers reserved while the database could not be written are not used twice.
     @Test func numbersAreNotUsedTwiceAfterACrash() async throws {
         let bench = try Bench()
-        // More than were set aside at the start.
+        // More than were reserved at the start.
         bench.replica.withTree { $0.itemNumbers.skip(1 << 20) }
         #expect(throws: Refused.self) { try bench.replica.record { _ in throw Refused() } }
         try bench.replica.record()
