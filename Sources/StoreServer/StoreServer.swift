@@ -1,3 +1,4 @@
+import ChildProcess
 import Dispatch
 import Foundation
 import Glibc
@@ -49,6 +50,7 @@ package final class StoreServer: Sendable {
         _ name: String, _ open: @Sendable (Greeting) async throws(Failure) -> Opened
     ) async -> Never {
         signal(SIGPIPE, SIG_IGN)
+        PrivateMemory.close()
         let writer = LineWriter(1)
         let lines = LineSource(0, limit: longestLine)
         guard let first = await lines.next(),

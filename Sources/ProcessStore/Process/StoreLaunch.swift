@@ -1,4 +1,5 @@
 import CLinux
+import ChildProcess
 import Glibc
 
 /// The steps of a store's process before it executes the store: it first executes this program again, because
@@ -20,8 +21,7 @@ package enum StoreLaunch {
         // If the parent had died before that call, no signal would arrive.
         guard getppid() == parent else { exit(1) }
         guard cl_prctl(CL_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 else { fail("prctl", errno) }
-        var none = rlimit()
-        guard setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) == 0 else { fail("setrlimit", errno) }
+        guard PrivateMemory.forbidCoreDumps() else { fail("setrlimit", errno) }
         let path = arguments[1]
         var words: [UnsafeMutablePointer<CChar>?] = [strdup(path), nil]
         execv(path, &words)

@@ -94,7 +94,7 @@ import Testing
             replica status d >said
             finds_no -q "$secret" said
             # Nor does a crash leave them on a disk.
-            grep -q '^Max core file size  *0  *0 ' "/proc/$pid/limits"
+            grep -q '^Max core file size  *1  *1 ' "/proc/$pid/limits"
             # Files there come and go meanwhile.
             test -s "$STATE/domain.json"; if grep -rqF "$secret" "$STATE"; then fail "the secret is in the state"; fi
             umount "$MNT"
@@ -111,7 +111,7 @@ import Testing
             refused 15 "unknown option" replica add x --store "s3://bucket?endpont=$endpoint"
             refused 15 "Failed to connect to 127.0.0.1" replica add x --store "s3://bucket?endpoint=http://127.0.0.1:1"
             mv "$home/.aws/credentials" keys
-            refused 15 "there are no keys: give a file with access_key= and secret_key=" replica add x --store "$url"
+            refused 15 "there are no keys: run replica login, or give a file with access_key= and secret_key=" replica add x --store "$url"
             # From a file, and from the environment, in which the store's own has none.
             printf 'access_key=%s\\nsecret_key=%s\\n' "$key" wrong >wrong
             printf 'access_key=%s\\nsecret_key=%s\\n' "$key" "$secret" >right

@@ -169,7 +169,7 @@ import Testing
             content_is "$MNT/file" text
             pid=$(store_process)
             equal "$(awk '/^NoNewPrivs/ { print $2 }' "/proc/$pid/status")" 1
-            equal "$(awk '/^Max core file size/ { print $5 }' "/proc/$pid/limits")" 0
+            equal "$(awk '/^Max core file size/ { print $5, $6 }' "/proc/$pid/limits")" '1 1'
             # Nothing of the daemon's is open in it but the conversation, its errors and itself.
             for file in "/proc/$pid"/fd/*; do
                 case $(readlink "$file") in socket:* | pipe:* | */replica-store-sleeper) ;; *) fail "$(readlink "$file")" ;; esac
