@@ -111,7 +111,7 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "replica-store-webdav",
-            dependencies: ["WebDAVStore", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore"],
+            dependencies: ["WebDAVStore", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore", "ChildProcess"],
             swiftSettings: strict),
         .executableTarget(
             name: "replica-store-rclone",
@@ -122,12 +122,14 @@ let package = Package(
             name: "mount.replica",
             dependencies: [
                 "ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "PathStore", "ProcessStore", "SFTPStore",
-                "ReplicaControl", "ReplicaTestSupport", "CLinux", "Threads", log,
+                "ReplicaControl", "ReplicaTestSupport", "ChildProcess", "CLinux", "Threads", log,
                 system,
             ],
             swiftSettings: strict),
         .executableTarget(
-            name: "replica", dependencies: ["ReplicaControl", "Threads", arguments, system], swiftSettings: strict),
+            name: "replica",
+            dependencies: ["ReplicaControl", "ChildProcess", "PercentEncoding", "Threads", arguments, system],
+            swiftSettings: strict),
         .target(
             name: "ReplicaTestSupport", dependencies: ["ReplicaModel", "PathStore", "Threads", log, system, "CLinux"],
             swiftSettings: strict),

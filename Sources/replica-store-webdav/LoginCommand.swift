@@ -1,42 +1,45 @@
+import ChildProcess
 import Foundation
 import Glibc
 import HTTPStorage
 import WebDAVStore
 
-/// `replica-store-webdav --login URL FILE`, run by `replica login`: writes an app password of Nextcloud to a file that
-/// only its owner can read.
+/// `replica-store-webdav --login URL`, run by `replica login`: prints an app password of Nextcloud as one line of JSON.
+/// Messages for the user go to standard error.
 enum LoginCommand {
-    static func run(_ url: String, _ file: String) async -> Int32 {
-        // Before the user is asked: an existing file stays.
-        let output = open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard output >= 0 else { return complain("\(file): \(String(cString: strerror(errno)))") }
-        defer { close(output) }
+    /// As `replica` reads it.
+    private struct Line: Encodable {
+        let store: String
+        let user: String
+        let password: String
+    }
+
+    static func run(_ url: String) async -> Int32 {
+        PrivateMemory.close()
+        guard isatty(1) == 0 else { return complain("this is for replica login, which keeps what is printed here") }
         do throws(ServerFailure) {
             let authorities = ProcessInfo.processInfo.environment["SSL_CERT_FILE"]
             let granted = try await LoginFlow(url, authorities: authorities).run { page in
                 say("Open this page, log in, and grant access:\n\n  \(page)\n")
             }
-            let text = Array("user=\(granted.user)\npassword=\(granted.password)\n".utf8)
-            guard write(output, text, text.count) == text.count, fsync(output) == 0 else {
-                unlink(file)
-                return complain("\(file): \(String(cString: strerror(errno)))")
-            }
-            say("The login is in \(file). Now:")
-            say("\n  replica add NAME --store '\(granted.store)' --credentials '\(file)'")
+            let line = Line(store: granted.store, user: granted.user, password: granted.password)
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .withoutEscapingSlashes
+            // Three strings can always be encoded.
+            guard let bytes = try? encoder.encode(line) else { return complain("the login can't be told") }
+            FileHandle.standardOutput.write(bytes + Data("\n".utf8))
             return 0
         } catch {
-            unlink(file)
             return complain(error.message)
         }
     }
 
     private static func say(_ text: String) {
-        print(text)
-        fflush(nil)
+        FileHandle.standardError.write(Data("\(text)\n".utf8))
     }
 
     private static func complain(_ text: String) -> Int32 {
-        FileHandle.standardError.write(Data("replica: \(text)\n".utf8))
+        say("replica: \(text)")
         return 1
     }
 }

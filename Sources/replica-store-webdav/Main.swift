@@ -10,8 +10,8 @@ import WebDAVStore
 struct Main {
     static func main() async {
         let words = CommandLine.arguments.dropFirst()
-        if words.count == 3, words.first == "--login" {
-            exit(await LoginCommand.run(CommandLine.arguments[2], CommandLine.arguments[3]))
+        if words.count == 2, words.first == "--login" {
+            exit(await LoginCommand.run(CommandLine.arguments[2]))
         }
         await StoreServer.main("webdav") { greeting throws(StoreFailure) in
             var given: WebDAVAddress

@@ -14,7 +14,8 @@ struct Replica: ParsableCommand {
         version: programVersion,
         groupedSubcommands: [
             CommandGroup(name: "Domains", subcommands: [Import.self, Add.self, List.self, Remove.self]),
-            CommandGroup(name: "Stores", subcommands: [Stores.self, Probe.self, TestStore.self, Login.self]),
+            CommandGroup(
+                name: "Stores", subcommands: [Stores.self, Login.self, Logout.self, Probe.self, TestStore.self]),
             CommandGroup(name: "Mounting", subcommands: [Mount.self, Unmount.self]),
             CommandGroup(
                 name: "What goes on",

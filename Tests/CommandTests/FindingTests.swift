@@ -76,6 +76,10 @@ import Testing
         ({ $0.store = .program("x", nil) }, "error store replica-store-x is not installed: "),
         ({ $0.store = .invalid("not a store URL") }, "error store not a store URL: "),
         ({ $0.credentials = .missing("/k", "No such file") }, "error credentials No such file: "),
+        (
+            { $0.credentials = .unusable("the Secret Service has none") },
+            "error credentials the Secret Service has none"
+        ),
         ({ $0.credentials = .readable("/k") }, "error credentials can be read by others: chmod 600 /k"),
         ({ $0.credentials = .foreign("/k") }, "error credentials another user: sudo chown 1000 /k"),
     ]

@@ -26,13 +26,15 @@ import Testing
         ],
         "StoreServer": ["ProcessStore", "ChildProcess", "PathStore", "ReplicaModel", "Threads"],
         "replica-store-s3": ["S3Store", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore"],
-        "replica-store-webdav": ["WebDAVStore", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore"],
+        "replica-store-webdav": [
+            "WebDAVStore", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore", "ChildProcess",
+        ],
         "replica-store-rclone": ["RcloneStore", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore"],
         "mount.replica": [
             "FuseMount", "ReplicaFileSystem", "ReplicaModel", "DirectoryStore", "PathStore", "ProcessStore",
-            "SFTPStore", "ReplicaControl", "ReplicaTestSupport", "CLinux", "Threads",
+            "SFTPStore", "ReplicaControl", "ReplicaTestSupport", "ChildProcess", "CLinux", "Threads",
         ],
-        "replica": ["ReplicaControl", "Threads"],
+        "replica": ["ReplicaControl", "ChildProcess", "PercentEncoding", "Threads"],
         "replica-passthrough": [],
         "ReplicaTestSupport": ["ReplicaModel", "PathStore", "CLinux", "Threads"],
     ]

@@ -99,7 +99,7 @@ enum RcloneError: Error {
             }
             if complaint.wantsPassword {
                 return .notAuthenticated(
-                    "rclone's configuration is encrypted: give a file with its password= (--credentials, -o credentials=)"
+                    "rclone's configuration is encrypted: run replica login, or give a file with its password= (--credentials, -o credentials=)"
                 )
             }
             if complaint.isNotFound { return .refused("there is no folder \(of): 'rclone mkdir' creates it") }

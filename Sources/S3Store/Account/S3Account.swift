@@ -77,7 +77,7 @@ package struct S3Account: Hashable, Sendable {
             return .notAuthenticated("the profile \(profile) uses \(other) to log in, which is not supported yet")
         }
         return .notAuthenticated(
-            "there are no keys: give a file with access_key= and secret_key= (--credentials, -o credentials=), or write ~/.aws/credentials"
+            "there are no keys: run replica login, or give a file with access_key= and secret_key= (--credentials, -o credentials=), or write ~/.aws/credentials"
         )
     }
 

@@ -47,7 +47,7 @@ package enum WebDAVLogin: Hashable, Sendable {
         case .nothing:
             guard challenge == nil else {
                 throw .notAuthenticated(
-                    "the server requires a login: give a file with user= and password= (--credentials, -o credentials=)"
+                    "the server requires a login: run replica login, or give a file with user= and password= (--credentials, -o credentials=)"
                 )
             }
             return nil

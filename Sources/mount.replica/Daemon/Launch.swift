@@ -15,6 +15,7 @@ enum Launch {
         umask(0)
         raiseDescriptorLimit()
         limitHeaps()
+        AmazonKeys.take()
         var logger = Logger(label: "replica") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = plan.isVerbose ? .debug : .warning
         let creation = DomainCreation()

@@ -38,12 +38,7 @@ enum ProgramStore {
         _ url: StoreURL, folder: FilePath, credentials: FilePath?, _ log: Logger
     ) async throws(StoreFailure) -> OpenedStore {
         let program = try program(of: url)
-        var secrets = AmazonKeys.secrets(of: url)
-        if let credentials {
-            do throws(MountUsageError) { secrets = try CredentialsFile.read(credentials) } catch {
-                throw .refused(error.message)
-            }
-        }
+        let secrets = try await StoreSecrets.find(url, credentials: credentials)
         var limits = ProcessLimits()
         limits.isLaunched = true
         return try await OpenedStore.open(

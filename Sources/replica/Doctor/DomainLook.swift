@@ -97,12 +97,27 @@ enum DomainLook {
 
     private static func credentials(of domain: DomainLocation) -> DomainSight.Credentials {
         let option = domain.record.options.last { $0.hasPrefix("credentials=") }
-        guard let option else { return .none }
+        guard let option else { return login(of: domain) }
         let path = FilePath(String(option.dropFirst("credentials=".count)))
         var status = stat()
         guard stat(path.string, &status) == 0 else { return .missing(path, "\(Errno(rawValue: errno))") }
         if status.st_uid != geteuid(), status.st_uid != 0 { return .foreign(path) }
         return status.st_mode & 0o077 == 0 ? .good : .readable(path)
+    }
+}
+
+/// What `replica login` keeps for a domain.
+private func login(of domain: DomainLocation) -> DomainSight.Credentials {
+    guard let logins = Logins.own, let url = try? StoreURL(domain.record.store) else { return .none }
+    var status = stat()
+    if lstat(logins.path.string, &status) == 0 {
+        if status.st_uid != geteuid(), status.st_uid != 0 { return .foreign(logins.path) }
+        if status.st_mode & 0o077 != 0 { return .readable(logins.path) }
+    }
+    switch logins.sight(of: url) {
+    case .none: return .none
+    case .kept(let keeper): return .kept(keeper)
+    case .unusable(let reason): return .unusable(reason)
     }
 }
 

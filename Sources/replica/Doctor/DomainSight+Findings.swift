@@ -1,3 +1,4 @@
+import ReplicaControl
 import SystemPackage
 
 /// The findings about a domain.
@@ -124,6 +125,9 @@ extension DomainSight {
         switch credentials {
         case .none: .fine(.credentials, "it uses no credentials file")
         case .good: .fine(.credentials, "only their owner can read them")
+        case .kept(.secretService): .fine(.credentials, "they are in the Secret Service")
+        case .kept(.file(let path, _)): .fine(.credentials, "they are in \(path), which only its owner can read")
+        case .unusable(let reason): .error(.credentials, reason)
         case .missing(let path, let reason): .error(.credentials, "\(path): \(reason)")
         case .readable(let path):
             .error(.credentials, "\(path) can be read by others", mend: "chmod 600 \(ShellWord.quoted(path))")

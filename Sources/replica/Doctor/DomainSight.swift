@@ -30,9 +30,11 @@ struct DomainSight {
         case invalid(String)
     }
 
-    /// The file with its secrets.
+    /// Its secrets: the file that its options name, or what `replica login` keeps.
     enum Credentials: Equatable {
         case none, good
+        case kept(Logins.Keeper)
+        case unusable(String)
         case missing(FilePath, String)
         case readable(FilePath)
         case foreign(FilePath)

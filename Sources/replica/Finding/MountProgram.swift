@@ -58,7 +58,14 @@ enum MountProgram {
     private static func run(
         _ arguments: [[UInt8]], readsOutput: Bool
     ) throws(ControlFailure) -> (output: [UInt8], code: Int32) {
-        let program = try find()
+        try run(find(), arguments, readsOutput: readsOutput)
+    }
+
+    /// Runs a program and waits for its end.
+    /// - Returns: The first line of its output, if that is read, and its exit status; minus the signal.
+    static func run(
+        _ program: String, _ arguments: [[UInt8]], readsOutput: Bool
+    ) throws(ControlFailure) -> (output: [UInt8], code: Int32) {
         var ends: [Int32] = [-1, -1]
         if readsOutput, pipe(&ends) != 0 { throw ControlFailure(.failed, "no pipe") }
         var actions = posix_spawn_file_actions_t()

@@ -1,0 +1,100 @@
+import Glibc
+package import SystemPackage
+
+/// Why secrets can't be had, in one line.
+package struct SecretError: Error, Equatable {
+    package let message: String
+}
+
+/// A file with secrets, which only its owner may read.
+package struct SecretFile {
+    private let file: FileDescriptor
+    private let name: String
+
+    /// Bytes of one, at most.
+    private static let longest = 64 << 10
+
+    /// Opens and checks it.
+    /// - Parameter name: What messages call it.
+    /// - Throws: If it is missing, is not a regular file, belongs neither to this user nor to root, or can be read or written by
+    ///   anybody but its owner.
+    package init(_ path: FilePath, called name: String) throws(SecretError) {
+        // NONBLOCK: a fifo put there must not hang the mount. What is checked is what was opened, so no link that is
+        // changed in between gets around it.
+        let file = open(path.string, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard file >= 0 else { throw SecretError(message: "\(name): \(Errno(rawValue: errno))") }
+        (self.file, self.name) = (FileDescriptor(rawValue: file), name)
+        do throws(SecretError) { try check() } catch {
+            Glibc.close(file)
+            throw error
+        }
+    }
+
+    /// Ends its use.
+    package func close() {
+        Glibc.close(file.rawValue)
+    }
+
+    /// Its text.
+    package func text() throws(SecretError) -> String {
+        var bytes: [UInt8] = []
+        do {
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.longest + 1, alignment: 1)
+            defer { buffer.deallocate() }
+            while bytes.count <= Self.longest {
+                let count = try file.read(into: buffer)
+                if count == 0 { break }
+                bytes += buffer[..<count]
+            }
+        } catch {
+            throw SecretError(message: "\(name): \(error)")
+        }
+        guard bytes.count <= Self.longest, let text = String(validating: bytes, as: UTF8.self) else {
+            throw SecretError(message: "\(name): not text of at most \(Self.longest) bytes")
+        }
+        return text
+    }
+
+    /// The secrets in lines of `name=value`. Empty lines and those that begin with `#` are passed over; white space around the name is
+    /// not part of it.
+    /// - Throws: Where a line is none of these.
+    package static func secrets(
+        in text: String, called name: String
+    ) throws(SecretError) -> [String: String] {
+        var secrets: [String: String] = [:]
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            guard !isComment(line) else { continue }
+            guard let (key, value) = pair(line) else {
+                throw SecretError(message: "\(name): line \(index + 1) is not name=value")
+            }
+            secrets[key] = value
+        }
+        return secrets
+    }
+
+    static func isComment(_ line: Substring) -> Bool {
+        let start = line.drop { $0 == " " || $0 == "\t" }
+        return start.isEmpty || start.hasPrefix("#")
+    }
+
+    static func pair(_ line: Substring) -> (String, String)? {
+        let start = line.drop { $0 == " " || $0 == "\t" }
+        guard let equals = start.firstIndex(of: "=") else { return nil }
+        let name = String(start[..<equals].reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+        return (name, String(start[start.index(after: equals)...]))
+    }
+
+    private func check() throws(SecretError) {
+        var status = stat()
+        guard fstat(file.rawValue, &status) == 0 else {
+            throw SecretError(message: "\(name): \(Errno(rawValue: errno))")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw SecretError(message: "\(name): not a file") }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw SecretError(message: "\(name) belongs to another user")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw SecretError(message: "\(name) can be read by others: chmod 600 it")
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import Glibc
+import ReplicaControl
+import SystemPackage
+
+/// A login that a Nextcloud server grants, as its store's program prints it.
+struct GrantedLogin: Decodable {
+    let store: String
+    let user: String
+    let password: String
+
+    /// Has the person grant access on the server's page, and waits for it.
+    static func ask(_ url: String) throws -> GrantedLogin {
+        let search = StoreSearch.own
+        guard let program = search.installed().first(where: { $0.scheme == "davs" })?.path.string else {
+            throw ControlFailure(.badStore, "there is no \(StoreSearch.program(of: "davs")) in \(search.words)")
+        }
+        let (line, code) = try MountProgram.run(program, ["--login", url].map { Array($0.utf8) }, readsOutput: true)
+        // It says by itself what is wrong.
+        guard code == 0 else { throw ExitReason.failed }
+        do { return try ControlLine.decode(GrantedLogin.self, from: line) } catch {
+            throw ControlFailure(.failed, "\(program) does not say what was granted")
+        }
+    }
+
+    func login() throws -> StoreLogin {
+        guard let place = LoginPlace(try StoreURL(store)) else {
+            throw ControlFailure(.badStore, "the server names no store")
+        }
+        return StoreLogin(secrets: ["user": user, "password": password], place: place.of(user: user), store: store)
+    }
+}

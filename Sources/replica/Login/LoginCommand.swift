@@ -1,0 +1,88 @@
+import ArgumentParser
+import ChildProcess
+import Glibc
+import ReplicaControl
+import SystemPackage
+
+/// `replica login`.
+struct Login: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Keep a store's login: a password or keys, which are asked for without being shown.",
+        discussion: """
+            It is kept in the Secret Service (the keyring of the desktop) if there is one, otherwise in a file that only \
+            its owner can read, and is found for all folders of the server or bucket. For the https:// address of a \
+            Nextcloud server, access is granted on its own page.
+            """)
+
+    @Argument(help: "The store's URL, or the address of a Nextcloud server: https://cloud.example.org.")
+    var url: String
+    @Argument(
+        help: "A new file to keep it in instead, which only its owner can read: for --credentials.",
+        completion: .path)
+    var file: String?
+
+    func run() throws {
+        PrivateMemory.close()
+        let isPage = ["https://", "http://"].contains { url.lowercased().hasPrefix($0) }
+        guard let file else {
+            let login = try isPage ? GrantedLogin.ask(url).login() : AskedLogin.ask(Self.store(url))
+            return try keep(login)
+        }
+        let path = try AbsolutePath.ofEntry(RawArguments.bytes(file))
+        // Before anybody is asked: what is there stays.
+        let output = try NewSecretFile(path)
+        do {
+            let login = try isPage ? GrantedLogin.ask(url).login() : AskedLogin.ask(Self.store(url))
+            try output.write(login.secrets)
+            Output.line("The login is in \(Format.path(path)).")
+            hint(login, " --credentials \(ShellWord.quoted(path))")
+        } catch {
+            output.remove()
+            throw error
+        }
+    }
+
+    private func keep(_ login: StoreLogin) throws {
+        guard let logins = Logins.own else { throw ControlFailure(.failed, "there is no home directory") }
+        switch try logins.keep(login.secrets, for: login.place) {
+        case .secretService: Output.line("The login for \(login.place) is in the Secret Service.")
+        case .file(let path, let refusal):
+            if let refusal { Output.complain(refusal) }
+            Output.line("The login for \(login.place) is in \(path), which only its owner can read.")
+        }
+        hint(login, "")
+    }
+
+    private func hint(_ login: StoreLogin, _ option: String) {
+        let store = ShellWord.quoted(Array(login.store.utf8))
+        Output.line("Now: replica add NAME --store \(store)\(option)")
+    }
+
+    private static func store(_ text: String) throws -> StoreURL {
+        do { return try StoreURL(text) } catch { throw ControlFailure(.badStore, "\(error)") }
+    }
+}
+
+/// `replica logout`.
+struct Logout: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Remove a login that 'replica login' keeps.",
+        discussion: "A daemon that is running has it until it is started again.")
+
+    @Argument(help: "The store's URL, or the name of a domain in it.", completion: .domain)
+    var store: String
+
+    func run() throws {
+        let url: StoreURL
+        do {
+            url = try StoreURL(StoreURL.looksLikeURL(store) ? store : Domains().named(store).record.store)
+        } catch let error as StoreURLError {
+            throw ControlFailure(.badStore, "\(error)")
+        }
+        guard let place = LoginPlace(url) else { throw ControlFailure(.badStore, AskedLogin.none(url)) }
+        guard let removed = try Logins.own?.forget(place) else {
+            throw ControlFailure(.failed, "no login is kept for \(place)")
+        }
+        Output.line("The login for \(removed) is removed.")
+    }
+}

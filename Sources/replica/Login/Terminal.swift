@@ -1,0 +1,90 @@
+import Glibc
+import ReplicaControl
+import SystemPackage
+
+/// The terminal at which a person is asked.
+final class Terminal {
+    private let descriptor: Int32
+
+    private static let (interrupt, end, erase, kill): (UInt8, UInt8, Set<UInt8>, UInt8) = (3, 4, [8, 127], 21)
+
+    /// - Throws: `usage` if there is none.
+    init() throws(ControlFailure) {
+        descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else {
+            throw ControlFailure(.usage, "there is no terminal to ask at: write a file, and pass it as --credentials")
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    func say(_ text: String) {
+        // A terminal that is gone shows itself at the answer.
+        _ = try? FileDescriptor(rawValue: descriptor).writeAll(text.utf8)
+    }
+
+    /// What the person types, shown as they do.
+    func answer(_ question: String, mayBeEmpty: Bool = false) throws -> String {
+        try ask(question, mayBeEmpty) {
+            var bytes: [UInt8] = []
+            while let byte = try self.next(), byte != UInt8(ascii: "\n") { bytes.append(byte) }
+            return bytes
+        }
+    }
+
+    /// The same, not shown.
+    func secret(_ question: String, mayBeEmpty: Bool = false) throws -> String {
+        var modes = termios()
+        guard tcgetattr(descriptor, &modes) == 0 else { throw Errno(rawValue: errno) }
+        var silent = modes
+        silent.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
+        // What was typed before the question is shown already, so it is dropped.
+        guard tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else { throw Errno(rawValue: errno) }
+        defer { tcsetattr(descriptor, TCSADRAIN, &modes) }
+        return try ask(question, mayBeEmpty) {
+            defer { self.say("\n") }
+            return try self.silentLine()
+        }
+    }
+
+    private func ask(_ question: String, _ mayBeEmpty: Bool, _ read: () throws -> [UInt8]) throws -> String {
+        while true {
+            say(question)
+            let bytes = try read()
+            guard let text = String(validating: bytes, as: UTF8.self),
+                !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F })
+            else {
+                say("That contains control characters.\n")
+                continue
+            }
+            if mayBeEmpty || !text.isEmpty { return text }
+        }
+    }
+
+    /// A line, edited as the terminal itself would.
+    private func silentLine() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while let byte = try next() {
+            switch byte {
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return bytes
+            case Self.interrupt: throw ControlFailure(.interrupted, "nothing is kept")
+            case Self.end where bytes.isEmpty: throw ControlFailure(.interrupted, "nothing is kept")
+            case Self.kill: bytes = []
+            case _ where Self.erase.contains(byte):
+                while let last = bytes.popLast(), last & 0xC0 == 0x80 {}
+            default: bytes.append(byte)
+            }
+        }
+        return bytes
+    }
+
+    /// Nil at the end.
+    private func next() throws -> UInt8? {
+        var byte: UInt8 = 0
+        var count = 0
+        repeat { count = read(descriptor, &byte, 1) } while count < 0 && errno == EINTR
+        guard count >= 0 else { throw Errno(rawValue: errno) }
+        if count == 0 { throw ControlFailure(.interrupted, "nothing is kept") }
+        return byte
+    }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import Testing
+
+/// Logins that `replica login` asks for and keeps.
+@Suite struct KeptLoginTests {
+    private static let server = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "WebDAVStoreTests/webdav-server").path
+
+    /// `at_terminal ANSWERS COMMAND...` runs it at a terminal of its own, answers each question with a line of the file, and prints what
+    /// the terminal shows.
+    private static let words = """
+        at_terminal() {
+            timeout 60 python3 -c '
+        import os, pty, sys
+        answers = open(sys.argv[1], "rb").read().splitlines(True)
+        child, end = pty.fork()
+        if child == 0:
+            os.execvp(sys.argv[2], sys.argv[2:])
+        shown = asked = b""
+        while True:
+            try:
+                some = os.read(end, 4096)
+            except OSError:
+                break
+            shown += some
+            asked += some
+            if asked.endswith(b": ") and answers:
+                os.write(end, answers.pop(0))
+                asked = b""
+        sys.stdout.buffer.write(shown)
+        sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))' "$@"
+        }
+
+        """
+
+    /// Root has no session, so its logins are in a file. The secret is then looked for everywhere but there.
+    @Test func aLoginInAFileIsFoundAndItsSecretIsNowhereElse() async throws {
+        let script = """
+            make_bucket
+            rm "$home/.aws/credentials"
+            # Not for ours.
+            export -n RCLONE_CONFIG_R_SECRET_ACCESS_KEY
+            theirs() { RCLONE_CONFIG_R_SECRET_ACCESS_KEY=$secret rclone cat "r:bucket/some/folder/$1"; }
+            printf '%s\\n' "$key" "$secret" "" >answers
+            at_terminal answers "$BIN/replica" login "$url" >shown || { cat shown; exit 1; }
+            has shown 'Secret key: '
+            has shown "$key"
+            lacks shown "$secret"
+            has shown ".logins, which only its owner can read"
+            equal "$(stat -c '%a %U' "$HERE/data/replica/.logins")" '600 root'
+            rm answers
+            echo text >"$SRC/file"
+            replica import d "$SRC" --store "$url" >/dev/null
+            mount_replica d "$MNT" -v
+            in_time settle
+            equal "$(theirs file)" text
+            # A restart finds it, and another folder of the bucket.
+            umount "$MNT"
+            end_daemon
+            mount_replica d "$MNT" -v -o foreground 2>log &
+            in_time is_mounted
+            content_is "$MNT/file" text
+            echo more >"$MNT/more"
+            in_time settle
+            replica add e --store "s3://bucket/other?region=eu-x&endpoint=$endpoint" >/dev/null
+            replica doctor d >said || true
+            has said 'd: credentials: they are in '
+            # Where others see it, or it stays.
+            for pid in $(daemon) $(pgrep -P "$(daemon)"); do
+                finds_no -qF "$secret" "/proc/$pid/cmdline" "/proc/$pid/environ"
+            done
+            grep -q '^Max core file size  *1  *1 ' "/proc/$(pgrep -P "$(daemon)")/limits"
+            { cat /proc/mounts; replica list --json; replica status d; replica status d --json; } >>said
+            lacks said "$secret"
+            grep -q DEBUG log || grep -q debug log || fail "no details: $(head -c 300 log)"
+            lacks log "$secret"
+            test -s "$STATE/replica.db"
+            if grep -rqF --exclude=.logins "$secret" data; then fail "the secret is in the state"; fi
+            umount "$MNT"
+            end_daemon
+            prints "The login for s3://bucket?endpoint=$endpoint is removed." replica logout d
+            test ! -e data/replica/.logins
+            refused 15 "there are no keys" replica add f --store "$url"
+            refused 1 "no login is kept for" replica logout "$url"
+            # From the environment of whoever starts the daemon, it is in that of no program that the daemon starts.
+            AWS_ACCESS_KEY_ID=$key AWS_SECRET_ACCESS_KEY=$secret replica mount d "$MNT" >/dev/null
+            echo again >"$MNT/again"
+            in_time settle
+            for pid in $(pgrep -P "$(daemon)"); do finds_no -qF "$secret" "/proc/$pid/environ"; done
+            umount "$MNT"
+            end_daemon
+            """
+        try await Trial.run { trial in
+            try await trial.shell(BucketStoreTests.words + Self.words + "in_namespace <<'END'\n\(script)\nEND")
+        }
+    }
+
+    /// Of an ordinary user, with a keyring on a session bus of their own. Their daemon has closed its memory to their other programs, and
+    /// still does all that a mount does.
+    @Test func aLoginInTheSecretServiceIsFoundAndRemoved() async throws {
+        let script = #"""
+            export XDG_RUNTIME_DIR=$HERE/run PATH=$BIN:$PATH
+            mkdir -m 700 run
+            # One that can't be used is no place for a login.
+            export DBUS_SESSION_BUS_ADDRESS=$(dbus-daemon --session --fork --print-address)
+            printf '%s\n' user pass >answers
+            at_terminal answers "$BIN/replica" login "dav://$place/" >shown || { cat shown; exit 1; }
+            has shown "the Secret Service can't be used: "
+            has shown '.logins, which only its owner can read'
+            prints "The login for dav://user@$place is removed." replica logout "dav://$place/elsewhere"
+            export DBUS_SESSION_BUS_ADDRESS=$(dbus-daemon --session --fork --print-address)
+            printf keyring | gnome-keyring-daemon --unlock --components=secrets --daemonize >/dev/null
+            at_terminal answers "$BIN/replica" login "dav://$place/" >shown || { cat shown; exit 1; }
+            has shown "The login for dav://user@$place is in the Secret Service."
+            lacks shown pass$'\r'
+            finds_no -q 'pass$' data/replica/.logins
+            kept() { secret-tool lookup application replica store "dav://user@$place"; }
+            equal "$(kept)" $'password=pass\nuser=user'
+            echo theirs >theirs
+            curl -fsS -u user:pass -T theirs "http://$place/theirs"
+            replica add d --store "dav://$place/" >/dev/null
+            mount_it
+            content_is "$MNT/theirs" theirs
+            replica doctor d >said || true
+            has said 'd: credentials: they are in the Secret Service'
+            for pid in $(daemon) $(pgrep -P "$(daemon)"); do
+                # Closed: the kernel gives what is in there to root.
+                equal "$(stat -c %U "/proc/$pid/environ")" root
+                not head -c 1 "/proc/$pid/environ" >/dev/null 2>&1
+            done
+            # What works on descriptors by their paths in /proc.
+            cd "$MNT"
+            head -c 3000000 /dev/urandom >big
+            cmp big <(cat big)
+            truncate -s 100000 big
+            setfattr -n user.test -v value big
+            equal "$(getfattr --only-values -n user.test big)" value
+            mkdir folder
+            setfacl -m d:u:replicatest:rwx folder 2>/dev/null || true
+            mv big folder/
+            exec {held}<>folder/big
+            rm folder/big
+            equal "$(stat -Lc %s "/proc/self/fd/$held")" 100000
+            exec {held}>&-
+            echo made >folder/made
+            chmod 600 folder/made
+            cd "$HERE"
+            in_time settle
+            equal "$(curl -fsS -u user:pass "http://$place/folder/made")" made
+            replica evict d:folder/made
+            content_is "$MNT/folder/made" made
+            replica unmount d
+            end_daemon
+            prints "The login for dav://user@$place is removed." replica logout d
+            prints '' eval 'kept || true'
+            refused 15 'the server requires a login' replica add e --store "dav://$place/"
+            """#
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.words + """
+                    mkfifo input
+                    "\(Self.server)" lighttpd "$HERE/server" <input >output & server=$!
+                    exec {held}>input
+                    in_time grep -q READY output
+                    place=$(sed -n 's/^DAV_SERVER=//p' output)
+                    export place
+                    got=0
+                    as_replicatest <<'END' || got=$?
+                    \(script)
+                    END
+                    exec {held}>&-
+                    wait "$server" || true
+                    exit "$got"
+                    """)
+        }
+    }
+
+    @Test func whatCantBeKeptIsSaid() async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                Self.words + #"""
+                    refused 15 'ssh logs in by itself' setsid "$BIN/replica" login sftp://host/folder
+                    refused 15 'has no login' setsid "$BIN/replica" login file:///folder
+                    refused 64 'there is no terminal to ask at' setsid "$BIN/replica" login s3://bucket
+                    refused 15 'has no login' replica logout file:///folder
+                    # Given up: nothing is kept, and the file is not there.
+                    printf '\003' >answers
+                    got=0
+                    at_terminal answers "$BIN/replica" login rclone:remote:folder "$HERE/file" >shown || got=$?
+                    equal "$got" 18
+                    test ! -e file && test ! -e data/replica/.logins
+                    # A file for fstab.
+                    printf 'sesame\n' >answers
+                    at_terminal answers "$BIN/replica" login rclone:remote:folder "$HERE/file" >shown
+                    prints 'password=sesame' cat file
+                    equal "$(stat -c %a file)" 600
+                    at_terminal answers "$BIN/replica" login rclone:remote:folder "$HERE/file" >shown || got=$?
+                    has shown 'File exists'
+                    # Secrets that a store names in its own way.
+                    printf 'account\nme\ntoken\nsesame\n\n' >answers
+                    at_terminal answers "$BIN/replica" login example:///folder >shown
+                    lacks shown sesame
+                    has data/replica/.logins 'token=sesame'
+                    chmod 644 data/replica/.logins
+                    refused 1 'can be read by others: chmod 600 it' replica logout example:///folder
+                    """#)
+        }
+    }
+}
