@@ -2,7 +2,7 @@ import Foundation
 import ReplicaTestSupport
 import Testing
 
-/// kill -9 of the daemon at seeded moments while programs write and the store changes too.
+/// kill -9 of the daemon at seeded moments while programs write and the store changes.
 ///
 /// `scripts/crash-test N [SEED]` runs it with more kills.
 @Suite struct CrashTests {
@@ -25,7 +25,7 @@ import Testing
                 try await Self.write(writers, killing: trial, after: delay, kill, &random)
                 try await trial.shell("mount_it")
                 try Self.check(writers, "kill \(kill), seed \(Self.seed)")
-                // Now and then again, while it starts.
+                // Sometimes again, during its start.
                 if random.below(4) == 0 {
                     try await trial.shell("sleep 0.0\(random.below(10)); kill_daemon; mount_it")
                     try Self.check(writers, "second kill \(kill), seed \(Self.seed)")
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// Has all writers work until the daemon is killed.
+    /// Lets all writers work until the daemon is killed.
     private static func write(
         _ writers: [Writer], killing trial: Trial, after milliseconds: Int, _ kill: Int, _ random: inout SeededGenerator
     ) async throws {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a folder holds, by paths relative to it.
+/// The contents of a folder, by relative path.
 struct FileTree: Equatable {
     enum Entry: Equatable {
         case file([UInt8])
@@ -19,7 +19,7 @@ struct FileTree: Equatable {
         entries.keys.filter { $0.hasPrefix(folder + "/") }.sorted { $0.utf8.count > $1.utf8.count }
     }
 
-    /// A folder or file with all that is below it, under another path; what stood there is replaced.
+    /// Moves a folder or file with everything below it to another path, replacing any entry there.
     mutating func move(_ old: String, to new: String) {
         for path in below(new) { entries[path] = nil }
         for path in below(old) { entries[new + path.dropFirst(old.count)] = entries.removeValue(forKey: path) }
@@ -79,7 +79,7 @@ struct FileTree: Equatable {
         }
     }
 
-    /// What differs, a line each.
+    /// The differences, one per line.
     func differences(from expected: FileTree) -> [String] {
         Set(entries.keys).union(expected.entries.keys).sorted().compactMap { path in
             switch (entries[path], expected.entries[path]) {

@@ -1,6 +1,6 @@
 import Testing
 
-/// A full disk below is an error to the caller and harms nothing.
+/// A full backing disk is an error for the caller and damages nothing.
 @Suite struct FullDiskTests {
     @Test func aFullDiskBelow() async throws {
         try await Trial.run { trial in
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// The state on a disk of 24 MB, the store elsewhere, with files of known bytes.
+    /// The state on a disk of 24 MB, the store on another, with files of known bytes.
     private let smallDisk = #"""
         truncate -s 24M image; mkfs.ext4 -q -F image; mkdir disk; mount -o loop image disk
         export XDG_DATA_HOME=$HERE/disk/data; mkdir disk/data

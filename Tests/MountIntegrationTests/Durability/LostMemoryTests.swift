@@ -1,8 +1,8 @@
 import Testing
 
-/// The power is cut: a disk in a file has what was written to it, and not what the kernel kept in memory.
+/// Power cuts: a disk image contains what was written to it, without the kernel's dirty pages.
 @Suite struct LostMemoryTests {
-    /// What proves that the others prove something.
+    /// Proves that the other tests can fail.
     @Test func whatIsNotSyncedIsLost() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -17,7 +17,8 @@ import Testing
         }
     }
 
-    /// A tree that was mounted anew may have lost what the database knows of: what is gone from it was not removed.
+    /// A tree that was mounted again may have lost files that the database knows: files missing from it were not
+    /// removed.
     @Test func whatTheDiskLostIsNotRemoved() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -37,7 +38,7 @@ import Testing
         }
     }
 
-    /// A file's size and times are on the disk, and its bytes are not.
+    /// A file's size and times are on the disk, but its bytes are not.
     @Test(arguments: [true, false])
     func emptinessNeverGoesOverTheStoresGoodCopy(_ isWaitedFor: Bool) async throws {
         try await Trial.run { trial in
@@ -60,7 +61,7 @@ import Testing
         }
     }
 
-    /// What `replica wait` said of a domain whose store is on the same disk.
+    /// The guarantee of `replica wait` for a domain whose store is on the same disk.
     @Test func whatWasWaitedForIsWholeSomewhere() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -76,7 +77,7 @@ import Testing
         }
     }
 
-    /// The filesystem keeps the new size and time of an append, and not its bytes.
+    /// The filesystem keeps the new size and time of an append, but not its bytes.
     @Test func zerosInTheTailAreNotServed() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -98,7 +99,7 @@ import Testing
         }
     }
 
-    /// So are its attributes.
+    /// The same for its attributes.
     @Test func whatIsSyncedKeepsItsMode() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -115,8 +116,7 @@ import Testing
         }
     }
 
-    /// A file that is synced is an edit of the item that it was, though the database was behind: in place, or saved by a
-    /// rename.
+    /// A synced file is an edit of its item, although the database was behind: in place, or saved by a rename.
     @Test(arguments: [
         #"echo two >"$MNT/f"; sync "$MNT/f""#,
         #"echo two >"$MNT/t"; sync "$MNT/t"; mv "$MNT/t" "$MNT/f"; sync "$MNT""#,
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    /// The store has what was made just before, and the database knows nothing of it.
+    /// The store has an item that was created just before, and that the database does not know.
     @Test func equalFilesAreOne() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    /// A time that was sent and then lost here comes back, also of a file that is not here.
+    /// A time that was sent and then lost here is restored, also for a dataless file.
     @Test func timesThatWereSentComeBack() async throws {
         try await Trial.run { trial in
             try await trial.shell(

@@ -2,8 +2,8 @@ import Glibc
 import ReplicaTestSupport
 import Synchronization
 
-/// A program that works in a folder of its own on the mount and remembers what was acknowledged to it: after its
-/// daemon was killed the folder holds exactly that, but for the one call that got no answer.
+/// A program that works in its own folder on the mount and records what was acknowledged: after its daemon was killed
+/// the folder contains exactly that, except for the one unanswered call.
 ///
 /// One thread at a time uses it.
 final class Writer: @unchecked Sendable {
@@ -11,7 +11,7 @@ final class Writer: @unchecked Sendable {
     private let folder: String
     private var random: SeededGenerator
     private(set) var tree = FileTree()
-    /// What the folder may also be, for the call that got no answer.
+    /// The other possible state of the folder, because of the unanswered call.
     private var doubt: FileTree?
     private(set) var failures: [String] = []
     private(set) var calls = 0
@@ -34,7 +34,7 @@ final class Writer: @unchecked Sendable {
         }
     }
 
-    /// Compares the folder with what was acknowledged, and learns how the unanswered call ended.
+    /// Compares the folder with the record, and determines the outcome of the unanswered call.
     func check() {
         let found: FileTree
         do throws(FileTree.Failure) {
@@ -59,7 +59,7 @@ final class Writer: @unchecked Sendable {
         if let doubt { failures.append("in doubt was: \(doubt.differences(from: tree))") }
     }
 
-    /// Whether `found` is `after`, but that of bytes that were being appended only the first may be there.
+    /// Whether `found` equals `after`, except that appended bytes may be incomplete.
     private func isBetween(_ found: FileTree, _ before: FileTree, _ after: FileTree) -> Bool {
         for path in Set(found.entries.keys).union(after.entries.keys) where found[path] != after[path] {
             guard case .file(let now) = found[path], case .file(let whole) = after[path],
@@ -74,7 +74,7 @@ final class Writer: @unchecked Sendable {
 
     // MARK: Calls
 
-    /// Makes one system call that has `effect` on the tree when it succeeds.
+    /// Makes one system call that has `effect` on the tree if it succeeds.
     @discardableResult
     private func call(_ what: String, _ result: @autoclosure () -> Int, effect: (inout FileTree) -> Void) throws -> Int
     {
@@ -115,7 +115,7 @@ final class Writer: @unchecked Sendable {
         }
     }
 
-    /// Opens, writes in some pieces, perhaps syncs, closes.
+    /// Opens, writes in several pieces, sometimes syncs, closes.
     private func save(_ name: String, _ flags: Int32, effect: (inout FileTree) -> Void) throws {
         let opened = try call("open \(name)", Int(open(path(name), flags | O_CLOEXEC, 0o644)), effect: effect)
         let file = Int32(opened)
@@ -195,7 +195,7 @@ final class Writer: @unchecked Sendable {
         try rename(name, new)
     }
 
-    /// Removes a folder with all that is in it, or half of what is at the top.
+    /// Removes a folder with its contents, or half of the top-level entries.
     private func clear() throws {
         if let folder = some({ $0 == .folder }) {
             for name in tree.below(folder) { try removeAny(name) }

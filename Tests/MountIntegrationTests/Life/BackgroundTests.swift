@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// How the daemon comes to be behind the program that was called.
+/// How the program starts its daemon in the background.
 @Suite struct BackgroundTests {
-    /// Its folder, session, descriptors and signals are its own; the mountpoint may be relative all the same.
+    /// It has its own working directory, session, descriptors and signals, but the mountpoint may be relative.
     @Test func theDaemonKeepsNothingOfItsCaller() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Nobody's words go into a file that only happens to have the number of a standard descriptor.
+    /// No output goes to a file that happens to have the number of a standard descriptor.
     @Test func closedStandardDescriptorsAreNoHarm() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -47,8 +47,8 @@ import Testing
         }
     }
 
-    /// Mounts, writes and unmounts with something unsent and the processors busy. It once hung in one of several hundred:
-    /// `REPLICA_TEST_MOUNTS=2000` is the long way.
+    /// Mounts, writes and unmounts with unsent changes on busy processors. It once hung in one of several hundred
+    /// attempts: `REPLICA_TEST_MOUNTS=2000` runs the long version.
     @Test func mountsManyTimesUnderLoad() async throws {
         let wanted = ProcessInfo.processInfo.environment["REPLICA_TEST_MOUNTS"].flatMap(Int.init) ?? 50
         try await Trial.run { trial in

@@ -1,6 +1,6 @@
 import Testing
 
-/// A mount that is not in the tree any more and that somebody still uses.
+/// A mount that is no longer in the tree but still in use.
 @Suite struct DetachedMountTests {
     private let words = #"""
         # Somebody who stays in the mount, with a file open, until `stay` is gone.

@@ -1,7 +1,7 @@
 import Testing
 
-/// `replica doctor` on machines and with domains that something is wrong with. What is the machine's is only changed in a
-/// mount namespace of the test's own.
+/// `replica doctor` on machines and with domains that have problems. The machine is only changed in a private mount
+/// namespace.
 @Suite struct DoctorTests {
     private static let words = #"""
         # finds CODE LINE COMMAND...: it ends with this exit code and prints a line that starts so.

@@ -1,9 +1,9 @@
 import Testing
 
-/// What comes from outside and was never meant to be: it ends no daemon. What ends one all the same ends it at once.
+/// Extreme input from outside does not crash the daemon. If the daemon crashes anyway, it ends immediately.
 @Suite struct FaultTests {
-    /// The last moment that 64 bits of nanoseconds can tell, one after it, and one long after it: on the mount, in the
-    /// store and in a directory that is imported.
+    /// The last time that fits into 64 bits of nanoseconds, one after it, and one long after it: on the mount, in the
+    /// store and in an imported directory.
     @Test func noDateEndsTheDaemon() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -26,7 +26,8 @@ import Testing
         }
     }
 
-    /// A fault in a thread whose stack is of no use, as a full one: one of Swift's own pool, which have no other for a handler.
+    /// A fault in a thread without a usable stack, for example a full one: a thread of Swift's pool, which has no
+    /// alternate stack for a handler.
     @Test func whatNoHandlerMeetsDumpsNothing() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -84,7 +85,8 @@ import Testing
         }
     }
 
-    /// A core dump would wait for a thread that waits for the mount. Nobody waits long for a mount whose daemon crashed.
+    /// A core dump would wait for a thread that waits for the mount. No program waits long for a mount whose daemon
+    /// crashed.
     @Test(arguments: ["ILL", "SEGV", "ABRT", "TRAP"]) func aCrashIsTheEndAtOnce(signal: String) async throws {
         try await Trial.run { trial in
             try await trial.shell(

@@ -1,10 +1,10 @@
 import Glibc
 import Testing
 
-/// Who owned a folder before root imported it, and has it open since, can rename below root's mount. Through the mount they
-/// reach nothing there but what is theirs.
+/// A user who owned a folder before root imported it, and still has it open, can rename in the backing tree. Through
+/// the mount the user only reaches their own files.
 @Suite struct FormerOwnerTests {
-    /// Seconds for which names are exchanged as fast as that goes.
+    /// For how many seconds names are exchanged as fast as possible.
     private static let duration = 4
 
     @Test(.enabled(if: geteuid() == 0)) func reachNoFileOfRoots() async throws {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// As the former owner: exchanges below what their folder has, and does through the mount what they may do to their own file.
+    /// As the former owner: exchanges names in the backing folder, and uses their own file through the mount.
     private static let attack = #"""
         import ctypes, os, sys, threading, time
         below = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECTORY)

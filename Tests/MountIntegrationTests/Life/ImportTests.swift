@@ -1,6 +1,6 @@
 import Testing
 
-/// DomainCreation a domain of a directory: done at once, or refused with nothing changed.
+/// Imports a directory: immediately, or not at all without any change.
 @Suite struct ImportTests {
     @Test func importedMountedUnmountedAndMountedAgain() async throws {
         try await Trial.run { trial in

@@ -1,6 +1,7 @@
 import Testing
 
-/// A command that is killed at one of its system calls has done all, nothing, or what the same command brings to its end.
+/// A command that is killed at any of its system calls has done everything or nothing, or the same command completes
+/// it.
 @Suite struct KilledCommandTests {
     private let words = #"""
         # killed_at CALL N ARGUMENTS...: mount.replica does it, and is killed at the call of this number, or ends before.
@@ -108,8 +109,8 @@ import Testing
         }
     }
 
-    /// What is evicted when the daemon is killed is neither cut nor empty afterwards, here or in the store.
-    /// Size and times are kept as well, and where the disk makes no holes.
+    /// Files being evicted when the daemon is killed are neither truncated nor empty afterwards, here or in the store.
+    /// Size and times are kept too, also if the disk does not support holes.
     @Test(arguments: ["", "-e inject=fallocate:error=EOPNOTSUPP"])
     func anEvictionCutsNothing(_ disk: String) async throws {
         try await Trial.run { trial in

@@ -1,6 +1,6 @@
 import Testing
 
-/// What is mounted below an imported directory, or below what is removed, is not ours.
+/// Filesystems mounted below an imported directory, or below a removed domain, are not touched.
 @Suite struct MountsBelowTests {
     @Test func aDirectoryWithAMountBelowIsNotImported() async throws {
         try await Trial.run { trial in
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// A deletion of this side stops at what is mounted in the store.
+    /// A local deletion stops at a mount in the store.
     @Test func whatIsMountedInTheStoreIsNotDeleted() async throws {
         try await Trial.run { trial in
             try await trial.shell(

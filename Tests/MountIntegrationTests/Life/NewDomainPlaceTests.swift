@@ -1,8 +1,8 @@
 import Testing
 
-/// Where a domain can't be made, nothing is changed.
+/// If a domain can't be created, nothing is changed.
 @Suite struct NewDomainPlaceTests {
-    /// Everything below the trial but what the programs' own output changes.
+    /// Everything below the trial except the programs' output.
     private let words = #"""
         look() { find "$HERE" -mindepth 1 -not -path "$HERE/output" -not -path "$HERE/said" -not -path "$HERE/data" \
             -printf '%i %y %m %s %T@ %p\n' | sort; }
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// rename(2) says of it that it is on another filesystem, also beside itself.
+    /// rename(2) reports EXDEV for it, even in its own folder.
     @Test func aFolderInALowerLayerIsLeft() async throws {
         try await Trial.run { trial in
             try await trial.shell(

@@ -1,8 +1,8 @@
 import Testing
 
-/// A domain's mount is one certain mount, not whatever is at its path.
+/// A domain's mount is identified exactly, not by its path.
 @Suite struct OwnMountTests {
-    /// What the scripts below share: a second domain, `e`, and what is mounted on top of a path.
+    /// Common functions of the scripts: a second domain, `e`, and the topmost mount at a path.
     private let words = #"""
         add_e() { mkdir -p store2; replica add e --store "file://$HERE/store2" >/dev/null; }
         on_top() { awk -v at="$1" '$5 == at { for (n = 7; $n != "-"; n++); found = $(n + 1) " " $(n + 2) } END { print found }' \
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// There the daemon would wait for itself.
+    /// There the daemon would deadlock with itself.
     @Test func theDomainsOwnPlacesAreRefused() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// The mount was taken away, and somebody else's is at its path.
+    /// The mount was removed, and another filesystem is at its path.
     @Test func unmountAndRemoveLeaveTheMountsOfOthers() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// Import serves on without a mount: its daemon is there to be asked.
+    /// After an import the domain is served without a mount, and its daemon answers.
     @Test(arguments: ["unmount", "remove --keep none"])
     func aMountThatIsGoneAlreadyIsNoError(command: String) async throws {
         try await Trial.run { trial in
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// The mount goes by itself below another one, and where it was moved to.
+    /// The mount is unmounted correctly below another one, and after it was moved.
     @Test func whatLiesOverItStaysAndWhereItWasMovedItIsFound() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// A daemon that was killed leaves its mount; the next one at that path is not its.
+    /// A killed daemon leaves its mount; the next mount at that path is not the daemon's.
     @Test func aDeadMountIsKnownByItsNumber() async throws {
         try await Trial.run { trial in
             try await trial.shell(

@@ -3,13 +3,13 @@ import Testing
 
 /// `replica-passthrough`, which lets the kernel read and write the files of an ordinary user's mount directly.
 @Suite struct PassthroughProgramTests {
-    /// How the program comes to its capability.
+    /// How the program gets its capability.
     enum Grant: String, CaseIterable, Sendable {
         case capability = "setcap cap_sys_admin+ep"
         case setUserID = "chmod u+s"
     }
 
-    /// As `scripts/install` puts them, below a prefix of root's.
+    /// Installed like by `scripts/install`, below a prefix owned by root.
     static func words(_ grant: Grant) -> String {
         """
         before_user() {
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// It is the user's own process: that it can be ended costs its speed only.
+    /// It is the user's own process: killing it only costs speed.
     @Test func filesAreServedWhenItIsEndedOrStopped() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -97,7 +97,7 @@ import Testing
     private static let install = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "scripts/install").path
 
-    /// Who can put another file in its place would have the capability given to theirs.
+    /// A user who can replace the file could give the capability to their own program.
     @Test func itIsInstalledOnlyWhereNobodyElseCanChangeIt() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -127,8 +127,8 @@ import Testing
         }
     }
 
-    /// What a user asks for by hand. Each filesystem here is mounted by a descriptor that nobody serves, so that a file that
-    /// passes is refused by the kernel (EPERM).
+    /// Requests that a user makes by hand. Each filesystem here is mounted with an unserved descriptor, so that the
+    /// kernel refuses an accepted file (EPERM).
     @Test func itRegistersNothingThatTheUserMayNotHave() async throws {
         try await Trial.run { trial in
             try await trial.shell(

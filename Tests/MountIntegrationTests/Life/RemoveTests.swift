@@ -2,7 +2,7 @@ import Testing
 
 /// `replica remove`, of one domain and of all.
 @Suite struct RemoveTests {
-    /// Two domains, one mounted and one that nobody serves, each with something unsent and something that is not here.
+    /// Two domains, one mounted and one without a daemon, each with an unsent and a dataless file.
     private let twoDomains = #"""
         mkdir -p store2 mnt2 src2
         for n in "" 2; do
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// One that cannot go does not keep the others.
+    /// A domain that can't be removed does not block the others.
     @Test func whatIsInUseStaysAndTheOthersGo() async throws {
         try await Trial.run { trial in
             try await trial.shell(

@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// It stays with its programs, and the unit hears why.
+    /// The mount stays with its programs, and the unit's log contains the reason.
     @Test func itDoesNotTakeAMountFromAnotherDaemon() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// SIGTERM uploads what is pending within the unit's limit; the next one, or the limit, ends that.
+    /// SIGTERM uploads pending changes within the unit's limit; a second SIGTERM, or the limit, stops that.
     @Test func theEndUploadsWhatIsPending() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    /// What goes on being written is never all in the store: the limit ends the wait, and so does the next signal.
+    /// With continuous writes the store never has everything: the limit ends the wait, and so does the next signal.
     @Test func theWaitForTheStoreIsLimited() async throws {
         try await Trial.run { trial in
             try await trial.shell(

@@ -1,6 +1,6 @@
 import Testing
 
-/// Files of an ordinary user's mount for which `replica-passthrough` is not asked, and those beside them for which it is.
+/// Files in an unprivileged user's mount that are not registered with `replica-passthrough`, next to files that are.
 @Suite struct SmallFileTests {
     @Test func whoReadsASmallFileAsksNobody() async throws {
         try await Trial.run { trial in
@@ -44,8 +44,8 @@ import Testing
         }
     }
 
-    /// Opened in any order, small and large, a file is what a plain one is: by the daemon through the kernel's pages, by the kernel
-    /// alone, and by turns.
+    /// Opened in any order, small and large files behave like plain ones: served by the daemon through the page cache,
+    /// by the kernel directly, and alternately.
     @Test(arguments: 1...3) func aFileIsTheSameHoweverItIsOpened(seed: Int) async throws {
         try await Trial.run { trial in
             try await trial.shell(

@@ -2,7 +2,8 @@ import Testing
 
 /// A state that another user created, or could have created, is not used.
 @Suite struct StrangeStateTests {
-    /// In a directory that all may write into, the place of the state beside an imported directory is anybody's to take.
+    /// In a world-writable directory, any user may create an entry at the place of the state next to an imported
+    /// directory.
     @Test func whatStandsAtTheStatesPlaceIsNotAdopted() async throws {
         try await Trial.run { trial in
             try await trial.shell(

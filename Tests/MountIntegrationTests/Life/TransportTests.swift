@@ -1,6 +1,6 @@
 import Testing
 
-/// How requests come from the kernel: read from the device, or by io_uring where the kernel offers that.
+/// How requests come from the kernel: by reading the device, or by io_uring if the kernel offers it.
 @Suite struct TransportTests {
     @Test func theRingsOfIOUringAreUsedWhereTheKernelOffersThem() async throws {
         try await Trial.run { trial in

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// `replica mount --at-login` and `--at-boot`, under a systemd that is booted for it. Where none can be booted it is said on standard error.
+/// `replica mount --at-login` and `--at-boot`, under a systemd that is booted for the test. If none can be booted, that
+/// is reported on standard error.
 @Suite struct UnitTests {
     private static let words =
         bootWords + #"""
@@ -141,7 +142,7 @@ import Testing
             """#)
     }
 
-    /// What can't be done says so in one line, and leaves nothing behind.
+    /// An impossible request fails with one line, and leaves nothing behind.
     @Test func whatSystemdCannotMountIsNotMountedAtLogin() async throws {
         try await Self.booted(
             #"""

@@ -1,6 +1,6 @@
 import Testing
 
-/// Somebody who is not root mounts a domain of their own.
+/// An unprivileged user mounts a domain.
 @Suite struct UserTests {
     @Test func anUnprivilegedUserMountsAndWorks() async throws {
         try await Trial.run { trial in

@@ -40,7 +40,7 @@ enum NameCall {
     case listXattrs(Name)
 }
 
-/// A system call; files are named by the slot they were opened into.
+/// A system call; open files are identified by their slot.
 enum Call {
     case open(Int, Name, Int32, UInt32)
     case close(Int)
@@ -58,7 +58,7 @@ enum Call {
 extension SeededGenerator {
     private static let words = ["a", "b", "c", "d", "\u{e9}", "e\u{301}", "name with space", ".hidden"]
 
-    /// One of few names, so that calls meet each other; some are long, some no UTF-8, some wrong.
+    /// One of a few names, so that calls interact; some are long, some not UTF-8, some invalid.
     mutating func name() -> Name {
         switch below(60) {
         case 0: return Name(String(repeating: "n", count: 255))
@@ -115,7 +115,7 @@ extension SeededGenerator {
         case 13: .readlink(name())
         case 14: .status(name())
         case 15: .target(name())
-        // No set-id bits, which root's own write takes here when they came while the file was open (docs/BUGS.md).
+        // No set-ID bits, which root's own write clears here if they were set while the file was open (docs/BUGS.md).
         case 16: .chmod(name(), pick([0o644, 0o600, 0o755, 0o711, 0o1777, 0]))
         case 17: .chown(name(), pick([0, 1, 4_000_000_000, .max]), pick([0, 7, .max]))
         case 18: .times(name(), time(), time())
@@ -131,7 +131,7 @@ extension SeededGenerator {
         pick(["user.one", "user.two", "trusted.three", "nonsense", "user." + String(repeating: "x", count: 260)])
     }
 
-    /// In the first weeks of 1970, which nothing else is from, so that it can be compared.
+    /// In the first weeks of 1970, which no other time is in, so that it can be compared.
     private mutating func time() -> timespec {
         timespec(tv_sec: 1_000 + below(1_000_000), tv_nsec: pick([0, 1, 999_999_999, 123_456_789]))
     }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Makes system calls below a folder and says how each ended: result, errno, and what the call gave.
+/// Makes system calls below a folder and reports the outcome of each: result, errno, and output.
 final class Caller {
     private let root: Int32
     private var files: [Int32] = [-1, -1, -1, -1]
@@ -90,7 +90,7 @@ final class Caller {
     }
 
     private func copy(_ from: Int, _ into: Int, _ count: Int) -> String {
-        // What is copied at a time may differ; the sum may not.
+        // The size of each copy may differ, but not the sum.
         var sum = 0
         while sum < count {
             let copied = copy_file_range(files[from], nil, files[into], nil, count - sum, 0)

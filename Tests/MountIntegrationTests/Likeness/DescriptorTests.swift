@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// What known and open files cost the daemon: no descriptor each, or a big tree would use them up.
+/// Known and open files must not cost the daemon a descriptor each, or a big tree would exhaust them.
 @Suite struct DescriptorTests {
     /// Files of unprivileged mounts are read and written by the daemon, which needs them open for that.
     @Test(.enabled(if: geteuid() == 0)) func knownAndOpenFilesNeedNoDescriptors() async throws {

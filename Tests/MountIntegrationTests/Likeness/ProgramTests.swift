@@ -1,8 +1,8 @@
 import Testing
 
-/// Programs that people use find nothing to complain about.
+/// Common programs work without errors.
 @Suite struct ProgramTests {
-    /// A new repository in the mount, to work in; words of shell.
+    /// A new repository in the mount; shell functions.
     private static let repository = """
         git() { command git -c user.name=t -c user.email=t@t -c gc.auto=0 -c core.fsync=none "$@"; }
         git init -q -b main "$MNT/work"; cd "$MNT/work"
@@ -35,7 +35,8 @@ import Testing
         }
     }
 
-    /// What git has already it only touches; what it packs it removes, with its folders, which it may need again at once.
+    /// git only touches objects that it has; it removes packed ones with their folders, which it may need again
+    /// immediately.
     @Test func gitPacksWhatItTouched() async throws {
         try await Trial.run { trial in
             try await trial.shell(

@@ -3,7 +3,7 @@ import Glibc
 import ReplicaTestSupport
 import Testing
 
-/// Random system calls, made on the mount and on a plain folder of the same disk, end alike.
+/// Random system calls have the same results on the mount and in a plain folder on the same disk.
 @Suite struct RandomCallTests {
     @Test(arguments: 1...8) func callsEndAsOnAPlainFolder(seed: Int) async throws {
         try await Trial.run { trial in
@@ -11,7 +11,7 @@ import Testing
             let (mount, plain) = (trial.mount, trial.folder + "/plain")
             let difference = await onThread { Self.compare(mount, plain, UInt64(seed)) }
             if let difference { Issue.record("seed \(seed): \(difference)") }
-            // The whole tree once more, with the tools' eyes.
+            // The whole tree once more, compared with standard tools.
             try await trial.shell(
                 """
                 look() { (cd "$1" && find . -mindepth 1 -printf '%P %y %m %n %U:%G %l\\n' | sort) }
@@ -37,7 +37,7 @@ import Testing
     }
 }
 
-/// Runs what blocks on a thread of its own.
+/// Runs blocking code on a separate thread.
 func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
         Thread.detachNewThread { continuation.resume(returning: body()) }

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// What two programs on one file, or one program and the kernel, expect of each other.
+/// Two programs on one file, or a program and the kernel.
 @Suite struct SharingTests {
     @Test func locksExclude() async throws {
         try await Trial.run { trial in
@@ -24,7 +24,7 @@ import Testing
             defer { close(own) }
             var range = flock(l_type: Int16(F_WRLCK), l_whence: 0, l_start: 10, l_len: 5, l_pid: 0)
             #expect(fcntl(own, F_SETLK, &range) == 0)
-            // Another process sees who has it.
+            // Another process sees the lock's owner.
             try await trial.shell(
                 """
                 locked() { awk -v at=":$(stat -c %i "$MNT/file")\\$" '$2 == "POSIX" && $6 ~ at { found = 1 }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Testing
 
-/// Files that are made without a name (O_TMPFILE): no items until they get one.
+/// Files that are created without a name (O_TMPFILE): they become items when they get one.
 @Suite struct UnnamedFileTests {
     @Test func oneIsAnItemOnceItHasAName() async throws {
         try await Trial.run { trial in

@@ -3,18 +3,19 @@ import ReplicaTestSupport
 import Synchronization
 import Testing
 
-/// Mounted domains whose network is broken while programs write and read: a proxy in the tests' own process, which the file `trouble`
-/// in the trial's folder sets to work, does to some of their requests what networks do.
+/// Mounted domains whose network is broken while programs write and read: a proxy in the tests' process applies faults
+/// to some of their requests as long as the file `trouble` exists in the trial's folder.
 @Suite struct BrokenNetworkMountTests {
     private static let seed = UInt64(ProcessInfo.processInfo.environment["REPLICA_FAULT_SEED"] ?? "") ?? 1
 
-    /// The port of the server, once the script has written it down.
+    /// The port of the server, when the script has written it to a file.
     private static func upstream(_ trial: Trial) -> @Sendable () -> UInt16? {
         let file = trial.folder + "/upstream"
         return { (try? String(contentsOfFile: file, encoding: .utf8)).flatMap { UInt16($0.filter(\.isNumber)) } }
     }
 
-    /// What a person does, and that it is there once, here and in `theirs`, a word for a copy of what the server has.
+    /// A user's changes, and the check that each exists exactly once, here and in `theirs`, a copy of the server's
+    /// files.
     private static let work = """
         make() {
             mkdir "$MNT/folder" "$MNT/folder/inner"
@@ -78,7 +79,7 @@ import Testing
 
         """
 
-    /// Where the proxy writes down what it did.
+    /// The proxy's record of its faults.
     private static func note(_ trial: Trial, _ text: String) {
         let file = FileHandle(forWritingAtPath: trial.folder + "/faults")
         file?.seekToEndOfFile()
@@ -88,7 +89,7 @@ import Testing
     @Test func aBucketsDomainComesThroughWhateverHappensToItsRequests() async throws {
         try await Trial.run { trial in
             let isTrouble: @Sendable () -> Bool = { [path = trial.folder + "/trouble"] in access(path, F_OK) == 0 }
-            // Silence would be for as long as a real server is waited for.
+            // Silence would last as long as the real timeout.
             let kinds = HTTPFault.allCases.filter { !$0.takesLong && $0 != .longPause }
             let dice = Mutex((SeededGenerator(Self.seed), left: 40))
             let proxy = try HTTPFaultProxy(to: Self.upstream(trial)) { request in

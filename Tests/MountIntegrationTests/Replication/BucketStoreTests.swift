@@ -1,13 +1,14 @@
 import Foundation
 import Testing
 
-/// Domains in buckets of a real S3 server, by the store's program, installed where root's daemons look, in a mount namespace.
+/// Domains in buckets of a real S3 server, served by the store's program, which is installed where root's daemons
+/// search, in a mount namespace.
 @Suite struct BucketStoreTests {
     private static let server = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "S3StoreTests/s3-server").path
 
-    /// Runs the script from standard input where `$url` is a bucket, `$home` the home of who runs it, and `rclone … r:bucket` another
-    /// client of it.
+    /// Runs the script from standard input; `$url` is a bucket, `$home` the user's home, and `rclone … r:bucket`
+    /// another client of it.
     static let words =
         PrivateNamespace.words(
             hidesHome: true,
@@ -38,7 +39,7 @@ import Testing
         }
     }
 
-    /// Also while the server hangs, and after it.
+    /// Also during a hang of the server, and afterwards.
     @Test func aDirectoryIsImportedAndGoesBothWays() async throws {
         try await Self.run(
             """

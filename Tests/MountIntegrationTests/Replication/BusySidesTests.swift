@@ -2,15 +2,15 @@ import Foundation
 import ReplicaTestSupport
 import Testing
 
-/// Two programs here and a peer in the store rearrange the same tree, a hundred times a second, and nothing is removed: all of it
-/// is on both sides in the end, once.
+/// Two programs here and another client in the store rearrange the same tree, a hundred times a second, without
+/// removals: in the end everything exists on both sides exactly once.
 ///
-/// A campaign, `scripts/crash-test --busy N [SEED]`: it still finds what docs/BUGS.md lists, so that it is no part of the suite
-/// yet.
+/// A campaign, `scripts/crash-test --busy N [SEED]`: it still finds the bugs listed in docs/BUGS.md, so it is not part
+/// of the suite yet.
 @Suite struct BusySidesTests {
     private static var runs: Int { number("REPLICA_BUSY_RUNS") ?? 0 }
     private static var seed: UInt64 { UInt64(number("REPLICA_BUSY_SEED") ?? 1) }
-    /// Seconds of a run.
+    /// The duration of a run, in seconds.
     private static let length = 10
 
     private static func number(_ name: String) -> Int? {
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// What is not there, or more than once.
+    /// Files that are missing or duplicated.
     private static func faults(_ programs: [Rearranger], _ trial: Trial) throws -> [String] {
         var places: [String: [String]] = [:]
         for (path, entry) in try FileTree(readingFolder: trial.store).entries {

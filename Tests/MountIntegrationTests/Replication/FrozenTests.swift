@@ -1,6 +1,6 @@
 import Testing
 
-/// What chattr(1) makes immutable or append-only, and the store changes.
+/// Files that are immutable or append-only (chattr(1)) and change in the store.
 @Suite struct FrozenTests {
     @Test func whatTheStoreChangesWaitsUntilItMay() async throws {
         try await Trial.run { trial in

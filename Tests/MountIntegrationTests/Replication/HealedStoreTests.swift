@@ -1,9 +1,9 @@
 import Testing
 
-/// A store that cannot be written now is tried again by itself: whoever waits is served soon after it is well, and until then
-/// the status says what is tried when.
+/// A store that can't be written is retried automatically: waiting callers continue soon after it works again, and
+/// until then the status shows the next retry.
 @Suite struct HealedStoreTests {
-    /// Words for all of them: `held` until something is well again, and `healed` after that.
+    /// Functions for all of them: `held` until the store works again, and `healed` afterwards.
     private static let words = """
         said() { replica status d | grep -qF "'replica retry d' tries now"; }
         waits() {

@@ -1,6 +1,6 @@
 import Testing
 
-/// What is done on the mount reaches the store, and no more than that.
+/// Changes on the mount reach the store, and nothing else does.
 @Suite struct LocalChangeTests {
     @Test func everythingArrives() async throws {
         try await Trial.run { trial in
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// Setting a file's date alone changes what the store knows its content by.
+    /// Setting only a file's date changes its content version in the store.
     @Test func whatWasTouchedIsRemovedAndWrittenAsAnyOther() async throws {
         try await Trial.run { trial in
             try await trial.shell(

@@ -3,12 +3,12 @@ import Glibc
 import ReplicaTestSupport
 import Testing
 
-/// A person at work for a while, and others in the store: random system calls, some at once and some after pauses in
-/// which everything or half of it is sent. A plain folder gets the same calls. Whenever both sides have come to rest,
-/// mount, store and plain folder hold the same, and nobody's doing was taken for somebody else's. Every other time all
-/// is evicted then.
+/// A user at work for a while, and other clients in the store: random system calls, some immediately and some after
+/// pauses in which all or half of the changes are sent. A plain folder gets the same calls. Whenever both sides are
+/// idle, mount, store and plain folder are equal, and no change was attributed to another client. Every other time
+/// everything is then evicted.
 ///
-/// `REPLICA_LIFE_SEED` says which seeds: two from this one on.
+/// `REPLICA_LIFE_SEED` is the first of two seeds.
 @Suite struct LongLifeTests {
     private static var first: Int {
         ProcessInfo.processInfo.environment["REPLICA_LIFE_SEED"].flatMap { Int($0) } ?? 1
@@ -88,12 +88,12 @@ import Testing
         """
 }
 
-/// Few, so that what is done meets what was done before.
+/// A few, so that changes meet earlier ones.
 private let names = ["a", "b", "c", "d"]
 
-/// Deeds of one program, below a few names at the top of a place and of a plain folder.
+/// Changes of one program, below a few top-level names of the mount and of a plain folder.
 private struct Life: Sendable {
-    /// What was done, and whether a call ended otherwise than in the plain folder: it is the last then.
+    /// The calls, and whether the last one had a different result than in the plain folder.
     struct Trace: Sendable {
         var lines: [String] = []
         var isUnlike = false
@@ -103,7 +103,7 @@ private struct Life: Sendable {
     private let place: String
     private let plain: String
     private let tops: [String]
-    /// Names of one file are files of their own to others.
+    /// Names of one file are separate files to other clients.
     private let canLink: Bool
     private let seed: UInt64
 
@@ -142,7 +142,7 @@ extension SeededGenerator {
         return Name(below(3) == 0 ? top : "\(top)/\(pick(names))")
     }
 
-    /// What a program does at a time: one call, or some.
+    /// A step of a program: one call, or several.
     fileprivate mutating func deed(below tops: [String], _ canLink: Bool) -> [Call] {
         let place = place(tops)
         switch below(canLink ? 17 : 16) {

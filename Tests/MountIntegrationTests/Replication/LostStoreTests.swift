@@ -1,6 +1,6 @@
 import Testing
 
-/// What a store loses by accident is not lost here.
+/// Accidental losses of a store are not replicated.
 @Suite struct LostStoreTests {
     private static let words = """
         is_held() { case $(replica status d --json) in *'"state":"held"'*) ;; *) return 1 ;; esac; }
@@ -11,7 +11,7 @@ import Testing
 
         """
 
-    /// Each of them is told of by itself, over some seconds.
+    /// Each of them is reported separately, over some seconds.
     @Test func oneByOne() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// So slowly that the first are gone here before the last go there.
+    /// So slowly that the first are gone here before the last are deleted there.
     @Test func slowly() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// What is replaced is no deletion, however much it is.
+    /// Replacements are not deletions, in any number.
     @Test func replacedFilesAreNotHeld() async throws {
         try await Trial.run { trial in
             try await trial.shell(

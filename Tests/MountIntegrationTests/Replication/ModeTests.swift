@@ -1,6 +1,6 @@
 import Testing
 
-/// Nobody can read in a store what could not be read where it comes from.
+/// Files are not more accessible in a store than in the imported directory.
 @Suite struct ModeTests {
     @Test func aStoreThatIsMadeIsNoWiderThanWhatIsImported() async throws {
         for mode in ["700", "755", "500"] {

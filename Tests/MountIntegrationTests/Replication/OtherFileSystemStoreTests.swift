@@ -1,6 +1,6 @@
 import Testing
 
-/// A store on a file system without attributes (ramfs), where nothing in the store says which item a file is.
+/// A store on a filesystem without attributes (ramfs), where nothing in the store identifies a file's item.
 @Suite struct OtherFileSystemStoreTests {
     private static let words = """
         mkdir disk; mount -t ramfs none disk; mkdir disk/store; STORE=$HERE/disk/store
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    /// What was made by a call whose answer the daemon did not live to hear is taken for its own.
+    /// A file created by a call whose answer the daemon did not receive before it died is recognized.
     @Test func killsMakeNothingTwice() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// Not mounted, its place is another directory.
+    /// If it is not mounted, another directory is at its path.
     @Test func whereItsDiskIsMissingNothingIsDeleted() async throws {
         try await Trial.run { trial in
             try await trial.shell(

@@ -1,12 +1,13 @@
 import Foundation
 import Testing
 
-/// Domains in stores that are programs of their own: the examples, installed where root's daemons look, in a mount namespace.
+/// Domains in stores that are separate programs: the examples, installed where root's daemons search, in a mount
+/// namespace.
 @Suite struct ProgramStoreTests {
     private static let examples = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "examples").path
 
-    /// Runs the script from standard input where the examples are installed, and nothing else of /usr/local/lib.
+    /// Runs the script from standard input with the examples installed, and nothing else in /usr/local/lib.
     private static let words = """
         with_stores() {
             { declare -f; cat; } >script
@@ -156,7 +157,7 @@ import Testing
             """)
     }
 
-    /// Also one that does not care for the end of its input.
+    /// Also a program that ignores the end of its input.
     @Test func itEndsWithItsDaemonHoweverThatEnds() async throws {
         try await Self.run(
             """

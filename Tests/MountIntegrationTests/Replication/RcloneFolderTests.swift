@@ -1,14 +1,15 @@
 import Foundation
 import Testing
 
-/// Domains on remotes of a real rclone, by the store's program, installed where root's daemons look, in a mount namespace.
+/// Domains on remotes of a real rclone, served by the store's program, which is installed where root's daemons search,
+/// in a mount namespace.
 @Suite struct RcloneFolderTests {
     private static let rclone = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: ".build/rclone/rclone")
         .path
 
-    /// Runs the script from standard input where `store:` is an encrypted remote in $HERE/storage.
+    /// Runs the script from standard input; `store:` is an encrypted remote in $HERE/storage.
     private static let words = """
         with_rclone() {
             { declare -f; cat; } >script
@@ -36,7 +37,7 @@ import Testing
         }
     }
 
-    /// Also after rclone's death.
+    /// Also after rclone died.
     @Test func aDirectoryIsImportedAndGoesBothWays() async throws {
         try await Self.run(
             """
@@ -79,7 +80,7 @@ import Testing
             """)
     }
 
-    /// It ends with the store's program also when that is killed.
+    /// It ends with the store's program even if that is killed.
     @Test func nothingOfItOutlivesAKilledDaemon() async throws {
         try await Self.run(
             """

@@ -4,8 +4,8 @@ import Glibc
 import ReplicaTestSupport
 import Synchronization
 
-/// A program that makes files and folders in a tree, and renames and exchanges what it finds there. It removes nothing, so that
-/// each file it made is somewhere, once.
+/// A program that creates files and folders in a tree, and renames and exchanges the entries. It removes nothing, so
+/// each of its files exists exactly once.
 final class Rearranger: Sendable {
     private struct State: Sendable {
         var random: SeededGenerator
@@ -23,7 +23,7 @@ final class Rearranger: Sendable {
         state = Mutex(State(random: SeededGenerator(seed)))
     }
 
-    /// The contents of all files that it made.
+    /// The contents of all files that it created.
     var made: [String] { state.withLock { $0.made } }
 
     func work(isStopped: borrowing Atomic<Bool>) {
@@ -48,7 +48,7 @@ final class Rearranger: Sendable {
         let content = "\(name)-\(state.made.count)"
         let file = open(place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard file >= 0 else { return }
-        // What could not be written was not made.
+        // A file that could not be written does not count.
         if write(file, content, content.utf8.count) == content.utf8.count { state.made.append(content) }
         close(file)
     }
@@ -58,7 +58,7 @@ final class Rearranger: Sendable {
         "\(folder(&random))/\(random.pick(["a", "b", "c", "d", "e", "f", "g", "h"]))"
     }
 
-    /// Something that is there, or was just now.
+    /// An entry that exists, or did a moment ago.
     private func entry(_ random: inout SeededGenerator) -> String {
         let folder = folder(&random)
         let names = names(in: folder)

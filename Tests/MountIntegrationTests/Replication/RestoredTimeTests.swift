@@ -1,6 +1,6 @@
 import Testing
 
-/// Rewrites in the store that set size and modification time back to what they were: the version of the content is the same.
+/// Rewrites in the store that restore size and modification time, so that the content version stays the same.
 @Suite struct RestoredTimeTests {
     private static let words = """
         # A daemon that looked between the two would see another time.
@@ -97,7 +97,7 @@ import Testing
             """)
     }
 
-    /// A file of which a part is here is never read as a mixture of both.
+    /// A partially local file is never read as a mixture of both.
     @Test func aPartThatIsHereIsNotMixedWithTheRest() async throws {
         try await run(
             """

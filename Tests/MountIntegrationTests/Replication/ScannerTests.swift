@@ -1,6 +1,6 @@
 import Testing
 
-/// Programs that read every file they see bring nothing here by themselves.
+/// Programs that read every file they see do not cause downloads.
 @Suite struct ScannerTests {
     @Test func thumbnailersAndIndexersBringNothing() async throws {
         try await Trial.run { trial in

@@ -1,9 +1,9 @@
 import Testing
 
-/// Domains on a real OpenSSH server, which ssh reaches by a configuration in its user's home: another than the machine's, in
-/// namespaces of the test's own, where its sshd ends with it.
+/// Domains on a real OpenSSH server, which ssh reaches by a configuration in the user's home: a temporary home, in
+/// private namespaces, so that the sshd ends with the test.
 @Suite struct ServerStoreTests {
-    /// Runs the script from standard input where `ssh server` leads to a server whose disk is `storage`.
+    /// Runs the script from standard input; `ssh server` connects to a server whose disk is `storage`.
     static let words =
         PrivateNamespace.words(
             hidesHome: true, preparation: "mkdir -p storage ssh; mkdir -p -m 700 \"$home/.ssh\" /run/sshd") + """
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// Also while the server is away, and after it.
+    /// Also while the server is down, and afterwards.
     @Test func aDirectoryIsImportedAndGoesBothWays() async throws {
         try await Self.run(
             """
@@ -82,7 +82,7 @@ import Testing
             """)
     }
 
-    /// On demand, by a mount that makes the domain, in the middle of which the server is killed again and again.
+    /// Fetched on demand, by a mount that creates the domain, while the server is killed repeatedly.
     @Test func aServerThatIsKilledWhileFilesAreReadAndSentComesBack() async throws {
         try await Self.run(
             """

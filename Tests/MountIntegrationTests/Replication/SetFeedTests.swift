@@ -1,6 +1,6 @@
 import Testing
 
-/// What is on this disk and what waits to be sent, followed from the command line, and items by their ids.
+/// The sets of materialized and of pending items, followed from the command line, and items by their IDs.
 @Suite struct SetFeedTests {
     private static let words = """
         since() { replica "$1" d --since "$2"; }
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// What an anchor stands for is on the disk before it is handed out.
+    /// The state of an anchor is on the disk before the anchor is printed.
     @Test func anAnchorOutlivesAPowerCut() async throws {
         try await Trial.run { trial in
             try await trial.shell(

@@ -1,6 +1,6 @@
 import Testing
 
-/// A store that cannot serve holds nobody up, is named in the status, and is caught up with when it is well again.
+/// A failing store blocks no program, is shown in the status, and is synced when it works again.
 @Suite struct SickStoreTests {
     @Test func aDirectoryThatIsGone() async throws {
         try await Trial.run { trial in
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// A kill is followed by a listing of everything: an empty directory is none.
+    /// After a kill everything is listed again: an empty directory does not count as a listing.
     @Test(arguments: [true, false]) func nothingIsSentToAnotherOneNorDeletedAfterAKill(_ isKilled: Bool) async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// Directories change places while programs write: each file stays in its domain.
+    /// Store directories are exchanged while programs write: each file stays in its domain.
     @Test func nothingIsSentToAnotherOneWhileTheyChangePlaces() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    /// The image of its disk is exchanged for an older copy: what is newer here stays.
+    /// The store's disk image is replaced by an older copy: newer local content stays.
     @Test func anOlderStateDeletesNothing() async throws {
         try await Trial.run { trial in
             try await trial.shell(

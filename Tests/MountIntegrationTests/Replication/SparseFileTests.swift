@@ -1,6 +1,6 @@
 import Testing
 
-/// A file that is mostly holes takes the room of its data, wherever it goes.
+/// A sparse file only takes the space of its data, on all sides.
 @Suite struct SparseFileTests {
     @Test func holesStayHolesOnEveryWay() async throws {
         try await Trial.run { trial in

@@ -1,6 +1,6 @@
 import Testing
 
-/// What others do in the store's directory shows on the mount.
+/// Other clients' changes in the store's directory appear on the mount.
 @Suite struct StoreChangeTests {
     @Test func tailIsStartedAnewToSeeWhatOthersAppended() async throws {
         try await Trial.run { trial in
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// A file that others replace is there all the time, under its name alone, and one item.
+    /// A file that another client replaces exists all the time, only under its name, as one item.
     @Test func aFileIsThereWhileOthersReplaceIt() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// Also when the file beside it was there for so long that it showed here.
+    /// Also if the temporary file existed so long that it appeared here.
     @Test func aFileIsThereWhileAKnownFileTakesItsPlace() async throws {
         try await Trial.run { trial in
             try await trial.shell(
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// A first read gets what the file is when the store is asked, not an error because it was another a moment ago.
+    /// A first read returns the file's current content in the store, not an error because it changed a moment ago.
     @Test func aFirstReadWhileOthersReplaceTheFile() async throws {
         try await Trial.run { trial in
             try await trial.shell(

@@ -1,6 +1,6 @@
 import Testing
 
-/// Tags, favourites and last-used dates, as programs set them and as others read them in the store's directory.
+/// Tags, favorites and last-used dates, set by programs and read by other clients in the store's directory.
 @Suite struct TagTests {
     @Test func theyGoBothWays() async throws {
         try await Trial.run { trial in

@@ -1,7 +1,7 @@
 import Testing
 
-/// The trash as file managers use it, with GLib's own `gio`. A directory store keeps no trash: `.Trash-UID` is a folder
-/// in it like others (docs/decisions/trash.md).
+/// The trash, used with GLib's `gio` like file managers do. A directory store has no trash: `.Trash-UID` is an ordinary
+/// folder there (docs/decisions/trash.md).
 @Suite struct TrashTests {
     @Test func gioTrashesRestoresAndEmpties() async throws {
         try await Trial.run { trial in
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// `gio` needs GVfs for the list of what is trashed; `alone` has all of it gone when a session ends.
+    /// `gio` needs GVfs to list the trash; `alone` ends all its processes with the session.
     private let words = #"""
         export GVFS_DISABLE_FUSE=1 XDG_RUNTIME_DIR=$HERE/run
         mkdir -p -m 700 "$HERE/run"

@@ -1,12 +1,14 @@
 import Foundation
 import Testing
 
-/// Domains in folders of a real WebDAV server, by the store's program, installed where root's daemons look, in a mount namespace.
+/// Domains in folders of a real WebDAV server, served by the store's program, which is installed where root's daemons
+/// search, in a mount namespace.
 @Suite struct WebDAVFolderTests {
     private static let server = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "WebDAVStoreTests/webdav-server").path
 
-    /// Runs the script from standard input where `$url` is a folder of a server, `$login` a file that lets in, and `theirs …` is curl.
+    /// Runs the script from standard input; `$url` is a folder of a server, `$login` a credentials file, and `theirs …`
+    /// is curl.
     private static let words =
         PrivateNamespace.words(
             hidesHome: false, preparation: PrivateNamespace.installing("replica-store-webdav")) + """
@@ -33,7 +35,7 @@ import Testing
         }
     }
 
-    /// Also while the server hangs, and after it.
+    /// Also during a hang of the server, and afterwards.
     @Test func aDirectoryIsImportedAndGoesBothWays() async throws {
         try await Self.run(
             """

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Words for scripts that boot a systemd of their own: the machine's, over what the machine's root directory holds, which stays as it is.
-/// All it writes is in memory; its processes, cgroups, network, users and mounts are its own.
+/// Shell functions that boot the machine's systemd in a container over the machine's root directory, which is not
+/// changed. All writes are in memory; processes, cgroups, network, users and mounts are private.
 let bootWords =
     "ROOT='\(repository)'\n"
         + #"""

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Programs at work, each on a thread of its own.
+/// Running programs, each on a separate thread.
 final class Load: Sendable {
     private let isStopped = Atomic(false)
     private let running: AsyncStream<Void>
@@ -19,7 +19,7 @@ final class Load: Sendable {
         }
     }
 
-    /// Stops them and waits until they have.
+    /// Stops them and waits for their end.
     func end() async {
         isStopped.store(true, ordering: .relaxed)
         var left = count

@@ -1,9 +1,9 @@
-/// Shell for domains on real servers, which run in namespaces of the test's own: a server ends with its test, and the machine's home and
-/// installed stores are neither seen nor touched.
+/// Shell functions for domains on real servers in private namespaces: a server ends with its test, and the machine's
+/// home and installed stores are neither visible nor changed.
 enum PrivateNamespace {
     /// Shell functions: `in_namespace` runs the script from standard input in new mount and process namespaces.
     /// - Parameters:
-    ///   - hidesHome: Whether the user's home is an empty one, `$home`.
+    ///   - hidesHome: Whether the user's home is replaced by an empty one, `$home`.
     ///   - preparation: Shell that runs before the script, without single quotes.
     static func words(hidesHome: Bool, preparation: String) -> String {
         let home = """
@@ -24,7 +24,7 @@ enum PrivateNamespace {
             """
     }
 
-    /// Shell that installs one of our store programs where root's daemons look, instead of the machine's.
+    /// Shell code that installs one of our store programs where root's daemons search, instead of the machine's.
     static func installing(_ program: String) -> String {
         """
         mount -t tmpfs -o mode=755 none /usr/local/lib

@@ -1,23 +1,23 @@
 import Foundation
 import Glibc
 
-/// How a script ended.
+/// The result of a script.
 struct ScriptOutcome: Sendable {
     /// The exit status, or minus the signal.
     let code: Int32
-    /// What it started and left running, but for what went its own way (daemons).
+    /// Processes that it left running, except daemons.
     let left: [RunningProcess]
 }
 
-/// Runs a script in a bash of its own and says how it ended. Waits for that process only: Foundation's Process would
-/// wait for the daemons too that the script leaves behind.
+/// Runs a script in bash and returns its result. Waits for that process only: Foundation's Process would also wait for
+/// daemons that the script leaves behind.
 /// - Parameter output: A file for standard output and errors.
 func runScript(_ script: String, environment: [String: String], output: String) async throws -> ScriptOutcome {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread {
             continuation.resume(
                 with: Result {
-                    // timeout(1) makes a process group of its own, which has its number.
+                    // timeout(1) creates a process group with its own process ID.
                     let child = try spawn(
                         ["/usr/bin/timeout", "--kill-after=5", "240", "/bin/bash", "-c", script],
                         environment: environment.map { "\($0)=\($1)" }, output: output)
@@ -40,7 +40,7 @@ private func spawn(_ arguments: [String], environment: [String], output: String)
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0o644)
     posix_spawn_file_actions_adddup2(&actions, 1, 2)
-    // Dispatch's threads block signals, and a process that inherits that is deaf to `kill`.
+    // Dispatch's threads block signals, and a process that inherits the mask can't be killed by `kill`.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }

@@ -1,17 +1,17 @@
 import Foundation
 import Glibc
 
-/// A process, told from a later one of its number by when it started.
+/// A process, identified by its ID and its start time.
 struct RunningProcess: Equatable, Sendable {
     let id: pid_t
     let name: String
     let group: pid_t
-    /// In clock ticks since the machine started.
+    /// In clock ticks since boot.
     let start: UInt64
 
-    /// Nil where there is none, or only what nobody has waited for yet.
+    /// Nil if there is none, or only a zombie.
     init?(_ id: pid_t) {
-        // No memory of the process is looked at: that of one that is just being started from a dead mount can't be.
+        // The process's memory is not read: that would hang for a process that is just being started from a dead mount.
         guard let data = FileManager.default.contents(atPath: "/proc/\(id)/stat") else { return nil }
         let line = String(decoding: data, as: UTF8.self)
         guard let open = line.firstIndex(of: "("), let close = line.lastIndex(of: ")") else { return nil }
@@ -25,9 +25,9 @@ struct RunningProcess: Equatable, Sendable {
         self.start = start
     }
 
-    /// All of a process group.
+    /// All processes of a group.
     static func inGroup(_ group: pid_t) -> [RunningProcess] {
-        // Most scripts leave nothing. A process that has ended and was not waited for yet is still of its group.
+        // Most scripts leave nothing. A zombie still belongs to its group.
         guard kill(-group, 0) == 0 else { return [] }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.compactMap { pid_t($0).flatMap(RunningProcess.init) }.filter { $0.group == group }
@@ -35,7 +35,7 @@ struct RunningProcess: Equatable, Sendable {
 
     var isRunning: Bool { RunningProcess(id)?.start == start }
 
-    /// Waits until it has ended; false when it has not by then.
+    /// Waits until it has ended; false after a timeout.
     func ends(by end: ContinuousClock.Instant) async throws -> Bool {
         while isRunning {
             guard ContinuousClock.now < end else { return false }
@@ -44,7 +44,7 @@ struct RunningProcess: Equatable, Sendable {
         return true
     }
 
-    /// Ends it, whatever it does about signals.
+    /// Kills it, even if it ignores signals.
     func end() async throws {
         if isRunning { kill(id, SIGKILL) }
         _ = try await ends(by: .now + .seconds(30))

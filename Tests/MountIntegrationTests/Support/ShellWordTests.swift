@@ -1,8 +1,8 @@
 import Testing
 
-/// The words of the other tests' scripts, where these could hide a failure.
+/// The functions of the other tests' scripts that could hide a failure.
 @Suite struct ShellWordTests {
-    /// `prints` as a script calls it, and whether that is to pass.
+    /// A call of `prints`, and whether it has to pass.
     static let calls: [(String, Bool)] = [
         ("prints '' true", true),
         ("prints one echo one", true),
@@ -17,7 +17,7 @@ import Testing
         ("prints '' no_such_program", false),
         ("prints '' eval 'false | true'", false),
         ("dies() { false; true; }; prints '' dies", false),
-        // Where a condition asks, too.
+        // In a condition, too.
         ("if prints '' false; then echo; else exit 1; fi", false),
         ("within 0 prints '' false", false),
         ("within 0 prints '' true; not prints '' false; not prints '' echo one", true),

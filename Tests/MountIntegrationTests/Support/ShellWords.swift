@@ -1,4 +1,4 @@
-/// What every test's script begins with.
+/// The beginning of every test's script.
 let shellWords = #"""
     set -Eeuo pipefail
     umask 022

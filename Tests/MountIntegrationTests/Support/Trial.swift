@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 import Testing
 
-/// The ground of one test: a folder with a source, a store, a mountpoint and a place for domains' states, and a shell
-/// that knows them. What was started and mounted in it is ended when the test is over, however it went.
+/// The environment of one test: a folder with a source, a store, a mountpoint and a place for domains' states, and a
+/// shell with variables for them. Everything started or mounted in it is ended with the test, also after a failure.
 struct Trial: Sendable {
     let folder: String
     var source: String { folder + "/src" }
@@ -36,7 +36,7 @@ struct Trial: Sendable {
                 await trial.keep()
             }
             try await trial.end()
-            // What a test leaves when it fails is no fault of its own.
+            // Remains of a failed test are not reported as another failure.
             let deaf = try await trial.left.end(patience: (try? outcome.get()) == nil ? .zero : .seconds(10))
             try outcome.get()
             if !deaf.isEmpty { Issue.record("left running: \(deaf.map(\.name))") }
@@ -47,7 +47,7 @@ struct Trial: Sendable {
         await Turnstile.shared.leave()
     }
 
-    /// Runs a shell script in the folder, with the words of ``shellWords``; fails the test when it fails.
+    /// Runs a shell script in the folder, with the functions of ``shellWords``; fails the test if it fails.
     @discardableResult
     func shell(_ script: String, location: SourceLocation = #_sourceLocation) async throws -> String {
         let result = try await attempt(script)
@@ -58,7 +58,7 @@ struct Trial: Sendable {
         return result.output
     }
 
-    /// Runs a shell script and says how it ended; output and errors in one text.
+    /// Runs a shell script and returns its result, with output and errors in one text.
     func attempt(_ script: String) async throws -> (code: Int32, output: String) {
         let file = folder + "/output"
         let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
@@ -75,10 +75,10 @@ struct Trial: Sendable {
         ]
     }
 
-    /// The folder of the built programs, which the test bundle is in too.
+    /// The folder of the built programs and the test bundle.
     static let programs = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
 
-    /// Copies what a failed test leaves to the folder that `REPLICA_TEST_KEEP` names, if it names one.
+    /// Copies the folder of a failed test to the folder in `REPLICA_TEST_KEEP`, if set.
     private func keep() async {
         guard let place = ProcessInfo.processInfo.environment["REPLICA_TEST_KEEP"] else { return }
         let kept = """
@@ -93,7 +93,7 @@ struct Trial: Sendable {
         print((try? await attempt(kept).output) ?? "nothing could be kept")
     }
 
-    /// Ends the daemons that were started here, unmounts what is mounted here, removes the folder.
+    /// Ends the daemons started here, unmounts everything mounted here, and removes the folder.
     private func end() async throws {
         let leftovers = """
             set +e
@@ -119,7 +119,7 @@ struct Trial: Sendable {
     }
 }
 
-/// What the scripts of a trial left running.
+/// The processes that a trial's scripts left running.
 final class LeftProcesses: Sendable {
     private let processes = Mutex<[RunningProcess]>([])
 
@@ -128,8 +128,8 @@ final class LeftProcesses: Sendable {
     }
 
     /// Ends them all.
-    /// - Parameter patience: How long they may take to end by themselves, as what was told to does.
-    /// - Returns: Those that had to be killed.
+    /// - Parameter patience: How long they may take to end by themselves.
+    /// - Returns: The processes that had to be killed.
     func end(patience: Duration) async throws -> [RunningProcess] {
         let end = ContinuousClock.now + patience
         var killed: [RunningProcess] = []
@@ -142,17 +142,17 @@ final class LeftProcesses: Sendable {
     }
 }
 
-/// A script failed; what it said is recorded already.
+/// A script failed; its output is recorded already.
 struct ScriptFailed: Error {}
 
-/// Numbers from 1, each once.
+/// Consecutive numbers, starting at 1.
 final class Counter: Sendable {
     private let value = Atomic(0)
 
     func next() -> Int { value.add(1, ordering: .relaxed).newValue }
 }
 
-/// Lets few in at a time.
+/// Limits the number of concurrent callers.
 actor Turnstile {
     static let shared = Turnstile(places: 3)
     private var free: Int

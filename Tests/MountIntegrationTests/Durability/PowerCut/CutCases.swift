@@ -58,7 +58,7 @@ extension CutCase {
         $0.write(new, to: "w/n")
         $0.sync("w/n", withAttributes: true)
     }
-    /// Saved beside and renamed, without a sync.
+    /// Saved as a temporary file and renamed, without a sync.
     private static let saved = after {
         $0.makeFile("w/n")
         $0.write(new, to: "w/n")

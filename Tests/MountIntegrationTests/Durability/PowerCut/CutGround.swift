@@ -1,9 +1,9 @@
 import Glibc
 import Testing
 
-/// Where the disks of a trial are that lose their power, and how that is done.
+/// The disks of a trial that lose their power, and how that is simulated.
 struct CutGround: Sendable {
-    /// What is on which disk.
+    /// The layout of state and store on the disks.
     enum Layout: String, CaseIterable, Sendable {
         /// The state on a disk that is cut, the store on one that is not.
         case stateOnly
@@ -11,7 +11,7 @@ struct CutGround: Sendable {
         case together
         /// On a disk each, and both are cut.
         case apart
-        /// A second domain of the same store goes on through the cut.
+        /// A second domain of the same store continues during the cut.
         case besideAnother
         /// Two domains on one disk, their store on another, and both are cut.
         case twoDomains
@@ -20,7 +20,7 @@ struct CutGround: Sendable {
     let trial: Trial
     let layout: Layout
 
-    /// The domains, and where they are mounted.
+    /// The domains, and their mountpoints.
     var domains: [(name: String, mount: String)] {
         let first = ("d", trial.mount)
         return hasTwo ? [first, ("e", trial.folder + "/mnt2")] : [first]
@@ -29,7 +29,7 @@ struct CutGround: Sendable {
     var isStoreCut: Bool { layout != .stateOnly && layout != .besideAnother }
     var store: String { trial.folder + (layout == .together ? "/data/s" : "/store/s") }
 
-    /// What every script of a trial with disks begins with.
+    /// The beginning of every script of a trial with disks.
     private var words: String {
         """
         STORE=\(store); DISKS="\(isStoreCut && layout != .together ? "data store" : "data")"
@@ -88,7 +88,7 @@ struct CutGround: Sendable {
             """)
     }
 
-    /// Waits for all domains, one after the other: what the second brings to the store is waited for by the first again.
+    /// Waits for all domains, one after the other; the first waits again for changes that the second has sent.
     func wait() async throws { try await shell(waiting) }
 
     private var waiting: String {
@@ -97,8 +97,8 @@ struct CutGround: Sendable {
             .joined(separator: "\n")
     }
 
-    /// Cuts the power and mounts again. Programs on a mount that lives on go on.
-    /// - Parameter before: What is done to the disks right before.
+    /// Cuts the power and mounts again. Programs on a surviving mount continue.
+    /// - Parameter before: Runs on the disks right before.
     /// - Returns: Whether a byte that was not synced is lost.
     func cut(after before: String) async throws -> Bool {
         let said = try await shell(
@@ -112,7 +112,7 @@ struct CutGround: Sendable {
     }
 
     /// Waits for all domains. No program may write by then.
-    /// - Returns: What `status` says other than that all is at rest.
+    /// - Returns: Everything in `status` that does not mean idle.
     func rest() async throws -> [String] {
         let said = try await shell(
             """

@@ -1,13 +1,13 @@
-/// Says what a power cut broke. It looks at nothing but what it is given.
+/// Determines what a power cut broke, only from its arguments.
 struct CutJudge {
-    /// What a program was told, and what it would have been told had its last call been answered.
+    /// What was acknowledged to a program, and what would be if its last call had been answered.
     typealias Testimony = (told: CutRecord, attempted: CutRecord)
 
     private let testimonies: [Testimony]
     private let outcome: CutOutcome
     private var failures: [String] = []
 
-    /// - Returns: What is wrong, a line each; nothing where all is as it may be.
+    /// - Returns: The faults, one per line; empty if everything is allowed.
     static func failures(_ testimonies: [Testimony], _ outcome: CutOutcome) -> [String] {
         var judge = CutJudge(testimonies: testimonies, outcome: outcome)
         judge.failures += outcome.unrest
@@ -27,7 +27,7 @@ struct CutJudge {
 
     private var found: [String: FoundTree.Entry] { outcome.mounts[0].entries }
 
-    /// All replicas show what the store has.
+    /// All replicas show the store's state.
     private mutating func compareSides() {
         for (number, mount) in outcome.mounts.enumerated() {
             for path in Set(mount.entries.keys).union(outcome.store.entries.keys).sorted() {
@@ -49,7 +49,7 @@ struct CutJudge {
                 continue
             }
             let fitting = Set(possible.compactMap(\.self)).filter { fits(entry, $0, possible, record) }
-            // Another replica that lost power cannot tell a removal of the last seconds from a loss of the store's.
+            // Another replica that lost power can't distinguish a removal in the last seconds from a loss in the store.
             let back = outcome.mounts.count > 1 ? record.removed(from: path) : record.mayBeBack(at: path)
             let isBack = back.contains { fits(entry, $0, possible, record) }
             if fitting.isEmpty, !isBack {
@@ -61,8 +61,8 @@ struct CutJudge {
         for (entry, paths) in bearers where paths.count > 1 { judgeTwins(entry, paths, record) }
     }
 
-    /// What had one name at a time has one. Of a file that had several, a rename of one may be in the tree and not on the disk
-    /// that tells of it: both names are there then.
+    /// A file that had one name at a time has one. For a file with several names, a rename may be in the tree but not
+    /// on the disk that records it: then both names exist.
     private mutating func judgeTwins(_ entry: CutRecord.Entry, _ paths: [String], _ record: CutRecord) {
         func wasOneOfSeveral(_ path: String) -> Bool {
             record.steps.contains { step in step[path] == entry && step.values.count(where: { $0 == entry }) > 1 }
@@ -75,7 +75,7 @@ struct CutJudge {
         }
     }
 
-    /// - Parameter possible: All that may be under the name.
+    /// - Parameter possible: Everything that may be under the name.
     private func fits(
         _ entry: FoundTree.Entry, _ told: CutRecord.Entry, _ possible: [CutRecord.Entry?], _ record: CutRecord
     ) -> Bool {
@@ -94,13 +94,13 @@ struct CutJudge {
         }
     }
 
-    /// Where a file may have lost bytes: nowhere where the store had all of them, or had what this one replaced.
+    /// The ranges in which a file may have lost bytes: none if the store had all of them, or had the replaced content.
     private func zeros(
         in file: CutRecord.File, _ possible: [CutRecord.Entry?], _ record: CutRecord
     ) -> Remains.Zeros {
         switch file.confirmation {
         case .waited:
-            // What was synced after that is no more in doubt.
+            // Content that was synced afterwards is no longer in doubt.
             let isSynced = !file.former.contents.isEmpty
             return outcome.isStoreCut || isSynced ? .after(shortest(file)) : .nowhere
         case .synced: return .after(shortest(file))
@@ -113,12 +113,13 @@ struct CutJudge {
         }
     }
 
-    /// A file that was cut keeps nothing behind that: what was written there again is new.
+    /// A truncated file keeps nothing after its end: later writes there are new.
     private func shortest(_ file: CutRecord.File) -> Int { file.contents.map(\.count).min() ?? 0 }
 
     // MARK: Bytes
 
-    /// What was confirmed, or was brought to the disk, and was not replaced or removed since is whole somewhere.
+    /// Content that was confirmed or reached the disk, and was not replaced or removed since, exists completely
+    /// somewhere.
     private mutating func judgeBytes(_ testimony: Testimony) {
         let there = Set(testimony.told.present.values).intersection(testimony.attempted.present.values)
         for (number, file) in testimony.attempted.files.sorted(by: { $0.key < $1.key })
@@ -131,7 +132,7 @@ struct CutJudge {
         }
     }
 
-    /// One of these contents, or a mixture, is somewhere. Where one is empty there is nothing to lose.
+    /// One of these contents, or a mixture, exists somewhere. If one is empty, there is nothing to lose.
     private mutating func demand(_ wanted: [[UInt8]], _ zeros: Remains.Zeros, _ names: [String]) {
         guard !wanted.contains([]) else { return }
         guard !contents.contains(where: { Remains.isBlend($0, of: wanted, zeros) }) else { return }
@@ -141,7 +142,7 @@ struct CutJudge {
     private var contents: [[UInt8]] { Array(found.values.compactMap(\.content)) + kept }
     private var kept: [[UInt8]] { outcome.store.entries.values.compactMap(\.content) + outcome.kept }
 
-    // MARK: What nobody made
+    // MARK: Entries without an author
 
     private mutating func judgeOthers() {
         let known = testimonies.reduce(into: Set<String>()) { $0.formUnion($1.attempted.paths) }
@@ -163,7 +164,7 @@ struct CutJudge {
         }
     }
 
-    /// Whether it is something whose removal came undone, in a folder that was renamed since.
+    /// Whether it is an entry whose removal was undone, in a folder that was renamed since.
     private func isBack(_ path: String, _ entry: FoundTree.Entry, _ record: CutRecord) -> Bool {
         record.otherPaths(of: path).contains { other in
             let possible = record.mayBe(other)
@@ -172,7 +173,7 @@ struct CutJudge {
         }
     }
 
-    // MARK: Words
+    // MARK: Text
 
     private func words(_ entry: FoundTree.Entry?) -> String {
         switch entry {
@@ -218,7 +219,7 @@ struct CutJudge {
 }
 
 extension FoundTree.Entry {
-    /// Without what differs from one filesystem to another.
+    /// Without details that depend on the filesystem.
     fileprivate var asTold: FoundTree.Entry {
         guard case .file(var file) = self else { return self }
         file.inode = 0
@@ -230,7 +231,7 @@ extension FoundTree.Entry {
         return file.content
     }
 
-    /// Whether a content has no byte that this lacks, zeros counting for nothing.
+    /// Whether a content has no byte that this one lacks; zeros don't count.
     fileprivate func hasAll(of content: [UInt8]) -> Bool {
         guard case .file(let file) = self else { return false }
         return content.indices.allSatisfy { index in
@@ -238,7 +239,7 @@ extension FoundTree.Entry {
         }
     }
 
-    /// Whether nothing tells it from others of its kind.
+    /// Whether nothing distinguishes it from others of its kind.
     fileprivate var isEmpty: Bool {
         if case .file(let file) = self { file.content.allSatisfy { $0 == 0 } } else { false }
     }

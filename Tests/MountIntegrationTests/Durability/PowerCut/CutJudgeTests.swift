@@ -1,6 +1,6 @@
 import Testing
 
-/// The judge of the power cuts, shown what a cut may leave and what it may not.
+/// The judge of power cuts, with allowed and forbidden results.
 @Suite struct CutJudgeTests {
     @Test(arguments: CutCase.allowed + CutCase.forbidden)
     func eachIsJudgedRight(_ trial: CutCase) {
@@ -11,7 +11,7 @@ import Testing
         }
     }
 
-    /// What one program was confirmed is held against the judge also where another's is all there.
+    /// A confirmation to one program is checked even if another program's files are complete.
     @Test func everyProgramIsHeard() {
         let (here, gone) = (CutCase.waited("w/f", CutCase.old), CutCase.waited("v/f", CutCase.old))
         let outcome = CutCase.found(["w": .folder, "w/f": CutCase.file(CutCase.old)])
@@ -21,11 +21,11 @@ import Testing
     }
 }
 
-/// What a program was told, what is found, and what the judge has to say of it.
+/// A program's record, the result, and the expected verdict.
 struct CutCase: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let told: CutRecord
-    /// With a call that got no answer, where there is one.
+    /// With an unanswered call, if there is one.
     var attempted: CutRecord?
     let outcome: CutOutcome
     /// A part of each line, in the judge's order.
@@ -54,7 +54,7 @@ struct CutCase: Sendable, CustomTestStringConvertible {
         .file(.init(content: content, attributes: .init(mode: mode, mark: mark.map { Array($0.utf8) }), inode: inode))
     }
 
-    /// A folder with one file that `replica wait` confirmed, and what a program did after that.
+    /// A folder with a file that `replica wait` confirmed, and the program's later changes.
     static func waited(
         _ path: String, _ content: [UInt8], then change: (inout CutRecord) -> Void = { _ in }
     ) -> CutRecord {
@@ -67,7 +67,7 @@ struct CutCase: Sendable, CustomTestStringConvertible {
         return record
     }
 
-    /// The mount and the store have the same.
+    /// The mount and the store are equal.
     static func found(
         _ entries: [String: FoundTree.Entry], store: [String: FoundTree.Entry]? = nil, kept: [[UInt8]] = [],
         unrest: [String] = [], isStoreCut: Bool = false

@@ -1,31 +1,31 @@
-/// What is found after a power cut, when all is mounted again and waited for.
+/// The state after a power cut, when everything is mounted again and settled.
 struct CutOutcome: Sendable {
-    /// What the domains show, one of them or more.
+    /// The trees of the domains.
     var mounts: [FoundTree]
     var store: FoundTree
-    /// The contents that were preserved beside the trees.
+    /// The contents that were preserved outside the trees.
     var kept: [[UInt8]] = []
-    /// What `replica status` says that isn't that all is at rest.
+    /// Everything in `replica status` that does not mean idle.
     var unrest: [String] = []
     /// Whether the store's disk was cut too.
     var isStoreCut: Bool
 }
 
-/// A content after a power cut, compared with those that it may be.
+/// A content after a power cut, compared with the possible ones.
 struct Remains {
-    /// Where a zero may stand for a byte that was written.
+    /// The ranges in which a zero may replace a written byte.
     enum Zeros: Equatable {
         case nowhere
-        /// From this offset on.
+        /// Starting at this offset.
         case after(Int)
-        /// And the end may be missing.
+        /// The end may be missing too.
         case anywhere
     }
 
-    /// What a filesystem writes at once.
+    /// The unit in which a filesystem writes.
     private static let block = 4096
 
-    /// Whether each block is that of one of the contents.
+    /// Whether each block belongs to one of the contents.
     static func isBlend(_ found: [UInt8], of contents: [[UInt8]], _ zeros: Zeros) -> Bool {
         let sizes = contents.map(\.count)
         guard found.count <= sizes.max() ?? 0, zeros == .anywhere || found.count >= sizes.min() ?? 0 else {

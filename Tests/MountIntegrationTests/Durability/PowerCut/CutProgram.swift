@@ -2,24 +2,24 @@ import CLinux
 import Glibc
 import ReplicaTestSupport
 
-/// A program that works in a folder of its own on a mount, and keeps a record of what it was told.
+/// A program that works in its own folder on a mount, and records what was acknowledged.
 ///
 /// One thread at a time uses it.
 final class CutProgram: @unchecked Sendable {
-    /// What was told, and what that would be had the call that got no answer been answered.
+    /// The record, and the record if the unanswered call was executed.
     private(set) var told = CutRecord()
     private(set) var attempted = CutRecord()
-    /// Errors that no end of the daemon explains.
+    /// Errors that the end of the daemon does not explain.
     private(set) var failures: [String] = []
     let folder: String
     private let mount: String
-    /// The number of the domain whose mount that is. Which names are one file each domain says for itself.
+    /// The number of the mount's domain. Each domain determines itself which names are one file.
     let domain: Int
     var random: SeededGenerator
-    /// How many names were made.
+    /// The number of created names.
     var made = 0
 
-    /// - Parameter folder: Its name in the mount, of no more than one part.
+    /// - Parameter folder: Its name in the mount, a single component.
     init(_ mount: String, _ domain: Int, folder: String, seed: UInt64) {
         (self.mount, self.domain, self.folder) = (mount, domain, folder)
         random = SeededGenerator(seed)
@@ -34,7 +34,7 @@ final class CutProgram: @unchecked Sendable {
         attempted = told
     }
 
-    /// What is there now is what is known from now on.
+    /// The current state becomes the record.
     func learn(_ found: FoundTree) {
         told = CutRecord(found: found, below: folder)
         attempted = told
@@ -42,12 +42,12 @@ final class CutProgram: @unchecked Sendable {
 
     func path(_ name: String) -> String { "\(mount)/\(name)" }
 
-    /// Makes one system call that has `effect` on the record when it succeeds.
+    /// Makes one system call that has `effect` on the record if it succeeds.
     @discardableResult
     func call(_ what: String, _ result: @autoclosure () -> Int, _ effect: (inout CutRecord) -> Void) throws -> Int {
         var after = told
         effect(&after)
-        // Should it end in between, nobody knows.
+        // If it ends in between, the result is unknown.
         attempted = after
         let value = result()
         if value >= 0 {
@@ -62,7 +62,7 @@ final class CutProgram: @unchecked Sendable {
         throw Ended()
     }
 
-    /// The same of a call that confirms: without an answer nothing is.
+    /// The same for a confirming call: without an answer nothing is confirmed.
     private func confirm(
         _ what: String, _ result: @autoclosure () -> Int, _ effect: (inout CutRecord) -> Void
     ) throws {
@@ -122,7 +122,7 @@ final class CutProgram: @unchecked Sendable {
         try withFile(name, O_WRONLY | O_CREAT | O_EXCL, make) { try write(count, at: 0, to: name, $0, after: .now) }
     }
 
-    /// Written anew from its begin, after it was emptied.
+    /// Truncates the file and rewrites it from the beginning.
     func rewrite(_ name: String, _ count: Int) throws {
         let empty = { (record: inout CutRecord) in record.write([], to: name) }
         try withFile(name, O_WRONLY | O_TRUNC, empty) { try write(count, at: 0, to: name, $0, after: .now) }
@@ -136,7 +136,7 @@ final class CutProgram: @unchecked Sendable {
         try withFile(name, O_WRONLY) { try write(count, at: offset, to: name, $0) }
     }
 
-    /// - Parameter begin: When it was emptied.
+    /// - Parameter begin: When it was truncated.
     private func write(
         _ count: Int, at offset: Int, to name: String, _ file: Int32, after begin: ContinuousClock.Instant? = nil
     ) throws {
@@ -147,7 +147,7 @@ final class CutProgram: @unchecked Sendable {
             failures.append("write \(name): \(written) of \(count) bytes")
             throw Ended()
         }
-        // Nothing but a stop of the program's thread lets anybody see it empty.
+        // Only a pause of the program's thread makes it visible as empty.
         let isPassing = begin.map { .now - $0 < .milliseconds(50) } ?? false
         if isPassing { told.forgetPassing(name) }
         attempted = told
@@ -233,7 +233,7 @@ final class CutProgram: @unchecked Sendable {
         }
     }
 
-    /// What sync(2) brings to the disk that the tree is on. The domain is told nothing of it.
+    /// The effect of sync(2) on the disk of the tree. The domain does not learn of it.
     /// - Parameter disk: The disk's folder.
     func syncDisk(_ disk: String) throws {
         let file = Int32(try call("open \(disk)", Int(open(disk, O_RDONLY | O_DIRECTORY | O_CLOEXEC))) { _ in })
@@ -249,6 +249,6 @@ final class CutProgram: @unchecked Sendable {
 }
 
 extension SeededGenerator {
-    /// Bytes none of which is zero, so that a zero tells of a loss.
+    /// Bytes without zeros, so that a zero shows a loss.
     mutating func text(_ count: Int) -> [UInt8] { bytes(count).map { $0 == 0 ? 1 : $0 } }
 }

@@ -1,21 +1,21 @@
-/// What one program was told before the power was cut: what its folder was after each of its calls, and what of that was
-/// confirmed to it.
+/// The record of a program before the power cut: the state of its folder after each of its calls, and which of them was
+/// confirmed.
 struct CutRecord: Sendable {
-    /// What stands under a name. Files and folders are told apart by numbers, also when their names change.
+    /// The entry under a name. Files and folders have numbers, which they keep if their names change.
     enum Entry: Hashable, Sendable {
         case file(Int)
         case folder(Int)
         case symlink(String)
     }
 
-    /// What is said of a file beside its bytes.
+    /// A file's attributes.
     struct Attributes: Hashable, Sendable {
         var mode: UInt32
         /// The value of ``CutRecord/attribute``.
         var mark: [UInt8]?
     }
 
-    /// Who confirmed a file's bytes.
+    /// How a file's bytes were confirmed.
     enum Confirmation: Hashable, Sendable {
         /// fsync(2) or fdatasync(2).
         case synced
@@ -25,40 +25,41 @@ struct CutRecord: Sendable {
 
     /// A file through all its names.
     struct File: Sendable {
-        /// Its contents from the last that was confirmed on, the oldest first; all of them where none was.
+        /// Its contents since the last confirmed one, the oldest first; all of them if none was.
         var contents: [[UInt8]]
-        /// The same of its attributes.
+        /// The same for its attributes.
         var attributes: [Attributes]
         var confirmation: Confirmation?
-        /// What it was since the last `replica wait`, synced over or not: the store may have any of it, which comes back when
-        /// the file is removed and that comes undone.
+        /// Its contents since the last `replica wait`, replaced by synced ones or not: the store may have any of them,
+        /// which returns if the file is removed and the removal is undone.
         var former: (contents: [[UInt8]], attributes: [Attributes]) = ([], [])
-        /// The contents from here on were brought to the disk without a word to the domain.
+        /// The contents from here on reached the disk without the domain's knowledge.
         var syncedBelow: Int?
 
         var content: [UInt8] { contents.last! }
     }
 
-    /// The attribute that programs set.
+    /// The attribute set by programs.
     static let attribute = "user.cut"
 
     private(set) var files: [Int: File] = [:]
-    /// What the folder was, from the last `replica wait` on, by paths from the root of the mount; the last is the present.
+    /// The states of the folder since the last `replica wait`, by path from the root of the mount; the last one is the
+    /// current.
     private(set) var steps: [[String: Entry]] = [[:]]
-    /// From which step on a path is confirmed.
+    /// The step from which a path is confirmed.
     private var since: [String: Int] = [:]
     private var lastNumber = 0
 
     var present: [String: Entry] { steps.last! }
 
-    /// What a path may be after a power cut; nil for a path that may be none.
+    /// The possible entries of a path after a power cut; nil means that it may be missing.
     func mayBe(_ path: String) -> [Entry?] { steps[since[path, default: 0]...].map { $0[path] } }
 
-    /// All paths that were ever something since the last `replica wait`.
+    /// All paths that existed since the last `replica wait`.
     var paths: Set<String> { steps.reduce(into: []) { $0.formUnion($1.keys) } }
 
-    /// What had a path and was removed from elsewhere after the path was confirmed to be free of it: its removal may come
-    /// undone, which brings it back where the store has it.
+    /// Entries that had this path and were removed at another path after this one was confirmed as free: an undone
+    /// removal brings them back at the store's path.
     func mayBeBack(at path: String) -> [Entry] {
         guard let confirmed = since[path] else { return [] }
         let former = Set(steps[..<confirmed].compactMap { $0[path] })
@@ -66,13 +67,13 @@ struct CutRecord: Sendable {
         return former.filter { moved.contains($0) && !present.values.contains($0) }
     }
 
-    /// What had a path since the last `replica wait`, and has no name any more.
+    /// Entries that had a path since the last `replica wait`, and have no name any more.
     func removed(from path: String) -> [Entry] {
         Set(steps.compactMap { $0[path] }).filter { !present.values.contains($0) }
     }
 
-    /// What a path would be if a folder above had another of its names: whose entry was removed before it was renamed may
-    /// have that again.
+    /// The possible entries of a path if a parent folder had another of its names: a folder may have an entry again
+    /// that was removed before the folder was renamed.
     func otherPaths(of path: String) -> [String] {
         guard let slash = path.lastIndex(of: "/") else { return [] }
         let folder = String(path[..<slash])
@@ -81,13 +82,13 @@ struct CutRecord: Sendable {
         return Set(others).subtracting([folder]).sorted().map { $0 + path[slash...] }
     }
 
-    /// The file under a path, as the program knows it.
+    /// The file under a path in the record.
     func file(_ path: String) -> File? {
         guard case .file(let number) = present[path] else { return nil }
         return files[number]
     }
 
-    // MARK: What calls do
+    // MARK: Effects of calls
 
     mutating func makeFile(_ path: String, mode: UInt32 = 0o644) {
         lastNumber += 1
@@ -106,7 +107,7 @@ struct CutRecord: Sendable {
         steps.append(tree)
     }
 
-    /// A name goes to another path with all that is below it, over what is there.
+    /// Moves a name to another path with everything below it, replacing any entry there.
     mutating func move(_ old: String, to new: String) {
         var tree = present
         for (path, entry) in present where path == old || path.hasPrefix(old + "/") {
@@ -118,7 +119,7 @@ struct CutRecord: Sendable {
 
     mutating func write(_ content: [UInt8], to path: String) { change(path) { $0.contents.append(content) } }
 
-    /// The content before the present one was there for a moment only: nobody may take the file to be that.
+    /// The former content existed only for a moment: the file must not end up with it.
     mutating func forgetPassing(_ path: String) {
         change(path) { file in
             guard file.contents.count > (file.confirmation == nil ? 1 : 2) else { return }
@@ -134,9 +135,9 @@ struct CutRecord: Sendable {
         body(&files[number]!)
     }
 
-    // MARK: What is confirmed
+    // MARK: Confirmations
 
-    /// fsync(2) or fdatasync(2) of a file. The second says nothing of its name: ext4 does not bring a rename to the disk for it.
+    /// fsync(2) or fdatasync(2) of a file. The second does not cover its name: ext4 does not write a rename for it.
     mutating func sync(_ path: String, withAttributes: Bool) {
         change(path) { file in
             file.former.contents += file.contents.dropLast()
@@ -149,7 +150,7 @@ struct CutRecord: Sendable {
         if withAttributes { since[path] = steps.count - 1 }
     }
 
-    /// fsync(2) of a folder: which names it has.
+    /// fsync(2) of a folder: confirms its names.
     mutating func syncFolder(_ folder: String) {
         since[folder] = steps.count - 1
         for path in paths where path.hasPrefix(folder + "/") && !path.dropFirst(folder.count + 1).contains("/") {
@@ -157,7 +158,7 @@ struct CutRecord: Sendable {
         }
     }
 
-    /// sync(2) of the disk below. What has nothing that the content before lacked may still come undone.
+    /// sync(2) of the backing disk. A content without bytes that the former one lacked may still be undone.
     mutating func syncDisk() {
         for case .file(let number) in Set(present.values) {
             let file = files[number]!
@@ -181,8 +182,8 @@ struct CutRecord: Sendable {
 }
 
 extension CutRecord {
-    /// What is there after a power cut, and waited for.
-    /// - Parameter found: By paths from the root of the mount.
+    /// The settled state after a power cut.
+    /// - Parameter found: By path from the root of the mount.
     init(found: FoundTree, below folder: String) {
         self.init()
         var numbers: [UInt64: Int] = [:]

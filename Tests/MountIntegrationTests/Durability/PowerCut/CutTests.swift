@@ -3,10 +3,10 @@ import ReplicaTestSupport
 import Synchronization
 import Testing
 
-/// Power cuts while programs work, at seeded moments: after each what a pure judge says of it.
+/// Power cuts at seeded moments while programs work, each judged by a pure function.
 ///
-/// A campaign, `scripts/crash-test --power [N [SEED]]`: it still finds what docs/BUGS.md lists, so that it is no part of the
-/// suite yet.
+/// A campaign, `scripts/crash-test --power [N [SEED]]`: it still finds the bugs listed in docs/BUGS.md, so it is not
+/// part of the suite yet.
 @Suite struct CutTests {
     private static var rounds: Int { number("REPLICA_CUT_ROUNDS") ?? 0 }
     private static var seed: UInt64 { UInt64(number("REPLICA_CUT_SEED") ?? 1) }
@@ -30,16 +30,17 @@ import Testing
     }
 }
 
-/// The cuts of one trial, one after the other: what one leaves is what the next begins with.
+/// The cuts of one trial, one after the other: each begins with the result of the one before.
 struct Cuts {
     private let ground: CutGround
     private let seed: UInt64
     private var random: SeededGenerator
     private var writers: [CutProgram] = []
-    /// Those of earlier rounds: what they left stays as it is. A domain that lost most of its items would ask whether it may.
+    /// The programs of earlier rounds, whose files stay unchanged. A domain that lost most of its items would ask for
+    /// approval.
     private var finished: [CutProgram] = []
     private var round = 0
-    /// Rounds in which a byte that was not synced is lost. In others somebody's sync(2) brought everything to the disk.
+    /// Rounds in which an unsynced byte was lost. In the others another process's sync(2) wrote everything to the disk.
     private var proven = 0
 
     init(_ ground: CutGround, seed: UInt64) {
@@ -90,7 +91,7 @@ struct Cuts {
             for program in programs + writers where program.failures.isEmpty { program.wait() }
         }
         if try await ground.cut(after: "sleep \(Double(rest) / 1000)\n" + random.pick(Self.weather)) { proven += 1 }
-        // A domain that lives on has been written to until now.
+        // A surviving domain was written until now.
         if !isWaited { await load.end() }
         let unrest = try await ground.rest()
         finished += programs
@@ -107,7 +108,7 @@ struct Cuts {
         }
     }
 
-    /// What had been brought to the disks when the power went, besides what was synced.
+    /// What was on the disks at the power cut, in addition to synced data.
     private static let weather = [
         "", "", "for disk in $DISKS; do force_journal $disk; done", "sync data/replica/*/replica.db-wal",
         "sync -f data", "force_journal data; sync data/replica/*/replica.db-wal", "sync -f $STORE",

@@ -1,4 +1,4 @@
-/// One change, synced in one way or not at all: what ACE (OSDI 2018, "Finding Crash-Consistency Bugs with Bounded
+/// A change, synced in one way or not at all: what ACE (OSDI 2018, "Finding Crash-Consistency Bugs with Bounded
 /// Black-Box Crash Testing") calls a workload of one operation.
 struct CutWorkload: Sendable, CustomStringConvertible {
     enum Change: CaseIterable {
@@ -8,7 +8,7 @@ struct CutWorkload: Sendable, CustomStringConvertible {
 
     enum Sync: CaseIterable {
         case none, file, data, folder
-        /// As sync(2) does it of these disks.
+        /// Like sync(2) for these disks.
         case disks
     }
 
@@ -17,7 +17,7 @@ struct CutWorkload: Sendable, CustomStringConvertible {
 
     var description: String { "\(change) + \(sync)" }
 
-    /// All that make sense.
+    /// All meaningful workloads.
     static let all = Change.allCases.flatMap { change in
         Sync.allCases.filter { isSensible(change, $0) }.map { CutWorkload(change: change, sync: $0) }
     }
@@ -30,7 +30,7 @@ struct CutWorkload: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Makes what the change needs. All of it is waited for before the change.
+    /// Creates what the change needs; it is settled before the change.
     static func setUp(_ program: CutProgram) throws {
         let at = program.folder
         try program.makeFolder(at)
@@ -44,7 +44,7 @@ struct CutWorkload: Sendable, CustomStringConvertible {
     func run(_ program: CutProgram) throws {
         try perform(program)
         switch sync {
-        // The disks are synced by whoever runs it.
+        // The caller syncs the disks.
         case .none, .disks: break
         case .file: try syncSubject(program)
         case .data: try program.sync(subject(program.folder), withAttributes: false)
@@ -86,7 +86,7 @@ struct CutWorkload: Sendable, CustomStringConvertible {
         }
     }
 
-    /// What the change is about, after it.
+    /// The paths of the change, after it.
     private func subject(_ at: String) -> String {
         switch change {
         case .create, .makeFolder, .link, .symlink: "\(at)/n"
@@ -107,7 +107,7 @@ struct CutWorkload: Sendable, CustomStringConvertible {
 }
 
 extension CutProgram {
-    /// One change at random, and perhaps a sync, in a folder that is there.
+    /// A random change, and sometimes a sync, in an existing folder.
     func step() throws {
         if told.paths.count > 40 { try clear() }
         let files = names { if case .file = $0 { true } else { false } }
@@ -156,7 +156,7 @@ extension CutProgram {
         return "\(place ?? random.pick(folders))/\(kind)\(made)"
     }
 
-    /// Removes half of what is there, and empties nothing that it does not remove.
+    /// Removes half of the entries, and empties no folder that it does not remove.
     private func clear() throws {
         for name in names({ _ in true }).reversed() where name != folder && random.below(2) == 0 {
             if told.present[name].map(isFolder) == true {

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// What a folder holds after a power cut, with what programs set of its files.
+/// The contents of a folder after a power cut, with the attributes that programs set.
 struct FoundTree: Sendable {
     struct File: Equatable, Sendable {
         var content: [UInt8]
@@ -17,7 +17,7 @@ struct FoundTree: Sendable {
 
     init(_ entries: [String: Entry]) { self.entries = entries }
 
-    /// Reads a folder on disk, without what a store is just being sent.
+    /// Reads a folder on disk, without a store's temporary files.
     init(readingFolder path: String) throws(FileTree.Failure) {
         for (name, entry) in try FileTree(readingFolder: path).entries {
             if name.split(separator: "/").contains(where: { $0.hasPrefix(".replica-tmp-") }) { continue }
