@@ -21,6 +21,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "CFuse.h"
+#include "hooks.h"
 #include "rings.h"
 #include "service.h"
 #include "wire.h"
@@ -383,7 +385,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool service_answers_at_once(const struct service *unused, const struct wire_in_header *given) { return true; }
 
-void service_serve(struct service *unused, struct wire_in_header *given, size_t size) {
+/// What the rings ask of a service, and of a thread.
+void cfuse_prepare_thread_for_faults(void) {}
+void hooks_serve(struct service *unused, struct wire_in_header *given, size_t size) {
     pthread_mutex_lock(&lock);
     memcpy(&request, given, size);
     make_reply();

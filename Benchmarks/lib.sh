@@ -82,12 +82,38 @@ daemon_of() {
     echo "$pid"
 }
 
+# The user nobody, who may run what is in WORK.
+as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$DISK/nobody" XDG_DATA_HOME="$DISK/nobody/state" "$@"; }
+
+# mount_user: an ordinary user's mount at $DISK/nobody/mount of what is in $DISK/nobody/source, with replica-passthrough. Sets USER_PID.
+mount_user() {
+    local programs=$WORK/user registrar
+    registrar=$(dirname "$MOUNT_REPLICA")/replica-passthrough
+    [ -x "$registrar" ] || { say "user: no replica-passthrough beside $MOUNT_REPLICA, left out" >&2 && return 1; }
+    as_user test -w /dev/fuse || { say "user: /dev/fuse is not for everybody, left out" >&2 && return 1; }
+    need_packages fuse3 libcap2-bin >&2
+    chmod 755 "$WORK"
+    mkdir -p "$programs"/{sbin,libexec} "$DISK/nobody/"{state,store,mount}
+    cp "$MOUNT_REPLICA" "$programs/sbin"
+    cp "$registrar" "$programs/libexec/replica-passthrough"
+    setcap cap_sys_admin+ep "$programs/libexec/replica-passthrough"
+    chown -R 65534:65534 "$DISK/nobody"
+    as_user "$programs/sbin/mount.replica" user "$DISK/nobody/mount" \
+        -o "store=file://$DISK/nobody/store,import=$DISK/nobody/source" || die "the user's mount failed"
+    MOUNTS+=("$DISK/nobody/mount")
+    USER_PID=$(daemon_of user "$DISK/nobody/state")
+    [ -n "$USER_PID" ] || return 1
+    DAEMONS+=("$USER_PID")
+}
+
 mount_bare() {
     local library=$HERE/../Sources/CFuse
     need_packages liburing-dev >&2
-    cc -O2 -Wall -Werror -I"$library" -o "$WORK/bare" "$HERE/bare.c" "$library"/ring*.c -luring -pthread
+    # Clang has that by itself.
+    cc -O2 -Wall -Werror '-D__has_feature(x)=0' -I"$library" -I"$library/rings" -I"$library/include" -o "$WORK/bare" "$HERE/bare.c" "$library"/rings/*.c -luring -pthread ||
+        die "bare does not build"
     mkdir "$DISK/bare"
-    "$WORK/bare" "$DISK/bare-source" "$DISK/bare"
+    "$WORK/bare" "$DISK/bare-source" "$DISK/bare" || die "bare does not start"
     MOUNTS+=("$DISK/bare")
 }
 
