@@ -72,17 +72,26 @@ int cl_dup3(int old, int fresh, int flags) __asm__("dup3");
 /// Clones the mount at the path, outside any namespace, so that the original mount does not become busy.
 int cl_open_tree(int folder, const char *path, unsigned int flags) __asm__("open_tree");
 #define CL_OPEN_TREE_CLONE 1
-/// openat2(2), which has no wrapper: `number` is CL_SYS_OPENAT2.
+/// syscall(2) for a call that begins with a folder and a path and has no wrapper. One declaration for all of them: Swift's
+/// compiler crashes on a symbol of several types.
+long cl_call_at(
+    long number, int folder, const char *path, uintptr_t third, uintptr_t fourth, uintptr_t fifth, uintptr_t sixth)
+    __asm__("syscall");
+/// openat2(2): the address of the structure, and its size.
 struct cl_open_how {
     uint64_t flags, mode, resolve;
 };
-long cl_openat2(long number, int folder, const char *path, const struct cl_open_how *how, size_t size)
-    __asm__("syscall");
 #define CL_SYS_OPENAT2 437
 #define CL_RESOLVE_NO_XDEV 1
 #define CL_RESOLVE_NO_MAGICLINKS 2
 #define CL_RESOLVE_NO_SYMLINKS 4
 #define CL_RESOLVE_BENEATH 8
+/// getxattrat(2) (Linux 6.13): flags, the attribute's name, the address of the structure, and its size.
+struct cl_xattr_args {
+    uint64_t value;
+    uint32_t size, flags;
+};
+#define CL_SYS_GETXATTRAT 464
 /// With CL_CLOSE_RANGE_UNSHARE the calling thread first gets its own descriptor table, in which they are closed.
 int cl_close_range(unsigned int first, unsigned int last, unsigned int flags) __asm__("close_range");
 #define CL_CLOSE_RANGE_UNSHARE 2

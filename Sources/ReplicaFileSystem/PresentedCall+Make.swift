@@ -57,7 +57,13 @@ extension PresentedItem {
         how.resolve = UInt64(
             CL_RESOLVE_BENEATH | CL_RESOLVE_NO_SYMLINKS | CL_RESOLVE_NO_MAGICLINKS | CL_RESOLVE_NO_XDEV)
         let file = FileName(bytes: walked).withCString {
-            Int32(cl_openat2(Int(CL_SYS_OPENAT2), root, $0, &how, MemoryLayout<cl_open_how>.size))
+            name in
+            withUnsafePointer(to: how) { how in
+                Int32(
+                    cl_call_at(
+                        Int(CL_SYS_OPENAT2), root, name, UInt(bitPattern: how), UInt(MemoryLayout<cl_open_how>.size), 0,
+                        0))
+            }
         }
         guard file >= 0 else { return false }
         defer { close(file) }

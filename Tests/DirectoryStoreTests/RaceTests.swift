@@ -75,6 +75,34 @@ import Threads
         #expect(content() == "them")
     }
 
+    /// A few bytes are written without a look at the name, more with one: neither stays where the name is taken.
+    @Test(arguments: [1, 200_000]) func aTakenNameKeepsItsFileAndNothingElse(_ size: Int) async throws {
+        writeTheirs()
+        let ours = String(repeating: "o", count: size)
+        await expectFailure("filenameCollision") { try await store.make("file", ours) }
+        #expect(content() == "them")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.root) == ["file"])
+    }
+
+    /// After a name was taken, the next is looked at before anything is copied: here what can't be.
+    @Test func afterATakenNameTheNextIsLookedAtFirst() async throws {
+        writeTheirs()
+        let template = ItemTemplate(
+            identifier: ItemIdentifier("template"), parent: .root, filename: FileName("file"), kind: .file)
+        let create = { [store] () async throws in
+            try await ItemContents.with([1]) { contents async throws(RemoteStoreError) in
+                let short = ItemContents(file: contents.file, size: 2)
+                _ = try await store.createItem(basedOn: template, fields: .contents, contents: short, options: [])
+            }
+        }
+        await expectFailure("cannotSynchronize") { try await create() }
+        await expectFailure("filenameCollision") { try await store.make("file", "ours") }
+        await expectFailure("filenameCollision") { try await create() }
+        // One that is free ends that.
+        _ = try await store.make("free", "ours")
+        await expectFailure("cannotSynchronize") { try await create() }
+    }
+
     /// A file has two names for a moment while it is given one by a link. Who finds its name taken just then is told so.
     @Test func aNameTakenByAFileWithNowOneNameNowTwoIsACollision() async throws {
         writeTheirs()

@@ -57,11 +57,10 @@ extension Linux {
     static func attribute(
         _ attribute: String, of name: FileName, in folder: Handle, atMost size: Int
     ) throws(Errno) -> [UInt8]? {
-        let path = Array("\(folder.path)/".utf8) + name.bytes
         var bytes = [UInt8](repeating: 0, count: size)
         do {
-            let length = try FileName(bytes: path).withCString { (path) throws(Errno) in
-                try check { lgetxattr(path, attribute, &bytes, size) }
+            let length = try check {
+                bytes.withUnsafeMutableBytes { EntryAttribute.read(attribute, of: name, in: folder.raw, into: $0) }
             }
             return Array(bytes.prefix(length))
         } catch  where error == .noData || error == .notSupported || error == .outOfRange {

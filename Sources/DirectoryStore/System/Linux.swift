@@ -38,7 +38,11 @@ enum Linux {
             Handle(
                 Int32(
                     try check {
-                        cl_openat2(Int(CL_SYS_OPENAT2), folder.raw, text, &how, MemoryLayout<cl_open_how>.size)
+                        withUnsafePointer(to: how) { how in
+                            cl_call_at(
+                                Int(CL_SYS_OPENAT2), folder.raw, text, UInt(bitPattern: how),
+                                UInt(MemoryLayout<cl_open_how>.size), 0, 0)
+                        }
                     }))
         }
     }

@@ -12,9 +12,9 @@ extension DirectoryTree {
         try checkName(template.filename)
         let folder = try openFolder(template.parent)
         let place = Place(parent: folder.key, name: template.filename)
-        // Checked first, so that a taken name costs no copy of the contents.
-        if let other = try occupant(place, folder) {
-            return try adopt(other, template, contents, options, flag)
+        if !isTakenForFree(template, contents) {
+            if let other = try occupant(place, folder) { return try adopt(other, template, contents, options, flag) }
+            wasNameTaken.withLock { $0 = false }
         }
         return try quietly([place]) { () throws(RemoteStoreError) in
             let draft = try self.draft(template, fields, contents, in: folder, flag)
@@ -25,6 +25,7 @@ extension DirectoryTree {
                 discard(draft)
                 marks.withLock { $0.withdraw(template.identifier, in: folder.key) }
                 guard error == .fileExists else { throw failure(error, at: path(folder.names)) }
+                wasNameTaken.withLock { $0 = true }
                 guard let other = try occupant(place, folder) else { throw .serverUnreachable }
                 return try adopt(other, template, contents, options, flag)
             }
@@ -32,6 +33,18 @@ extension DirectoryTree {
             return StoreResult(item: item, stillPending: draft.refused)
         }
     }
+
+    /// Whether the name is not looked at first: the rename finds out whether it is free.
+    ///
+    /// A look saves the copy of the contents where the name is taken. But to look for a name that is not there waits for all who
+    /// make entries in the folder, and takes longer than a copy of few bytes. It is made after a name was taken, as all may be that
+    /// an import finds in the store.
+    private func isTakenForFree(_ template: ItemTemplate, _ contents: ItemContents?) -> Bool {
+        template.kind == .file && (contents?.size ?? 0) <= Self.fewBytes && abilities.renamesExactly
+            && abilities.isCaseSensitive && !wasNameTaken.withLock { $0 }
+    }
+
+    private static let fewBytes: Int64 = 64 << 10
 
     private func draft(
         _ template: ItemTemplate, _ fields: ItemFields, _ contents: ItemContents?, in folder: OpenFolder,

@@ -14,6 +14,8 @@ final class DirectoryTree: Sendable {
     let index = Locked(FolderIndex(), rank: .storeIndex)
     let watches: Watches
     let marks = Locked(MarkIndex())
+    /// Whether something had the name of the last item that was to be made.
+    let wasNameTaken = Locked(false)
     let listings = Locked(ListingTable())
     let listeners = Listeners<Void>()
     let renewals = GenerationRenewals()

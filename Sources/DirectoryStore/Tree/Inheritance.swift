@@ -28,18 +28,17 @@ enum Inheritance {
 
     /// The attribute of an open file.
     static func value(of file: Handle) -> String? {
-        value { fgetxattr(file.raw, attribute, $0, $1) }
+        value { fgetxattr(file.raw, attribute, $0.baseAddress, $0.count) }
     }
 
     /// The attribute of an entry; a link is not followed.
     static func value(of name: FileName, in folder: Handle) -> String? {
-        let path = Array("/proc/self/fd/\(folder.raw)/".utf8) + name.bytes
-        return FileName(bytes: path).withCString { path in value { lgetxattr(path, attribute, $0, $1) } }
+        value { EntryAttribute.read(attribute, of: name, in: folder.raw, into: $0) }
     }
 
-    private static func value(_ read: (UnsafeMutableRawPointer?, Int) -> Int) -> String? {
+    private static func value(_ read: (UnsafeMutableRawBufferPointer) -> Int) -> String? {
         var bytes = [UInt8](repeating: 0, count: 160)
-        let length = bytes.withUnsafeMutableBytes { read($0.baseAddress, $0.count) }
+        let length = bytes.withUnsafeMutableBytes { read($0) }
         return length > 0 ? String(decoding: bytes.prefix(length), as: UTF8.self) : nil
     }
 }

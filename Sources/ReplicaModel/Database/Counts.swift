@@ -46,6 +46,20 @@ struct Counts: Hashable {
             """
     }
 
+    /// The trigger for rows that are changed in place, most of which change no count.
+    static var triggerOfChanges: String {
+        let changes = terms.map { name, term in
+            "\(name) = \(name) + \(term.replacing("@", with: "NEW")) - \(term.replacing("@", with: "OLD"))"
+        }.joined(separator: ", ")
+        let isChanged = terms.map { _, term in
+            "\(term.replacing("@", with: "NEW")) != \(term.replacing("@", with: "OLD"))"
+        }.joined(separator: " OR ")
+        return """
+            CREATE TRIGGER countUPDATE AFTER UPDATE ON item WHEN \(isChanged)
+            BEGIN UPDATE counts SET \(changes); END;
+            """
+    }
+
     static func read(from rows: Rows) throws -> Counts {
         guard let row = try Row.fetchOne(rows, sql: "SELECT * FROM counts") else { return Counts() }
         return Counts(

@@ -2,25 +2,31 @@ internal import Foundation
 internal import GRDB
 
 extension ItemRow {
+    /// What an item has for good as a rule: the indices of places and inodes stay as they are when it is the same.
+    private static let identity = ["number", "shown", "parent", "name", "kind", "inode"]
+    private static let state = [
+        "born", "size", "modified", "changed", "mode", "materialization", "pin", "flags", "dirty", "usedAt",
+        "identifier", "baseParent", "baseName", "baseContent", "baseMetadata", "baseSize", "capabilities",
+        "uploaded", "errorCode", "errorMessage", "attempts", "retryAt", "ranges", "here", "conflictOf",
+        "conflictAt", "template", "sentSize", "sentModified", "sentParent", "sentName", "placeParent",
+        "placeName", "syncedSize", "round",
+    ]
+    private static let update = """
+        UPDATE item SET \(state.map { "\($0) = ?" }.joined(separator: ", "))
+        WHERE \(identity.map { "\($0) = ?" }.joined(separator: " AND "))
+        """
+    private static let insertion = """
+        (\((state + identity).joined(separator: ", ")))
+        VALUES (\((state + identity).map { _ in "?" }.joined(separator: ", ")))
+        """
+
     /// Writes the row, in place of an older one of the same number.
     /// - Parameters:
     ///   - round: The ``Rounds/present`` one.
     ///   - table: One with the columns of `item`.
     func write(to database: Database, round: Int64, table: String = "item") throws {
-        let statement = try database.cachedStatement(
-            sql: """
-                INSERT OR REPLACE INTO \(table) (number, shown, parent, name, kind, inode, born, size, modified, changed,
-                    mode, materialization, pin, flags, dirty, usedAt, identifier, baseParent, baseName, baseContent,
-                    baseMetadata, baseSize, capabilities, uploaded, errorCode, errorMessage, attempts, retryAt, ranges,
-                    here, conflictOf, conflictAt, template, sentSize, sentModified,
-                    sentParent, sentName, placeParent, placeName, syncedSize, round)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-                    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """)
-        statement.setUncheckedArguments([
-            Int64(bitPattern: number), Int64(bitPattern: inodeNumber), Int64(bitPattern: parent), Data(name.bytes),
-            kind.rawValue, Int64(bitPattern: fingerprint.inode), fingerprint.born, fingerprint.size,
-            fingerprint.modified, fingerprint.changed,
+        let arguments: StatementArguments = [
+            fingerprint.born, fingerprint.size, fingerprint.modified, fingerprint.changed,
             fingerprint.mode, materialization.rawValue, pin.rawValue, flags.rawValue, dirty.rawValue, usedAt,
             base?.identifier.rawValue, base?.parent.argument,
             (base?.name).map { Data($0.bytes) }, base?.version.content, base?.version.metadata,
@@ -30,7 +36,18 @@ extension ItemRow {
             sentContent?.size, sentContent?.modified, sentContent?.parent.argument,
             sentContent.map { Data($0.name.bytes) }, sent?.parent.argument, sent.map { Data($0.name.bytes) },
             syncedSize, round,
-        ])
+            Int64(bitPattern: number), Int64(bitPattern: inodeNumber), Int64(bitPattern: parent), Data(name.bytes),
+            kind.rawValue, Int64(bitPattern: fingerprint.inode),
+        ]
+        // A row that is changed in place costs half as much as one that is written anew, with all that finds it.
+        if hasRow, table == "item" {
+            let statement = try database.cachedStatement(sql: Self.update)
+            statement.setUncheckedArguments(arguments)
+            try statement.execute()
+            if database.changesCount == 1 { return }
+        }
+        let statement = try database.cachedStatement(sql: "INSERT OR REPLACE INTO \(table) \(Self.insertion)")
+        statement.setUncheckedArguments(arguments)
         try statement.execute()
     }
 

@@ -22,6 +22,8 @@ struct ItemRow {
     var sentContent: SentContent?
     var ranges: RangeSet64
     var syncedSize: Int64?
+    /// Whether the database has a row of this number, as far as is known.
+    var hasRow = false
 
     /// The row that says what `node` is now.
     init(_ node: Node) {
@@ -43,6 +45,7 @@ struct ItemRow {
         sentContent = node.sentContent
         ranges = node.ranges
         syncedSize = node.syncedSize
+        hasRow = node.hasRow
         if node.writers > 0 { flags.insert(.writing) }
     }
 
@@ -107,7 +110,7 @@ struct ItemRow {
         node.sentContent = sentContent
         node.ranges = ranges
         node.syncedSize = syncedSize
-        node.isRecorded = true
+        (node.isRecorded, node.hasRow) = (true, true)
         return node
     }
 

@@ -24,8 +24,10 @@ extension Replica {
                     for row in batch.aside { try AsideRows.write(row, to: transaction, round: round) }
                     for row in batch.superseded { try SupersededRows.write(row, to: transaction, round: round) }
                     if let next { try Meta.nextNumber.write(String(next), to: transaction) }
-                    for (identifier, count) in answers {
-                        try Incoming.noteAnswer(about: identifier, count, in: transaction)
+                    if !answers.isEmpty, try Incoming.areThere(in: transaction) {
+                        for (identifier, count) in answers {
+                            try Incoming.noteAnswer(about: identifier, count, in: transaction)
+                        }
                     }
                     try together(transaction)
                 }

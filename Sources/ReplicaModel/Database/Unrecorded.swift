@@ -46,7 +46,7 @@ struct Unrecorded {
 
     mutating func take() -> Batch {
         let rows = nodes.values.map { node in
-            node.isRecorded = true
+            defer { (node.isRecorded, node.hasRow) = (true, true) }
             return ItemRow(node)
         }
         defer {

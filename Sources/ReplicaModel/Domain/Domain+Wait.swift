@@ -66,7 +66,8 @@ extension Domain {
             work.setLeft(items: left.count, bytes: max(0, bytes - sent))
             if left.isEmpty { return false }
             if failsWhenParked, let error = replica.parkedError(among: left.keys) { throw error }
-            try await Task.sleep(for: .milliseconds(left.count > 1000 ? 200 : 20))
+            // To look at all that are left takes the tree's lock: the more there are, the less often.
+            try await Task.sleep(for: .milliseconds(min(200, max(20, left.count / 40))))
         }
     }
 

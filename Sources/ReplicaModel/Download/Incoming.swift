@@ -118,6 +118,11 @@ struct Incoming {
         try statement.execute(arguments: [identifier.rawValue])
     }
 
+    static func areThere(in rows: Rows) throws -> Bool {
+        let statement = try rows.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM incoming)")
+        return try Bool.fetchOne(statement) ?? false
+    }
+
     static func contains(_ identifier: ItemIdentifier, in rows: Rows) throws -> Bool {
         try Bool.fetchOne(
             rows, sql: "SELECT EXISTS (SELECT 1 FROM incoming WHERE identifier = ?)", arguments: [identifier.rawValue])

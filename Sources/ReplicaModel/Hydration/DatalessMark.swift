@@ -21,15 +21,15 @@ struct DatalessMark: Equatable {
     /// Whether the file has our mark.
     func isOn(_ place: BackingPath) -> Bool { said(on: place) != nil }
 
-    /// The value of our mark on the file; nil if it has none. Takes a path because it is called for every file of a
-    /// scan: this form of the call does not follow symlinks.
+    /// The value of our mark on the file; nil if it has none. Does not open the file, because it is called for every file
+    /// of a scan.
     func said(on place: BackingPath) -> [UInt8]? {
-        let path = place.isOrphan ? place.name.bytes : Array("/proc/self/fd/\(place.folder)/".utf8) + place.name.bytes
         var said = [UInt8](repeating: 0, count: 64)
-        let length = FileName(bytes: path).withCString { path in
-            place.isOrphan
-                ? getxattr(path, OwnXattr.dataless, &said, said.count)
-                : lgetxattr(path, OwnXattr.dataless, &said, said.count)
+        let length = said.withUnsafeMutableBytes { said in
+            guard place.isOrphan else {
+                return EntryAttribute.read(OwnXattr.dataless, of: place.name, in: place.folder, into: said)
+            }
+            return place.name.withCString { getxattr($0, OwnXattr.dataless, said.baseAddress, said.count) }
         }
         guard length >= 0 else { return nil }
         said.removeLast(said.count - length)

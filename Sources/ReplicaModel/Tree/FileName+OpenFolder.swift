@@ -12,8 +12,12 @@ extension FileName {
         how.flags = UInt64(CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         how.resolve = UInt64(CL_RESOLVE_BENEATH | CL_RESOLVE_NO_SYMLINKS | CL_RESOLVE_NO_XDEV)
         return try withCString { (name) throws(Errno) in
-            try Errno.check(
-                Int32(cl_openat2(Int(CL_SYS_OPENAT2), folder, name, &how, MemoryLayout<cl_open_how>.size)))
+            let opened = withUnsafePointer(to: how) { how in
+                cl_call_at(
+                    Int(CL_SYS_OPENAT2), folder, name, UInt(bitPattern: how), UInt(MemoryLayout<cl_open_how>.size), 0, 0
+                )
+            }
+            return try Errno.check(Int32(opened))
         }
     }
 }

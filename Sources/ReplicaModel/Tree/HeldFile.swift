@@ -8,6 +8,8 @@ internal import SystemPackage
 /// a name and always follows symlinks would be made as root on the symlink's target.
 struct HeldFile {
     let descriptor: Int32
+    /// Whether it is open for its data, not `O_PATH`: then no call needs a path.
+    var isReadable = false
 
     /// A path of the file for calls that don't accept an `O_PATH` descriptor. It leads to the file itself, even if that
     /// is a symlink.
@@ -77,14 +79,17 @@ struct HeldFile {
     // MARK: Extended attributes
 
     func xattr(_ name: String) throws(Errno) -> [UInt8] {
-        let path = path
-        var size = try Errno.check(getxattr(path, name, nil, 0))
+        let path = isReadable ? "" : path
+        func get(_ value: UnsafeMutableRawPointer?, _ size: Int) -> Int {
+            isReadable ? fgetxattr(descriptor, name, value, size) : getxattr(path, name, value, size)
+        }
+        var size = try Errno.check(get(nil, 0))
         while true {
             var value = [UInt8](repeating: 0, count: size)
-            let got = getxattr(path, name, &value, size)
+            let got = get(&value, size)
             if got >= 0 { return Array(value.prefix(got)) }
             guard Errno.last == .outOfRange else { throw .last }
-            size = try Errno.check(getxattr(path, name, nil, 0))
+            size = try Errno.check(get(nil, 0))
         }
     }
 
@@ -95,7 +100,7 @@ struct HeldFile {
         var size = 1024
         while true {
             var list = [CChar](repeating: 0, count: size)
-            let got = listxattr(path, &list, size)
+            let got = isReadable ? flistxattr(descriptor, &list, size) : listxattr(path, &list, size)
             if got < 0, Errno.last == .outOfRange, size < Self.longestXattrList {
                 size = Self.longestXattrList
                 continue

@@ -188,6 +188,8 @@ final class Node {
     var lacksCapability = false
     /// Whether the database has this node's present state.
     var isRecorded = false
+    /// Whether it has a row there. Where that was not written after all, its next one is written as a new one.
+    var hasRow = false
 
     init(number: ItemNumber, parent: Node?, name: FileName, kind: ItemKind) {
         self.number = number

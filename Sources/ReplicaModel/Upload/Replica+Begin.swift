@@ -95,13 +95,11 @@ extension Replica {
         if !node.isDeleted, node.parent != nil {
             let place = try tree.place(of: node)
             try errnos { () throws(Errno) in
-                try place.hold { (file) throws(Errno) in
-                    let status = try file.status()
-                    outgoing.fingerprint = FileFingerprint(status)
-                    outgoing.template.metadata = try file.metadata(
-                        fields, node.kind, status, tree.policy.privileges)
-                    if fields.contains(.contents), node.kind == .file {
-                        outgoing.source = try file.open(O_RDONLY | CL_O_NOATIME)
+                if fields.contains(.contents), node.kind == .file {
+                    try outgoing.takeContents(of: node, at: place, tree.policy.privileges)
+                } else {
+                    try place.hold { (file) throws(Errno) in
+                        _ = try outgoing.takeMetadata(of: node, file, tree.policy.privileges)
                     }
                 }
                 // A new item has no empty fields (statement 85).
@@ -134,6 +132,31 @@ extension Replica {
             identifier: storeIdentifier(of: node) ?? node.sent?.template ?? freshTemplateIdentifier(in: tree),
             parent: parent.flatMap(tree.identifier(ofFolder:)) ?? .root, filename: sent?.name ?? node.name,
             kind: node.kind)
+    }
+}
+
+extension Outgoing {
+    /// Opens the file once, for its content and for what is said of it: a call that is begun holds the tree's lock.
+    fileprivate mutating func takeContents(
+        of node: Node, at place: BackingPath, _ privileges: Privileges
+    ) throws(Errno) {
+        let file = HeldFile(descriptor: try place.open(O_RDONLY | CL_O_NOATIME), isReadable: true)
+        do throws(Errno) {
+            try node.demandKind(of: try takeMetadata(of: node, file, privileges))
+            source = file.descriptor
+        } catch {
+            close(file.descriptor)
+            throw error
+        }
+    }
+
+    fileprivate mutating func takeMetadata(
+        of node: Node, _ file: HeldFile, _ privileges: Privileges
+    ) throws(Errno) -> FileStatus {
+        let status = try file.status()
+        fingerprint = FileFingerprint(status)
+        template.metadata = try file.metadata(fields, node.kind, status, privileges)
+        return status
     }
 }
 

@@ -54,11 +54,15 @@ extension SyncEngine {
     private func work() async {
         BackgroundPriority.take()
         var begin = replica.now()
-        while mayCall, let calls = nextBatch() {
+        var most = fewestCallsTogether
+        while mayCall, let calls = nextBatch(most) {
             for call in calls {
                 BackgroundPriority.take()
                 await uploadOrAbandon(call)
             }
+            most = callsTogether(
+                after: replica.now() - begin, calls: calls.count,
+                sinceEdit: options.isSequential ? 0 : replica.sinceEdit)
             await giveWay(since: begin)
             begin = replica.now()
         }
@@ -108,22 +112,22 @@ extension SyncEngine {
         }
     }
 
-    /// How many calls, and how many bytes of content, are started together.
-    private static let mostCalls = 16
+    /// How many bytes of content are started together.
     private static let mostBytes: Int64 = 4 << 20
 
     /// Starts some calls, and records them before they are made (statement 73).
-    private func nextBatch() -> [Outgoing]? {
+    /// - Parameter most: How many at most.
+    private func nextBatch(_ most: Int) -> [Outgoing]? {
         uploadQueue.withLock { $0.beginChoosing() }
-        let calls = choose()
+        let calls = choose(most)
         uploadQueue.withLock { $0.endChoosing(calls?.count ?? 0) }
         return calls
     }
 
-    private func choose() -> [Outgoing]? {
+    private func choose(_ most: Int) -> [Outgoing]? {
         var calls: [Outgoing] = []
         var bytes: Int64 = 0
-        while calls.count < Self.mostCalls, bytes < Self.mostBytes {
+        while calls.count < most, bytes < Self.mostBytes {
             guard let number = uploadQueue.withLock({ $0.pop() }) else { break }
             guard let call = beginCall(number) else { continue }
             calls.append(call)

@@ -6,7 +6,7 @@ internal import Threads
 extension SyncEngine {
     /// Makes one call of the store and records what came of it.
     func upload(_ call: Outgoing) async {
-        var isTakenIn = false
+        var (isTakenIn, isRefused) = (false, false)
         defer { statistics.withLock { $0.endCall(call.number, isTakenIn: isTakenIn) } }
         // An error describes the item at an earlier moment: another call about it may be answered before the error is noted.
         let asked = replica.answers
@@ -19,11 +19,13 @@ extension SyncEngine {
                 let result = try await store.createItem(
                     basedOn: call.template, fields: call.fields, contents: contents, options: options)
                 noteAnswer(call)
+                isRefused = result.item == nil
                 try take(try recorded { () throws(ReplicaError) in try replica.finish(call, result) })
             case .modify(let base):
                 let result = try await store.modifyItem(
                     call.template, base: base, changedFields: call.fields, contents: contents)
                 noteAnswer(call)
+                isRefused = result.item == nil
                 try take(try recorded { () throws(ReplicaError) in try replica.finish(call, result) })
             case .resolve:
                 let item =
@@ -39,7 +41,7 @@ extension SyncEngine {
             }
             isTakenIn = true
             replica.post(.uploaded, call.number)
-            replica.preserveRefused(call.number)
+            if isRefused { replica.preserveRefused(call.number) }
             if call.isRepeated { state.withLock { $0.retrial.help() } }
             clearStoreFailure()
         } catch {
