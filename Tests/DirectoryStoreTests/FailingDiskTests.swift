@@ -5,7 +5,7 @@ import Testing
 
 @testable import DirectoryStore
 
-/// Directories that are away, full or closed.
+/// Directories that are missing, full or inaccessible.
 @Suite(.serialized) struct FailingDiskTests {
     static let isRoot = geteuid() == 0
     let scratch: Scratch
@@ -48,7 +48,7 @@ import Testing
         await expectFailure("syncAnchorExpired") { _ = try await store.enumerateChanges(from: anchor) }
     }
 
-    /// An empty disk in the place of a full one is no deletion: a person has to say that it is meant.
+    /// An empty disk in the place of a full one is not a deletion: the user has to confirm it.
     @Test func anotherDirectoryInItsPlaceIsNoDeletion() async throws {
         let store = try DirectoryStore(path: scratch.root)
         try await store.make("file", "text")
@@ -74,7 +74,7 @@ import Testing
             try await store.deleteItem(file.identifier, base: file.version)
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.root).isEmpty)
-        // Nobody was told yet that it is another one.
+        // It was not reported yet that it is another one.
         await expectFailure("cannotSynchronize") { _ = try await store.currentAnchor() }
         await expectFailure("cannotSynchronize") { try await store.recognize(anchor) }
         _ = try await store.currentAnchor()
@@ -90,7 +90,7 @@ import Testing
         let restarted = try DirectoryStore(path: scratch.root)
         await expectFailure("cannotSynchronize") { try await restarted.recognize(anchor) }
         await expectFailure("serverUnreachable") { try await restarted.make("new", "text") }
-        // What was there once does not count when the right one came back in between.
+        // A former directory does not count if the right one came back in between.
         try returnRoot()
         try await restarted.recognize(anchor)
         #expect(try await restarted.item(file.identifier).version == file.version)
@@ -124,7 +124,7 @@ import Testing
         #expect(try await store.item(file.identifier).version == file.version)
     }
 
-    /// Puts an empty directory in the place of the store's.
+    /// Replaces the store's directory by an empty one.
     private func replaceRoot() throws {
         try #require(rename(scratch.root, "\(scratch.path)/old") == 0)
         try #require(mkdir(scratch.root, 0o755) == 0)

@@ -6,7 +6,8 @@ import Testing
 
 @testable import DirectoryStore
 
-/// Whatever others do in the directory, somebody who lists each folder once and then follows the feed knows the tree.
+/// A client that lists each folder once and then follows the feed knows the tree, regardless of other programs'
+/// changes.
 @Suite(.serialized) struct FeedModelTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
     func followerKnowsTheTree(seed: UInt64) async throws {
@@ -99,7 +100,7 @@ private struct Follower {
         }
     }
 
-    /// Paths with sizes; -1 for folders. What lies below an item that is gone is gone with it.
+    /// Paths with sizes; -1 for folders. Entries below a deleted item are deleted with it.
     var tree: [String: Int64] {
         var found: [String: Int64] = [:]
         for item in items.values {
@@ -121,7 +122,7 @@ private struct Follower {
     }
 }
 
-/// Another program that does all that one can do in a directory.
+/// Another program that makes all kinds of changes in a directory.
 private struct RandomClient {
     let root: String
     var dice: Dice

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DirectoryStore
 
-/// A peer who writes in the store's directory has files say that they are other items.
+/// A user who writes in the store's directory makes files claim to be other items.
 @Suite struct ForgedIdentityTests {
     let scratch: Scratch
     let store: DirectoryStore
@@ -17,7 +17,7 @@ import Testing
         store = try DirectoryStore(path: scratch.root)
     }
 
-    /// Has a file say that it is the item `identifier`, as a modify of this store would.
+    /// Makes a file claim to be the item `identifier`, like a modify of this store.
     private func forge(_ name: String, _ identifier: ItemIdentifier) throws {
         let path = "\(scratch.root)/\(name)"
         try Data("forged".utf8).write(to: URL(fileURLWithPath: path))

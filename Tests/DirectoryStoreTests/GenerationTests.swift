@@ -5,7 +5,7 @@ import Testing
 
 @testable import DirectoryStore
 
-/// A store's directory that is put back to an older state of it, by a snapshot, an image or a backup.
+/// A store's directory that is restored to an older state, by a snapshot, an image or a backup.
 @Suite(.serialized) struct GenerationTests {
     let scratch: Scratch
 
@@ -48,7 +48,7 @@ import Testing
             await expectFailure("serverUnreachable") { _ = try await store.all() }
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["old"])
-        // A person says that it is meant, and later the newer state is back all the same.
+        // The user confirms it, and later the newer state is restored anyway.
         await expectFailure("cannotSynchronize") { try await third.recognize(anchor) }
         _ = try await third.currentAnchor()
         #expect(try await third.all().map(\.filename) == [FileName("old")])

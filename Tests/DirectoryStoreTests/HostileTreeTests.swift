@@ -5,7 +5,7 @@ import Testing
 
 @testable import DirectoryStore
 
-/// Directories that somebody prepared to lead the store astray.
+/// Directories that were prepared to attack the store.
 @Suite(.serialized) struct HostileTreeTests {
     let scratch: Scratch
     let store: DirectoryStore

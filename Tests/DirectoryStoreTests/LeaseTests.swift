@@ -6,14 +6,14 @@ import Testing
 
 @testable import DirectoryStore
 
-/// A file that somebody holds is one file's trouble.
+/// A file with a lease only affects itself.
 @Suite struct LeaseTests {
     /// F_SETLEASE of fcntl(2), which Glibc has only with _GNU_SOURCE.
     private static let setLease: Int32 = 1_024
 
-    /// Runs `body` while nobody else can open the file.
+    /// Runs `body` while other processes can't open the file.
     private static func holding<Value>(_ path: String, _ body: () async throws -> Value) async throws -> Value {
-        // The kernel tells the holder by a signal that others wait.
+        // The kernel signals the holder that others wait.
         signal(SIGIO, SIG_IGN)
         let file = open(path, O_RDWR | O_CLOEXEC)
         try #require(file >= 0)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DirectoryStore
 
-/// A directory of a test's own, which goes away with it.
+/// A temporary directory, which is removed with this object.
 final class Scratch: Sendable {
     let path: String
 
@@ -19,7 +19,7 @@ final class Scratch: Sendable {
     }
 
     deinit {
-        // A directory that cannot be removed is left for the machine's own cleaning.
+        // A directory that can't be removed is left in /tmp.
         try? FileManager.default.removeItem(atPath: path)
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DirectoryStore
 
-/// Steps that the store's own tests are written in.
+/// Common steps of the store's tests.
 extension DirectoryStore {
     func all(in folder: ItemIdentifier = .root) async throws -> [Item] {
         var items: [Item] = []

@@ -91,7 +91,7 @@ import Testing
             try await withMount(fileSystem) { mount in
                 #expect(names(mount.path) == expected)
                 #expect(fileSystem.calls[features.isEmpty ? "readdir" : "readdirplus"] > 0)
-                // What came with a listing need not be looked up.
+                // Entries from a listing need no lookup.
                 #expect(statError(mount.file("0")) == 0)
                 #expect(fileSystem.calls["lookup 0"] == (features.isEmpty ? 1 : 0))
             }

@@ -4,7 +4,7 @@ import Threads
 
 @testable import FuseMount
 
-/// What the kernel is told behind its back.
+/// Notifications to the kernel.
 @Suite struct NotifierTests {
     private func sent(_ mount: Mount) {
         let done = Gate(false)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FuseMount
 
-/// Every operation reaches the filesystem, and its answer the caller.
+/// Every operation reaches the filesystem, and its answer reaches the caller.
 @Suite struct OperationTests {
     @Test func namesAndFolders() async throws {
         try await withMirror { mirror, mount in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FuseMount
 
-/// Reads and writes that go to the backing file without asking.
+/// Reads and writes that go directly to the backing file.
 @Suite struct PassthroughTests {
     private let features: Features = [.readDirectoryPlus, .passthrough, .handleKillPrivileges]
 

@@ -7,7 +7,7 @@ import Threads
 
 /// What needs a process of its own: other users, forks.
 @Suite struct ProcessTests {
-    /// Serves a mount as user `nobody`, in a mount namespace where everybody may open /dev/fuse.
+    /// Serves a mount as user `nobody`, in a mount namespace where all users may open /dev/fuse.
     @Test func unprivilegedMount() async {
         await #expect(processExitsWith: .exitCode(0)) {
             exit(Running { unprivilegedRound() }.wait())
@@ -42,7 +42,7 @@ import Threads
 /// Swift hides fork, with reason.
 @_silgen_name("fork") private func forkedProcess() -> pid_t
 
-/// 0, or the number of the line that went wrong.
+/// 0, or the number of the line that failed.
 private func unprivilegedRound() -> Int32 {
     guard unshare(CL_CLONE_NEWNS) == 0 else { return 101 }
     guard shell("mount --make-rprivate / && mount -t tmpfs none /mnt") == 0 else { return 102 }

@@ -5,11 +5,11 @@ import Threads
 
 @testable import FuseMount
 
-/// Replies: answered once, from wherever, never lost.
+/// Replies are answered exactly once, from any thread, and never lost.
 @Suite struct ReplyTests {
     @Test func everyErrnoReachesTheCaller() async throws {
         try await withMount(SyntheticFileSystem()) { mount in
-            // Later versions of libfuse refuse numbers that stand for no error.
+            // Later versions of libfuse reject invalid error numbers.
             for number in Int32(1)...133 where !String(cString: strerror(number)).hasPrefix("Unknown") {
                 #expect(statError(mount.file("error-\(number)")) == number)
             }

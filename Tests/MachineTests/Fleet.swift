@@ -3,7 +3,7 @@ import Threads
 
 @testable import ReplicaModel
 
-/// Machines that have one domain on one place, at work at the same time.
+/// Machines that share one domain and work at the same time.
 struct Fleet: Sendable {
     let place: SharedPlace
     let machines: [Machine]

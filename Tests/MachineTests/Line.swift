@@ -2,7 +2,7 @@ import ReplicaModel
 import ReplicaTestSupport
 import Threads
 
-/// What is between a machine and the storage. It may be cut, lose answers, or end with the machine.
+/// The connection between a machine and the storage. It may be cut, lose answers, or end with the machine.
 final class Line: Sendable {
     private struct State {
         var isCut = false
@@ -49,7 +49,7 @@ final class Line: Sendable {
 
     enum Trouble {
         case cut
-        /// The machine is gone: nobody hears the answer.
+        /// The machine is gone: the answer is lost.
         case death
     }
 }

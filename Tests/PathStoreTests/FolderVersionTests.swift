@@ -3,7 +3,7 @@ import ReplicaModel
 import ReplicaTestSupport
 import Testing
 
-/// Folders whose versions tell of all below them: only where they are others is looked, and nothing is missed.
+/// Folders whose versions cover everything below them: only changed ones are listed, and no change is missed.
 @Suite struct FolderVersionTests {
     private static func scratch(_ change: (inout PathStorageProperties) -> Void = { _ in }) throws -> PathScratch {
         var properties = PathStorageProperties()
@@ -17,7 +17,7 @@ import Testing
         return scratch
     }
 
-    /// Lists all but one folder, and looks until all is known.
+    /// Lists all folders except one, and polls until everything is known.
     private static func listed(_ store: PathStore) async throws -> SyncAnchor {
         for name in ["a", "b"] {
             let folder = try await store.child(name)
@@ -26,7 +26,7 @@ import Testing
         return try await store.enumerateChanges(from: try await store.currentAnchor()).anchor
     }
 
-    /// What is asked of the storage until nothing is to be told any more.
+    /// The calls of the storage until there are no more changes.
     private static func asked(
         _ scratch: PathScratch, _ store: PathStore, _ anchor: SyncAnchor
     ) async throws -> (calls: [String], updated: [Item], deleted: [ItemIdentifier]) {
@@ -42,7 +42,7 @@ import Testing
         let store = try scratch.open { $0.wholeInterval = 3_600 }
         #expect(try await Self.asked(scratch, store, anchor).calls == ["entry "])
         scratch.storage.put("other", at: "unseen/file")
-        // Nothing is known of what is in it.
+        // Its contents are unknown.
         #expect(try await Self.asked(scratch, store, anchor).calls == ["entry ", "list "])
         #expect(try await Self.asked(scratch, store, anchor).calls == ["entry "])
     }
@@ -70,7 +70,7 @@ import Testing
         #expect(!found.calls.contains("list b/inner"))
     }
 
-    /// What is left out is met again: its folder's version, and those above, are not noted.
+    /// Skipped folders are visited again: their versions, and those above, are not recorded.
     @Test func fewFoldersAtATimeMissNothing() async throws {
         let scratch = try Self.scratch()
         let store = try scratch.open { ($0.mostFolders, $0.wholeInterval) = (1, 3_600) }
@@ -101,7 +101,7 @@ import Testing
         #expect(try await Self.asked(scratch, store, anchor).updated.count == 1)
     }
 
-    /// Other attributes leave versions as they are.
+    /// Other attributes don't change versions.
     @Test func openFoldersAreLookedAtAllTheSameInTime() async throws {
         let scratch = try Self.scratch()
         let store = try scratch.open()

@@ -4,7 +4,7 @@ import ReplicaTestSupport
 import Testing
 import Threads
 
-/// Other clients of the storage, who are quicker than a call, or write within the grain of its clock.
+/// Other clients of the storage that write during a call, or within the grain of its clock.
 @Suite struct ForeignWriterTests {
     typealias Strength = PathStorageProperties.Strength
     private static let strengths: [Strength] = [.atomic, .checked, .none]
@@ -18,8 +18,8 @@ import Threads
         return try PathScratch(properties)
     }
 
-    /// What a call does where another client is quicker: with an atomic condition theirs stays and the call says what is
-    /// there; else theirs is lost, and ours never.
+    /// A call during which another client writes: with an atomic condition the other content stays and the call returns
+    /// it; otherwise the other content is lost, but never ours.
     @Test(arguments: strengths)
     func aWriteThatWasQuickerThanACreate(_ strength: Strength) async throws {
         let scratch = try Self.scratch(strength)
@@ -79,7 +79,7 @@ import Threads
         #expect(scratch.storage.text(at: "file") == (strength == .atomic ? "ours" : nil))
     }
 
-    /// Outside of the window every strength keeps everybody's bytes.
+    /// Outside the window every strength keeps all clients' bytes.
     @Test(arguments: strengths)
     func whatWasThereBeforeTheLookIsKept(_ strength: Strength) async throws {
         let scratch = try Self.scratch(strength)
@@ -97,7 +97,7 @@ import Threads
 
     // MARK: A coarse clock
 
-    /// A storage whose clock has a grain of a second, in a time that passes when somebody waits.
+    /// A storage whose clock has a grain of a second, with a virtual time that advances with waits.
     private struct Coarse {
         let scratch: PathScratch
         let store: PathStore
@@ -142,14 +142,14 @@ import Threads
         _ = try await coarse.store.all()
         let anchor = try await coarse.store.currentAnchor()
         coarse.scratch.storage.put("them", at: "file")
-        // Nobody can tell yet.
+        // It can't be determined yet.
         #expect(try await coarse.store.changes(from: anchor).updated.isEmpty)
         coarse.time.withLock { $0 += 1_000_000_000 }
         let told = try await coarse.store.changes(from: anchor)
         #expect(told.updated[file.identifier].map { $0.version.content != file.version.content } == true)
     }
 
-    /// Nobody else wrote: what was written is read back once, and is what it was.
+    /// No other client wrote: the content is read back once, and is unchanged.
     @Test func ownWritesAreReadBackOnceAndStay() async throws {
         let coarse = try Coarse()
         let file = try await coarse.store.make("file", "ours")
@@ -162,7 +162,7 @@ import Threads
         #expect(coarse.scratch.storage.calls.filter { $0.method == .read }.count == 1)
     }
 
-    /// What another wrote a moment ago is told when no other write can look like it any more.
+    /// Another client's recent write is reported when no other write can produce the same version any more.
     @Test func whatAnotherWroteIsToldOnce() async throws {
         let coarse = try Coarse()
         _ = try await coarse.store.all()
@@ -188,7 +188,7 @@ import Threads
         #expect(told.deleted.isEmpty)
         let now = try #require(told.updated[file.identifier])
         #expect(now.filename == FileName("after"))
-        // Equal versions at two places need not mean equal bytes.
+        // Equal versions at two paths need not mean equal bytes.
         #expect(now.version.content != file.version.content)
     }
 
@@ -235,7 +235,7 @@ import Threads
         #expect(try await store.text(file) == "text")
     }
 
-    /// What is moved while nobody looks, and asked for at once, is found.
+    /// An item that was moved unobserved, and is requested immediately, is found.
     @Test func whatMovedIsFoundWhereItIs() async throws {
         var properties = PathStorageProperties()
         properties.hasIdentities = true
@@ -272,7 +272,7 @@ import Threads
         #expect(try await listings().isEmpty)
         time.withLock { $0 += 31_000_000_000 }
         #expect(try await listings() == ["", "folder"])
-        // Nobody was in either for long.
+        // Neither was used recently.
         time.withLock { $0 += 700_000_000_000 }
         #expect(try await listings().isEmpty)
         _ = try await store.all(in: folder.identifier)
@@ -280,7 +280,7 @@ import Threads
         #expect(try await listings() == ["folder"])
         time.withLock { $0 += 3_600_000_000_000 }
         #expect(try await listings() == ["", "folder"])
-        // What the storage signals is looked at at once.
+        // A signalled folder is compared immediately.
         let signals = store.signals()
         scratch.storage.put("text", at: "folder/file")
         for await _ in signals { break }

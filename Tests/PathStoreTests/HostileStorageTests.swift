@@ -4,7 +4,7 @@ import ReplicaTestSupport
 import Testing
 import Threads
 
-/// A storage that anybody may have written: what it tells reaches nothing outside, ends, and deletes nothing.
+/// A storage with arbitrary contents: its answers affect nothing outside, are finite, and delete nothing.
 @Suite struct HostileStorageTests {
     private static func store(
         _ scratch: PathScratch, _ change: (inout LyingStorage) -> Void
@@ -87,7 +87,7 @@ import Threads
         #expect(try await store.all().map(\.kind) == [.file])
     }
 
-    /// Each way in which a listing may have no end.
+    /// All kinds of endless listings.
     enum Endless: CaseIterable, Sendable {
         case samePage, ringOfPages, emptyPages, oldEntries, newEntries
     }
@@ -123,7 +123,7 @@ import Threads
         }
         await expectFailure(way == .newEntries ? "itemUnavailable" : "serverUnreachable") { _ = try await store.all() }
         #expect(count.withLock { $0 } < 300)
-        // What was known is known.
+        // Known items stay known.
         try store.close()
         let again = try scratch.open()
         #expect(try await again.all() == before)
@@ -150,14 +150,14 @@ import Threads
         await expectFailure("serverUnreachable") { _ = try await store.all() }
         mood.withLock { $0 = 2 }
         _ = try await store.changes(from: anchor)
-        // Empty, while each file answers: the listing is behind.
+        // Empty, although each file exists: the listing lags.
         mood.withLock { $0 = 3 }
         let told = try await store.changes(from: anchor)
         #expect(told.deleted.isEmpty)
         #expect(try await store.all() == before)
     }
 
-    /// A question that gets no sensible answer proves nothing.
+    /// A request with an invalid answer proves nothing.
     @Test func anAnswerAboutAnotherPathIsNone() async throws {
         let scratch = try PathScratch()
         let isLying = Locked(false)
@@ -205,7 +205,7 @@ import Threads
         #expect(scratch.storage.names == ["file"])
     }
 
-    /// Two names of one file, or a storage that lies: neither is the other.
+    /// Two names of one file, or wrong identities: the items stay separate.
     @Test func oneIdentityInTwoPlacesIsTwoItems() async throws {
         var properties = PathStorageProperties()
         properties.hasIdentities = true
@@ -229,7 +229,7 @@ import Threads
         #expect(try await store.all() == all)
     }
 
-    /// A folder whose identity shows up within itself.
+    /// A folder whose identity appears inside itself.
     @Test func noFolderIsInItself() async throws {
         var properties = PathStorageProperties()
         properties.hasIdentities = true

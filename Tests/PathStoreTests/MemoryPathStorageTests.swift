@@ -4,7 +4,7 @@ import ReplicaTestSupport
 import Testing
 import Threads
 
-/// The storage that the other tests trust keeps its own word: each strength does what it says, and no more.
+/// The storage on which the other tests rely is correct: each strength has exactly its defined effect.
 @Suite struct MemoryPathStorageTests {
     typealias Strength = PathStorageProperties.Strength
 
@@ -62,7 +62,7 @@ import Threads
             if call.method == .write { storage.put("theirs", at: "file") }
         }
         let outcome = await Task { try await Self.write("ours", to: "file", .absent, storage) }.result
-        let isTaken = (try? outcome.get()) == nil  // What it is, the test above says.
+        let isTaken = (try? outcome.get()) == nil  // The test above checks the error.
         #expect(isTaken == (strength == .atomic))
         #expect(Self.text("file", storage) == (strength == .atomic ? "theirs" : "ours"))
         #expect(storage.casualties.map(\.content) == (strength == .atomic ? [] : [Array("theirs".utf8)]))

@@ -3,7 +3,7 @@ import PathStore
 import ReplicaModel
 import ReplicaTestSupport
 
-/// A storage in memory and a folder for the table of a store over it, which goes away with it.
+/// A storage in memory and a folder for the table of a store over it, which is removed with it.
 final class PathScratch: Sendable {
     let storage: MemoryPathStorage
     let folder: String
@@ -15,7 +15,7 @@ final class PathScratch: Sendable {
     }
 
     deinit {
-        // What cannot be removed is left for the machine's own cleaning.
+        // Anything that can't be removed is left in /tmp.
         try? FileManager.default.removeItem(atPath: folder)
     }
 
@@ -44,7 +44,7 @@ final class PathScratch: Sendable {
     }
 }
 
-/// What a storage may be like, each a case of its own.
+/// Kinds of storages.
 struct StorageLikeness: Sendable, CustomStringConvertible {
     var description: String
     var properties: PathStorageProperties
@@ -66,9 +66,10 @@ struct StorageLikeness: Sendable, CustomStringConvertible {
         }
     }
 
-    /// As S3 or WebDAV with everything.
+    /// Like S3 or WebDAV with all features.
     static let atomic = strong(.atomic)
-    /// Two writes within five milliseconds leave one version, dates are cut to seconds, nothing is marked: as SFTP.
+    /// Two writes within five milliseconds have the same version, dates are truncated to seconds, without marks: like
+    /// SFTP.
     static let coarse: StorageLikeness = {
         var likeness = strong(.checked)
         likeness.description = "coarse"
@@ -87,7 +88,7 @@ struct StorageLikeness: Sendable, CustomStringConvertible {
     static let deep = StorageLikeness("with deep listings and identities") {
         ($0.listsDeep, $0.hasIdentities) = (true, true)
     }
-    /// As Nextcloud.
+    /// Like Nextcloud.
     static let telling = StorageLikeness("with folders that tell changes and identities") {
         ($0.foldersTellChanges, $0.hasIdentities) = (true, true)
     }

@@ -4,7 +4,7 @@ import ReplicaTestSupport
 import Testing
 import Threads
 
-/// Steps that the store's own tests are written in.
+/// Common steps of the store's tests.
 extension PathStore {
     func all(in folder: ItemIdentifier = .root) async throws -> [Item] {
         var items: [Item] = []
@@ -83,7 +83,7 @@ extension PathStore {
         return String(decoding: buffer.bytes, as: UTF8.self)
     }
 
-    /// All that is told after an anchor.
+    /// All changes after an anchor.
     func changes(
         from anchor: SyncAnchor
     ) async throws -> (updated: [ItemIdentifier: Item], deleted: Set<ItemIdentifier>) {
@@ -104,7 +104,7 @@ extension MemoryPathStorage {
         content(at: StoragePath(path)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Has the next call of a method fail; after it was done, or before.
+    /// Makes the next call of a method fail, before or after its execution.
     func fail(_ method: PathStorageCall.Method, afterIt: Bool) {
         let isLeft = Locked(true)
         let hook: Hook = { (call) async throws(PathStorageError) in
@@ -119,7 +119,7 @@ extension MemoryPathStorage {
         if afterIt { after = hook } else { before = hook }
     }
 
-    /// Lets another client be quicker than the next call of a method.
+    /// Lets another client act before the next call of a method.
     func race(_ method: PathStorageCall.Method, _ deed: @escaping @Sendable (MemoryPathStorage) -> Void) {
         let isLeft = Locked(true)
         race = { [unowned self] call in

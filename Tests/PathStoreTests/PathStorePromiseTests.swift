@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// Two stores on one storage, each with a table of its own, as two machines have it.
+    /// Two stores on one storage, each with its own table, like two machines.
     @Test(arguments: [StorageLikeness.atomic, .coarse, .deep])
     func keepsEveryPromiseBesideASecondStore(_ likeness: StorageLikeness) async throws {
         for promise in StorePromises.all {

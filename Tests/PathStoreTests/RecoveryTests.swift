@@ -4,9 +4,9 @@ import ReplicaModel
 import ReplicaTestSupport
 import Testing
 
-/// Calls without an answer: the line was cut before or after the storage acted, and the process that asked may be dead.
+/// Unanswered calls: the connection was cut before or after the execution, and the calling process may have died.
 @Suite struct RecoveryTests {
-    /// When the line is cut, and whether another process goes on.
+    /// When the connection is cut, and whether another process continues.
     struct Cut: Sendable, CustomStringConvertible {
         var isDone: Bool
         var isCrash: Bool
@@ -26,7 +26,7 @@ import Testing
             return try PathScratch(properties)
         }
 
-        /// Cuts the line in `body`, and heals it.
+        /// Cuts the connection in `body`, and restores it.
         func strike(
             _ method: PathStorageCall.Method, _ scratch: PathScratch, _ store: PathStore,
             _ body: (PathStore) async throws -> Void
@@ -60,7 +60,7 @@ import Testing
         #expect(try await store.itemCreated(from: template) == listed.first)
     }
 
-    /// The engine sends a create again with what is in the file by then.
+    /// The engine repeats a create with the current content of the file.
     @Test(arguments: Cut.all)
     func aCreateThatIsSentAgainWithOtherBytesIsOneFile(_ cut: Cut) async throws {
         let scratch = try cut.scratch()
@@ -74,7 +74,7 @@ import Testing
         #expect(try await store.all() == [item])
     }
 
-    /// Before the store was asked for it, a comparison had met what the lost create made.
+    /// A comparison found the result of the lost create before the store was asked for it.
     @Test(arguments: Cut.all.filter(\.isDone))
     func aCreateThatWasListedMeanwhileIsFound(_ cut: Cut) async throws {
         let scratch = try cut.scratch()
@@ -104,7 +104,7 @@ import Testing
         #expect(try await store.all().count == 1)
     }
 
-    /// Somebody else's file of other bytes is not ours.
+    /// Another client's file with other bytes is not ours.
     @Test func whatIsAtThePathMayBeAnothers() async throws {
         let cut = Cut(isDone: false, isCrash: false, keepsMarks: false)
         let scratch = try cut.scratch()
@@ -127,14 +127,14 @@ import Testing
         let again = try await store.write("new", to: item)
         #expect(again.version.content != item.version.content)
         #expect(scratch.storage.text(at: "file") == "new")
-        // And once more, with other bytes than the lost call had.
+        // And again, with other bytes than the lost call.
         store = try await cut.strike(.write, scratch, store) { try await $0.write("newer", to: again) }
         try await store.write("newest", to: again)
         #expect(scratch.storage.text(at: "file") == "newest")
         #expect(scratch.storage.names == ["file"])
     }
 
-    /// The answer of a write was lost, and the next attempt does not arrive: the third has the first one's base still.
+    /// The answer of a write was lost, and the next attempt does not arrive: the third still has the base of the first.
     @Test(arguments: [("new", "new"), ("newer", "newer"), ("new", "newer")])
     func aWriteThatFailsOnceMoreIsNoConflict(_ second: String, _ third: String) async throws {
         let cut = Cut(isDone: true, isCrash: false, keepsMarks: true)
@@ -250,9 +250,9 @@ import Testing
             FileManager.default.fileExists(atPath: scratch.folder + "/store.db.unreadable") == isUnreadable)
     }
 
-    // MARK: Whatever fails
+    // MARK: Any failure
 
-    /// As the engine does: a create is asked for before it is sent again.
+    /// Like the engine: a create is looked up before it is repeated.
     @Test(arguments: 0..<20, [true, false])
     func nothingDoublesWhateverFails(_ seed: UInt64, _ keepsMarks: Bool) async throws {
         var properties = PathStorageProperties()

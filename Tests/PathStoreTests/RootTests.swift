@@ -4,9 +4,9 @@ import ReplicaTestSupport
 import Testing
 import Threads
 
-/// A storage of which nothing is left of what it had is asked about, however little that was.
+/// A storage that has lost all its items is verified with the user, regardless of how few they were.
 @Suite struct RootTests {
-    /// A store that knows of these files, and the anchor that it gave then.
+    /// A store that knows these files, and its anchor.
     private static func run(
         _ paths: [String], _ likeness: StorageLikeness = .atomic,
         _ body: (PathScratch, PathStore, SyncAnchor, Locked<Int64>) async throws -> Void
@@ -49,7 +49,7 @@ import Threads
             for root in roots { scratch.storage.take(root) }
             try await Self.expectAsked { _ = try await store.enumerateChanges(from: anchor) }
             try await Self.expectAsked { try await store.recognize(anchor) }
-            // No call takes anything for gone, or makes anything there.
+            // No call considers an item gone, or creates one.
             for item in known {
                 await #expect(throws: RemoteStoreError.serverUnreachable) { try await store.item(item.identifier) }
             }
@@ -62,7 +62,7 @@ import Threads
             try store.close()
             let next = try Self.open(scratch, clock)
             try await Self.expectAsked { try await next.recognize(anchor) }
-            // A person says that it is to be so.
+            // The user confirms it.
             let accepted = try await next.currentAnchor()
             #expect(try await next.all().isEmpty)
             for item in known {
@@ -100,10 +100,10 @@ import Threads
         }
     }
 
-    /// What was made there before anybody noticed does not hide it.
+    /// Items created there before the detection don't hide it.
     @Test func whatWasMadeThereMeanwhileProvesNothing() async throws {
         try await Self.run(["a", "b"]) { scratch, store, anchor, _ in
-            // Just before it is emptied it is trusted for a moment.
+            // A check just before it was emptied is valid for a moment.
             try await store.make(PathStore.template("c"))
             for path in ["a", "b"] { scratch.storage.take(path) }
             try await store.make(PathStore.template("d"))
@@ -111,7 +111,7 @@ import Threads
         }
     }
 
-    /// Whoever asks for an anchor before the engine was told, as it does after a kill, accepts nothing.
+    /// Requesting an anchor before the engine was told, as happens after a kill, accepts nothing.
     @Test func nobodyAcceptsWhatNobodyWasToldOf() async throws {
         try await Self.run(["a", "b"]) { scratch, store, anchor, _ in
             try await store.recognize(anchor)
@@ -121,7 +121,7 @@ import Threads
         }
     }
 
-    /// A look a moment ago proves nothing of what is gone now.
+    /// An earlier check proves nothing about a present loss.
     @Test func aLookJustBeforeIsNoProof() async throws {
         try await Self.run(["folder/a", "other/b"]) { scratch, store, anchor, clock in
             let folder = try await store.child("folder")
@@ -132,7 +132,7 @@ import Threads
         }
     }
 
-    /// What each disk has says nothing.
+    /// An entry that every disk has proves nothing.
     @Test func anotherDiskIsAskedAbout() async throws {
         try await Self.run(["lost+found/x", "a", "b"]) { scratch, store, anchor, _ in
             for path in ["a", "b"] { scratch.storage.take(path) }

@@ -9,9 +9,9 @@ import Testing
 
 @testable import ProcessStore
 
-/// The example in Python, held to what every storage of paths must do.
+/// The example in Python keeps the promises of a path storage.
 @Suite struct ExampleStoreTests {
-    /// A storage of the example in a folder of its own.
+    /// A storage of the example in a temporary folder.
     private struct Ground {
         let folder: String
         var root: String { folder + "/root" }

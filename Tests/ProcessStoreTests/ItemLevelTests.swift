@@ -9,7 +9,7 @@ import Threads
 
 @testable import ProcessStore
 
-/// The level `item` carries all that a store promises, both ways.
+/// The level `item` transports everything that a store promises, in both directions.
 @Suite struct ItemLevelTests {
     private struct Ground {
         let folder: FilePath

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ProcessStore
 
-/// Beginning, silence, cancelling and end of a store's process.
+/// Start, silence, cancellation and end of a store's process.
 @Suite(.serialized) struct ProcessLifeTests {
     private let file = StoragePath([FileName("file")])
 
@@ -21,7 +21,7 @@ import Testing
                 _ = try await store.entry(at: file)
             }
             #expect(.now - begin < .seconds(10))
-            // It answers the cancellation neither, and is ended for that.
+            // It does not answer the cancellation either, and is therefore killed.
             let isNew = try await eventually {
                 _ = try? await store.entry(at: file)
                 return rude.notes("runs").count > 1
@@ -44,7 +44,7 @@ import Testing
             call.cancel()
             #expect(await call.value == .cancelled)
             #expect(.now - begin < .seconds(5))
-            // The answer that comes after it belongs to it, and to nobody else.
+            // A late answer belongs to its own call only.
             #expect(try await eventually { !rude.notes("cancelled").isEmpty })
             #expect(rude.notes("cancelled") == ["1"])
             try await Task.sleep(for: .milliseconds(200))
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// All of its calls end with it, and pauses between its runs grow.
+    /// All calls end with the process, and the pauses between runs grow.
     @Test func deathEndsAllCallsAndIsWaitedAfter() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("death") { $0.firstPause = .seconds(3_600) }
@@ -94,7 +94,7 @@ import Testing
                 _ = try? await store.entry(at: file)
                 try await Task.sleep(for: .milliseconds(50))
             }
-            // One start at once, none in the pause after the second failure.
+            // One immediate start, none in the pause after the second failure.
             #expect(rude.notes("runs").count == 2)
             await store.close()
         }
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    /// The descriptors of a run are closed with it, whatever the run was like.
+    /// The descriptors of a run are closed with it, regardless of how it ended.
     @Test func noDescriptorIsLeft() async throws {
         let before = Set(Self.ofProcessesThatAreGone())
         for fault in ["hello-garbage", "hello-death", "none", "death", "symlink", "closes", "stubborn"] {
@@ -164,7 +164,7 @@ import Testing
                     _ = try? await store.read(file, version: nil, range: nil, into: Bytes())
                     await store.close()
                 }
-                // Threads give theirs back a moment later.
+                // Threads close theirs a moment later.
                 let isClosed = try await eventually { Self.isClosed(rude, before) }
                 #expect(isClosed)
             }

@@ -8,11 +8,11 @@ import Threads
 
 @testable import ProcessStore
 
-/// Stores that are rude in a call: an error each time, never a hang, never a byte from elsewhere, nothing left behind.
+/// Stores that misbehave in a call: always an error, never a hang, never foreign bytes, nothing left behind.
 @Suite(.serialized) struct RudeCallTests {
     private let file = StoragePath([FileName("file")])
 
-    /// What a call ends with; nil when it succeeds.
+    /// The error of a call; nil if it succeeds.
     private func failure(_ body: () async throws -> Void) async -> PathStorageError? {
         do { try await body() } catch let error as PathStorageError { return error } catch {
             Issue.record("it was \(error)")
@@ -28,7 +28,7 @@ import Threads
         #expect(text.contains(reason))
     }
 
-    /// Each ends the run; the next call is served by another.
+    /// Each ends the run; the next call is served by another run.
     @Test(arguments: [
         ("unknown-id", "which is not in flight"), ("no-id", "without an id"), ("nothing", "without a result"),
         ("endless", "too long"), ("garbage", "not valid JSON"), ("bad-utf8", "not UTF-8"),
@@ -48,7 +48,7 @@ import Threads
         }
     }
 
-    /// Asks again while the last run is being ended or a pause lasts.
+    /// Retries while the last run is being ended or a pause lasts.
     private func expectSoon(_ body: () async throws -> Bool) async throws {
         let end = ContinuousClock.now + .seconds(10)
         while ContinuousClock.now < end {
@@ -69,7 +69,7 @@ import Threads
         }
     }
 
-    /// These cost the one call only.
+    /// These only fail one call.
     @Test(arguments: [
         ("no-result", "a line"), ("long-number", "a line"), ("fraction", "a line"), ("surrogate", "a line"),
         ("nul", "not valid JSON"),
@@ -127,7 +127,7 @@ import Threads
         }
     }
 
-    /// A tebibyte of nothing is told in no time.
+    /// A tebibyte of zeros is transferred instantly.
     @Test func holesStayHoles() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("sparse")
@@ -201,7 +201,7 @@ import Threads
         }
     }
 
-    /// They are the adapter's to judge, as those of any storage; none becomes another name on the way.
+    /// The adapter checks them, as for any storage; none is changed in the transport.
     @Test func strangeNamesComeAsTheyAre() async throws {
         try await RudeStore.run { rude in
             let store = try await rude.open("strange-names")

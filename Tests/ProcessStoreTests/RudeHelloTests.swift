@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProcessStore
 
-/// Stores that are rude before they say what they are.
+/// Stores that misbehave before their greeting.
 @Suite(.serialized) struct RudeHelloTests {
     @Test(arguments: [
         ("hello-garbage", "a line that is not valid JSON"), ("hello-endless", "a line that is too long"),

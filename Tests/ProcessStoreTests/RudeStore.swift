@@ -10,7 +10,7 @@ import Threads
 
 @testable import ProcessStore
 
-/// The rude store with limits so short that a test can wait for them, in a folder of its own.
+/// The misbehaving store with short limits for tests, in a temporary folder.
 struct RudeStore {
     let folder: FilePath
     let log = LogLines()
@@ -45,24 +45,24 @@ struct RudeStore {
         return storage
     }
 
-    /// Lines of a file in the store's own folder.
+    /// Lines of a file in the store's folder.
     func notes(_ name: String) -> [String] {
         guard let data = FileManager.default.contents(atPath: "\(folder)/store/\(name)") else { return [] }
         return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    /// Nothing of its processes may be left, not even a zombie, and nothing in its spool folder.
+    /// No process may be left, not even a zombie, and no file in its spool folder.
     func expectNothingLeft(_ location: SourceLocation = #_sourceLocation) async throws {
         for text in notes("runs") + notes("children") {
             let pid = try #require(pid_t(text))
-            // Who is not our child is reaped by somebody else, a little later.
+            // A process that is not our child is reaped by another one, a little later.
             #expect(try await eventually { !Self.isAlive(pid) }, "process \(pid) is left", sourceLocation: location)
         }
         let spooled = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/spool")
         #expect(spooled.filter { $0.hasPrefix("u") } == [], sourceLocation: location)
     }
 
-    /// A process of another user's making that only waits to be reaped is nobody's any more.
+    /// A zombie that is not our child does not count.
     private static func isAlive(_ pid: pid_t) -> Bool {
         guard let status = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else { return false }
         let fields = status.split(separator: ")").last?.split(separator: " ") ?? []
@@ -71,7 +71,7 @@ struct RudeStore {
 
     func remove() throws { try FileManager.default.removeItem(atPath: folder.string) }
 
-    /// Runs a test with a rude store of its own, and looks afterwards that nothing is left.
+    /// Runs a test with a misbehaving store, and checks afterwards that nothing is left.
     static func run(_ body: (RudeStore) async throws -> Void) async throws {
         let rude = try RudeStore()
         try await body(rude)
@@ -80,7 +80,7 @@ struct RudeStore {
     }
 }
 
-/// A sink that keeps what it is given, and when.
+/// A sink that records the received bytes and their times.
 final class Bytes: ContentSink {
     private let content = Locked<(bytes: [UInt8], times: [ContinuousClock.Instant], zeros: Int64)>(([], [], 0))
 

@@ -8,7 +8,7 @@ import Testing
 
 /// Which programs are run.
 @Suite struct StoreProgramTests {
-    /// A folder that its owner alone can change, and all above it: not in /var/tmp, where everybody may write.
+    /// A folder that only its owner can change, with all its parents: not in /var/tmp, which is world-writable.
     private func withFolder(_ body: (FilePath) throws -> Void) throws {
         let folder = FilePath("/var/lib/replica-test-\(getpid())-\(UInt64.random(in: 0 ... .max))")
         try FileManager.default.createDirectory(
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// What is refused is not passed over for one that is found later.
+    /// A refused program is not skipped in favor of a later one.
     @Test(.enabled(if: geteuid() == 0, "what root owns only root can make"))
     func theFirstOfThemIsTheOne() throws {
         try withFolder { folder in
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// Another program under its name is not what runs.
+    /// A program that replaces it under its name is not run.
     @Test(.enabled(if: geteuid() == 0, "what root owns only root can make"))
     func whatRunsIsWhatWasLookedAt() async throws {
         let rude = FilePath(#filePath).removingLastComponent().appending("rude-store")

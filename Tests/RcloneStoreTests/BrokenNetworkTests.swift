@@ -3,10 +3,11 @@ import Testing
 
 @testable import RcloneStore
 
-/// A session on a real rclone of which each request is faulted in turn, and what failed is made again as the engine does: at the end of
-/// each step all is there once, as it was written.
+/// A session on a real rclone in which each request fails in turn and is repeated like by the engine: at the end of
+/// each step every file exists exactly once, as written.
 ///
-/// Of all faults each request has some in `scripts/test`, the lost answer always; `scripts/fault-test` has all of them.
+/// In `scripts/test` each request gets some of the faults, always including the lost answer; `scripts/fault-test`
+/// applies all of them.
 @Suite struct BrokenNetworkTests {
     @Test(arguments: ScriptedSession.Act.allCases)
     func nothingIsLostOrDoubledWhicheverRequestFails(_ act: ScriptedSession.Act) async throws {
@@ -16,7 +17,7 @@ import Testing
         #expect(count > 40)
     }
 
-    /// Of all requests some fail, by chance.
+    /// Random requests fail.
     @Test(arguments: ScriptedSession.Act.allCases)
     func nothingIsLostOrDoubledByManyFaults(_ act: ScriptedSession.Act) async throws {
         await FaultCampaign.byChance { (name, patience, choice) in await Self.play(act, name, patience, choice) }

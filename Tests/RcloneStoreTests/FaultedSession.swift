@@ -9,20 +9,20 @@ import Threads
 
 @testable import RcloneStore
 
-/// A session on a real rclone, in a folder of its own, through a proxy that does something to some of the requests to it.
+/// A session on a real rclone, in a temporary folder, through a proxy that applies faults to some of its requests.
 final class FaultedSession: Sendable {
     private let other: RcloneClient
     private let proxy: HTTPFaultProxy
     private let faults: StepFaults
     private let patience: Int
 
-    /// An rclone that listens on the network of this machine, where a proxy can be between.
+    /// An rclone that listens on this machine's network, so that a proxy can be in between.
     private static let networked = Result { () throws -> (port: UInt16, run: RcloneRun) in
         let port = UInt16.random(in: 20_000..<30_000)
         return (port, RcloneRemote.program.serve(atAddress: "127.0.0.1:\(port)"))
     }
 
-    /// - Parameter patience: Seconds that silence is waited for.
+    /// - Parameter patience: The timeout without a byte, in seconds.
     init(patience: Int = 30, _ choice: @escaping StepFaults.Choice) async throws {
         self.patience = patience
         other = try await RcloneRemote.disk.folder()
@@ -33,14 +33,14 @@ final class FaultedSession: Sendable {
 
     deinit { proxy.close() }
 
-    /// What was done to which requests.
+    /// The applied faults.
     var faulted: [String] { faults.faulted }
 
-    /// Plays an act, and looks what is left of it.
+    /// Runs a part of the session, and checks what is left.
     func play(_ act: ScriptedSession.Act) async throws {
         let connection = RcloneConnection(
             client: try HTTPClient(connections: 16), base: "http://127.0.0.1:\(proxy.port)", silence: patience)
-        // The first of all waits until rclone is there.
+        // The first request waits until rclone is ready.
         let storage = try await eventuallyOpened(connection)
         try await faults.run(storage, folder: try RcloneRemote.state()) { store in
             let session = ScriptedSession(
@@ -65,11 +65,11 @@ final class FaultedSession: Sendable {
         return try await RcloneStorage.open(address, connection, state: other.state, setsTimes: true)
     }
 
-    // MARK: What others see
+    // MARK: Other clients' view
 
     private var base: String { RcloneRemote.base + "/disk/" + other.root.dropFirst("disk:".count) }
 
-    /// All that is on the disk, with what is the store's own.
+    /// Everything on the disk, including the store's internal files.
     private func names() throws -> [String] { try FileManager.default.subpathsOfDirectory(atPath: base).sorted() }
 
     private func files() throws -> [String: [UInt8]] {

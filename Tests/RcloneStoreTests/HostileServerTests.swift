@@ -7,7 +7,7 @@ import Testing
 @testable import HTTPClient
 @testable import RcloneStore
 
-/// Answers that rclone does not give.
+/// Invalid answers, which rclone would not give.
 @Suite struct HostileServerTests {
     private static let program = Result { try ServingProgram("hostile-rclone") }
 
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// Some remotes say that they keep times, and do not: another time proves nothing there.
+    /// Some remotes report that they keep times, but do not: a different time proves nothing there.
     @Test func aRemoteWithoutTimesTakesContents() async throws {
         try await run("timeless") { scratch in
             let time = PathAttributes(modificationDate: Timestamp(seconds: 1_580_000_000, nanoseconds: 5))
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// rclone may know the folder above by the number of one that was moved away.
+    /// rclone may have cached the parent's ID of a folder that was moved away.
     @Test func aFolderIsMadeAfterAStaleOne() async throws {
         try await run("stale") { scratch in
             try await scratch.folder("folder")
@@ -140,7 +140,7 @@ import Testing
                 .utf8)
         func read(_ bytes: [UInt8]) -> [RemoteItem]? {
             let reader = ListReader()
-            // In pieces, as they may come.
+            // In pieces, as they may arrive.
             for start in stride(from: 0, to: bytes.count, by: 7) {
                 let piece = Array(bytes[start..<min(start + 7, bytes.count)])
                 if !piece.withUnsafeBytes({ reader.take($0) }) { return nil }

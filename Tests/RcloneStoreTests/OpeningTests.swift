@@ -63,7 +63,7 @@ import Testing
         #expect(try RcloneProgram.find(["PATH": "/nowhere:/usr/bin"]).path == "/usr/bin/rclone")
     }
 
-    /// Debian's own, 1.60.1, knows no sockets.
+    /// Debian's version, 1.60.1, does not support sockets.
     @Test func anOldRcloneIsToldByItsVersion() async throws {
         let program = RcloneProgram(path: "/usr/bin/rclone", environment: RcloneRemote.environment)
         guard case .refused(let text) = try await failure("rclone:disk:", program) else {
@@ -90,7 +90,7 @@ import Testing
         #expect(text.hasPrefix("rclone can't be started"))
     }
 
-    /// An encrypted configuration needs its password, which is in no command line and in no environment.
+    /// An encrypted configuration needs its password, which is in neither a command line nor an environment.
     @Test func aPasswordIsWanted() async throws {
         let settings = RcloneRemote.base + "/encrypted-\(UInt32.random(in: 0 ... .max)).conf"
         _ = RcloneRemote.program
@@ -116,7 +116,7 @@ import Testing
         let state = try RcloneRemote.state()
         let server = try RcloneServer(program, state: state, password: "let-me-in")
         let storage = try await RcloneStorage.open(try RcloneAddress("rclone:disk:"), server, state: state)
-        // Another rclone, which sets times, would have to be told it, too.
+        // Another rclone process, which sets times, would need it too.
         #expect(!storage.properties.keepsModificationDates)
         for file in ["cmdline", "environ"] {
             let text = try Data(contentsOf: URL(filePath: "/proc/\(server.process)/\(file)"))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RcloneStore
 
-/// rclone is a child of the store's: it dies with it, and is started again when it dies alone.
+/// rclone is a child of the store's process: it ends with it, and is restarted if it dies alone.
 @Suite struct RcloneLifeTests {
     private func run(_ body: (RcloneScratch, RcloneServer) async throws -> Void) async throws {
         let other = try await RcloneRemote.disk.folder()
@@ -27,7 +27,7 @@ import Testing
     @Test func itIsStartedAgainAfterItsDeath() async throws {
         try await run { scratch, server in
             try await scratch.write("file", "text")
-            // At once the first time, and after a pause the next.
+            // Immediately the first time, then after a pause.
             let first = server.process
             kill(first, SIGKILL)
             #expect(try await scratch.read("file") == Array("text".utf8))
@@ -46,7 +46,7 @@ import Testing
         let rate: String
     }
 
-    /// What it was in the middle of is not there, and is done when it is asked for again.
+    /// An interrupted transfer leaves nothing, and succeeds when it is repeated.
     @Test func itsDeathInAnUploadIsNoWholeFile() async throws {
         try await run { scratch, server in
             let content = [UInt8](repeating: 7, count: 64 << 20)
@@ -90,7 +90,7 @@ import Testing
         var entries: Int?
     }
 
-    /// It would keep the numbers of folders, by which some remotes know those that were moved.
+    /// It would keep cached IDs of folders, which some remotes keep for moved folders.
     @Test func itForgetsFoldersThatWereMoved() async throws {
         try await run { scratch, server in
             try await scratch.folder("folder")
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// The socket is in a folder that nobody else can enter.
+    /// The socket is in a folder that other users can't enter.
     @Test func nobodyElseReachesIt() async throws {
         try await run { scratch, server in
             var status = stat()

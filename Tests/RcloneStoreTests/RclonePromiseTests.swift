@@ -12,7 +12,7 @@ import Testing
     @Test(arguments: RcloneRemote.allCases)
     func keepsEveryPromise(_ remote: RcloneRemote) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            // rclone does not accept control characters in names, with which one promise is made.
+            // rclone does not accept control characters in names, which one promise uses.
             let owed = StorePromises.all.filter { $0.name != "names come back byte for byte" }
             for (number, promise) in owed.enumerated() {
                 if number >= 8 { try await group.next() }
@@ -31,7 +31,7 @@ import Testing
         let storage = try await other.storage()
         let table = try RcloneRemote.state()
         var options = PathStoreOptions()
-        // Each question is a look.
+        // Each request compares.
         (options.openInterval, options.wholeInterval) = (0, 0)
         let chosen = options
         let subject = try await StoreSubject(other: other) {

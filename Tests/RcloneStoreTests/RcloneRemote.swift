@@ -9,7 +9,7 @@ import Threads
 
 @testable import RcloneStore
 
-/// The rclone of this process's tests, and its remotes; each test has a folder of its own there.
+/// The rclone of this process's tests, and its remotes; each test has its own folder there.
 enum RcloneRemote: String, CaseIterable, CustomStringConvertible {
     /// A directory behind an alias.
     case disk
@@ -17,19 +17,19 @@ enum RcloneRemote: String, CaseIterable, CustomStringConvertible {
     case secret
     /// In chunks, with a hash of each file.
     case chunks
-    /// In rclone's memory: no folder without something in it, no move of one.
+    /// In rclone's memory: without empty folders, and without moves of folders.
     case memory
 
     var description: String { rawValue }
 
-    /// What rclone calls it.
+    /// Its name in rclone.
     private var root: String { self == .memory ? ":memory:tests/" : "\(rawValue):" }
 
-    /// Where the tests of this process have what is theirs.
+    /// The folder of this process's tests.
     static let base = "/var/tmp/replica-test-\(getpid())-rclone-\(UInt32.random(in: 0 ... .max))"
     static let settings = base + "/rclone.conf"
 
-    /// The one that `scripts/test` has installed.
+    /// The version that `scripts/test` has installed.
     static let path: String = {
         let own = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../.build/rclone/rclone")
         return own.standardizedFileURL.path
@@ -40,7 +40,7 @@ enum RcloneRemote: String, CaseIterable, CustomStringConvertible {
     }
 
     static let program: RcloneProgram = {
-        // Where that fails, all that is tried does.
+        // If that fails, all tests that use it fail.
         try? FileManager.default.createDirectory(atPath: base + "/disk", withIntermediateDirectories: true)
         try? """
         [disk]
@@ -59,7 +59,7 @@ enum RcloneRemote: String, CaseIterable, CustomStringConvertible {
         return RcloneProgram(path: path, environment: environment)
     }()
 
-    /// A folder of a test's own on this machine.
+    /// A temporary folder on this machine.
     static func state() throws -> String {
         _ = program
         let path = "\(base)/s\(UInt32.random(in: 0 ... .max))"
@@ -69,7 +69,7 @@ enum RcloneRemote: String, CaseIterable, CustomStringConvertible {
 
     private static let shared = Result { try RcloneServer(program, state: try state()) }
 
-    /// What all tests share that do nothing to rclone itself.
+    /// Shared by all tests that don't disturb rclone itself.
     static var connection: RcloneConnection {
         get throws {
             let server = try shared.get()
@@ -77,7 +77,7 @@ enum RcloneRemote: String, CaseIterable, CustomStringConvertible {
         }
     }
 
-    /// Makes a folder as other clients do.
+    /// Creates a folder like another client.
     func folder(_ name: String = "folder-\(UInt64.random(in: 0 ... .max))") async throws -> RcloneClient {
         let client = RcloneClient(
             connection: try Self.connection, root: "\(root)\(name)", state: try Self.state(), marks: self == .memory)
@@ -86,12 +86,12 @@ enum RcloneRemote: String, CaseIterable, CustomStringConvertible {
     }
 }
 
-/// Another client of a folder, which knows paths and nothing else.
+/// Another client of a folder, which only knows paths.
 struct RcloneClient: OtherClient {
     let connection: RcloneConnection
     let root: String
     let state: String
-    /// Whether a folder is there only with something in it.
+    /// Whether only folders with entries exist.
     let marks: Bool
 
     func change(_ call: String, _ input: RcloneInput) async throws { try await connection.long(call, input) }
@@ -151,7 +151,7 @@ struct RcloneClient: OtherClient {
     }
 }
 
-/// A storage in a folder of its own, another client of that, and steps on both.
+/// A storage in a temporary folder, another client of it, and steps on both.
 struct RcloneScratch: StorageScratch {
     let storage: RcloneStorage
     let other: RcloneClient
@@ -161,7 +161,7 @@ struct RcloneScratch: StorageScratch {
         try await body(RcloneScratch(storage: try await other.storage(), other: other))
     }
 
-    /// Puts a file there as other clients do.
+    /// Writes a file like another client.
     func put(_ path: String, _ text: String = "") async throws { try await other.write(Array(text.utf8), to: path) }
 
     func theirs(_ path: String) async throws -> String? {

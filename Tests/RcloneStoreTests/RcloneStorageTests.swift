@@ -9,7 +9,7 @@ import Threads
 
 @testable import RcloneStore
 
-/// What is rclone's own.
+/// Behavior specific to rclone.
 @Suite struct RcloneStorageTests {
     private static let attributes = PathAttributes(
         modificationDate: Timestamp(seconds: 1_580_000_000, nanoseconds: 123_456_789))
@@ -41,7 +41,7 @@ import Threads
         }
     }
 
-    /// Where nothing but size and time tells contents apart, another content is never told by the version that it replaces.
+    /// If only size and time distinguish contents, a new content never has the version of the one that it replaces.
     @Test(arguments: [RcloneRemote.disk, .secret]) func aContentOfTheSameSizeAndTimeIsAnother(
         _ remote: RcloneRemote
     ) async throws {
@@ -65,7 +65,7 @@ import Threads
         #expect(RemoteAbilities(info, setsTimes: true).grain == grain)
     }
 
-    /// In the memory of one process it can't be set by another: it is not promised.
+    /// In the memory of one process another process can't set it, so it is not declared.
     @Test func whatCanNotBeSetIsNotPromised() async throws {
         try await RcloneScratch.run(.memory) { scratch in
             #expect(!scratch.storage.properties.keepsModificationDates)
@@ -75,7 +75,7 @@ import Threads
     @Test func whatARemoteHasBecomesWhatTheStoreIs() async throws {
         var found: [RcloneRemote: PathStorageProperties] = [:]
         for remote in RcloneRemote.allCases { found[remote] = try await remote.folder().storage().properties }
-        // A hash that is there is an exact version; one that would have to be made of the content is none.
+        // A stored hash is an exact version; one that would have to be computed from the content is not used.
         #expect(found[.memory]?.changeGrain == 0 && found[.chunks]?.changeGrain == 0)
         #expect(found[.disk]?.changeGrain == 0 && found[.secret]?.changeGrain == 0)
         #expect(found[.secret]?.longestName == 143 && found[.disk]?.longestName == 255)
@@ -95,7 +95,7 @@ import Threads
             try await scratch.folder("in [this] one")
             for name in names { try await scratch.write("in [this] one/\(name)", name) }
             let page = try await scratch.storage.list(scratch.path("in [this] one"), isDeep: false, from: nil)
-            // As bytes: text takes both of é for one.
+            // As bytes: as text, both forms of é are equal.
             #expect(Set(page.entries.compactMap(\.path.name)) == Set(names.map { FileName($0) }))
             for name in names {
                 #expect(try await scratch.read("in [this] one/\(name)") == Array(name.utf8), "\(name)")
@@ -120,7 +120,7 @@ import Threads
         }
     }
 
-    /// A folder is there with nothing in it, also where rclone's remote has no such thing.
+    /// Empty folders exist, even if rclone's remote has none.
     @Test(arguments: RcloneRemote.allCases) func emptyFoldersStay(_ remote: RcloneRemote) async throws {
         try await RcloneScratch.run(remote) { scratch in
             try await scratch.folder("folder")
@@ -144,7 +144,7 @@ import Threads
         }
     }
 
-    /// Others' folders stay when what was in them goes, as they do on a disk.
+    /// Folders of other clients stay when their contents are removed, like on a disk.
     @Test func aFolderOfOthersStaysWithoutItsLastFile() async throws {
         try await RcloneScratch.run(.memory) { scratch in
             try await scratch.put("theirs/file", "x")
@@ -174,7 +174,7 @@ import Threads
                 return
             }
             #expect(try await scratch.theirs("file") == "theirs")
-            // A version that is not there any more is not read.
+            // A version that no longer exists is not read.
             guard case .changed = try await failure({ _ = try await scratch.read("file", version: first.version) })
             else {
                 Issue.record("another version was read")
@@ -188,7 +188,7 @@ import Threads
         }
     }
 
-    /// What takes the place of the store's folder, such as a disk that is not mounted, proves nothing.
+    /// An empty folder in the place of the store's, such as an unmounted disk, proves nothing.
     @Test func anAbsentRootProvesNothing() async throws {
         try await RcloneScratch.run(.disk) { scratch in
             try await scratch.write("file", "text")
@@ -207,7 +207,7 @@ import Threads
         }
     }
 
-    /// Names of what is under way tell when it began: its time is that of its content, which may be of any age.
+    /// Temporary names contain their creation day: the file's time is that of its content, which may be of any age.
     @Test func whatIsUnderWayStays() async throws {
         try await RcloneScratch.run(.disk) { scratch in
             let place = RcloneRemote.base + "/disk/" + scratch.other.root.dropFirst("disk:".count)
@@ -230,7 +230,7 @@ import Threads
         }
     }
 
-    /// What is sent under way has its time in its name, and at the end its own.
+    /// A file being sent has the day in its name, and finally its own name.
     @Test func namesOfWhatIsUnderWayTellWhenItBegan() {
         #expect(OwnName.start(OwnName.made(1_700_000_000)) == 1_700_000_000)
         #expect(OwnName.suffix(1_700_000_000).utf8.count == 16)
@@ -240,7 +240,7 @@ import Threads
         }
     }
 
-    /// Whoever gives a file a time may give it any.
+    /// A client may set any time on a file.
     @Test func timesAtTheEndsAreTimes() throws {
         let text = #"{"String":"x","Precision":1000,"Features":{}}"#
         let info = try JSONDecoder().decode(RemoteInfo.self, from: Data(text.utf8))
@@ -254,13 +254,13 @@ import Threads
         #expect(RemoteAbilities(info, setsTimes: true).time(time, over: last, size: 1) == time)
     }
 
-    /// A copy that could not be finished is not left there until the next start.
+    /// An incomplete copy is removed before the next start.
     @Test func theOutboxKeepsNothingHalf() throws {
         let state = try RcloneRemote.state()
         let outbox = try Outbox(state: state)
         let path = state + "/file"
         try "text".write(toFile: path, atomically: false, encoding: .utf8)
-        // What has a second name is copied, and this descriptor does not read.
+        // A file with a second name is copied, and this descriptor is not readable.
         #expect(link(path, path + "2") == 0)
         let file = open(path, O_WRONLY)
         defer { close(file) }
@@ -269,7 +269,7 @@ import Threads
         #expect(try FileManager.default.contentsOfDirectory(atPath: state + "/outbox") == ["nothing"])
     }
 
-    /// What a run that died was about to send goes with the next.
+    /// Files that a dead run was about to send are removed by the next run.
     @Test func theOutboxBeginsEmpty() throws {
         let state = try RcloneRemote.state()
         _ = try Outbox(state: state)
@@ -278,7 +278,7 @@ import Threads
         #expect(try FileManager.default.contentsOfDirectory(atPath: state + "/outbox") == ["nothing"])
     }
 
-    /// What was left half by a run that died is in nobody's way.
+    /// Incomplete files of a dead run don't disturb other calls.
     @Test func whatIsHalfThereIsNotSeen() async throws {
         try await RcloneScratch.run(.disk) { scratch in
             try await scratch.put("file.1234abcd.replica-tmp", "half")

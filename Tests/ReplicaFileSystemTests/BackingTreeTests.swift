@@ -3,7 +3,7 @@ import Glibc
 import ReplicaModel
 import Testing
 
-/// What is done at the mount is in the backing tree at once.
+/// Changes on the mount are immediately in the backing tree.
 @Suite struct BackingTreeTests {
     @Test func changesReachTheTree() async throws {
         try await withMount { mounted, checks in

@@ -3,7 +3,7 @@ import ReplicaModel
 import ReplicaTestSupport
 import Testing
 
-/// What the store does not allow, as programs meet it at the mount.
+/// Operations that the store does not allow fail for programs on the mount.
 @Suite struct CapabilityTests {
     @Test func theSystemCallIsRefused() async throws {
         let store = MemoryStore()

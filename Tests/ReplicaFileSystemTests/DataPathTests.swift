@@ -2,7 +2,7 @@ import Glibc
 import ReplicaFileSystem
 import Testing
 
-/// Who reads and writes the bytes of whole files.
+/// Whether the kernel or the daemon reads and writes complete files.
 @Suite struct DataPathTests {
     @Test func theKernelReadsAndWritesItself() async throws {
         try await withMount { mounted, checks in

@@ -6,7 +6,7 @@ import Testing
 @testable import ReplicaFileSystem
 @testable import ReplicaModel
 
-/// Handles of name_to_handle_at(2), by which NFS servers know files: they outlive what the kernel remembers.
+/// Handles of name_to_handle_at(2), by which NFS servers identify files: they outlive the kernel's cache.
 @Suite struct HandleTests {
     @Test func theyAreGoodWhenTheKernelHasForgotten() async throws {
         try await withMount { mounted, checks in
@@ -61,7 +61,7 @@ import Testing
             checks.expect(writeFile(mounted.mount + "/f", "other"), "write")
             Self.forget(mounted, checks)
             for handle in handles { checks.expect(handle.isStale(in: mounted.mount), "stale") }
-            // And nothing that was made up leads anywhere.
+            // Forged handles lead nowhere.
             var invented = handles[1]
             invented.forge(number: 1 << 40)
             checks.refused(invented.open(in: mounted.mount, O_RDONLY), ESTALE)

@@ -1,7 +1,7 @@
 import ReplicaFileSystem
 import Testing
 
-/// Each call ends on the mount as it does on the disk below: result, errno, and what stat(2) says after it.
+/// Each call has the same outcome on the mount as on the backing disk: result, errno, and the status afterwards.
 @Suite struct LikeNativeTests {
     private static var uncached: FileSystemOptions {
         var options = FileSystemOptions()

@@ -3,7 +3,7 @@ import ReplicaModel
 import ReplicaTestSupport
 import Testing
 
-/// Changes in the store are seen at the mount: by programs that had cached the old, and by inotify's watchers.
+/// Changes in the store are visible on the mount: to programs with cached data, and to inotify watchers.
 @Suite struct PresentationTests {
     @Test func watchersSeeWhatTheStoreDoes() async throws {
         let store = MemoryStore()

@@ -4,7 +4,7 @@ import ReplicaModel
 import ReplicaTestSupport
 import Testing
 
-/// Nobody gets the rights of an owner here by what is in the store.
+/// No user gets the rights of a local owner through the store.
 @Suite struct SetIDTests {
     private static func mode(_ path: String) -> mode_t? { status(path).map { $0.st_mode & 0o7777 } }
 

@@ -4,8 +4,9 @@ import ReplicaModel
 import ReplicaTestSupport
 import Testing
 
-/// Who had a folder open before it became part of a domain can still rename in the backing tree. What root does at the
-/// mount then, and what the engine does as root, must not reach another file by a symlink that stands there for a moment.
+/// A user who had a folder open before it became part of a domain can still rename in the backing tree. Root's calls on
+/// the mount, and the engine's calls as root, must not reach another file through a symlink that exists there for a
+/// moment.
 @Suite struct SwapBelowTests {
     private static let user: UInt32 = 4711
 

@@ -6,8 +6,8 @@ import Testing
 @testable import ReplicaFileSystem
 @testable import ReplicaModel
 
-/// Whoever may rename in the mount has the daemon's own calls there meet something else than was meant, at any moment:
-/// a symlink to a folder that is none of theirs, or another folder.
+/// A user who may rename in the mount can exchange the target of the daemon's own calls at any moment: for a symlink to
+/// a foreign folder, or for another folder.
 @Suite struct SwapTests {
     private static let tries = 4000
 

@@ -85,7 +85,7 @@ import Testing
         let keys = ["access_key": "a", "secret_key": "b"]
         let account = try find("bucket?region=eu-1", keys)
         #expect(account.endpoint == "https://s3.eu-1.amazonaws.com" && account.isVirtualHosted)
-        // A certificate for one name more is none for two.
+        // A wildcard certificate covers one label, not two.
         #expect(try !find("bucket.with.dots", keys).isVirtualHosted)
         #expect(try find("bucket", keys, ["AWS_REGION": "us-2"]).region == "us-2")
         #expect(try find("bucket", keys, ["AWS_ENDPOINT_URL": "https://x"]).endpoint == "https://x")

@@ -4,10 +4,11 @@ import Testing
 
 @testable import S3Store
 
-/// A session on the real server of which each request is faulted in turn, and what failed is made again as the engine does: at the
-/// end of each step all is there once, as it was written.
+/// A session on the real server in which each request fails in turn and is repeated like by the engine: at the end of
+/// each step every file exists exactly once, as written.
 ///
-/// Of all faults each request has some in `scripts/test`, the lost answer always; `scripts/fault-test` has all of them.
+/// In `scripts/test` each request gets some of the faults, always including the lost answer; `scripts/fault-test`
+/// applies all of them.
 @Suite struct BrokenNetworkTests {
     @Test(arguments: ScriptedSession.Act.allCases)
     func nothingIsLostOrDoubledWhicheverRequestFails(_ act: ScriptedSession.Act) async throws {
@@ -19,7 +20,7 @@ import Testing
         #expect(count > 100)
     }
 
-    /// Of all requests some fail, by chance.
+    /// Random requests fail.
     @Test(arguments: ScriptedSession.Act.allCases)
     func nothingIsLostOrDoubledByManyFaults(_ act: ScriptedSession.Act) async throws {
         let server = try S3Server.shared
@@ -29,10 +30,10 @@ import Testing
         }
     }
 
-    /// Those that could be taken for what a server does.
+    /// Faults that could be mistaken for features of a server.
     private static let telling: Set<HTTPFault> = [.lostAnswer, .portal, .noSuchPage, .internalError, .conflict]
 
-    /// What a server can do is not taken from what somebody else says.
+    /// A server's features are not concluded from another machine's answers.
     @Test func aServerIsKnownForWhatItIsWhicheverRequestFails() async throws {
         let server = try S3Server.shared
         let bucket = try await server.bucket()

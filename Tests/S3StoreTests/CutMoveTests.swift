@@ -6,15 +6,15 @@ import Testing
 
 @testable import S3Store
 
-/// Moves are copies and removals: the network ends at each request of one in turn, before it or with its answer, and then the
-/// person wants something else. At the end the item is at one place.
+/// Moves are copies and removals: the network fails at each request of a move in turn, before it or with its answer,
+/// and then the user makes another change. At the end the item is at one place.
 @Suite struct CutMoveTests {
     enum Wish: CaseIterable { case again, elsewhere, nowhere }
 
     struct Cut: Sendable, CustomStringConvertible {
         var isFolder: Bool
         var isDone: Bool
-        /// Whether another process goes on.
+        /// Whether another process continues.
         var isCrash: Bool
         var wish: Wish
         var description: String {
@@ -68,7 +68,7 @@ import Testing
                     try await store.modifyItem(template, base: item.version, changedFields: .filename, contents: nil)
                 }
             } catch RemoteStoreError.serverUnreachable {
-                // As it was meant to be.
+                // The intended result.
             }
             if !cut.isCrash { try await goOn(cut, item, store, session) }
         }
@@ -90,7 +90,7 @@ import Testing
         guard found == wanted, listed.map(\.identifier) == (wanted.isEmpty ? [] : [item.identifier]) else {
             throw BrokenPromise("\(cut): others see \(found), and there are \(listed.map(\.filename))")
         }
-        // A change that follows has the server tidied up.
+        // A later change cleans up the server.
         let other = try await patient.create("other", .file, in: .root, [])
         try await patient.delete(other)
         let notes = try await session.notes()

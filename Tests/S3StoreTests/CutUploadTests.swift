@@ -5,9 +5,9 @@ import Testing
 
 @testable import S3Store
 
-/// Uploads in parts that end anywhere, with the network or with the process.
+/// Multipart uploads that are interrupted anywhere, by the network or with the process.
 @Suite struct CutUploadTests {
-    /// Parts cost their owner room: what a process leaves, the next one removes.
+    /// Parts cost their owner storage: the next process removes those that a process left.
     @Test(arguments: [HTTPFault.lostRequest, .lostAnswer]) func aKilledOneLeavesNoParts(_ fault: HTTPFault) async throws
     {
         let server = try S3Server.shared

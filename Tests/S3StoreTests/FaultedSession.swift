@@ -9,7 +9,7 @@ import Threads
 
 @testable import S3Store
 
-/// A session on the real server, in a folder of a bucket, through a proxy that does something to some of its requests.
+/// A session on the real server, in a folder of a bucket, through a proxy that applies faults to some of its requests.
 final class FaultedSession: Sendable {
     private static let place = Locked(0)
 
@@ -22,10 +22,10 @@ final class FaultedSession: Sendable {
     private let limits: TransferLimits
 
     /// - Parameters:
-    ///   - bucket: There; others may be at work in other folders of it.
-    ///   - attempts: Of each request by the store itself.
-    ///   - patience: Seconds that silence is waited for.
-    ///   - copied: Bytes of the largest object that one request copies.
+    ///   - bucket: An existing bucket; other clients may use other folders of it.
+    ///   - attempts: The store's own attempts of each request.
+    ///   - patience: The timeout without a byte, in seconds.
+    ///   - copied: The maximum size of an object that one request copies, in bytes.
     init(
         _ server: S3Server, _ bucket: String, attempts: Int = 4, patience: Int = 30, copied: Int64 = 5 << 30,
         _ choice: @escaping StepFaults.Choice
@@ -51,14 +51,14 @@ final class FaultedSession: Sendable {
     deinit {
         proxy.close()
         outside.connection.close()
-        // What cannot be removed is left for the machine's own cleaning.
+        // Anything that can't be removed is left in /tmp.
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// What was done to which requests.
+    /// The applied faults.
     var faulted: [String] { faults.faulted }
 
-    /// Plays an act, and looks what is left of it.
+    /// Runs a part of the session, and checks what is left.
     func play(_ act: ScriptedSession.Act) async throws {
         try await run { store in
             let session = ScriptedSession(
@@ -71,7 +71,7 @@ final class FaultedSession: Sendable {
         }
     }
 
-    /// Opens the store, as one process does and, after that is dead, the next one.
+    /// Opens the store, like a process, and its successor after a crash.
     func run(_ body: (PathStore) async throws -> Void) async throws {
         let storage = try await open()
         defer { storage.close() }
@@ -88,18 +88,18 @@ final class FaultedSession: Sendable {
     /// What others see.
     func files() async throws -> [String: [UInt8]] { try await outside.files() }
 
-    /// Writes as another client does.
+    /// Writes like another client.
     func writeElsewhere(_ text: String, to path: String) async throws {
         try await outside.write(Array(text.utf8), to: path)
     }
 
-    /// Removes as another client does.
+    /// Removes like another client.
     func removeElsewhere(_ path: String) async throws { try await outside.delete(path) }
 
-    /// Opens it as another machine does, with a state of its own, and beside the proxy.
+    /// Opens it like another machine, with its own state, bypassing the proxy.
     func openElsewhere() async throws -> S3Storage { try await server.storage(place, limits: limits) }
 
-    /// Opens it through the proxy, as one that is known.
+    /// Opens it through the proxy, with known features.
     func open() async throws -> S3Storage {
         let (account, address) = (proxied, try S3Address(place))
         let memory = AbilityMemory<ServerAbilities>(folder: folder)
@@ -109,7 +109,7 @@ final class FaultedSession: Sendable {
         return try await S3Storage.open(address, limits: limits, memory: memory) { () throws(ServerFailure) in account }
     }
 
-    /// What is found out of the server, with all requests under the proxy's rule.
+    /// The server's tested features, with all requests through the proxy.
     func abilities() async throws(ServerFailure) -> ServerAbilities {
         let account = proxied
         faults.arm()
@@ -126,7 +126,7 @@ final class FaultedSession: Sendable {
             isVirtualHosted: false)
     }
 
-    /// Nothing of ours is left: no notes, and no parts that somebody pays for.
+    /// Nothing of ours is left: no notes, and no parts that cost storage.
     func isTidy() async throws {
         let keys = try await outside.keys()
         guard keys.isEmpty else { throw BrokenPromise("left behind: \(keys)") }
@@ -145,7 +145,7 @@ final class FaultedSession: Sendable {
 }
 
 extension BucketClient {
-    /// What others see of all files: their contents by their paths.
+    /// Other clients' view: the contents of all files by path.
     func files() async throws -> [String: [UInt8]] {
         var files: [String: [UInt8]] = [:]
         for key in try await keys() where !key.hasSuffix("/") && !key.contains("/.replica/") {

@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPClient
 @testable import S3Store
 
-/// XML and listings of a server that means harm, or is none: nothing of them is believed.
+/// XML and listings of a hostile server, or of something else: none of it is trusted.
 @Suite struct HostileXMLTests {
     private func read(_ text: String) -> XMLElement? { XMLReader.read(Array(text.utf8)) }
 
@@ -30,7 +30,7 @@ import Testing
         #expect(read("<a>" + String(repeating: "x", count: 8 << 20) + "</a>") == nil)
     }
 
-    /// It becomes a part of a host's name and of a header.
+    /// It becomes part of a host name and of a header.
     @Test(arguments: [
         ("eu-west-1", true), ("", false), ("x.example/", false), ("x\r\nEvil: header", false), ("x:443@host", false),
         (String(repeating: "x", count: 41), false),

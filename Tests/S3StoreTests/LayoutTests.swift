@@ -6,9 +6,9 @@ import Testing
 @testable import HTTPClient
 @testable import S3Store
 
-/// What is in a bucket is what other tools write and read.
+/// The layout of a bucket is compatible with other tools.
 @Suite struct LayoutTests {
-    /// What another client wrote right after must not be taken for what was sent, be it as long.
+    /// A content that another client wrote right afterwards must not count as the sent one, even with the same size.
     @Test(
         arguments: [
             ("a", 4, true), ("b", 4, false), ("a", 5, false), (nil, 4, true), (nil, 5, false),
@@ -38,7 +38,7 @@ import Testing
 
     @Test func whatOthersNotedIsReadAndStays() async throws {
         try await S3Scratch.run { scratch in
-            // As s3fs has it, and something of others'.
+            // The form of s3fs, with foreign metadata.
             try await scratch.put(
                 "file", "text",
                 [
@@ -87,7 +87,7 @@ import Testing
             #expect(made.kind == .symlink(target) && made.version == nil)
             #expect(try await scratch.object("link")?.metadata["mode"] == "0120777")
             #expect(try await scratch.other.content(at: "link") == target)
-            // As s3fs has it.
+            // The form of s3fs.
             try await scratch.put("theirs", "target", [("x-amz-meta-mode", "41471")])
             let listed = try await scratch.list()
             #expect(listed["link"]?.kind == .symlink(target))
@@ -105,7 +105,7 @@ import Testing
             #expect(try await scratch.entry("folder")?.kind == .folder)
             #expect(try await scratch.list("folder").keys.sorted() == ["below"])
             let version = try await scratch.entry("folder/below/file")?.version
-            // It stays when that goes.
+            // It stays when its contents are removed.
             try await scratch.storage.remove(scratch.path("folder/below/file"), version: version)
             #expect(try await scratch.entry("folder/below")?.kind == .folder)
             #expect(try await scratch.other.keys() == ["folder/below/"])
@@ -130,7 +130,7 @@ import Testing
             #expect(try await scratch.list()["name"] == entry)
             try await scratch.storage.remove(scratch.path("name"), version: entry.version)
             #expect(try await scratch.entry("name/file")?.kind == .file)
-            // Nor is a file made where a folder is, or below a file.
+            // Nor is a file created at a folder's path, or below a file.
             #expect(
                 try await failure { try await scratch.write("name", "x") } == .taken(try await scratch.entry("name")))
             #expect(try await failure { try await scratch.write("none/file", "x") } == .notFound)
@@ -160,7 +160,7 @@ import Testing
                 Issue.record("a path of \(deep.utf8.count) bytes was taken")
                 return
             }
-            // An object of the store's own is left by nothing that ended well.
+            // Successful calls leave no internal objects.
             #expect(try await scratch.other.keys().filter { $0.hasPrefix(".replica/") } == [".replica/theirs"])
         }
     }

@@ -34,7 +34,7 @@ import Testing
             let entry = try await scratch.write("old", "text", PathAttributes(mark: "mark"))
             let object = try #require(try await scratch.object("old"))
             _ = try await scratch.storage.move(scratch.path("old"), to: scratch.path("new"), version: entry.version)
-            // As it was before the removal.
+            // The state before the removal.
             try await scratch.put(
                 "old", "text", StoredObject.headers(metadata: object.metadata, carried: object.headers))
             let moved = try await scratch.storage.move(
@@ -44,8 +44,8 @@ import Testing
         }
     }
 
-    /// The answer of a move was lost, and another wrote at the source before it is made again: the copy, whose tag differs from the
-    /// object's, is the only one.
+    /// The answer of a move was lost, and another client wrote the source before it was repeated: the copy, whose ETag
+    /// differs from the object's, is the only one.
     @Test func aMoveThatIsMadeAgainKeepsTheOnlyCopy() async throws {
         var limits = TransferLimits()
         (limits.parted, limits.part, limits.copied) = (32 << 20, 5 << 20, 5 << 20)
@@ -80,12 +80,13 @@ import Testing
         }
     }
 
-    /// Part of it was copied, part of that removed; somebody wrote at both places since.
+    /// It was partly copied, and partly removed; another client wrote at both paths since.
     @Test func aFoldersMoveThatWasCutGoesOnAndHarmsNoOther() async throws {
         try await S3Scratch.run { scratch in
             for name in ["a", "b", "c", "d"] { try await scratch.put("folder/\(name)", "old \(name)") }
             _ = try await scratch.storage.move(scratch.path("folder"), to: scratch.path("moved"), version: nil)
-            // As it was in the middle: b was copied and is at both places, c and d not yet, and d was made there by another.
+            // The intermediate state: b was copied and is at both paths, c and d not yet, and d was created there by
+            // another client.
             let note = scratch.storage.keys.own(
                 "move-" + Hash.hexadecimal(Hash.sha256(Array("folder/\0moved/".utf8))).prefix(40))
             try await scratch.put(String(decoding: note, as: UTF8.self), "folder/\nmoved/")
@@ -98,7 +99,7 @@ import Testing
                 #expect(try await scratch.other.content(at: "moved/\(name)") == Array("old \(name)".utf8))
             }
             #expect(try await scratch.other.content(at: "moved/d") == Array("theirs".utf8))
-            // What has no place there stays where it is.
+            // Objects whose targets are taken stay at their paths.
             #expect(try await scratch.other.below("folder").map { String(decoding: $0, as: UTF8.self) } == ["folder/d"])
         }
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import S3Store
 
-/// Why a bucket can't be used is told apart.
+/// The reasons why a bucket can't be used are distinguished.
 @Suite struct OpeningTests {
     private func failure(_ account: S3Account, _ place: String) async throws -> ServerFailure {
         do throws(ServerFailure) {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// Whoever answers in plain text is not the server that the certificate is of.
+    /// A plain-text answer does not come from the server of the certificate.
     @Test func aServerThatIsNoneOverTLS() async throws {
         let server = try S3Server.shared
         let account = S3Account(
@@ -62,7 +62,7 @@ import Testing
                 accounts.account
             }
             defer { storage.close() }
-            // It looks for others at most every two seconds.
+            // It searches for new keys at most every two seconds.
             try await Task.sleep(for: .milliseconds(2_100))
             accounts.account = scratch.server.account(S3Credentials(accessKey: "none", secretKey: "none"))
             _ = try await storage.entry(at: .root)
@@ -70,7 +70,7 @@ import Testing
     }
 }
 
-/// An account that is another after a while.
+/// An account that changes after a while.
 private final class AccountBox: @unchecked Sendable {
     var account: S3Account
     init(_ account: S3Account) { self.account = account }

@@ -7,7 +7,7 @@ import Threads
 
 @testable import S3Store
 
-/// What somebody on the way says in the server's place, and what the way does to a connection.
+/// Answers of a proxy instead of the server, and network faults of a connection.
 @Suite struct OtherAnswerTests {
     private static func run(
         patience: Int = 30, _ choice: @escaping StepFaults.Choice,
@@ -33,7 +33,7 @@ import Threads
         if case .unreachable = error { true } else { false }
     }
 
-    /// Nothing but a listing by the server says that a file is gone: it would be deleted here.
+    /// Only a listing by the server proves that a file is gone: it would be deleted here.
     @Test func aPageThatIsNotFoundIsNoProof() async throws {
         let choice: StepFaults.Choice = { (_, request) in request.words.first == "HEAD" ? .noSuchPage : nil }
         try await Self.run(choice) { storage, session in
@@ -50,7 +50,7 @@ import Threads
         }
     }
 
-    /// A portal's page is neither a file that was written, nor one that is gone, nor where a symlink leads.
+    /// A captive portal's page is neither a written file, nor a missing one, nor a symlink's target.
     @Test func aPortalsPageIsNoAnswer() async throws {
         let choice: StepFaults.Choice = { (_, request) in request.words.first == "HEAD" ? nil : .portal }
         try await Self.run(choice) { storage, session in
@@ -64,7 +64,7 @@ import Threads
                 try await failure { try await storage.remove(Self.file, version: version) }
             }
             #expect(Self.isUnreachable(removal), "\(removal)")
-            // Of the same size: a look would tell the old one for it.
+            // Of the same size: a check would report the old one.
             let replacement = try await session.armed {
                 try await failure { try await session.write(storage, Self.file, guard: .version(version)) }
             }
@@ -73,8 +73,8 @@ import Threads
         }
     }
 
-    /// A connection that was kept breaks with a change on it: what goes out again finds what it did the first time, and takes it for
-    /// another's.
+    /// A reused connection breaks during a change: the repeated request finds its own first result, and would consider
+    /// it another client's.
     @Test func aChangeGoesOutOnce() async throws {
         let methods = Locked<[String]>([])
         let choice: StepFaults.Choice = { (_, request) in
@@ -92,7 +92,7 @@ import Threads
         }
     }
 
-    /// Something on the way sends a request again, as it had no answer: the second finds what the first one did.
+    /// A proxy repeats an unanswered request: the second finds the result of the first.
     @Test func whatGoesOutTwiceIsDoneOnce() async throws {
         let server = try S3Server.shared
         let choice: StepFaults.Choice = { (_, request) in request.words.first == "PUT" ? .sentTwice : nil }
@@ -110,7 +110,7 @@ import Threads
         #expect(session.faulted.count >= 3)
     }
 
-    /// What only looks goes out again.
+    /// Read-only requests are repeated.
     @Test(arguments: [HTTPFault.lostAnswer, .lostRequest, .cutAnswer, .internalError, .slowDown, .tooMany])
     func aLookGoesOutAgain(_ fault: HTTPFault) async throws {
         let choice: StepFaults.Choice = { (count, _) in count == 1 ? fault : nil }
@@ -120,7 +120,7 @@ import Threads
         }
     }
 
-    /// A pause that is too long to wait is told to whoever asks.
+    /// A pause that is too long is reported to the caller.
     @Test func aLongPauseIsTold() async throws {
         let count = Locked(0)
         let choice: StepFaults.Choice = { (_, _) in
@@ -133,7 +133,7 @@ import Threads
         }
     }
 
-    /// Who is silent is asked once: somebody waits.
+    /// A silent server is asked once, because a caller waits.
     @Test(arguments: [HTTPFault.silence, .silenceAfter, .silenceWithin])
     func aServerThatIsSilentIsLeft(_ fault: HTTPFault) async throws {
         let count = Locked(0)

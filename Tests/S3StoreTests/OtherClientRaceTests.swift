@@ -8,7 +8,7 @@ import Threads
 
 /// Another client writes between two requests of one call.
 @Suite struct OtherClientRaceTests {
-    /// Runs `body`, and has another write `path`, or do something else, before the first request that `isIt`.
+    /// Runs `body`, and lets another client write `path`, or do something else, before the first request that `isIt`.
     private static func run(
         at path: String, copied: Int64 = 5 << 30, before isIt: @escaping @Sendable (HTTPMessage) -> Bool,
         _ deed: @escaping @Sendable (FaultedSession?, String) async throws -> Void = { session, path in
@@ -41,7 +41,7 @@ import Threads
         #expect(isOver.withLock { $0 })
     }
 
-    /// The server tests the version that was looked at: a look before it is not enough.
+    /// The server checks the version that was read: a check before the request is not enough.
     @Test func aReplacementOverwritesNoOtherWrite() async throws {
         let isIt: @Sendable (HTTPMessage) -> Bool = { $0.words.first == "PUT" }
         try await Self.run(at: "file", before: isIt) { store, session in
@@ -69,7 +69,7 @@ import Threads
         }
     }
 
-    /// Not every server tests that the source of a copy is still what was looked at.
+    /// Some servers don't check that the source of a copy is still the object that was read.
     @Test(arguments: ["theirs", "first"]) func aMoveDoublesNoOtherWrite(_ text: String) async throws {
         let isIt: @Sendable (HTTPMessage) -> Bool = { $0.words.first == "PUT" && $0.words[1].hasSuffix("/moved") }
         let writes: @Sendable (FaultedSession?, String) async throws -> Void = { session, path in
@@ -95,7 +95,7 @@ import Threads
         }
     }
 
-    /// Another removes it, or moves it elsewhere, while it is copied.
+    /// Another client removes or moves it during the copy.
     @Test func aMoveBringsNothingBack() async throws {
         let isCopied = Locked(false)
         let isIt: @Sendable (HTTPMessage) -> Bool = { request in
@@ -113,7 +113,7 @@ import Threads
         }
     }
 
-    /// Two machines move one file to one name: what one has copied is no interrupted move of the other's.
+    /// Two machines move one file to one name: the copy of one is not an interrupted move of the other.
     @Test func aMoveByTwoLosesNothing() async throws {
         let (isCopied, error) = (Locked(false), Locked<PathStorageError?>(nil))
         let isIt: @Sendable (HTTPMessage) -> Bool = { request in
@@ -129,7 +129,7 @@ import Threads
         }
     }
 
-    /// The same below a folder, of an object whose copy has another tag.
+    /// The same below a folder, for an object whose copy has another ETag.
     @Test func aFoldersMoveByTwoLosesNothing() async throws {
         let isCopied = Locked(false)
         let isIt: @Sendable (HTTPMessage) -> Bool = { request in
@@ -151,7 +151,7 @@ import Threads
         }
     }
 
-    /// Moves it to the same name as another machine does.
+    /// Moves it to the same name as another machine.
     private static func movingElsewhere(
         _ report: @escaping @Sendable (PathStorageError?) -> Void
     ) -> @Sendable (FaultedSession?, String) async throws -> Void {
@@ -181,7 +181,7 @@ import Threads
         }
     }
 
-    /// What another wrote into the folder after it was copied is not removed with it.
+    /// Objects that another client wrote into the folder after the copy are not removed with it.
     @Test func aFoldersMoveRemovesNoOtherWrite() async throws {
         let isCopied = Locked(false)
         let isIt: @Sendable (HTTPMessage) -> Bool = { request in
@@ -190,7 +190,7 @@ import Threads
                 isCopied.withLock { $0 = true }
                 return false
             }
-            // The look at what is at the target, and with it to be removed at the source.
+            // The listing of the target, which determines what is removed at the source.
             return isCopied.withLock { $0 } && words.first == "GET" && words.contains { $0.hasSuffix("moved%2F") }
         }
         try await Self.run(at: "folder/file", before: isIt) { store, session in

@@ -33,7 +33,7 @@ import Testing
     ) async throws {
         let table = "/var/tmp/replica-test-\(getpid())-s3-table-\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: table, withIntermediateDirectories: false)
-        // A folder of the bucket is as good as all of it.
+        // A folder of the bucket works like the whole bucket.
         let storage = try await server.storage(
             "\(bucket)/some%20folder/\(number)", server.account(isVirtualHosted: isVirtualHosted))
         let connection = try server.connection(bucket)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import S3Store
 
-/// A storage in a bucket of its own, another client of that, and steps on both.
+/// A storage in a temporary bucket, another client of it, and steps on both.
 struct S3Scratch: StorageScratch {
     let storage: S3Storage
     let other: BucketClient
@@ -16,7 +16,7 @@ struct S3Scratch: StorageScratch {
     let server: S3Server
 
     /// Runs a test.
-    /// - Parameter folder: The folder of the bucket that the storage is.
+    /// - Parameter folder: The storage's folder in the bucket.
     static func run(
         _ folder: String = "", limits: TransferLimits = TransferLimits(),
         _ body: (S3Scratch) async throws -> Void
@@ -37,7 +37,7 @@ struct S3Scratch: StorageScratch {
         try outcome.get()
     }
 
-    /// Puts an object there as other tools do.
+    /// Writes an object like another tool.
     func put(_ key: String, _ text: String = "", _ headers: [(name: String, value: String)] = []) async throws {
         var request = S3Request("PUT", Array(key.utf8))
         request.headers = headers
@@ -47,7 +47,7 @@ struct S3Scratch: StorageScratch {
 
     func object(_ key: String) async throws -> StoredObject? { try await other.connection.head(Array(key.utf8)) }
 
-    /// Uploads in parts that were begun and not ended.
+    /// Unfinished multipart uploads.
     func unfinishedUploads() async throws -> Int {
         var request = S3Request("GET")
         request.query = [("uploads", "")]

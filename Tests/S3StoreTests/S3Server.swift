@@ -10,7 +10,7 @@ import Threads
 
 @testable import S3Store
 
-/// The real server that all tests of this process share; each has a bucket of its own.
+/// The real server that all tests of this process share; each has its own bucket.
 struct S3Server: Sendable {
     let endpoint: String
     static let credentials = S3Credentials(
@@ -20,7 +20,7 @@ struct S3Server: Sendable {
         try ServingProgram("s3-server", ["/var/tmp/replica-test-\(getpid())-s3-\(UInt64.random(in: 0 ... .max))"])
     }
 
-    /// Where it is missing, the test fails.
+    /// If it is missing, the test fails.
     static var shared: S3Server {
         get throws { S3Server(endpoint: try program.get().values["S3_ENDPOINT"] ?? "") }
     }
@@ -55,10 +55,10 @@ struct S3Server: Sendable {
     }
 }
 
-/// Another client of a bucket, which knows keys and nothing else.
+/// Another client of a bucket, which only knows keys.
 struct BucketClient: OtherClient {
     let connection: S3Connection
-    /// What its keys begin with.
+    /// The prefix of its keys.
     var base = ""
 
     private func key(_ path: String) -> [UInt8] { Array((base + path).utf8) }

@@ -8,11 +8,11 @@ import Testing
 
 @testable import S3Store
 
-/// What the calls do on a real server.
+/// The calls on a real server.
 @Suite struct S3StorageTests {
     private static let small: TransferLimits = {
         var limits = TransferLimits()
-        // S3 takes no parts below five mebibytes, but for the last.
+        // S3 rejects parts below five mebibytes, except the last.
         (limits.parted, limits.part, limits.whole, limits.copied) = (6 << 20, 5 << 20, 6 << 20, 8 << 20)
         return limits
     }()
@@ -29,7 +29,8 @@ import Testing
 
     @Test func itFindsOutWhatTheServerCanDo() async throws {
         try await S3Scratch.run { scratch in
-            // Ceph 16: it takes the ETag of a condition without quotes only, and none when it removes or puts parts together.
+            // Ceph 16 only accepts the ETag of a condition without quotes, and no condition for removals and the
+            // completion of multipart uploads.
             #expect(
                 scratch.storage.abilities
                     == ServerAbilities(
@@ -84,7 +85,7 @@ import Testing
         }
     }
 
-    /// Twelve at once: the server decides.
+    /// Twelve concurrent creates: the server decides.
     @Test func oneOfManyCreatesWins() async throws {
         try await S3Scratch.run { scratch in
             for round in 0..<3 {
@@ -116,13 +117,13 @@ import Testing
             #expect(try await scratch.other.content(at: "file") == Array("theirs".utf8))
             #expect(try await failure { try await scratch.write("none", "x", guard: .version(old)) } == .notFound)
             #expect(try await failure { _ = try await scratch.read("none") } == .notFound)
-            // What is gone already is a success.
+            // Removing a missing object succeeds.
             try await scratch.storage.remove(scratch.path("none"), version: old)
             try await scratch.storage.remove(scratch.path("none"), version: nil)
         }
     }
 
-    /// Even if all looks came before the other's write.
+    /// Even if all checks came before the other client's write.
     @Test func theServerTestsTheConditionOfAReplacement() async throws {
         try await S3Scratch.run { scratch in
             let old = try #require(try await scratch.write("file", "ours").version)
@@ -140,7 +141,7 @@ import Testing
             let content = Self.bytes(7 << 20)
             for more in [Int64(content.count + 1), 3] {
                 let outcome = try await ItemContents.with(content) { contents async throws(RemoteStoreError) in
-                    // It says that it is longer than it is.
+                    // It declares more bytes than it has.
                     let longer = ItemContents(file: contents.file, size: contents.size + more)
                     do throws(PathStorageError) {
                         _ = try await scratch.storage.write(

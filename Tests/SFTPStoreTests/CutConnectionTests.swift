@@ -9,17 +9,17 @@ import Threads
 
 @testable import SFTPStore
 
-/// A session of calls on OpenSSH's sftp-server, whose connection ends at each of its requests in turn: before it arrives, in the
-/// middle of it, when its answer is lost, or in the middle of the answer; or says nothing more. What failed is sent again as the
-/// engine does. At the end of each step all is there once, as it was written.
+/// A session of calls on OpenSSH's sftp-server, whose connection ends at each of its requests in turn: before it
+/// arrives, in the middle of it, when its answer is lost, or in the middle of the answer; or which stops answering.
+/// Failed calls are repeated like by the engine. At the end of each step every file exists exactly once, as written.
 ///
-/// In `scripts/test` some requests have one of these; `scripts/fault-test` has all of them at each.
+/// In `scripts/test` some requests get one of these faults; `scripts/fault-test` applies all of them to each.
 @Suite struct CutConnectionTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let isWhole = environment["REPLICA_FAULT_ALL"] != nil
     private static let seed = Int(environment["REPLICA_FAULT_SEED"] ?? "") ?? 1
 
-    /// What happens at the request of this number: the lost answer at half of them, and at the others one of the others.
+    /// The fault of the request with this number: the lost answer for half of them, another fault for the rest.
     private static func modes(_ number: Int) -> [String] {
         let others = ["before", "within", "half", "silent", "hung"]
         if isWhole { return ["after"] + others }
@@ -34,14 +34,14 @@ import Threads
             next.withLock { next in
                 if next.isOver { return nil }
                 if next.left.isEmpty {
-                    // Each has a server of its own, and hashes of large contents take long: in `scripts/test` some of them.
+                    // Each has its own server, and hashing large contents takes long: `scripts/test` runs some of them.
                     next.number += Self.isWhole ? 1 : act == .large ? 5 : 2
                     next.left = Self.modes(next.number)
                 }
                 return (next.number, next.left.removeFirst())
             }
         }
-        // As many at a time as have something to do beside their waiting.
+        // As many at a time as the processors can serve.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
@@ -61,7 +61,7 @@ import Threads
 }
 
 extension CutConnectionTests {
-    /// When it has returned, nothing of ours is to be seen, wherever the connection ended.
+    /// After it returns, none of our temporary files is visible, regardless of where the connection ended.
     @Test func whatIsMadeDurableLeavesNothing() async throws {
         var number = 0
         repeat { number += 1 } while try await CutGround("before", number).makesDurable()
@@ -85,14 +85,14 @@ private final class CutGround: Sendable {
     }
 
     deinit {
-        // What cannot be removed is left for the machine's own cleaning.
+        // Anything that can't be removed is left in /tmp.
         try? FileManager.default.removeItem(atPath: folder)
     }
 
     /// - Returns: Whether the connection was cut.
     func run(_ act: ScriptedSession.Act) async throws -> Bool { try await cut { try await session($0, act) } }
 
-    /// The same of another session: a folder, and that it is durable.
+    /// The same for another session: a folder, and its durability.
     func makesDurable() async throws -> Bool {
         try await cut { [self] storage in
             let folder = StoragePath([FileName("folder")])
@@ -136,26 +136,26 @@ private final class CutGround: Sendable {
         return !FileManager.default.fileExists(atPath: mark)
     }
 
-    /// One act of a session, each step of it looked at from both sides.
+    /// One part of a session, each step checked from both sides.
     private func session(_ storage: SFTPStorage, _ act: ScriptedSession.Act) async throws {
         var options = PathStoreOptions.alwaysListing
-        // Nobody else writes here: who waits for the clock's grain need not.
+        // No other client writes here, so waiting for the clock's grain is unnecessary.
         options.now = { [past] in past.withLock { $0 } }
         options.sleep = { [past] passed in past.withLock { $0 += passed } }
         let store = try PathStore(storage, folder: folder, options: options)
         let outside = ScriptedSession.Outside { [root] in try Self.files(in: root) }
         try await ScriptedSession(store, outside, large: 262_000) { _ in }.play(act)
         try await again { try await store.makeDurable() }
-        // On the server's own disk, with nothing of ours that is left.
+        // The server's disk, without any remaining temporary files.
         let isTidy = try await eventually { [root] in
-            // What a connection left is removed by the next one.
+            // The next connection removes the remains of the former one.
             _ = try? await storage.entry(at: .root)
             return try FileManager.default.contentsOfDirectory(atPath: root).isEmpty
         }
         try expect(isTidy, true)
     }
 
-    /// What is on the server's disk: the contents of files, and the targets of symlinks. Files of ours on their way may be left.
+    /// The server's disk: the contents of files, and the targets of symlinks. Our temporary files may be left.
     private static func files(in root: String) throws -> [String: [UInt8]] {
         var files: [String: [UInt8]] = [:]
         let disk = FileManager.default

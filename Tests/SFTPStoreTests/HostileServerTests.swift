@@ -7,14 +7,14 @@ import Testing
 
 @testable import SFTPStore
 
-/// Servers that answer nonsense, by a script that stands for ssh.
+/// Servers with invalid answers, simulated by a script in the place of ssh.
 @Suite struct HostileServerTests {
     private static let script = FilePath(#filePath).removingLastComponent().appending("hostile-ssh").string
     private static let (good, bad) = (StoragePath([FileName("good")]), StoragePath([FileName("bad")]))
 
     private static let limits: ConnectionLimits = {
         var limits = ConnectionLimits()
-        // However long a loaded machine takes to start Python.
+        // Enough for a loaded machine to start Python.
         limits.hello = .seconds(120)
         limits.silence = .seconds(3)
         limits.firstPause = .milliseconds(50)
@@ -40,7 +40,8 @@ import Testing
         try outcome.get()
     }
 
-    /// It ends the connection, and the call with an error that proves nothing; the next one is of another connection.
+    /// It ends the connection, and the call fails with an error that proves nothing; the next call uses another
+    /// connection.
     @Test(arguments: ["garbage", "length", "number", "kind", "silence", "half", "twice", "ends"])
     func nonsenseEndsTheConnection(_ fault: String) async throws {
         try await Self.run(fault) { storage in
@@ -48,7 +49,7 @@ import Testing
                 let process = storage.reconnector.process
                 do throws(PathStorageError) {
                     let entry = try await storage.entry(at: Self.bad)
-                    // The first of two answers is one.
+                    // The first of two answers counts.
                     #expect(fault == "twice" && entry?.size == 5)
                 } catch {
                     guard case .unreachable = error else { throw BrokenPromise("\(error)") }
@@ -82,7 +83,7 @@ import Testing
             let buffer = ContentBuffer()
             do throws(PathStorageError) {
                 _ = try await storage.read(Self.bad, version: nil, range: nil, into: buffer)
-                // The size that the path has says less than that of the open file.
+                // The size of the path is less reliable than that of the open file.
                 #expect(fault == "size")
             } catch {
                 switch error {
@@ -100,7 +101,7 @@ import Testing
         }
     }
 
-    /// Nothing is shown that no folder can hold, nor what is somewhere else.
+    /// Invalid names, and entries of other folders, are not shown.
     @Test func namesStayInTheirFolder() async throws {
         try await Self.run("names") { storage in
             #expect(storage.properties.createStrength == .checked)
@@ -114,7 +115,7 @@ import Testing
             let items = try await store.enumerateItems(in: .root, from: nil).items.map(\.filename)
             #expect(items.sorted() == [FileName("good"), FileName(bytes: [0xFF, 0xFE])].sorted())
             try FileManager.default.removeItem(atPath: folder)
-            // Its words are fit for a terminal.
+            // Its message is safe for a terminal.
             let error = try await failure {
                 let absent = StoragePath([FileName("absent")])
                 _ = try await storage.make(absent, kind: .folder, attributes: PathAttributes())

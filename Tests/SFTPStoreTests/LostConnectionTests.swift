@@ -17,7 +17,7 @@ import Threads
         return limits
     }()
 
-    /// Who looks does not notice: the connection is made again.
+    /// Readers don't notice it: the connection is reopened.
     @Test func aLookIsMadeAgainOnANewConnection() async throws {
         try await SFTPScratch.run(limits: Self.limits) { scratch in
             try await scratch.write("file", "text")
@@ -39,7 +39,7 @@ import Threads
             let error = try await failure { _ = try await scratch.read("file") }
             guard case .unreachable(let text) = error else { throw BrokenPromise("\(error)") }
             #expect(text.contains("Connection refused") && scratch.storage.trouble == text)
-            // In the pause nothing is tried.
+            // No attempt is made during the pause.
             for _ in 0..<100 { _ = try await failure { _ = try await scratch.names() } }
             try scratch.server.start()
             #expect(try await eventually { (try? await scratch.names()) == ["file"] })
@@ -58,14 +58,14 @@ import Threads
             // The second connection answers.
             #expect(try await scratch.read("file") == Array("text".utf8))
             #expect(.now - begin > .milliseconds(900))
-            // An idle one is no hung one.
+            // An idle connection is not a hung one.
             try await Task.sleep(for: .milliseconds(1_500))
             #expect(scratch.storage.trouble == nil)
             #expect(try await scratch.names() == ["file"])
         }
     }
 
-    /// Nobody waits for a server that does not answer who was cancelled.
+    /// A cancelled caller does not wait for a server that does not answer.
     @Test func whoCancelsDoesNotWait() async throws {
         try await SFTPScratch.run(limits: Self.limits) { scratch in
             try await scratch.write("file", "text")
@@ -81,7 +81,7 @@ import Threads
         }
     }
 
-    /// What was being sent is there whole or not at all, and the temporary file goes.
+    /// A file being sent is complete or absent, and the temporary file is removed.
     @Test func anUploadThatIsCutLeavesNothing() async throws {
         try await SFTPScratch.run(limits: Self.limits) { scratch in
             let large = [UInt8](repeating: 7, count: 48 << 20)
@@ -109,7 +109,7 @@ import Threads
         }
     }
 
-    /// Nothing of ssh is left, not even a zombie; and no descriptor.
+    /// No process of ssh is left, not even a zombie; and no descriptor.
     @Test func nothingIsLeftOfAClosedConnection() async throws {
         try await SFTPScratch.run { scratch in
             let process = scratch.storage.reconnector.process

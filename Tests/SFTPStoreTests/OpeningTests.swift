@@ -6,7 +6,7 @@ import Testing
 
 @testable import SFTPStore
 
-/// Why a server can't be used, told apart by what the real ssh says.
+/// The reasons why a server can't be used, distinguished by the real ssh's messages.
 @Suite struct OpeningTests {
     private func failure(
         _ server: SSHServer, _ address: SFTPAddress? = nil, _ change: (inout SSHCommand) -> Void = { _ in }
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// As macOS has them. Two files here would be one there.
+    /// Like on macOS: two local files would be one there.
     @Test func namesThatDifferInCaseAreTwo() async throws {
         try await SSHServer.run { server in
             try server.write("", to: "mark")
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// What the person has in their configuration for the host holds, but for what would not leave a conversation.
+    /// The user's configuration for the host applies, except for settings that would break the protocol.
     @Test func theConfigurationHolds() async throws {
         try await SSHServer.run { server in
             try server.configure(
@@ -134,7 +134,7 @@ import Testing
                 """)
             #expect(try await failure(server) == nil)
             #expect(try await failure(server) == nil)
-            // Where the login begins.
+            // The login's home directory.
             let home = try await SFTPStorage.open(try SFTPAddress("server/~"), command: server.command)
             #expect(try await home.entry(at: .root)?.kind == .folder)
             await home.close()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SFTPStore
 
-/// The packets of the protocol, as they are written and read.
+/// Writing and reading the packets of the protocol.
 @Suite struct PacketTests {
     private static let attributes = SFTPAttributes(
         size: 0x1_0000_0002, owner: SFTPAttributes.Owner(user: 3, group: 4), mode: 0o100644,
@@ -15,7 +15,7 @@ import Testing
 
     private static let id: [UInt8] = [0, 0, 0, 9]
 
-    /// By the draft and OpenSSH's PROTOCOL, field by field.
+    /// According to the draft and OpenSSH's PROTOCOL, field by field.
     @Test func requestsAreAsTheProtocolHasThem() {
         let (a, b) = (Self.bytes("/a"), Self.bytes("/b"))
         let table: [(SFTPRequest, [UInt8])] = [
@@ -98,7 +98,7 @@ import Testing
         #expect(hello.has("fsync@openssh.com") && !hello.has("limits@openssh.com"))
     }
 
-    /// Whatever is cut off, what is left is no packet: nothing is made up for it.
+    /// A truncated packet is rejected at any length: missing fields are not invented.
     @Test func whatIsCutOffIsNoPacket() throws {
         var writer = FieldWriter()
         Self.attributes.write(to: &writer)
@@ -118,7 +118,7 @@ import Testing
         #expect(throws: MalformedPacket.self) { try SFTPHello([101, 0, 0, 0, 3]) }
     }
 
-    /// Lengths and counts that there are no bytes for take no memory and no time.
+    /// Lengths and counts without enough bytes take no memory and no time.
     @Test func countsThatCannotBeAreNotBelieved() {
         let most: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF]
         for packet in [
@@ -149,13 +149,13 @@ import Testing
         }
     }
 
-    /// Packets of any shape: read or refused, and never more than they have.
+    /// Arbitrary packets are read or rejected, and never read beyond their end.
     @Test func anyBytesAreReadOrRefused() {
         var random = SeededBytes(seed: 17)
         var (read, refused) = (0, 0)
         for _ in 0..<60_000 {
             var packet = random.bytes(most: 80)
-            // Mostly what looks like an answer.
+            // Mostly similar to an answer.
             let kinds: [UInt8] = [101, 102, 103, 104, 105, 201]
             if let kind = kinds.randomElement(using: &random), packet.count > 5,
                 random.next() % 8 != 0

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// What it would replace is looked for before.
+    /// A file that it would replace is checked for first.
     @Test func whatIsThereIsLeft() async throws {
         try await SFTPScratch.run(.rclone) { scratch in
             try await scratch.write("file", "first")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SFTPStore
 
-/// What URLs lead where, and which are refused before anything runs.
+/// Where URLs lead, and which are rejected before anything runs.
 @Suite struct SFTPAddressTests {
     @Test func partsAreTaken() throws {
         let table: [(String, String?, String, UInt16?, String)] = [
@@ -33,7 +33,7 @@ import Testing
         #expect(throws: SFTPAddress.Invalid.self) { try SFTPAddress(text) }
     }
 
-    /// Whatever a host is called, it is no option, and what follows is none.
+    /// No host name is taken as an option, nor is anything after it.
     @Test func theHostComesAfterAllOptions() throws {
         var command = SSHCommand()
         (command.program, command.arguments) = ("/usr/bin/ssh", ["-F", "/config"])

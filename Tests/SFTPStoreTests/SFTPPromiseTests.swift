@@ -14,9 +14,9 @@ import Testing
         try await keepsAll(.openSSH(subsystem))
     }
 
-    /// A server that keeps no modes and no symlinks, cannot link or sync, and replaces whatever is there.
+    /// A server that keeps no modes and no symlinks, can't link or sync, and replaces existing files.
     @Test func keepsEveryPromiseOnAServerThatLacksMuch() async throws {
-        // rclone lists names with control characters as others: they are refused, as below.
+        // rclone lists names with control characters differently: they are rejected, as below.
         try await keepsAll(.rclone) { $0.name != "names come back byte for byte" }
     }
 

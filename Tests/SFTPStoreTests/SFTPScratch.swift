@@ -7,7 +7,7 @@ import Testing
 
 @testable import SFTPStore
 
-/// A storage on a server of its own, and steps on it.
+/// A storage on a private server, and steps on it.
 struct SFTPScratch: StorageScratch {
     let server: SSHServer
     let storage: SFTPStorage
@@ -36,7 +36,7 @@ struct SFTPScratch: StorageScratch {
             .sorted()
     }
 
-    /// What is on the server's disk.
+    /// The contents of the server's disk.
     func there(_ path: String) -> String { "\(server.root)/\(path)" }
 
     func content(_ path: String) throws -> String { try String(contentsOfFile: there(path), encoding: .utf8) }

@@ -9,7 +9,7 @@ import Threads
 
 @testable import SFTPStore
 
-/// What a storage makes of a real OpenSSH server, as its disk shows it.
+/// A storage on a real OpenSSH server, checked on its disk.
 @Suite struct SFTPStorageTests {
     @Test func itFindsOutWhatTheServerCanDo() async throws {
         try await SFTPScratch.run { scratch in
@@ -17,7 +17,7 @@ import Threads
             #expect(properties.createStrength == .atomic && properties.replaceStrength == .checked)
             #expect(properties.keepsModes && properties.keepsModificationDates && properties.keepsSymlinks)
             #expect(properties.isCaseSensitive && !properties.keepsMarks && properties.changeGrain == 1_000_000_000)
-            // Nothing is left of what it was tried with.
+            // The test files are removed.
             let left = try FileManager.default.contentsOfDirectory(atPath: scratch.server.root)
             #expect(left.isEmpty)
         }
@@ -47,7 +47,7 @@ import Threads
         }
     }
 
-    /// Sizes around the packets', with more of them than are under way at a time, and holes.
+    /// Sizes around the packet size, with more packets than the number in flight, and holes.
     @Test func anySizeComesBack() async throws {
         try await SFTPScratch.run { scratch in
             var random = SeededBytes(seed: 4)
@@ -80,7 +80,7 @@ import Threads
         }
     }
 
-    /// Of many creates of one name, one is made and the others leave what it wrote.
+    /// Of many creates of one name, one succeeds and the others don't change it.
     @Test func aCreateReplacesNothing() async throws {
         try await SFTPScratch.run { scratch in
             let second = try await SFTPStorage.open(try scratch.server.address, command: scratch.server.command)
@@ -109,13 +109,13 @@ import Threads
             }
             await second.close()
             #expect(try scratch.leftovers().isEmpty)
-            // Also not what another put there between the look and the act.
+            // Nor one that another client created between the check and the act.
             try "theirs".write(toFile: scratch.there("foreign"), atomically: false, encoding: .utf8)
             #expect(mkfifo(scratch.there("pipe"), 0o600) == 0)
             guard case .taken = try await failure({ try await scratch.write("foreign", "ours") }) else {
                 throw BrokenPromise("it should be taken")
             }
-            // What can't be kept is not replaced either, and not shown.
+            // An entry that can't be kept is neither replaced nor shown.
             guard case .refused = try await failure({ try await scratch.write("pipe", "ours") }) else {
                 throw BrokenPromise("it should be refused")
             }
@@ -162,7 +162,7 @@ import Threads
         }
     }
 
-    /// What another writes while a file is on its way is looked for right before the file is put there.
+    /// Another client's write during an upload is checked for right before the file is published.
     @Test(arguments: [SSHServer.Program.openSSH("internal-sftp"), .rclone])
     func aWriteDuringAnUploadIsSeen(_ program: SSHServer.Program) async throws {
         try await SFTPScratch.run(program) { scratch in
@@ -197,11 +197,11 @@ import Threads
         }
     }
 
-    /// Bytes of two contents are none of one.
+    /// A mixture of two contents is rejected.
     @Test func aWriteDuringAReadIsSeen() async throws {
         try await SFTPScratch.run { scratch in
             let packet = scratch.storage.reconnector.sizeOfPackets
-            // A write within the second in which it was written would have its version.
+            // A write within the same second would have the same version.
             let past = PathAttributes(modificationDate: Timestamp(seconds: 1_700_000_000, nanoseconds: 0))
             let entry = try await scratch.write("file", [UInt8](repeating: 1, count: 20 * packet), past)
             let place = scratch.there("file")
@@ -219,7 +219,7 @@ import Threads
         }
     }
 
-    /// Versions are times and sizes: what replaces a content of the same is another second older.
+    /// Versions are times and sizes: a replacement with the same values gets another second.
     @Test func whatReplacesAContentHasAnotherVersion() async throws {
         try await SFTPScratch.run { scratch in
             let attributes = PathAttributes(modificationDate: Timestamp(seconds: 1_700_000_000, nanoseconds: 5))
@@ -240,7 +240,7 @@ import Threads
             let storage = scratch.storage
             let attributes = PathAttributes(mode: 0o2750, modificationDate: date)
             let folder = try await storage.make(scratch.path("folder"), kind: .folder, attributes: attributes)
-            // Its time changes with what is made in it, so it is set and not told.
+            // A folder's time changes with its entries, so it is set but not reported.
             #expect(folder.attributes == PathAttributes(mode: 0o2750))
             #expect(try scratch.shell("folder").st_mtim.tv_sec == 1_600_000_000)
             let link = try await storage.make(
@@ -248,7 +248,7 @@ import Threads
                 attributes: PathAttributes(mode: 0o777, modificationDate: date))
             #expect(link.kind == .symlink(Array("/nowhere".utf8)) && link.attributes.modificationDate == date)
             #expect(try scratch.shell("link").st_mtim.tv_sec == 1_600_000_000)
-            // A symlink to a folder is none, whatever the server follows.
+            // A symlink to a folder is not a folder, even if the server follows it.
             try FileManager.default.createSymbolicLink(atPath: scratch.there("way"), withDestinationPath: "folder")
             try await scratch.write("folder/inner", "text")
             guard case .notFound = try await failure({ _ = try await scratch.names("way") }) else {
@@ -259,7 +259,7 @@ import Threads
             guard case .notFound = try await failure({ _ = try await scratch.read("file") }) else {
                 throw BrokenPromise("it should be no file")
             }
-            // Attributes of a symlink are never those of what it points to.
+            // Attributes of a symlink are never those of its target.
             _ = try await storage.set(PathAttributes(mode: 0o600, modificationDate: date), of: scratch.path("file"))
             #expect(try scratch.shell("folder/inner").st_mode & 0o777 == 0o644)
             #expect(try scratch.shell("folder/inner").st_mtim.tv_sec != 1_600_000_000)
@@ -290,7 +290,7 @@ import Threads
         }
     }
 
-    /// The owner that root's login would change is given back.
+    /// The owner, which a login as root would change, is restored.
     @Test func theOwnerStaysWhenAFileIsReplaced() async throws {
         guard geteuid() == 0 else { return }
         try await SFTPScratch.run { scratch in
@@ -302,7 +302,7 @@ import Threads
         }
     }
 
-    /// A store that is gone is no store in which everything is deleted.
+    /// A missing store does not mean that everything was deleted.
     @Test func aDirectoryThatIsGoneProvesNothing() async throws {
         try await SFTPScratch.run { scratch in
             try await scratch.write("file", "text")
@@ -334,7 +334,7 @@ import Threads
                     #expect(utimensat(AT_FDCWD, place, [hourAgo, hourAgo], 0) == 0)
                 }
             }
-            // What a replica was writing a day ago goes when the folder is listed, and nothing else.
+            // A temporary file that is a day old is removed when the folder is listed, and nothing else is.
             let (dead, alive) = (scratch.there("folder/.replica-tmp-dead"), scratch.there("folder/.replica-tmp-alive"))
             for place in [dead, alive] {
                 #expect(FileManager.default.createFile(atPath: place, contents: Data()))
@@ -361,7 +361,7 @@ import Threads
         }
     }
 
-    /// The server says no more than that it failed.
+    /// The server only reports a failure.
     @Test func aFullAndAReadOnlyDiskAreSaid() async throws {
         guard geteuid() == 0 else { return }
         try await SFTPScratch.run { scratch in
@@ -397,7 +397,7 @@ import Threads
         }
     }
 
-    /// The server's clock is known by a file of ours: what is older than it needs no second look.
+    /// The server's clock is known from a file of ours: older files need no second check.
     @Test func aFolderThatHasRestedIsListedAtOnce() async throws {
         try await SFTPScratch.run { scratch in
             for number in 0..<500 {
@@ -418,7 +418,7 @@ import Threads
             let store = try PathStore(scratch.storage, folder: table, options: options)
             let items = try await store.enumerateItems(in: .root, from: nil).items
             #expect(items.count == 500 && waits.withLock { $0 } == 0)
-            // One that was just written may be written again within its second.
+            // A file that was just written may be written again within its second.
             let date = Date(timeIntervalSinceNow: 60)
             #expect(
                 FileManager.default.createFile(
@@ -429,7 +429,7 @@ import Threads
     }
 }
 
-/// Does something at the first bytes that come.
+/// Runs a closure at the first received bytes.
 private final class MeddlingSink: ContentSink {
     private let meddle: @Sendable () -> Void
     private let isDone = Locked(false)

@@ -7,14 +7,14 @@ import Threads
 
 @testable import SFTPStore
 
-/// A real sshd with a host key, a port and a configuration of its own, and a configuration for ssh by which it is reached as
-/// `server`. Where it is missing, the test fails.
+/// A real sshd with its own host key, port and configuration, and a configuration for ssh in which it is `server`. If
+/// sshd is missing, the test fails.
 final class SSHServer: Sendable {
-    /// What serves sftp.
+    /// The program that serves SFTP.
     enum Program: Sendable {
         /// OpenSSH, with a subsystem; nil for none.
         case openSSH(String?)
-        /// `rclone serve sftp`, which lacks much and keeps little.
+        /// `rclone serve sftp`, which lacks many features.
         case rclone
     }
 
@@ -133,7 +133,7 @@ final class SSHServer: Sendable {
         if let sshd = running.withLock({ $0 }) { killSessions(of: sshd.identifier) }
     }
 
-    /// Stops the sessions, or has them go on.
+    /// Stops the sessions, or lets them continue.
     func signalSessions(_ signal: Int32) {
         if let sshd = running.withLock({ $0 }) { for child in Self.below(sshd.identifier) { kill(child, signal) } }
     }
@@ -142,7 +142,7 @@ final class SSHServer: Sendable {
 
     private static func below(_ process: pid_t) -> [pid_t] {
         let path = "/proc/\(process)/task/\(process)/children"
-        // A process that has gone has none.
+        // A process that has ended has none.
         let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
         let children = text.split(separator: " ").compactMap { pid_t($0) }
         return children.flatMap { below($0) + [$0] }
@@ -155,13 +155,13 @@ final class SSHServer: Sendable {
         guard try SpawnedProcess(call).reap() == 0 else { throw POSIXError(.EIO) }
     }
 
-    /// Ends it and removes all that it has.
+    /// Ends it and removes all its files.
     func remove() throws {
         stop()
         try FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Runs a test with a server of its own.
+    /// Runs a test with a private server.
     static func run(
         _ program: Program = .openSSH("internal-sftp"), _ body: (SSHServer) async throws -> Void
     ) async throws {

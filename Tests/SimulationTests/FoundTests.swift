@@ -3,7 +3,8 @@ import Testing
 
 @testable import ReplicaModel
 
-/// What the simulator found, each as the shortest history that showed it. The numbers pick from what there is then.
+/// Faults found by the simulator, each as the shortest history that reproduces it. The numbers select from the entries
+/// at that time.
 @Suite struct FoundTests {
     @Test func anItemIsRecordedBeforeItIsEvicted() async {
         await expectNoFault(

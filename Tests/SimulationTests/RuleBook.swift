@@ -2,11 +2,11 @@ import ReplicaModel
 import ReplicaTestSupport
 import Threads
 
-/// Holds every call that reaches the store to the rules, and keeps account of bytes and deletions.
+/// Checks every call that reaches the store against the rules, and records bytes and deletions.
 final class RuleBook: Sendable {
     private struct Account {
         var violations: [String] = []
-        /// Bytes that somebody wrote and nobody knowingly overwrote or removed, and where.
+        /// Bytes that were written and not knowingly overwritten or removed, and their place.
         var owed: [[UInt8]: String] = [:]
         /// Those of ``owed`` that a program left of a longer file.
         var remains: Set<[UInt8]> = []
@@ -26,7 +26,7 @@ final class RuleBook: Sendable {
     }
 
     var violations: [String] { account.withLock { $0.violations } }
-    /// What has to be found somewhere in the end.
+    /// The contents that have to exist somewhere in the end.
     var owed: [[UInt8]: String] { account.withLock { $0.owed } }
     /// Whether these bytes are what a program left of a longer file.
     func areRemains(_ bytes: [UInt8]) -> Bool { account.withLock { $0.remains.contains(bytes) } }

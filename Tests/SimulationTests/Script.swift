@@ -1,7 +1,7 @@
 import ReplicaModel
 import ReplicaTestSupport
 
-/// What is still to happen at calls of the store.
+/// The events that are still to happen at calls of the store.
 struct Script {
     struct Fault {
         var method: StoreCall.Method

@@ -1,13 +1,13 @@
 import SystemPackage
 
-/// Runs worlds, and makes what fails short.
+/// Runs worlds, and shrinks those that fail.
 enum Simulation {
     struct Outcome: Sendable {
         var seed: UInt64
         var profile: Profile
         var isOfPaths = false
         var steps: [Step]
-        /// What went wrong; nil when nothing did.
+        /// The failure; nil if there was none.
         var failure: String?
         var history: [String]
 
@@ -23,7 +23,7 @@ enum Simulation {
     /// Which profile a seed has: every fourth the same.
     static func profile(of seed: UInt64) -> Profile { Profile.common[Int(seed % UInt64(Profile.common.count))] }
 
-    /// Lets a world of this seed live and judges it.
+    /// Runs a world with this seed and checks it.
     /// - Parameter profile: Another than the seed's own.
     static func run(
         seed: UInt64, as profile: Profile? = nil, ofPaths: Bool = false, steps count: Int = 60
@@ -56,7 +56,7 @@ enum Simulation {
         return outcome
     }
 
-    /// Leaves out what the failure does not need.
+    /// Removes the steps that the failure does not need.
     static func shrink(_ failed: Outcome) async -> Outcome {
         var best = failed
         var size = max(1, best.steps.count / 2)

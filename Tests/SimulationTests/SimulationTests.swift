@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Worlds in which everything happens that can, from seeds: each run of a seed is the same.
+/// Random worlds from seeds: each run of a seed is the same.
 @Suite struct SimulationTests {
     /// `SIMULATION_SEEDS` and `SIMULATION_FIRST` say how many, and from which on: by default 1,600, 400 of those
     /// where the store deletes much, and 180 over paths, from the first on.

@@ -11,7 +11,7 @@ enum Step: Sendable, Hashable {
     case record
     /// So many seconds pass.
     case pass(Int)
-    /// Somebody sets the wall clock by so many seconds: no time passes.
+    /// The wall clock is set by so many seconds: no time passes.
     case setClock(Int)
     /// Calls about an item that the store has are refused, so many.
     case refuse(Int, times: Int)
@@ -19,7 +19,7 @@ enum Step: Sendable, Hashable {
     case fault(StoreCall.Method, FaultyStore.Moment, RemoteStoreError, spared: Int)
     /// The daemon dies at the store call after so many.
     case dieAtCall(Int, FaultyStore.Moment)
-    /// Somebody is quicker than the store's answer to the call after so many.
+    /// Another change precedes the store's answer to the call after so many.
     case localDuringCall(Int, FaultyStore.Moment, LocalStep)
     case remoteDuringCall(Int, FaultyStore.Moment, RemoteStep)
     case crash
@@ -38,7 +38,7 @@ enum Step: Sendable, Hashable {
     case batchSize(Int)
     /// The next batches come in another order, and some twice.
     case shuffleBatches(UInt64)
-    /// A person lets held deletions go on, or has the store get again what it deleted.
+    /// The user approves held deletions, or restores the deleted items in the store.
     case approve
     case giveAgain
     case pin(Int)

@@ -3,7 +3,7 @@ import Threads
 
 @testable import ReplicaModel
 
-/// What a person says and does about what the store deleted, and the guard's promise.
+/// The user's decisions about the store's deletions, and the guard's promise.
 extension World {
     func person(_ step: Step) async throws {
         switch step {
@@ -36,7 +36,7 @@ extension World {
         say("  restore \(done.items), \(done.left) are left")
     }
 
-    /// In the end somebody says a word.
+    /// In the end the user decides.
     func decide(_ round: Int) throws {
         if isSaving, round % 2 == 0 { return try giveAgain() }
         approve()

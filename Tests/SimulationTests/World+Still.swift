@@ -24,7 +24,7 @@ extension World {
         guard let before = still.withLock({ $0 }), let now = try? Disk.entries(folders.tree) else { return }
         for path in Set(before.keys).union(now.keys).sorted() {
             let (old, new) = (before[path], now[path])
-            // What is not here may come, or go when nobody recorded it.
+            // A dataless item may appear, or disappear if it was not recorded.
             if old == new || old?.isDataless == true && (new == nil || new?.kind == .file) { continue }
             rules.violate("\(path) was moved: \(old?.text ?? "-") is \(new?.text ?? "-")")
         }

@@ -7,7 +7,7 @@ import Threads
 @testable import ReplicaTestSupport
 
 extension World {
-    /// Lets everything come to rest, and then looks whether all is as it must be.
+    /// Lets everything become idle, and then checks the final state.
     func judge(_ profile: Profile) async throws {
         say("  ---- rest")
         script.withLock { $0 = Script() }

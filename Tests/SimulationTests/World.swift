@@ -7,7 +7,7 @@ import Threads
 @testable import ReplicaModel
 @testable import ReplicaTestSupport
 
-/// A store, a tree and the daemon between them, on a clock of its own: everything that happens follows from the steps.
+/// A store, a tree and the daemon between them, with a virtual clock: everything follows from the steps.
 ///
 /// One thing happens at a time; the race that a store call meets happens within that call.
 // The flow of steps is one; only the pieces in `Locked` are touched from within calls, so sharing is right.
@@ -24,13 +24,13 @@ final class World: @unchecked Sendable {
     let profile: Profile
     /// Of how many deletions a window is opened, where the guard is looked at.
     static let mostDeletions = 2
-    /// Whether a person let anything be deleted.
+    /// Whether the user approved a deletion.
     var hasApproved = false
     /// Whether the person would rather have the store get again what it deleted.
     let isSaving: Bool
     /// Whether programs look at everything as soon as the daemon lives again.
     let looksEarly: Bool
-    /// What is in the tree while nobody changes it; nil while somebody may.
+    /// The contents of the tree while no program changes it; nil while one may.
     let still = Locked<[String: Disk.Entry]?>(nil)
     let folder: FilePath
     let folders: StateFolders

@@ -1,7 +1,7 @@
 import Testing
 import Threads
 
-/// Who listens gets what was told since, and nobody is told for ever.
+/// A listener gets the elements sent since it subscribed, and streams can end.
 @Suite struct ListenersTests {
     @Test func allAreTold() async {
         let listeners = Listeners<Int>(keeping: .unbounded)

@@ -29,7 +29,7 @@ import Threads
     }
 
     #if DEBUG
-        /// A lock of the same rank or a lower one: the process ends, rather than wait for ever one day.
+        /// A lock of the same rank or a lower one: the process terminates, instead of deadlocking some day.
         @Test func locksAreTakenInTheOrderOfTheirRanks() async {
             Locked((), rank: .leaf).withLock { _ in Locked((), rank: .innermost).withLock { _ in } }
             await #expect(processExitsWith: .failure) {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Documents that name tests name tests that are there.
+/// Tests named in documents exist.
 @Suite struct DocumentTests {
     /// `func NAME(` of each suite, which is a type whose name ends in `Tests`.
     static let tests: [String: Set<String>] = {

@@ -1,6 +1,6 @@
 import Testing
 
-/// Everything that other modules see says what it is.
+/// Every declaration that is visible to other modules has a doc comment.
 ///
 /// Not asked of: what a protocol explains, ours or the standard library's; initializers; and properties of one
 /// line, whose type and name often say all.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// C headers declare what the file of their name defines.
+/// A C header only declares what the file with its name defines.
 @Suite struct HeaderTests {
     @Test func headersDeclareWhatTheirFileDefines() throws {
         var found = 0

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// What silences the compiler says why that is right: on the line or near it.
+    /// Code that silences the compiler gives the reason, on the line or near it.
     @Test(arguments: ["try?", "@unchecked Sendable", "nonisolated(unsafe)", "@preconcurrency"])
     func whatSilencesTheCompilerSaysWhy(mark: String) {
         for file in SourceTree.swift where file.isInSources {
@@ -36,7 +36,7 @@ import Testing
         return code.firstMatch(of: #/\btry\?/#) != nil
     }
 
-    /// What fork copies of a process with threads is a runtime whose locks nobody may ever leave.
+    /// fork(2) of a process with threads copies a runtime whose locks may never be released.
     @Test func noProgramForks() {
         for file in SourceTree.swift where file.isInSources {
             for (index, line) in file.lines.enumerated() {

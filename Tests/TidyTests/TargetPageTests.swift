@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Each test target says on its first page what it proves and what it cannot.
+/// Each test target's README says what it proves and what it can't.
 @Suite struct TargetPageTests {
     @Test func eachTargetSaysWhatItProvesAndWhatItCannot() throws {
         let targets = try FileManager.default.contentsOfDirectory(atPath: SourceTree.root.appending(path: "Tests").path)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A type that does much says why it does not fall into parts.
+/// A large type gives the reason why it is not divided.
 @Suite struct TypeSizeTests {
     static let mostProperties = 12
     static let mostMethods = 25

@@ -46,7 +46,7 @@ import Testing
         #expect(try password.shown(basic, isHidden: true) == .basic(user: "u", password: "p"))
         #expect(try password.shown(nil, isHidden: true) == .basic(user: "u", password: "p"))
         #expect(try password.shown(digest, isHidden: true) == .basic(user: "u", password: "p"))
-        // Never as it is where others can read it.
+        // Never in plain text over a network that others can read.
         #expect(try password.shown(digest, isHidden: false) == .digest(user: "u", password: "p"))
         #expect(throws: ServerFailure.self) { try password.shown(Challenge("Basic realm=\"x\""), isHidden: false) }
         #expect(throws: ServerFailure.self) { try WebDAVLogin.token("t").shown(basic, isHidden: false) }

@@ -4,12 +4,13 @@ import Testing
 
 @testable import WebDAVStore
 
-/// A session on real servers of which each request is faulted in turn, and what failed is made again as the engine does: at the end of
-/// each step all is there once, as it was written.
+/// A session on real servers in which each request fails in turn and is repeated like by the engine: at the end of each
+/// step every file exists exactly once, as written.
 ///
-/// Of all faults each request has some in `scripts/test`, the lost answer always; `scripts/fault-test` has all of them.
+/// In `scripts/test` each request gets some of the faults, always including the lost answer; `scripts/fault-test`
+/// applies all of them.
 @Suite struct BrokenNetworkTests {
-    /// One that tests conditions, and one that does not.
+    /// A server that checks conditions, and one that does not.
     private static let servers = [WebDAVServer.lighttpd, .nginx]
 
     @Test(arguments: servers, ScriptedSession.Act.allCases)
@@ -21,7 +22,7 @@ import Testing
         #expect(count > 40)
     }
 
-    /// Of all requests some fail, by chance.
+    /// Random requests fail.
     @Test(arguments: servers + [.apache, .sabre, .rclone, .nextcloud], ScriptedSession.Act.allCases)
     func nothingIsLostOrDoubledByManyFaults(_ server: WebDAVServer, _ act: ScriptedSession.Act) async throws {
         let known = try await server.abilities()
@@ -30,12 +31,12 @@ import Testing
         }
     }
 
-    /// Those that could be taken for what a server does.
+    /// Faults that could be mistaken for features of a server.
     private static let telling: Set<HTTPFault> = [
         .lostAnswer, .portal, .noSuchPage, .internalError, .conflict, .sentTwice,
     ]
 
-    /// What a server can do is not taken from what somebody else says.
+    /// A server's features are not concluded from another machine's answers.
     @Test(arguments: servers) func aServerIsKnownForWhatItIsWhicheverRequestFails(_ server: WebDAVServer) async throws {
         let wanted = try await server.abilities()
         let faults = HTTPFault.allCases.filter { FaultCampaign.isWhole || Self.telling.contains($0) }
@@ -49,7 +50,7 @@ import Testing
                     #expect(found == wanted, "\(session.faulted)")
                 } catch {
                     switch error {
-                    // It is tried again; also after a page that says that there is no such folder.
+                    // It is retried, also after a page that reports a missing folder.
                     case .unreachable, .busy, .refused: break
                     default: Issue.record("\(name): \(error), after \(session.faulted)")
                     }

@@ -7,12 +7,12 @@ import ReplicaTestSupport
 
 @testable import WebDAVStore
 
-/// A session on a real server, in a folder of its own, through a proxy that does something to some of its requests.
+/// A session on a real server, in a temporary folder, through a proxy that applies faults to some of its requests.
 final class FaultedSession: Sendable {
     private let server: WebDAVServer
     /// The folder on the server.
     private let name: String
-    /// Where the store has what is its own.
+    /// The store's folder.
     private let folder: String
     private let proxy: HTTPFaultProxy
     private let faults: StepFaults
@@ -20,8 +20,8 @@ final class FaultedSession: Sendable {
     private let known: ServerAbilities
 
     /// - Parameters:
-    ///   - known: What the server can do.
-    ///   - patience: Seconds that silence is waited for.
+    ///   - known: The server's features.
+    ///   - patience: The timeout without a byte, in seconds.
     init(
         _ server: WebDAVServer, _ known: ServerAbilities, patience: Int = 30, _ choice: @escaping StepFaults.Choice
     ) async throws {
@@ -37,11 +37,11 @@ final class FaultedSession: Sendable {
 
     deinit {
         proxy.close()
-        // What cannot be removed is left for the machine's own cleaning.
+        // Anything that can't be removed is left in /tmp.
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// What was done to which requests.
+    /// The applied faults.
     var faulted: [String] { faults.faulted }
 
     private var address: WebDAVAddress {
@@ -51,7 +51,7 @@ final class FaultedSession: Sendable {
         }
     }
 
-    /// Plays an act, and looks what is left of it.
+    /// Runs a part of the session, and checks what is left.
     func play(_ act: ScriptedSession.Act) async throws {
         try await run { store in
             let session = ScriptedSession(
@@ -65,7 +65,7 @@ final class FaultedSession: Sendable {
         }
     }
 
-    /// Opens the store through the proxy, as one process does.
+    /// Opens the store through the proxy, like a process.
     func run(_ body: (PathStore) async throws -> Void) async throws {
         let storage = try await WebDAVStorage.open(
             try address, WebDAVServer.login, abilities: known, silence: patience)
@@ -73,7 +73,7 @@ final class FaultedSession: Sendable {
         try await faults.run(storage, folder: folder, body)
     }
 
-    /// What is found out of the server, with all requests under the proxy's rule.
+    /// The server's tested features, with all requests through the proxy.
     func abilities() async throws(ServerFailure) -> ServerAbilities {
         faults.arm()
         let storage = try await WebDAVStorage.open(
@@ -82,9 +82,9 @@ final class FaultedSession: Sendable {
         return storage.abilities
     }
 
-    // MARK: What others see
+    // MARK: Other clients' view
 
-    /// All that is on the server's disk, with what is the store's own.
+    /// Everything on the server's disk, including the store's internal files.
     private func names() throws -> [String] {
         let base = "\(try server.data)/\(name)"
         return try FileManager.default.subpathsOfDirectory(atPath: base).filter { path in
@@ -93,7 +93,7 @@ final class FaultedSession: Sendable {
         }.sorted()
     }
 
-    /// The contents of all files by their paths.
+    /// The contents of all files by path.
     func files() async throws -> [String: [UInt8]] {
         let base = "\(try server.data)/\(name)"
         var files: [String: [UInt8]] = [:]

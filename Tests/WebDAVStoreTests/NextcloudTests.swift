@@ -17,7 +17,7 @@ import Testing
         try await WebDAVScratch.run(server) { scratch in
             let folder = "/var/tmp/replica-test-\(getpid())-cloud-\(UInt64.random(in: 0 ... .max))"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-            // The other interval keeps its length: only what the versions of folders tell is listed.
+            // The other interval does not change: only folders with changed versions are listed.
             var options = PathStoreOptions()
             options.openInterval = 0
             let store = try PathStore(scratch.storage, folder: folder, options: options)
@@ -34,7 +34,7 @@ import Testing
         #expect(abilities.hasNumbers && abilities.foldersTellChanges && abilities.hasTags && abilities.isExact)
         #expect(abilities.keepsProperties && abilities.creation == .conditional)
         #expect(abilities.properties.hasIdentities && abilities.properties.foldersTellChanges)
-        // Others have no numbers, and folders that tell of themselves only, or nothing.
+        // Other servers have no numbers, and ETags of folders that cover only the folder, or nothing.
         for other in [WebDAVServer.lighttpd, .apache, .nginx, .sabre] {
             let abilities = try await other.abilities()
             #expect(!abilities.hasNumbers && !abilities.foldersTellChanges, "\(other)")
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// The requests that a look costs.
+    /// The number of requests of a comparison.
     @Test func aLookGoesOnlyWhereSomethingChanged() async throws {
         try await Self.run { (store, scratch) in
             for folder in ["a", "b", "a/1", "a/2", "b/1", "b/2"] { try await scratch.other.makeFolder(folder) }
@@ -92,7 +92,7 @@ import Testing
             #expect(made.attributes.modificationDate == date)
             let seen = try #require(try await scratch.other.connection.find([FileName("file")], isFolder: false)?.0)
             #expect(seen.modified == 1_500_000_000)
-            // One of whole seconds needs no note.
+            // A time in whole seconds needs no property.
             let whole = Timestamp(seconds: 1_400_000_000, nanoseconds: 0)
             let before = scratch.storage.steps
             let second = try await scratch.write("second", "text", PathAttributes(modificationDate: whole))
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// But not what is the store's own.
+    /// But not the store's internal files.
     @Test func whatIsRemovedIsInTheTrash() async throws {
         try await WebDAVScratch.run(Self.server) { scratch in
             let name = "removed-\(UInt64.random(in: 0 ... .max))"
@@ -146,7 +146,7 @@ import Testing
         let before = storage.steps
         let date = Timestamp(seconds: 1_500_000_000, nanoseconds: 0)
         let made = try await scratch.write("large", first, PathAttributes(modificationDate: date))
-        // The folder for them, four chunks, the move and the look.
+        // The folder for them, four chunks, the move and the check.
         #expect(storage.steps - before == 7)
         #expect(made.attributes.modificationDate == date)
         #expect(try await other.content(at: "large") == first)
@@ -158,7 +158,7 @@ import Testing
         let replaced = try await scratch.write("large", second, guard: .version(try #require(made.version)))
         #expect(replaced.identity == made.identity && replaced.version != made.version)
         #expect(try await other.content(at: "large") == second)
-        // The condition is of the file, and not of the chunks.
+        // The condition concerns the file, not the chunks.
         let old = try await failure {
             try await scratch.write("large", first, guard: .version(try #require(made.version)))
         }
@@ -169,7 +169,7 @@ import Testing
         #expect(try await other.content(at: "large") == second)
     }
 
-    /// The process that sent the first chunks is dead; of what was changed since only that is sent.
+    /// The process that sent the first chunks has died; only the chunks that changed since are sent.
     @Test func anUploadGoesOnAfterACrash() async throws {
         let abilities = try await Self.server.abilities()
         let name = "session-\(UInt64.random(in: 0 ... .max))"
@@ -178,7 +178,7 @@ import Testing
         let place = try Self.server.place
         let state = "/var/tmp/replica-test-\(getpid())-chunks-\(name)"
         try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
-        // What cannot be removed is left for the machine's own cleaning.
+        // Anything that can't be removed is left in /tmp.
         defer { try? FileManager.default.removeItem(atPath: state) }
         let faults = StepFaults { (_, request) in
             request.words.first == "PUT" && request.words[1].hasSuffix("/3") ? .cutRequest : nil
@@ -207,7 +207,7 @@ import Testing
         faults.disarm()
         content[50_000] ^= 1
         let sent = try await run { scratch in try await scratch.write("large", content) }
-        // What is there, the second chunk, the third and the fourth, the move and the look: not the first one.
+        // The listing, the second, third and fourth chunk, the move and the check: not the first chunk.
         #expect(sent == 6)
         #expect(try await other.content(at: "large") == content)
     }

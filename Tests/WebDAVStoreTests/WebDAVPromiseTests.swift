@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// lighttpd takes no control characters, with which one promise is made.
+    /// lighttpd rejects control characters, which one promise uses.
     private static func isOwed(_ promise: StorePromise, _ abilities: ServerAbilities) -> Bool {
         abilities.takesControls || promise.name != "names come back byte for byte"
     }

@@ -9,14 +9,14 @@ import Threads
 
 @testable import WebDAVStore
 
-/// A real server that all tests of this process share; each has a folder of its own there.
+/// A real server that all tests of this process share; each has its own folder there.
 enum WebDAVServer: String, CaseIterable, CustomStringConvertible {
     case lighttpd, apache, nginx, sabre, rclone
     /// Nextcloud's dialect.
     case nextcloud
-    /// Apache that asks for Digest, and Apache with a certificate that nobody vouches for.
+    /// Apache that requires Digest, and Apache with an untrusted certificate.
     case digest, tls
-    /// nginx that wants a token.
+    /// nginx that requires a token.
     case bearer
 
     var description: String { rawValue }
@@ -31,12 +31,12 @@ enum WebDAVServer: String, CaseIterable, CustomStringConvertible {
         return try ServingProgram("webdav-server", [kind.rawValue, folder])
     }
 
-    /// Where it is missing, the test fails.
+    /// If it is missing, the test fails.
     private var values: [String: String] {
         get throws { try Self.programs[self]!.value.get().values }
     }
 
-    /// `host:port`, and the folder there that is served.
+    /// `host:port`, and the served folder.
     var place: String { get throws { try values["DAV_SERVER"] ?? "" } }
 
     var port: UInt16? {
@@ -49,7 +49,7 @@ enum WebDAVServer: String, CaseIterable, CustomStringConvertible {
     static let login = WebDAVLogin.password(user: "user", password: "pass")
     static let token = WebDAVLogin.token("let-me-in")
 
-    /// Makes a folder as other clients do.
+    /// Creates a folder like another client.
     func folder(_ name: String = "folder-\(UInt64.random(in: 0 ... .max))") async throws -> WebDAVClient {
         let root = try client("")
         _ = try await root.connection.send(root.folderRequest("MKCOL", name))
@@ -57,7 +57,7 @@ enum WebDAVServer: String, CaseIterable, CustomStringConvertible {
         return try client(name)
     }
 
-    /// What is found out of it.
+    /// Its tested features.
     func abilities() async throws -> ServerAbilities {
         let folder = try await folder()
         defer { folder.connection.close() }
@@ -82,7 +82,7 @@ enum WebDAVServer: String, CaseIterable, CustomStringConvertible {
     }
 }
 
-/// Made when it is first asked for.
+/// Created when it is first used.
 final class Lazy<Value: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
     private var made: Result<Value, any Error>?
@@ -99,7 +99,7 @@ final class Lazy<Value: Sendable>: @unchecked Sendable {
     }
 }
 
-/// Another client of a folder, which knows paths and nothing else.
+/// Another client of a folder, which only knows paths.
 struct WebDAVClient: OtherClient {
     let connection: WebDAVConnection
 
@@ -152,7 +152,7 @@ struct WebDAVClient: OtherClient {
     }
 }
 
-/// A storage in a folder of its own, another client of that, and steps on both.
+/// A storage in a temporary folder, another client of it, and steps on both.
 struct WebDAVScratch: StorageScratch {
     let storage: WebDAVStorage
     let other: WebDAVClient
@@ -171,7 +171,7 @@ struct WebDAVScratch: StorageScratch {
         try outcome.get()
     }
 
-    /// Puts a file there as other clients do.
+    /// Writes a file like another client.
     func put(_ path: String, _ text: String = "") async throws { try await other.write(Array(text.utf8), to: path) }
 
     func theirs(_ path: String) async throws -> String? {

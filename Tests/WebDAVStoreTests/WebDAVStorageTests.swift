@@ -9,9 +9,9 @@ import Testing
 
 @testable import WebDAVStore
 
-/// What the calls do on real servers.
+/// The calls on real servers.
 @Suite struct WebDAVStorageTests {
-    /// As measured of these versions; a server that learns shows here.
+    /// As measured with these versions; a changed server shows here.
     @Test func itFindsOutWhatTheServersCanDo() async throws {
         var lighttpd = ServerAbilities(
             createsConditionally: true, replacesConditionally: true, removesConditionally: true,
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Apache lets several win, and says of what is fresh that it may be no condition.
+    /// Apache lets several win, and marks fresh ETags as weak.
     @Test func whatIsNotTestedInOneStepIsOnlyChecked() async throws {
         try await WebDAVScratch.run(.apache) { scratch in
             let abilities = scratch.storage.abilities
@@ -93,7 +93,7 @@ import Testing
         try await WebDAVScratch.run(server) { scratch in
             let old = try #require(try await scratch.write("file", "ours").version)
             try await scratch.put("file", "theirs!")
-            // Its content can be no other under this version any more.
+            // Its content can no longer change under this version.
             var now: PathEntry?
             repeat { now = try await scratch.entry("file") } while now?.isSettled != true
             let path = scratch.path("file")
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    /// Twelve at once: where the server decides, it is one; nothing is left of the others.
+    /// Twelve concurrent creates: if the server decides, one wins; nothing is left of the others.
     @Test(arguments: [WebDAVServer.lighttpd, .nginx]) func oneOfManyCreatesWins(_ server: WebDAVServer) async throws {
         try await WebDAVScratch.run(server) { scratch in
             #expect(scratch.storage.properties.createStrength == .atomic)
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    /// A folder with something in it is not removed with that.
+    /// A folder with entries is not removed.
     @Test(arguments: WebDAVServer.allPlain) func onlyEmptyFoldersAreRemoved(_ server: WebDAVServer) async throws {
         try await WebDAVScratch.run(server) { scratch in
             try await scratch.folder("folder")
@@ -151,12 +151,12 @@ import Testing
             try await scratch.other.delete("moved/file")
             try await scratch.storage.remove(scratch.path("moved"), version: nil)
             #expect(try await scratch.other.children() == [])
-            // Again: what is gone is gone.
+            // Again: removing a missing file succeeds.
             try await scratch.storage.remove(scratch.path("moved"), version: nil)
         }
     }
 
-    /// Modes and dates are properties of the store's own; a date belongs to one content.
+    /// Modes and dates are our own properties; a date belongs to one content.
     @Test(arguments: [WebDAVServer.lighttpd, .apache, .sabre])
     func attributesAreKept(_ server: WebDAVServer) async throws {
         try await WebDAVScratch.run(server) { scratch in

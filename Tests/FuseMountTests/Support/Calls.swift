@@ -2,7 +2,7 @@ import Threads
 
 @testable import FuseMount
 
-/// Counts how often the kernel asked for what.
+/// Counts the kernel's requests by kind.
 final class Calls: Sendable {
     private let counts = Gate<[String: Int]>([:])
 

@@ -42,10 +42,10 @@ final class Mount: Sendable {
 
     func file(_ name: String) -> String { path + "/" + name }
 
-    /// Takes the mount away, in use or not, and waits for the session's end.
+    /// Unmounts, even if it is in use, and waits for the session's end.
     ///
-    /// By force: a child of another test may have copies of the device and of a file on this mount until it becomes
-    /// another program, and would wait for an answer to its close that nobody gives any more.
+    /// By force: a child of another test may have copies of the device and of a file on this mount until it executes
+    /// another program, and would wait for ever for the answer to its close.
     func end() {
         umount2(path, Int32(MNT_FORCE))
         do {

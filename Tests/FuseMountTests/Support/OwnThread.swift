@@ -3,7 +3,7 @@ import Threads
 
 @testable import FuseMount
 
-/// Runs the jobs of a task on threads of their own, so that a test may block on a mount of its own process.
+/// Runs the jobs of a task on separate threads, so that a test may block on a mount of its own process.
 private final class OwnThreadExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

@@ -3,7 +3,7 @@ import ReplicaFileSystem
 import ReplicaModel
 import SystemPackage
 
-/// A store that a test steers: what is asked for comes when the test says so.
+/// A store controlled by a test: requested content arrives when the test releases it.
 final class FakeSource: ContentSource, ItemStatusSource, @unchecked Sendable {  // The mutex guards the state.
     private var mutex = pthread_mutex_t()
     private var requests = 0

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Somebody who exchanges names as fast as that goes.
+/// A user who exchanges names as fast as possible.
 final class Swapper: @unchecked Sendable {  // The mutex guards the state.
     private var mutex = pthread_mutex_t()
     private var isOver = false
