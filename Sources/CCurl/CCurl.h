@@ -1,11 +1,11 @@
-// libcurl for Swift, which calls no function with a variable list of arguments: one for each kind of argument, no more code.
+// libcurl for Swift, which can't call variadic functions: one wrapper for each kind of argument, and no other code.
 #ifndef CCURL_H
 #define CCURL_H
 
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
-// Swift takes no macros with casts.
+// Swift does not import macros with casts.
 typedef enum { CCURL_BASIC, CCURL_DIGEST, CCURL_BEARER } CCurlScheme;
 
 static inline unsigned long ccurl_scheme(CCurlScheme scheme) {
@@ -47,13 +47,13 @@ static inline CURLcode ccurl_set_seek(CURL *transfer, int (*function)(void *cont
     return curl_easy_setopt(transfer, CURLOPT_SEEKFUNCTION, function);
 }
 
-// Called before each time that a request goes out; an answer other than CURL_PREREQFUNC_OK ends it.
+// Called each time before a request is sent; a result other than CURL_PREREQFUNC_OK aborts it.
 static inline CURLcode ccurl_set_before(
     CURL *transfer, int (*function)(void *context, char *to, char *from, int port, int ownPort)) {
     return curl_easy_setopt(transfer, CURLOPT_PREREQFUNCTION, function);
 }
 
-// Nothing but HTTP, whatever a URL says.
+// Only HTTP, regardless of the URL.
 static inline CURLcode ccurl_allow_http_only(CURL *transfer) {
 #if LIBCURL_VERSION_NUM >= 0x075500
     return curl_easy_setopt(transfer, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -67,7 +67,7 @@ static inline CURLMcode ccurl_limit_connections(CURLM *transfers, long count) {
     return curl_multi_setopt(transfers, CURLMOPT_MAX_HOST_CONNECTIONS, count);
 }
 
-// The next transfer that has ended, and how; NULL when there is none.
+// The next finished transfer and its result; NULL if there is none.
 static inline CURL *ccurl_next_ended(CURLM *transfers, CURLcode *code) {
     int left = 0;
     CURLMsg *message;

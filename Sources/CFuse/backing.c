@@ -9,10 +9,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/// Nobody's: gid_t's last value, -1, stands for none.
+/// No valid group: gid_t's last value, -1, means none.
 #define NO_GROUP ((gid_t)-2)
 
-/// Which groups this thread is in.
+/// The groups of this thread.
 struct groups {
     gid_t main, *others;
     int count;
@@ -25,7 +25,7 @@ static int join_groups(struct groups *before) {
     return result;
 }
 
-/// Takes this thread, and no other, out of all groups. 0 or -errno.
+/// Removes only this thread from all groups. 0 or -errno.
 static int leave_groups(struct groups *before) {
     *before = (struct groups){.count = (int)syscall(SYS_getgroups, 0, NULL)};
     if (before->count < 0) return -errno;
@@ -44,9 +44,10 @@ static int leave_groups(struct groups *before) {
     return -EPERM;
 }
 
-/// The kernel keeps this thread's credentials for the I/O on the backing file, and asks them, not the writer's, whether a
-/// write takes suid and sgid (file_remove_privs of the backing filesystem). With CAP_FSETID none would; in a group of its
-/// own, a file's sgid without execution by the group would stay. So they are without both.
+/// The kernel keeps this thread's credentials for the I/O on the backing file, and checks them, not the writer's, to
+/// decide whether a write clears suid and sgid (file_remove_privs of the backing filesystem). With CAP_FSETID no write
+/// would; if the thread were in the file's group, sgid without group execution would stay. So the credentials have
+/// neither.
 static int as_nobody_who_keeps_bits(int fd, unsigned long call, void *argument) {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct before[2], lowered[2];

@@ -1,10 +1,10 @@
-// The clock that nobody sets.
+// The monotonic clock.
 #ifndef CFUSE_CLOCK_H
 #define CFUSE_CLOCK_H
 #include <stdint.h>
 #include <time.h>
 
-/// Nanoseconds from some moment on.
+/// Nanoseconds since an arbitrary moment.
 static inline uint64_t clock_now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);

@@ -1,4 +1,4 @@
-// A fault of this process ends it at once.
+// A fault of this process terminates it immediately.
 #include "CFuse.h"
 #include <signal.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static void end(int number) {
     const char digits[] = {(char)('0' + number / 10), (char)('0' + number % 10), '\n', 0};
     say("mount.replica: ended by a fault of its own, signal ");
     say(number < 10 ? digits + 1 : digits);
-    // Closes the device, and the kernel answers whoever waits for the mount.
+    // Closes the device, so that the kernel fails all requests of the mount.
     _exit(128 + number);
 }
 
@@ -27,14 +27,14 @@ void cfuse_end_at_faults(void) {
         sigdelset(&action.sa_mask, faults[index]);
     }
     for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) sigaction(faults[index], &action, NULL);
-    // A fault that no handler meets, as that of a thread whose stack is full and that has no other, dumps no core either. A
-    // limit of size 0 would not do: the kernel looks at that after it has waited for all threads.
+    // A fault without a handler, such as a stack overflow in a thread without an alternate stack, dumps no core either.
+    // A core size limit of 0 would not be enough: the kernel checks it after it has waited for all threads.
     prctl(PR_SET_DUMPABLE, 0);
     cfuse_prepare_thread_for_faults();
 }
 
 void cfuse_prepare_thread_for_faults(void) {
-    // Room for the handler and what a wide processor saves; pages that nobody touches cost nothing.
+    // Space for the handler and the saved registers of wide processors; untouched pages cost nothing.
     static _Thread_local char room[32 << 10];
     stack_t stack = {.ss_sp = room, .ss_size = sizeof room};
     sigaltstack(&stack, NULL);

@@ -14,7 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// libfuse calls the hooks on the thread that answers, so what is to be added to an answer waits in that thread.
+// libfuse calls the hooks on the answering thread, so additions to an answer are kept in that thread.
 static __thread const struct wire_in_header *cfuse_current;
 static __thread bool current_is_statx, current_is_tmpfile, current_kills_sgid;
 static __thread struct service *current_service;
@@ -53,8 +53,8 @@ static ssize_t hook_writev(int fd, struct iovec *iov, int count, void *user) {
     }
     ssize_t written = rings_answer(fd, iov, count);
     if (written < 0) written = writev(fd, iov, count);
-    // libfuse prints every error but ENOENT. A notification about what the kernel doesn't know is no error; an
-    // answer fails only when nobody waits for it.
+    // libfuse prints every error but ENOENT. A notification about something that the kernel doesn't know is not an
+    // error; an answer fails only if its caller is gone.
     if (written < 0 && !header->unique) return 0;
     if (written < 0 && errno != EFAULT && errno != EINVAL) errno = ENOENT;
     return written;
@@ -87,7 +87,7 @@ int cfuse_session_mount(struct fuse_session *session, const char *path, const st
     return fuse_session_custom_io(session, &hooks, fuse_session_fd(session)) == 0 ? 0 : -1;
 }
 
-/// Gives a SETXATTR the form that libfuse 3.14 knows.
+/// Converts a SETXATTR to the form that libfuse 3.14 knows.
 static void shorten_setxattr(struct wire_in_header *header) {
     struct wire_setxattr_in *in = (void *)(header + 1);
     current_kills_sgid = in->setxattr_flags & WIRE_SETXATTR_ACL_KILL_SGID;
@@ -96,8 +96,8 @@ static void shorten_setxattr(struct wire_in_header *header) {
     header->length -= sizeof *in - WIRE_OLD_SETXATTR_IN;
 }
 
-/// STATX begins as GETATTR does and TMPFILE is laid out as CREATE: libfuse 3.14 takes them for those, and the
-/// answers differ only by what the hooks put in.
+/// STATX begins like GETATTR and TMPFILE has the layout of CREATE: libfuse 3.14 handles them as those, and the answers
+/// differ only by the hooks' additions.
 static void process(struct service *service, struct wire_in_header *header, size_t size) {
     current_is_statx = header->opcode == WIRE_STATX;
     current_is_tmpfile = header->opcode == WIRE_TMPFILE;
@@ -121,7 +121,7 @@ static void refuse(int fd, const struct wire_in_header *header) {
         return;
     struct wire_out_header answer = {.length = sizeof answer, .error = -ENOTCONN, .unique = header->unique};
     struct iovec whole = {.iov_base = &answer, .iov_len = sizeof answer};
-    // Fails when the caller is gone, and then nobody waits for it.
+    // Fails only if the caller is gone.
     hook_writev(fd, &whole, 1, NULL);
 }
 
@@ -199,7 +199,7 @@ int cfuse_reply_statx(
     return result;
 }
 
-/// Below this a read and a copy cost less than two splices.
+/// Below this size a read and a copy cost less than two splices.
 enum { SPLICE_FROM = 128 * 1024 };
 
 int cfuse_reply_file(fuse_req_t request, int fd, int64_t offset, size_t count) {

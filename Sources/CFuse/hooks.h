@@ -1,4 +1,4 @@
-// What is done with a request before and after libfuse has it.
+// Processing of a request before and after libfuse.
 #ifndef CFUSE_HOOKS_H
 #define CFUSE_HOOKS_H
 #include <stddef.h>
@@ -6,7 +6,7 @@
 struct service;
 struct wire_in_header;
 
-/// Serves a request; `size` bytes from its header on. It may be answered later and by another thread.
+/// Serves a request; `size` bytes from its header on. It may be answered later, by another thread.
 void hooks_serve(struct service *service, struct wire_in_header *header, size_t size);
 
 #endif

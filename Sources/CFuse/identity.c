@@ -12,7 +12,7 @@
 #define STATX_MNT_ID_UNIQUE 0x4000U
 #endif
 
-/// statx(2) of what is mounted there, without asking whoever serves it.
+/// statx(2) of the mount, without a request to its daemon.
 static int look(int place, unsigned mask, struct statx *out) {
     return statx(place, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, out);
 }
@@ -25,7 +25,7 @@ int cfuse_mount_identify(const char *path, struct cfuse_mount_identity *out) {
     if (error == 0) {
         *out = (struct cfuse_mount_identity){
             .number = status.stx_mnt_id, .major = status.stx_dev_major, .minor = status.stx_dev_minor};
-        // Since Linux 6.8; the other number is used again.
+        // Since Linux 6.8; the other number is reused.
         if (look(place, STATX_MNT_ID_UNIQUE, &status) == 0 && status.stx_mask & STATX_MNT_ID_UNIQUE)
             out->unique = status.stx_mnt_id;
     }
@@ -38,7 +38,7 @@ static bool is_same(const struct cfuse_mount_identity *one, const struct cfuse_m
            one->minor == other->minor;
 }
 
-/// Takes the octal escapes out of a field of the mount table.
+/// Decodes the octal escapes in a field of the mount table.
 static char *unescaped(const char *field) {
     char *path = malloc(strlen(field) + 1), *at = path;
     if (!path) return NULL;
@@ -55,7 +55,7 @@ static char *unescaped(const char *field) {
     return path;
 }
 
-/// Where the mount with these numbers is, to be freed; NULL when it is nowhere.
+/// The path of the mount with these numbers, to be freed; NULL if it is not mounted.
 static char *find(const struct cfuse_mount_identity *wanted) {
     FILE *table = fopen("/proc/thread-self/mountinfo", "re");
     if (!table) return NULL;
@@ -75,7 +75,7 @@ static char *find(const struct cfuse_mount_identity *wanted) {
     return found;
 }
 
-/// 0, EINVAL when it is nowhere, EBUSY when another mount lies over it.
+/// 0, EINVAL if it is not mounted, EBUSY if another mount covers it.
 static int reach(const struct cfuse_mount_identity *identity, char **path) {
     *path = find(identity);
     if (!*path) return EINVAL;

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// libfuse gets a device that is mounted already (/dev/fd/N): it would mount without the flags that it doesn't know, and
-// at the end of a session it would unmount by the path, whoever is there by then.
+// libfuse gets a device that is already mounted (/dev/fd/N): it would mount without the flags that it doesn't know, and
+// at the end of a session it would unmount by path, regardless of what is mounted there.
 
 extern char **environ;
 
@@ -35,7 +35,7 @@ static int mount_directly(const char *path, const struct cfuse_mount *how) {
     return -error;
 }
 
-/// What fusermount3 sends, or -1.
+/// The descriptor that fusermount3 sends, or -1.
 static int receive_device(int channel) {
     char byte;
     struct iovec data = {.iov_base = &byte, .iov_len = 1};
@@ -55,7 +55,7 @@ static int receive_device(int channel) {
     return device;
 }
 
-/// Keeps the first line of what a program says until it ends.
+/// Records the first line of a program's output.
 static void keep_complaint(int pipe) {
     char text[400];
     size_t size = 0;
@@ -66,7 +66,7 @@ static void keep_complaint(int pipe) {
     if (size > 0) cfuse_log_keep("%s", text);
 }
 
-/// The environment, and where fusermount3 is to send the device.
+/// The environment, and the socket to which fusermount3 sends the device.
 static char **helper_environment(void) {
     size_t count = 0;
     while (environ[count]) count++;
@@ -92,7 +92,7 @@ static int spawn_helper(pid_t *child, int channel, int complaints, const char *o
     return error;
 }
 
-/// For whoever may not mount: the set-user-id program does it. The device's descriptor, or -errno.
+/// For unprivileged users, the set-user-ID program mounts. The device's descriptor, or -errno.
 static int mount_by_helper(const char *path, const struct cfuse_mount *how) {
     int channel[2], complaints[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) != 0) return -errno;
