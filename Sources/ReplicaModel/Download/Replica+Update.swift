@@ -23,7 +23,7 @@ extension Replica {
         if let staged, staged.version != item.version.content { return .needsContent(number) }
         if !fields.isDisjoint(with: .place) { try move(number, to: item, in: parent) }
         if fields.contains(.contents) {
-            try replaceContent(number, item, staged)
+            try replaceContent(number, item, fields, staged)
         } else if !fields.isDisjoint(with: .metadata) {
             try replaceMetadata(number, item, fields)
         }
@@ -63,7 +63,9 @@ extension Replica {
         }
     }
 
-    private func replaceContent(_ number: ItemNumber, _ item: Item, _ staged: StagedContent?) throws(ReplicaError) {
+    private func replaceContent(
+        _ number: ItemNumber, _ item: Item, _ fields: ItemFields, _ staged: StagedContent?
+    ) throws(ReplicaError) {
         let folders = self.folders
         let (name, parent, isOpen) = try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = tree.items[number], let parent = node.parent else {
@@ -74,7 +76,7 @@ extension Replica {
             if node.materialization == .whole { _ = try tree.entry(of: node) }
             let holdsEdit = node.dirty.contains(.contents) && node.materialization == .whole
             guard !tree.isWritten(node), !holdsEdit else { throw .errno(.resourceBusy) }
-            try tree.exchangeFile(of: node, item, staged, folders)
+            try tree.exchangeFile(of: node, item, fields, staged, folders)
             return (node.name, parent.number, node.opens > 0)
         }
         let presenter = self.presenter.withLock { $0 }
@@ -106,8 +108,9 @@ extension Replica {
 extension Tree {
     /// Replaces a node's file by the staged one, or by a placeholder of the store's newer content. Open descriptors
     /// keep the old file (MODEL.md#decisions) if any of its content was local; otherwise they are reopened.
+    /// - Parameter fields: What is replaced. The other attributes stay; the modification date is that of the content.
     fileprivate func exchangeFile(
-        of node: Node, _ item: Item, _ staged: StagedContent?, _ folders: StateFolders
+        of node: Node, _ item: Item, _ fields: ItemFields, _ staged: StagedContent?, _ folders: StateFolders
     ) throws(ReplicaError) {
         guard node.parent != nil else { throw .errno(.noSuchFileOrDirectory) }
         let former = try place(of: node)
@@ -115,7 +118,8 @@ extension Tree {
         var fingerprint = FileFingerprint(old)
         fingerprint.modified = (item.metadata.modificationDate ?? Timestamp(secondsSince1970: clock.wall())).nanoseconds
         // These are not the bytes that a local user granted the rights to.
-        fingerprint.mode = item.metadata.mode ?? policy.privileges.replicated(fingerprint.mode)
+        let mode = fields.contains(.mode) ? item.metadata.mode : nil
+        fingerprint.mode = mode ?? policy.privileges.replicated(fingerprint.mode)
         let staging = try errnos { () throws(Errno) in try folders.openStaging() }
         defer { close(staging) }
         let fresh = FileName("swap-\(node.number.rawValue)")
@@ -150,7 +154,8 @@ extension Tree {
         // attributes.
         node.shown = FileIdentity(status)
         node.fingerprint = FileFingerprint(status)
-        try applyMetadata(item.metadata, .metadata, to: node)
+        let attributes = fields.intersection(.metadata).union(.modificationDate)
+        try applyMetadata(item.metadata, attributes, to: node)
         refreshFingerprint(node)
         note(node)
         want(node)

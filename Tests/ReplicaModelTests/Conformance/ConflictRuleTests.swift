@@ -25,6 +25,28 @@ import Threads
         #expect(try await bench.read("f.txt") == "theirs")
     }
 
+    /// Attributes that were changed here are sent, whatever the store made of the content meanwhile.
+    @Test(arguments: [true, false])
+    func attributesOutliveTheStoresContent(_ isPinned: Bool) async throws {
+        let bench = try Bench()
+        try bench.write("base", to: "f")
+        for name in ["user.kept", "user.gone"] { try bench.setXattr(name, "base", of: "f") }
+        try await bench.settle()
+        if isPinned { try await bench.domain.pin(Bench.names("f")) }
+        bench.store.write("theirs", to: "f")
+        try bench.setXattr("user.new", "ours", of: "f")
+        try bench.replica.setXattr("user.gone", nil, flags: 0, of: try bench.number("f"))
+        try bench.setAttributes(of: "f") { $0.mode = 0o600 }
+        try await bench.settle()
+        #expect(try await bench.read("f") == "theirs")
+        let wanted = ["user.kept": "base", "user.new": "ours"]
+        let sent = try #require(bench.store.item(at: "f")?.metadata)
+        #expect(sent.extendedAttributes?.mapValues { String(decoding: $0, as: UTF8.self) } == wanted)
+        #expect(sent.mode == 0o600)
+        #expect(try bench.status("f").st_mode & 0o7777 == 0o600)
+        #expect(try bench.replica.xattr("user.new", of: try bench.number("f")) == Array("ours".utf8))
+    }
+
     @Test(arguments: ConflictSide.allCases)
     func aPersonSettlesAConflict(side: ConflictSide) async throws {
         let bench = try Bench()
