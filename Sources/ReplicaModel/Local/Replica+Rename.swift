@@ -70,6 +70,8 @@ extension Tree {
     /// Notes that the user moved a node.
     func move(_ node: Node, to name: FileName, in folder: Node) {
         setPlace(of: node, name, folder)
+        // Comparing with a database that doesn't know the item yet would find a new one, and the store's at the old place.
+        if node.base != nil || node.flags.contains(.createSent) { unrecorded.noteUntold() }
         touch(node)
         clearFailure(node)
         // A store that rejected it at its old place may accept it here.

@@ -142,6 +142,35 @@ import Testing
         }
     }
 
+    /// What was renamed or removed, and whose folder is synced, does not come back under its first name, though the
+    /// database on the disk doesn't know that the store has it.
+    @Test(arguments: [
+        (#"mv "$MNT/f" "$MNT/g"; sync "$MNT""#, "d d/f g "),
+        (#"mv "$MNT/d" "$MNT/e"; sync "$MNT""#, "e e/f f "),
+        (#"mv "$MNT/d/f" "$MNT/g"; sync "$MNT" "$MNT/d""#, "d f g "),
+        (#"mv "$MNT/f" "$MNT/d/g"; sync "$MNT" "$MNT/d""#, "d d/f d/g "),
+        (#"rm "$MNT/f"; sync "$MNT""#, "d d/f "),
+        (#"rm -r "$MNT/d"; sync "$MNT""#, "f "),
+    ])
+    func whatIsSyncedIsNotUndone(_ change: String, _ left: String) async throws {
+        try await Trial.run { trial in
+            try await trial.shell(
+                """
+                disk_at data; mkdir data/src; SRC=$HERE/data/src
+                begin; settle
+                mkdir "$MNT/d"; echo one >"$MNT/d/f"; echo two >"$MNT/f"; sync "$MNT"/d/f "$MNT/f" "$MNT/d" "$MNT"
+                sent() { content_is "$STORE/d/f" one && content_is "$STORE/f" two; }
+                eventually sent
+                mv store away
+                \(change)
+                cut_power data
+                mv away store
+                mount_it; settle; same
+                equal "$(cd "$MNT" && find * | sort | tr '\\n' ' ')" "\(left)"
+                """)
+        }
+    }
+
     /// The store has an item that was created just before, and that the database does not know.
     @Test func equalFilesAreOne() async throws {
         try await Trial.run { trial in
