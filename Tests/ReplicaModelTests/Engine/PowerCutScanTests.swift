@@ -151,6 +151,31 @@ import Testing
         #expect(try await bench.read(left) == "later" && bench.store.text(at: left) == "later")
     }
 
+    /// A file whose own name is gone, and which has one that the store doesn't know, was renamed: what was synced of it is an
+    /// edit of the item, and the store's former content does not come back beside it.
+    @Test(arguments: [true, false])
+    func theNameThatIsLeftIsTheItems(_ isSynced: Bool) async throws {
+        let bench = try await makeBench()
+        try await bench.engine.makeDurable()
+        let number = try bench.number("g")
+        let identifier = bench.store.item(at: "g")?.identifier
+        _ = try bench.replica.link(number, as: FileName("saved"), in: .root)
+        if isSynced {
+            var change = AttributeChange()
+            change.size = 3
+            _ = try bench.replica.setAttributes(change, of: number)
+            bench.replica.noteSynced(number, size: 3)
+        }
+        try bench.replica.record()
+        #expect(unlink(bench.folders.tree.string + "/g") == 0)
+        try bench.cutPower()
+        try await bench.settle()
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/f", "saved"])
+        #expect(bench.store.text(at: "saved") == (isSynced ? "rep" : "replaced"))
+        #expect(bench.store.item(at: "saved")?.identifier == identifier)
+        #expect(try await bench.read("saved") == (isSynced ? "rep" : "replaced"))
+    }
+
     @Test func whatComesBackHasItsAttributes() async throws {
         let bench = try await makeBench()
         for path in ["d", "g"] { try bench.setXattr("user.one", "value", of: path) }
