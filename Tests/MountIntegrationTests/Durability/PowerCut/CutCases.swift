@@ -33,6 +33,46 @@ extension CutCase {
         $0.sync("w/f", withAttributes: true)
         $0.place(nil, at: "w/f")
     }
+    private static let editedLinkedAndRemoved = after {
+        $0.write(new, to: "w/f")
+        $0.sync("w/f", withAttributes: true)
+        $0.place($0.present["w/f"], at: "w/l")
+        $0.place(nil, at: "w/f")
+    }
+    private static let savedMovedAndRemoved = after {
+        $0.makeFile("w/n")
+        $0.write(new, to: "w/n")
+        $0.sync("w/n", withAttributes: true)
+        $0.move("w/n", to: "w/f")
+        $0.move("w/f", to: "w/g")
+        $0.place(nil, at: "w/g")
+    }
+    private static let savedAndSynced = after {
+        $0.makeFile("w/n")
+        $0.write(new, to: "w/n")
+        $0.sync("w/n", withAttributes: true)
+        $0.move("w/n", to: "w/f")
+        $0.syncFolder("w")
+    }
+    private static let rewritten = after {
+        $0.write([], to: "w/f")
+        $0.write(new, to: "w/f")
+        $0.forgetPassing("w/f")
+    }
+    private static let syncedAndRewritten = after {
+        $0.makeFile("w/n")
+        $0.write(new, to: "w/n")
+        $0.sync("w/n", withAttributes: true)
+        $0.write([], to: "w/n")
+        $0.write(old, to: "w/n")
+        $0.forgetPassing("w/n")
+    }
+    private static let savedAndNameSynced = after {
+        $0.makeFile("w/n")
+        $0.write(new, to: "w/n")
+        $0.move("w/n", to: "w/f")
+        $0.syncFolder("w")
+    }
     private static let movedAndRemoved = after {
         $0.move("w/f", to: "w/g")
         $0.syncFolder("w")
@@ -106,6 +146,18 @@ extension CutCase {
             found(["w": .folder, "w/f": file(old), "w/e": .folder, "w/e/n": file(new)])),
         .init("a removal after a synced rename came undone", movedAndRemoved, holding(["f": file(old)])),
         .init("a removal of what was edited and synced came undone", editedAndRemoved, holding(["f": file(old)])),
+        .init(
+            "a removal of one name of what was edited and synced came undone", editedLinkedAndRemoved,
+            holding(["f": file(old), "l": file(new)])),
+        .init("a removal of what took an item over came undone", savedMovedAndRemoved, holding(["g": file(old)])),
+        .init(
+            "a save whose name was synced lost its content", savedAndNameSynced, holding(["f": file(old)])),
+        .init(
+            "a new file that was synced and written anew is empty", syncedAndRewritten,
+            holding(["f": file(old), "n": empty])),
+        .init(
+            "a save whose name was synced, kept beside the store's content", savedAndNameSynced,
+            holding(["f": file(old), conflict: file(new)])),
         .init("zeros behind where a synced file was cut", syncedCut, holding(["f": file(cutTail)])),
         .init(
             "another replica brought a synced removal back", unlinkedAndSynced,
@@ -161,6 +213,17 @@ extension CutCase {
         .init(
             "an older content than was synced", editedAndSynced, holding(["f": file(old)]), "w/f: a file, 9000 bytes",
             "nowhere"),
+        .init(
+            "an older content than was synced under the name that is left", editedLinkedAndRemoved,
+            holding(["l": file(old)]), "w/l: a file, 9000 bytes", "nowhere"),
+        .init(
+            "a synced save is nowhere", savedAndSynced, holding(["f": file(old)]), "w/f: a file", "w/f: nowhere whole"),
+        .init(
+            "emptiness where the store had bytes, which were written anew", rewritten, holding(["f": empty]),
+            "w/f: a file, 0 bytes", "nowhere"),
+        .init(
+            "a content that the removed name never had", savedMovedAndRemoved, holding(["g": file(longer)]),
+            "w/g: a file, 13000 bytes"),
         .init("a folder that nobody made", untouched, holding(["f": file(old), "d": .folder]), "w/d: a folder"),
         .init(
             "both names of a rename, of a file that had a second name before", unlinkedAndMoved,

@@ -48,7 +48,8 @@ struct CutJudge {
                 if !possible.contains(nil) { failures.append("\(path): missing") }
                 continue
             }
-            let fitting = Set(possible.compactMap(\.self)).filter { fits(entry, $0, possible, record) }
+            let isCopied = found.keys.contains { $0.hasPrefix(path + " (conflict ") }
+            let fitting = Set(possible.compactMap(\.self)).filter { fits(entry, $0, possible, record, isCopied) }
             // Another replica that lost power can't distinguish a removal in the last seconds from a loss in the store.
             let back = outcome.mounts.count > 1 ? record.removed(from: path) : record.mayBeBack(at: path)
             let isBack = back.contains { fits(entry, $0, possible, record) }
@@ -75,18 +76,23 @@ struct CutJudge {
         }
     }
 
-    /// - Parameter possible: Everything that may be under the name.
+    /// - Parameters:
+    ///   - possible: Everything that may be under the name.
+    ///   - isCopied: Whether there is a conflict copy: the store's content has the name then.
     private func fits(
-        _ entry: FoundTree.Entry, _ told: CutRecord.Entry, _ possible: [CutRecord.Entry?], _ record: CutRecord
+        _ entry: FoundTree.Entry, _ told: CutRecord.Entry, _ possible: [CutRecord.Entry?], _ record: CutRecord,
+        _ isCopied: Bool = false
     ) -> Bool {
         switch (entry, told) {
         case (.folder, .folder): return true
         case (.symlink(let target), .symlink(let meant)): return target == meant
         case (.file(let file), .file(let number)):
             guard let known = record.files[number] else { return false }
-            let isRemoved = !record.present.values.contains(told)
-            let contents = known.contents + (isRemoved ? known.former.contents : [])
-            let attributes = known.attributes + (isRemoved ? known.former.attributes : [])
+            // What the store has comes back with a removal that is undone, and for a save that the disk lost.
+            let isRemoved = possible.last != .some(told)
+            let isLost = known.confirmation == nil && !known.replaced.isEmpty
+            let (contents, attributes) =
+                isRemoved || isCopied || isLost ? record.former(number) : (known.contents, known.attributes)
             return Remains.isBlend(file.content, of: contents, zeros(in: known, possible, record))
                 && attributes.contains { $0.mode == file.attributes.mode }
                 && attributes.contains { $0.mark == file.attributes.mark }

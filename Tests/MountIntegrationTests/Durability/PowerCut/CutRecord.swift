@@ -33,6 +33,8 @@ struct CutRecord: Sendable {
         /// Its contents since the last `replica wait`, replaced by synced ones or not: the store may have any of them,
         /// which returns if the file is removed and the removal is undone.
         var former: (contents: [[UInt8]], attributes: [Attributes]) = ([], [])
+        /// The files whose names it took, and which are its item in the store until it is sent.
+        var replaced: [Int] = []
         /// The contents from here on reached the disk without the domain's knowledge.
         var syncedBelow: Int?
 
@@ -82,6 +84,18 @@ struct CutRecord: Sendable {
         return Set(others).subtracting([folder]).sorted().map { $0 + path[slash...] }
     }
 
+    /// What the store may have of a file: each state since the last `replica wait`, also of those that it replaced.
+    func former(_ number: Int) -> (contents: [[UInt8]], attributes: [Attributes]) {
+        guard let file = files[number] else { return ([], []) }
+        var (contents, attributes) = (file.former.contents + file.contents, file.former.attributes + file.attributes)
+        for other in file.replaced {
+            let before = former(other)
+            contents += before.contents
+            attributes += before.attributes
+        }
+        return (contents, attributes)
+    }
+
     /// The file under a path in the record.
     func file(_ path: String) -> File? {
         guard case .file(let number) = present[path] else { return nil }
@@ -110,6 +124,7 @@ struct CutRecord: Sendable {
     /// Moves a name to another path with everything below it, replacing any entry there.
     mutating func move(_ old: String, to new: String) {
         var tree = present
+        if case .file(let over) = tree[new], case .file(let number) = tree[old] { files[number]!.replaced.append(over) }
         for (path, entry) in present where path == old || path.hasPrefix(old + "/") {
             tree[path] = nil
             tree[new + path.dropFirst(old.count)] = entry
@@ -119,10 +134,11 @@ struct CutRecord: Sendable {
 
     mutating func write(_ content: [UInt8], to path: String) { change(path) { $0.contents.append(content) } }
 
-    /// The former content existed only for a moment: the file must not end up with it.
+    /// The former content existed only for a moment: the file must not end up with it. A file that is synced, and that the
+    /// store does not have, may.
     mutating func forgetPassing(_ path: String) {
         change(path) { file in
-            guard file.contents.count > (file.confirmation == nil ? 1 : 2) else { return }
+            guard file.confirmation != .synced, file.contents.count > (file.confirmation == nil ? 1 : 2) else { return }
             file.contents.remove(at: file.contents.count - 2)
             file.syncedBelow = nil
         }
