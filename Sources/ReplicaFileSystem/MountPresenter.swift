@@ -102,4 +102,6 @@ final class MountPresenter: Presenter {
         notifier.invalidateInode(NodeNumber.of(number, generation: generation))
         if generation > 0 { notifier.invalidateInode(NodeNumber.of(number, generation: generation - 1)) }
     }
+
+    func afterInvalidations(_ body: @escaping @Sendable () -> Void) { notifier.afterQueued(body) }
 }

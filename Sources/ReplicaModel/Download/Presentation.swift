@@ -12,6 +12,8 @@ package protocol Presenter: Sendable {
     func invalidate(_ name: FileName, in folder: ItemNumber)
     /// Invalidates an item's attributes and content in the kernel.
     func invalidate(_ number: ItemNumber)
+    /// Calls `body` when the kernel has carried out everything that was invalidated before.
+    func afterInvalidations(_ body: @escaping @Sendable () -> Void)
 }
 
 /// An item, and its path from the mount's root.
@@ -80,6 +82,23 @@ struct Presentations {
 
     private var waiting: [ItemPlace: Waiting] = [:]
     private var added: UInt64 = 0
+    /// Names that changed without the kernel's knowledge, and how many invalidations of each it has not carried out yet.
+    ///
+    /// A rename of such a name moves what the kernel still has there: it shows that item under the new name for good.
+    private var untold: [ItemPlace: Int] = [:]
+
+    mutating func addUntold(_ places: [ItemPlace]) {
+        for place in places { untold[place, default: 0] += 1 }
+    }
+
+    mutating func removeUntold(_ places: [ItemPlace]) {
+        for place in places {
+            let left = untold[place, default: 1] - 1
+            untold[place] = left > 0 ? left : nil
+        }
+    }
+
+    func isUntold(_ place: ItemPlace) -> Bool { untold[place] != nil }
 
     /// Nil if another change waits there.
     mutating func add(_ key: ItemPlace, _ change: @escaping (Tree) -> Result<Node?, ReplicaError>)
@@ -155,15 +174,12 @@ extension Replica {
         // just before.
         let stale = try withTreeWaking { (tree) throws(ReplicaError) in
             _ = try change(tree)
-            return call.places.filter { (tree.items[inode: $0.folder]?.lookups ?? 0) > 0 }
+            let stale = call.places.filter { (tree.items[inode: $0.folder]?.lookups ?? 0) > 0 }
+            if presenter != nil { tree.presentations.addUntold(stale) }
+            return stale
         }
-        for place in stale {
-            if place.name.bytes.isEmpty {
-                presenter?.invalidate(place.folder)
-            } else {
-                presenter?.invalidate(place.name, in: place.folder)
-            }
-        }
+        for place in stale { presenter?.invalidate(place) }
+        presenter?.afterInvalidations { [self] in withTree { $0.presentations.removeUntold(stale) } }
     }
 
     /// Makes `change` when the request that `call` causes arrives.
@@ -172,17 +188,29 @@ extension Replica {
         _ call: PresentedCall, by presenter: any Presenter, _ change: @escaping (Tree) throws(ReplicaError) -> Node?
     ) throws(ReplicaError) -> Bool {
         let key = call.places[0]
-        let outcome = Locked<ReplicaError?>(nil)
+        let outcome = Locked<(error: ReplicaError?, isStale: Bool)>((nil, false))
         let carryOut: (Tree) -> Result<Node?, ReplicaError> = { tree in
             let result = Result { () throws(ReplicaError) in try change(tree) }
-            if case .failure(let error) = result { outcome.withLock { $0 = error } }
+            let isStale = tree.presentations.isUntold(key)
+            outcome.withLock { outcome in
+                if case .failure(let error) = result { outcome.error = error }
+                outcome.isStale = isStale
+            }
             return result
         }
         guard let ticket = withTree({ $0.presentations.add(key, carryOut) }) else { return false }
         _ = presenter.present(call, ticket)
         // Under the lock: an abandoned call may be making the change right now.
         if withTree({ $0.presentations.withdraw(ticket, key) }) { return false }
-        if let error = outcome.withLock({ $0 }) { throw error }
+        let (error, isStale) = outcome.withLock { $0 }
+        if let error { throw error }
+        if isStale { for place in call.places { presenter.invalidate(place) } }
         return true
+    }
+}
+
+extension Presenter {
+    func invalidate(_ place: ItemPlace) {
+        place.name.bytes.isEmpty ? invalidate(place.folder) : invalidate(place.name, in: place.folder)
     }
 }

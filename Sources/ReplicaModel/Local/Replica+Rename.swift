@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import SystemPackage
+internal import Threads
 
 /// The flags of renameat2(2).
 package struct RenameFlags: OptionSet, Sendable {
@@ -23,7 +24,8 @@ extension Replica {
         guard flags.isSubset(of: [.noReplace, .exchange]), flags != [.noReplace, .exchange] else {
             throw .errno(.invalidArgument)
         }
-        try withTreeWaking { (tree) throws(ReplicaError) in
+        let places = [ItemPlace(folder: parent, name: name), ItemPlace(folder: newParent, name: newName)]
+        let isStale = try withTreeWaking { (tree) throws(ReplicaError) in
             let from = try tree.listed(parent)
             let into = try tree.listed(newParent)
             let node = try tree.existing(name, in: from)
@@ -38,16 +40,20 @@ extension Replica {
             }
             if let other, other !== node, flags.isEmpty { try tree.keepReachable(other) }
             try tree.renameBelow(name, from, newName, into, flags.rawValue)
-            guard node !== other else { return }
+            guard node !== other else { return false }
             if flags.contains(.exchange), let other {
                 tree.exchangeNames(node, other)
             } else if let other, node.inodeNumber == other.inodeNumber {
-                return  // Two names of one file: rename(2) does nothing.
+                return false  // Two names of one file: rename(2) does nothing.
             } else {
                 if let other { tree.replace(other, by: node) }
                 tree.move(node, to: newName, in: into)
             }
+            return places.contains(where: tree.presentations.isUntold)
         }
+        guard isStale, let presenter = self.presenter.withLock({ $0 }) else { return }
+        // The kernel carries this out when its own rename has ended.
+        for place in places { presenter.invalidate(place) }
     }
 }
 

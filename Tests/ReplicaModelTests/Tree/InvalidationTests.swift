@@ -53,6 +53,45 @@ import Threads
         #expect(presenter.calls.withLock { $0 } == 0)
         #expect(presenter.forgotten.withLock { $0 } == [ItemPlace(folder: into, name: FileName("name"))])
     }
+
+    /// The kernel has something else under a name that it was not told of, and a rename of that name takes it along.
+    @Test func aRenameOfAStaleNameConcernsTheNewOne() async throws {
+        let presenter = RefusingPresenter()
+        let bench = try await Self.bench(presenter)
+        defer { bench.replica.setPresenter(nil) }
+        let from = try bench.number("from")
+        presenter.isLate.withLock { $0 = true }
+        bench.store.move("from/file", to: "from/name")
+        try await bench.settle()
+        presenter.forgotten.withLock { $0 = [] }
+        for (old, new) in [("name", "a"), ("a", "b")] {
+            try bench.replica.rename(FileName(old), in: from, to: FileName(new), in: from, flags: [])
+        }
+        let places = ["name", "a"].map { ItemPlace(folder: from, name: FileName($0)) }
+        #expect(presenter.forgotten.withLock { $0 } == places)
+        presenter.tell()
+        try bench.replica.rename(FileName("b"), in: from, to: FileName("name"), in: from, flags: [])
+        #expect(presenter.forgotten.withLock { $0 } == places)
+    }
+
+    /// So does a rename of the engine's own.
+    @Test func aPresentedRenameOfAStaleNameConcernsBoth() async throws {
+        let presenter = RefusingPresenter()
+        let bench = try await Self.bench(presenter)
+        defer { bench.replica.setPresenter(nil) }
+        let from = PresentedItem(path: [FileName("from")], number: try bench.number("from"))
+        let call = PresentedCall.rename(FileName("file"), in: from, to: FileName("name"), into: from)
+        presenter.isLate.withLock { $0 = true }
+        try bench.replica.present(call, isSeen: false) { _ in nil }
+        presenter.forgotten.withLock { $0 = [] }
+        let replica = bench.replica
+        presenter.onCall.withLock { $0 = { _ = try? replica.performPresented($0, FileName("file"), in: from.number) } }
+        try replica.present(call, isSeen: true) { _ in nil }
+        #expect(presenter.forgotten.withLock { $0 } == call.places)
+        presenter.tell()
+        try replica.present(call, isSeen: true) { _ in nil }
+        #expect(presenter.forgotten.withLock { $0 } == call.places)
+    }
 }
 
 /// Makes no call, like when a folder's lock is held or its path has changed.
@@ -60,9 +99,17 @@ private final class RefusingPresenter: Presenter {
     let calls = Locked(0)
     let forgotten = Locked<[ItemPlace]>([])
 
+    /// What a call does after all.
+    let onCall = Locked<(@Sendable (PresentationTicket) -> Void)?>(nil)
+    /// Whether the kernel is told only by ``tell()``.
+    let isLate = Locked(false)
+    private let untold = Locked<[@Sendable () -> Void]>([])
+
     func present(_ call: PresentedCall, _ ticket: PresentationTicket) -> Bool {
         calls.withLock { $0 += 1 }
-        return false
+        let onCall = onCall.withLock { $0 }
+        onCall?(ticket)
+        return onCall != nil
     }
 
     func invalidate(_ name: FileName, in folder: ItemNumber) {
@@ -70,4 +117,13 @@ private final class RefusingPresenter: Presenter {
     }
 
     func invalidate(_ number: ItemNumber) {}
+
+    func afterInvalidations(_ body: @escaping @Sendable () -> Void) {
+        isLate.withLock { $0 } ? untold.withLock { $0.append(body) } : body()
+    }
+
+    func tell() {
+        isLate.withLock { $0 = false }
+        for body in untold.withLock({ $0 }) { body() }
+    }
 }

@@ -80,4 +80,6 @@ private final class HeldPresenter: Presenter {
     func invalidate(_ name: FileName, in folder: ItemNumber) {}
 
     func invalidate(_ number: ItemNumber) {}
+
+    func afterInvalidations(_ body: @escaping @Sendable () -> Void) { body() }
 }
