@@ -72,4 +72,24 @@ import Testing
             return tag != nil || Moment.header(line) != nil || HTTPHead.size(line) != nil || challenge.takesBasic
         }
     }
+
+    /// No answer of a login flow leads to another server, or puts into a form or a file what means something there.
+    @Test func loginFlows() throws {
+        let flow = try LoginFlow("https://cloud.example.org")
+        try Fuzzer.run("login") { bytes in
+            if let begun: LoginFlow.Begun = try? LoginFlow.value(bytes) {
+                let token = try? LoginFlow.token(begun)
+                #expect(token.map { !$0.contains("&") && !$0.isEmpty } ?? true)
+                let pages = [begun.login, begun.poll.endpoint].map { try? flow.own($0) }
+                #expect(pages.compactMap(\.self).allSatisfy { $0.hasPrefix("https://cloud.example.org/") })
+                return token != nil && !pages.contains(nil)
+            }
+            guard let answer: LoginFlow.Answer = try? LoginFlow.value(bytes), let granted = try? flow.granted(answer)
+            else { return false }
+            #expect(!"\(granted.user)\(granted.password)\(granted.store)".utf8.contains { $0 < 0x20 })
+            let prefix = "davs://cloud.example.org/remote.php/dav/files/"
+            #expect(granted.store.hasPrefix(prefix) && !granted.store.dropFirst(prefix.count).contains("/"))
+            return true
+        }
+    }
 }

@@ -16,7 +16,7 @@ package struct LoginFlow: Sendable {
         package let store: String
     }
 
-    private struct Begun: Decodable {
+    struct Begun: Decodable {
         struct Poll: Decodable {
             var token: String
             var endpoint: String
@@ -25,7 +25,7 @@ package struct LoginFlow: Sendable {
         var login: String
     }
 
-    private struct Answer: Decodable {
+    struct Answer: Decodable {
         var loginName: String
         var appPassword: String
     }
@@ -69,10 +69,7 @@ package struct LoginFlow: Sendable {
         guard let begun: Begun = try await ask(url(["index.php", "login", "v2"]), form: "") else {
             throw .refused("the server does not offer Nextcloud's login flow")
         }
-        let token = begun.poll.token
-        guard (1...512).contains(token.utf8.count), token.utf8.allSatisfy(PercentText.isAlphanumeric) else {
-            throw Self.strange
-        }
+        let token = try Self.token(begun)
         let (page, endpoint) = (try own(begun.login), try own(begun.poll.endpoint))
         show(page)
         let end = ContinuousClock.now + patience
@@ -104,7 +101,7 @@ package struct LoginFlow: Sendable {
 
     /// The URL on the given server with the path of the server's URL: the server may not know the scheme by which it is
     /// reached.
-    private func own(_ text: String) throws(ServerFailure) -> String {
+    func own(_ text: String) throws(ServerFailure) -> String {
         guard let url = URLComponents(string: text), url.host?.lowercased() == address.host, url.user == nil,
             url.percentEncodedPath.hasPrefix("/"), text.utf8.count <= 2_048,
             text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) })
@@ -127,17 +124,27 @@ package struct LoginFlow: Sendable {
         switch answer.head.status {
         case 404: return nil
         case 200:
-            do {
-                return try JSONDecoder().decode(Value.self, from: Data(answer.body))
-            } catch {
-                throw Self.strange
-            }
+            return try Self.value(answer.body)
         case 429, 503: throw .busy(answer.head["retry-after"].flatMap(HTTPHead.size).map(Double.init) ?? 1)
         default: throw .unreachable("the server answers \(answer.head.status)")
         }
     }
 
-    private func granted(_ answer: Answer) throws(ServerFailure) -> Granted {
+    /// What a server's bytes say.
+    static func value<Value: Decodable>(_ bytes: [UInt8]) throws(ServerFailure) -> Value {
+        do { return try JSONDecoder().decode(Value.self, from: Data(bytes)) } catch { throw strange }
+    }
+
+    /// A token as it goes into a form.
+    static func token(_ begun: Begun) throws(ServerFailure) -> String {
+        let token = begun.poll.token
+        guard (1...512).contains(token.utf8.count), token.utf8.allSatisfy(PercentText.isAlphanumeric) else {
+            throw strange
+        }
+        return token
+    }
+
+    func granted(_ answer: Answer) throws(ServerFailure) -> Granted {
         for text in [answer.loginName, answer.appPassword] {
             guard (1...255).contains(text.utf8.count), !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
                 throw Self.strange
