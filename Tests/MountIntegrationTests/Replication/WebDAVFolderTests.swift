@@ -4,7 +4,7 @@ import Testing
 /// Domains in folders of a real WebDAV server, served by the store's program, which is installed where root's daemons
 /// search, in a mount namespace.
 @Suite struct WebDAVFolderTests {
-    private static let server = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    static let server = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "WebDAVStoreTests/webdav-server").path
 
     /// Runs the script from standard input; `$url` is a folder of a server, `$login` a credentials file, and `theirs …`

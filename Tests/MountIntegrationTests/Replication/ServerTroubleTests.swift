@@ -1,0 +1,188 @@
+import Foundation
+import Testing
+
+/// Mounted domains on real servers that die, lose their names, have no space, and revoke a login and give it again: nothing is lost or
+/// doubled, reads end in bounded time with an errno that says why, and all goes on by itself.
+@Suite struct ServerTroubleTests {
+    private static let words = """
+        # Ends a server at once, and remembers how it was started.
+        kill_server() {
+            mapfile -d '' -t server_words <"/proc/$1/cmdline"
+            mapfile -d '' -t server_variables <"/proc/$1/environ"
+            kill -9 "$1"
+            gone "$1"
+        }
+        start_server_again() { env -i "${server_variables[@]}" "${server_words[@]}" >>again 2>&1 & }
+        # fails_with TEXT FILE: a cold read of it ends in time, with this error.
+        fails_with() {
+            local got=0
+            timeout 60 cat "$2" >read 2>said || got=$?
+            [ "$got" -eq 1 ] || fail "ended with $got: $2" || return 1
+            has said "$1" || fail "$(cat said)"
+        }
+        fails_in_time() { in_time fails_with "$@" 2>/dev/null; }
+
+        """
+
+    /// What is written while there is trouble, and what `theirs NAME` has of it afterwards, once.
+    private static let work = """
+        write_something() {
+            echo "written in $1" >"$MNT/written in $1"
+            echo "more in $1" >>"$MNT/file"
+            mkdir "$MNT/folder in $1"
+            mv "$MNT/moving" "$MNT/folder in $1/moving"
+            mv "$MNT/folder in $1/moving" "$MNT/moving"
+        }
+        it_is_there() {
+            within 300 settle
+            theirs copy
+            diff -r "$MNT" copy
+            content_is "copy/written in $1" "written in $1"
+            equal "$(grep -c "more in $1" copy/file)" 1
+            rm -r copy
+        }
+
+        """
+
+    private static func webDAV(_ script: String, disk: Bool = false) async throws {
+        let mount = disk ? "mkdir -p server/data; mount -t tmpfs -o size=3m none server/data" : ""
+        let words =
+            PrivateNamespace.words(
+                hidesHome: false, preparation: PrivateNamespace.installing("replica-store-webdav")) + Self.words
+            + Self.work
+                + """
+                make_server() {
+                    \(mount)
+                    mkfifo input
+                    "\(WebDAVFolderTests.server)" lighttpd "$HERE/server" <input >output &
+                    exec {held}>input
+                    in_time grep -q READY output
+                    place=$(sed -n 's/^DAV_SERVER=//p' output)
+                    printf 'user=user\\npassword=pass\\n' >login
+                    chmod 600 login
+                    printf '127.0.0.1 dav.test localhost\\n' >hosts
+                    mount --bind hosts /etc/hosts
+                    url="dav://dav.test:${place##*:}/?clear=yes"
+                    for number in 1 2 3 4 5 6 7 8; do echo "cold $number" >"server/data/cold $number"; done
+                    echo text >server/data/file
+                    echo moving >server/data/moving
+                    replica add d --store "$url" --credentials login >/dev/null
+                    mount_it
+                    cat "$MNT/file" "$MNT/moving" >/dev/null
+                }
+                theirs() { cp -r server/data "$1"; }
+
+                """
+        try await Trial.run { trial in
+            try await trial.shell(words + "in_namespace <<'END'\nmake_server\n\(script)\nEND")
+        }
+    }
+
+    @Test func aServerThatDiesAndItsNameComeBack() async throws {
+        try await Self.webDAV(
+            """
+            kill_server "$(pgrep -x lighttpd)"
+            write_something death
+            fails_in_time 'No route to host' "$MNT/cold 1"
+            in_time says 'dav.test'
+            # It is back, and nobody knows where.
+            printf '127.0.0.1 localhost\\n' >hosts
+            # The store's program remembers an address for a while.
+            kill -9 "$(pgrep -P "$(daemon)")"
+            start_server_again
+            fails_in_time 'No route to host' "$MNT/cold 2"
+            in_time says 'resolve'
+            write_something oblivion
+            printf '127.0.0.1 dav.test localhost\\n' >hosts
+            in_time content_is "$MNT/cold 3" 'cold 3'
+            it_is_there death
+            it_is_there oblivion
+            # While it works, again and again.
+            for round in 1 2 3 4; do
+                write_something "round $round"
+                for number in $(seq 10); do echo "$round $number" >"$MNT/many $number"; done
+                sleep 0.2
+                kill_server "$(pgrep -x lighttpd)"
+                start_server_again
+            done
+            for round in 1 2 3 4; do it_is_there "round $round"; done
+            for number in $(seq 10); do content_is "server/data/many $number" "4 $number"; done
+            """)
+    }
+
+    @Test func aLoginToAFolderIsRevokedAndGivenAgain() async throws {
+        try await Self.webDAV(
+            """
+            echo user:other >server/users
+            write_something exile
+            fails_in_time 'Permission denied' "$MNT/cold 1"
+            in_time says 'login'
+            content_is "$MNT/file" "$(printf 'text\\nmore in exile')"
+            echo user:pass >server/users
+            in_time content_is "$MNT/cold 2" 'cold 2'
+            it_is_there exile
+            """)
+    }
+
+    @Test func aFullDiskBehindAFolderLosesNothing() async throws {
+        try await Self.webDAV(
+            """
+            head -c 4000000 /dev/urandom >"$MNT/large"
+            in_time eval 'replica pending d | grep -q large'
+            content_is "$MNT/cold 1" 'cold 1'
+            write_something scarcity
+            mount -o remount,size=30m "$HERE/server/data"
+            it_is_there scarcity
+            cmp "$MNT/large" server/data/large
+            """, disk: true)
+    }
+
+    private static func sftp(_ script: String) async throws {
+        let words =
+            ServerStoreTests.words + Self.words + Self.work + """
+                begin_server() {
+                    mount -t tmpfs -o size=3m none storage
+                    make_server
+                    for number in 1 2 3; do echo "cold $number" >"storage/cold $number"; done
+                    echo text >storage/file
+                    echo moving >storage/moving
+                    replica add d --store "sftp://server$HERE/storage" >/dev/null
+                    mount_it
+                    cat "$MNT/file" "$MNT/moving" >/dev/null
+                }
+                theirs() { cp -r storage "$1"; }
+
+                """
+        try await Trial.run { trial in
+            try await trial.shell(words + "in_namespace <<'END'\nbegin_server\n\(script)\nEND")
+        }
+    }
+
+    @Test func aLoginToAServerIsRevokedAndGivenAgain() async throws {
+        try await Self.sftp(
+            """
+            mv ssh/authorized ssh/revoked
+            stop_server
+            /usr/sbin/sshd -D -f "$HERE/ssh/sshd_config" -E "$HERE/ssh/log" &
+            write_something exile
+            fails_in_time 'Permission denied' "$MNT/cold 1"
+            in_time says 'requires a password'
+            mv ssh/revoked ssh/authorized
+            in_time content_is "$MNT/cold 2" 'cold 2'
+            it_is_there exile
+            """)
+    }
+
+    @Test func aFullDiskOfAServerLosesNothing() async throws {
+        try await Self.sftp(
+            """
+            head -c 4000000 /dev/urandom >"$MNT/large"
+            content_is "$MNT/cold 1" 'cold 1'
+            write_something scarcity
+            mount -o remount,size=30m "$HERE/storage"
+            it_is_there scarcity
+            cmp "$MNT/large" storage/large
+            prints "" find storage -name '.replica-tmp-*'
+            """)
+    }
+}

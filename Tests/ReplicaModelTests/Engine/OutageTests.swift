@@ -1,0 +1,56 @@
+import ReplicaTestSupport
+import Testing
+
+@testable import ReplicaModel
+
+/// A store that is away for an hour, on a clock of the test's own.
+@Suite struct OutageTests {
+    @Test(arguments: [RemoteStoreError.serverUnreachable, .notAuthenticated])
+    func anHourWithoutTheStoreIsMadeUpForByItself(_ error: RemoteStoreError) async throws {
+        let bench = try Bench()
+        for name in ["kept", "moved", "removed", "both"] { try bench.write("old \(name)", to: name) }
+        bench.store.write("cold", to: "cold")
+        try await bench.settle()
+        bench.store.setHooks { _ throws(RemoteStoreError) in throw error }
+        bench.store.clearCalls()
+        bench.store.write("theirs", to: "both")
+        bench.store.write("new", to: "new")
+        for minute in 0..<60 {
+            switch minute {
+            case 0: try bench.write("here", to: "both")
+            case 10: try bench.rename("moved", to: "there")
+            case 20: try bench.remove("removed")
+            case 30: try bench.crash()
+            case 40: try bench.restart()
+            default: try bench.write("minute \(minute)", to: "kept")
+            }
+            bench.engine.askNow()
+            await bench.engine.receive()
+            try await bench.send(after: 60)
+            if minute % 7 == 0 {
+                await #expect(throws: (any Error).self) { _ = try await bench.read("cold") }
+            }
+        }
+        // Neither given up nor called all the time.
+        let count = bench.store.calls.count
+        #expect((12...600).contains(count), "\(count) calls")
+        #expect(try bench.domain.report().state != .idle)
+        #expect(bench.store.text(at: "kept") == "old kept")
+        bench.store.setHooks()
+        // Nobody does anything; only time passes, at most the longest pause between two attempts and a little.
+        for _ in 0..<12 {
+            await bench.engine.receive()
+            try await bench.send(after: 30)
+        }
+        #expect(bench.store.text(at: "kept") == "minute 59")
+        #expect(bench.store.text(at: "there") == "old moved" && bench.store.item(at: "moved") == nil)
+        #expect(bench.store.item(at: "removed") == nil)
+        #expect(try await bench.read("cold") == "cold")
+        #expect(try await bench.read("new") == "new")
+        let both = bench.store.entries.keys.filter { $0.hasPrefix("both") }
+        #expect(Set(both.compactMap { bench.store.text(at: $0) }) == ["here", "theirs"] && both.count == 2)
+        #expect(bench.store.entries.count == 6, "\(bench.store.entries.keys.sorted())")
+        try await bench.settle()
+        #expect(try bench.domain.report().state == .idle)
+    }
+}
