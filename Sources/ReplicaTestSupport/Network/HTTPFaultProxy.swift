@@ -1,3 +1,4 @@
+import Glibc
 import Threads
 
 /// An HTTP/1.1 proxy between clients and a server on this machine that applies planned faults to requests. One thread
@@ -77,9 +78,8 @@ package final class HTTPFaultProxy: Sendable {
                 return false
             }
         }
-        guard server.socket.write(request.bytes), let answer = server.answers.answer(isHead: isHead) else {
-            return false
-        }
+        guard Self.carry(request.bytes, to: server.socket, fault), let answer = server.answers.answer(isHead: isHead)
+        else { return false }
         let half = answer.body.isEmpty ? answer.head.count / 2 : answer.head.count + answer.body.count / 2
         switch fault {
         case .lostAnswer:
@@ -98,7 +98,18 @@ package final class HTTPFaultProxy: Sendable {
         case .gatewayTimeout:
             guard let failure = fault?.answer else { return false }
             return client.write(isHead ? failure.head : failure.bytes)
-        default: return client.write(answer.bytes)
+        default: return Self.carry(answer.bytes, to: client, fault)
         }
+    }
+
+    /// At the pace of a fault: a third of a second late, or in twenty parts over half a second.
+    private static func carry(_ bytes: [UInt8], to socket: StreamSocket, _ fault: HTTPFault?) -> Bool {
+        if fault == .slow { usleep(300_000) }
+        guard fault == .throttled else { return socket.write(bytes) }
+        for start in stride(from: 0, to: bytes.count, by: bytes.count / 20 + 1) {
+            usleep(25_000)
+            guard socket.write(bytes[start..<min(bytes.count, start + bytes.count / 20 + 1)]) else { return false }
+        }
+        return true
     }
 }

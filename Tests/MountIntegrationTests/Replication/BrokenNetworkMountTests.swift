@@ -44,7 +44,7 @@ import Testing
         }
         # Reads end, with the content or an error; when all is well again, with the content.
         read_cold() {
-            replica add other --store "$url" >/dev/null
+            replica add other --store "$url" ${option:-} >/dev/null
             mkdir other
             replica mount other other >/dev/null
             in_time test -d other/moved/inner
@@ -55,7 +55,7 @@ import Testing
             done
             rm trouble
             in_time cmp other/moved/inner/large "$MNT/moved/inner/large"
-            in_time diff -r --no-dereference other "$MNT"
+            in_time diff -r --no-dereference ${exclude:-} other "$MNT"
             replica unmount other --flush
         }
 
@@ -86,22 +86,58 @@ import Testing
         file?.write(Data((text + "\\n").utf8))
     }
 
+    /// One that faults a quarter of the requests while there is trouble, forty at most.
+    private static func proxy(_ trial: Trial) throws -> HTTPFaultProxy {
+        let isTrouble: @Sendable () -> Bool = { [path = trial.folder + "/trouble"] in access(path, F_OK) == 0 }
+        // Silence would last as long as the real timeout.
+        let kinds = HTTPFault.allCases.filter { !$0.takesLong && $0 != .longPause }
+        let dice = Mutex((SeededGenerator(seed), left: 40))
+        return try HTTPFaultProxy(to: upstream(trial)) { request in
+            guard isTrouble() else { return nil }
+            let fault: HTTPFault? = dice.withLock { dice in
+                guard dice.left > 0, Int.random(in: 0..<4, using: &dice.0) == 0 else { return nil }
+                dice.left -= 1
+                return kinds.randomElement(using: &dice.0)
+            }
+            if let fault { note(trial, "\(fault.rawValue) \(request.words.prefix(2).joined(separator: " "))") }
+            return fault
+        }
+    }
+
+    @Test func aFoldersDomainComesThroughWhateverHappensToItsRequests() async throws {
+        try await Trial.run { trial in
+            let proxy = try Self.proxy(trial)
+            defer { proxy.close() }
+            let words =
+                PrivateNamespace.words(
+                    hidesHome: false, preparation: PrivateNamespace.installing("replica-store-webdav")) + """
+                    # It keeps no symlinks: they stay here.
+                    theirs() { cp -r server/data "$1"; ln -s inner/large "$1/moved/link"; }
+
+                    """
+            let script = """
+                : >faults
+                mkfifo input
+                "\(WebDAVFolderTests.server)" lighttpd "$HERE/server" <input >output &
+                exec {held}>input
+                in_time grep -q READY output
+                sed -n 's/^DAV_SERVER=.*://p' output >upstream
+                printf 'user=user\\npassword=pass\\n' >login
+                chmod 600 login
+                url="dav://127.0.0.1:\(proxy.port)/"
+                option='--credentials login' exclude=--exclude=link
+                replica add d --store "$url" $option >/dev/null
+                mount_it
+                \(Self.script)
+                prints "" find server/data -name '.replica-tmp-*'
+                """
+            try await trial.shell(words + Self.work + "in_namespace <<'END'\n\(script)\nEND")
+        }
+    }
+
     @Test func aBucketsDomainComesThroughWhateverHappensToItsRequests() async throws {
         try await Trial.run { trial in
-            let isTrouble: @Sendable () -> Bool = { [path = trial.folder + "/trouble"] in access(path, F_OK) == 0 }
-            // Silence would last as long as the real timeout.
-            let kinds = HTTPFault.allCases.filter { !$0.takesLong && $0 != .longPause }
-            let dice = Mutex((SeededGenerator(Self.seed), left: 40))
-            let proxy = try HTTPFaultProxy(to: Self.upstream(trial)) { request in
-                guard isTrouble() else { return nil }
-                let fault: HTTPFault? = dice.withLock { dice in
-                    guard dice.left > 0, Int.random(in: 0..<4, using: &dice.0) == 0 else { return nil }
-                    dice.left -= 1
-                    return kinds.randomElement(using: &dice.0)
-                }
-                if let fault { Self.note(trial, "\(fault.rawValue) \(request.words.prefix(2).joined(separator: " "))") }
-                return fault
-            }
+            let proxy = try Self.proxy(trial)
             defer { proxy.close() }
             let words = """
                 theirs() { rclone copy r:bucket/some/folder "$1"; restore "$1"; }
