@@ -69,7 +69,7 @@ final class OpenInodes: Sendable {
     /// Nil if passthrough is impossible or does not pay off; the daemon then serves the file.
     private static func backing(of file: OpenFile, _ session: Session?) -> BackingID? {
         guard let session, session.supportsPassthrough,
-            BackingChoice.registers(
+            PassthroughChoice.registers(
                 size: file.size, isWriter: file.isWriter, isWhole: file.isWhole, hasSetID: file.hasSetID,
                 byProgram: session.registersByProgram)
         else { return nil }

@@ -47,6 +47,7 @@ import Testing
             secondsLeft: 7, counting: true)
         var domain = DomainStatus(name: "d", store: "file:///s", directory: place, state: .idle)
         (domain.mountpoint, domain.heldMount, domain.pid, domain.reason) = (place, held, 1, "x")
+        domain.version = "0.1"
         (domain.nextTry, domain.pending, domain.errors, domain.conflicts) = (date, 1, 2, 3)
         (domain.items, domain.bytes, domain.materializedBytes, domain.localOnly) = (1, 2, 3, 4)
         domain.progress = progress

@@ -38,7 +38,7 @@ import Testing
             status.mountpoint = ControlFilePath(bytes: Array("/mnt/a\u{1B}b".utf8))
             (status.items, status.bytes, status.materializedBytes, status.localOnly) = (12, 5 << 20, 1 << 20, 1)
             (status.errors, status.conflicts) = (2, 1)
-            status.reason = "not sent: a\u{1B}b\nc: Permission denied"
+            (status.version, status.reason) = (programVersion, "not sent: a\u{1B}b\nc: Permission denied")
             return .domain(status)
         }
         let result = try await Programs.replica("status", "photos", in: domain.folder)
@@ -57,6 +57,25 @@ import Testing
                   now           1 of 2 items, 3 B of 4 B, 5 B/s, 1 s left
 
                 """)
+        try await domain.stop()
+    }
+
+    /// A daemon continues through an upgrade of the package.
+    @Test(
+        arguments: [
+            (programVersion, "process 7"),
+            ("0.0.9", "process 7, of version 0.0.9, while this program is version \(programVersion): "),
+            (nil, "process 7, of an older version, while this program is version \(programVersion): "),
+        ] as [(String?, String)])
+    func aDaemonOfAnotherVersionIsSaid(version: String?, line: String) async throws {
+        let domain = try FakeDomain { _, _ in
+            var status = MessageTests.domainStatus
+            status.version = version
+            return .domain(status)
+        }
+        let result = try await Programs.replica("status", "photos", in: domain.folder)
+        let advice = line.hasSuffix(": ") ? "unmount and mount it to replace it" : ""
+        #expect(result.output.contains("\n  daemon        \(line)\(advice)\n"), "\(result)")
         try await domain.stop()
     }
 

@@ -52,6 +52,8 @@ package struct DomainStatus: Codable, Equatable, Sendable {
     package var heldMount: HeldMount?
     /// The daemon's process, if one runs.
     package var pid: Int32?
+    /// The version of the daemon's program; nil without a daemon, and from one that is too old to report it.
+    package var version: String?
     package var state: DomainState
     /// The reason for this state, in one line, if there is one: offline, disconnected, held, failed uploads.
     package var reason: String?

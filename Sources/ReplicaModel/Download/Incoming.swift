@@ -40,10 +40,7 @@ struct Incoming {
                 change.item?.parent.rawValue, (change.item?.filename).map { Data($0.bytes) },
             ])
         }
-        if let anchor {
-            try Meta.anchor.write(Data(anchor.bytes).base64EncodedString(), to: rows)
-            try Meta.listsAnew.write(nil, to: rows)
-        }
+        try anchor?.record(in: rows)
     }
 
     /// A deletion that is reported again keeps its sequence: the user may have approved it.

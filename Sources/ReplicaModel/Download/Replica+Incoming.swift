@@ -1,21 +1,7 @@
-internal import Foundation
 internal import GRDB
 internal import SystemPackage
 
 extension Replica {
-    /// The store's anchor up to which all changes are noted; nil if the store has to be listed again.
-    func anchor() -> SyncAnchor? {
-        let listsAnew = try? database.read { try Meta.listsAnew.read(from: $0) != nil }
-        return listsAnew == false ? lastAnchor() : nil
-    }
-
-    /// The store's last anchor, which identifies the store. Some changes before it may not be noted.
-    func lastAnchor() -> SyncAnchor? {
-        // If the database can't be read, everything is listed again.
-        let text = try? database.read { try Meta.anchor.read(from: $0) }
-        return text.flatMap { $0 }.flatMap { Data(base64Encoded: $0) }.map { SyncAnchor(bytes: Array($0)) }
-    }
-
     /// How many calls were answered so far: answers to later requests include their effects.
     var answers: UInt64 { withTree { $0.answers.count } }
 

@@ -13,6 +13,7 @@ extension ControlService {
         status.mountpoint = daemon.mountpoint.map(ControlFilePath.init)
         status.heldMount = daemon.heldMount
         status.pid = getpid()
+        status.version = programVersion
         status.reason = report.reason
         if report.state == .offline, let trouble = daemon.storeTrouble { status.reason = trouble }
         status.nextTry = report.nextTry?.date

@@ -10,7 +10,7 @@ enum StatusText {
         lines.append(row("  store", status.store))
         lines.append(row("  mounted on", status.mountpoint.map { Format.path($0.bytes) } ?? "-"))
         if let held = status.heldMount { lines.append(row("  old mount", words(held))) }
-        if let pid = status.pid { lines.append(row("  daemon", "process \(pid)")) }
+        if let pid = status.pid { lines.append(row("  daemon", "process \(pid)\(oldVersion(status))")) }
         if let items = status.items {
             var text = Format.count(items, "item")
             if let bytes = status.bytes { text += ", \(Format.bytes(bytes))" }
@@ -25,6 +25,13 @@ enum StatusText {
         }
         if let progress = status.progress { lines.append(row("  now", Format.progress(progress))) }
         return lines
+    }
+
+    /// A daemon continues with its own program through an upgrade: says that it is of another version, and what replaces it.
+    private static func oldVersion(_ status: DomainStatus) -> String {
+        guard status.version != programVersion else { return "" }
+        let version = status.version.map { "version \($0)" } ?? "an older version"
+        return ", of \(version), while this program is version \(programVersion): unmount and mount it to replace it"
     }
 
     /// The time of the next retry, and how to retry sooner.

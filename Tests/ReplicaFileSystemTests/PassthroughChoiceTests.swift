@@ -2,8 +2,8 @@ import Testing
 
 @testable import ReplicaFileSystem
 
-/// Which files the kernel is asked to read and write by itself.
-@Suite struct BackingChoiceTests {
+/// Which files the kernel reads and writes directly.
+@Suite struct PassthroughChoiceTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var size: Int64 = 0
@@ -14,7 +14,7 @@ import Testing
         var registers: Bool
     }
 
-    private static let least = BackingChoice.leastForReading
+    private static let least = PassthroughChoice.leastForReading
     private static let rows = [
         Row(testDescription: "read, empty", registers: false),
         Row(testDescription: "read, a byte less", size: least - 1, registers: false),
@@ -32,7 +32,7 @@ import Testing
     ]
 
     @Test(arguments: rows) func decides(_ row: Row) {
-        let registers = BackingChoice.registers(
+        let registers = PassthroughChoice.registers(
             size: row.size, isWriter: row.isWriter, isWhole: row.isWhole, hasSetID: row.hasSetID,
             byProgram: row.byProgram)
         #expect(registers == row.registers)

@@ -1,6 +1,6 @@
 /// Whether the kernel reads and writes a file directly (passthrough), decided at the first open of its inode. The
 /// reasons and the measurements are in docs/decisions/small-files.md.
-enum BackingChoice {
+enum PassthroughChoice {
     /// The minimum size in bytes at which the round trip to `replica-passthrough` pays off for a file that is opened
     /// for reading. The kernel reads a smaller file with a single request.
     static let leastForReading: Int64 = 128 << 10
