@@ -132,56 +132,9 @@ import Testing
     }
 }
 
-/// A storage over another.
-private protocol PathsOver: PathStorage {
-    var storage: MemoryPathStorage { get }
-}
-
-extension PathsOver {
-    var properties: PathStorageProperties { storage.properties }
-    func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
-        try await storage.entry(at: path)
-    }
-    func list(
-        _ folder: StoragePath, isDeep: Bool, from page: EnumerationPage?
-    ) async throws(PathStorageError) -> PathPage {
-        try await storage.list(folder, isDeep: isDeep, from: page)
-    }
-    func read(
-        _ path: StoragePath, version: String?, range: Range<Int64>?, into sink: any ContentSink
-    ) async throws(PathStorageError) -> PathEntry {
-        try await storage.read(path, version: version, range: range, into: sink)
-    }
-    func write(
-        _ path: StoragePath, contents: ItemContents, attributes: PathAttributes, guard: WriteGuard
-    ) async throws(PathStorageError) -> PathEntry {
-        try await storage.write(path, contents: contents, attributes: attributes, guard: `guard`)
-    }
-    func make(
-        _ path: StoragePath, kind: PathKind, attributes: PathAttributes
-    ) async throws(PathStorageError) -> PathEntry {
-        try await storage.make(path, kind: kind, attributes: attributes)
-    }
-    func set(_ attributes: PathAttributes, of path: StoragePath) async throws(PathStorageError)
-        -> PathEntry
-    {
-        try await storage.set(attributes, of: path)
-    }
-    func move(
-        _ path: StoragePath, to target: StoragePath, version: String?
-    ) async throws(PathStorageError) -> PathEntry {
-        try await storage.move(path, to: target, version: version)
-    }
-    func remove(_ path: StoragePath, version: String?) async throws(PathStorageError) {
-        try await storage.remove(path, version: version)
-    }
-    func signals() -> AsyncStream<StoragePath?> { AsyncStream { $0.finish() } }
-    func makeDurable() async throws(PathStorageError) {}
-}
-
 /// Checks, waits for a moment, and overwrites any content.
-private struct LyingPaths: PathsOver {
-    let storage: MemoryPathStorage
+private struct LyingPaths: PathStorageWrapper {
+    let storage: any PathStorage
     /// Whether the first of two reports failure and writes last.
     var isLate = false
 
@@ -216,8 +169,8 @@ private struct LyingPaths: PathsOver {
 }
 
 /// Reports none of the attributes that it declares as kept, and the same version for everything.
-private struct ForgetfulPaths: PathsOver {
-    let storage: MemoryPathStorage
+private struct ForgetfulPaths: PathStorageWrapper {
+    let storage: any PathStorage
 
     func entry(at path: StoragePath) async throws(PathStorageError) -> PathEntry? {
         guard var entry = try await storage.entry(at: path) else { return nil }

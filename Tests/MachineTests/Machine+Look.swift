@@ -4,33 +4,9 @@ import SystemPackage
 
 @testable import ReplicaModel
 
-/// A name in a machine's tree.
-struct Seen: Sendable {
-    var parent: ItemNumber
-    var name: FileName
-    var number: ItemNumber
-    var kind: ItemKind?
-    var path: String
-}
-
 extension Machine {
     /// What is listed here, by path.
-    func seen() throws -> [Seen] {
-        let replica = try run().replica
-        var found: [Seen] = []
-        func walk(_ folder: ItemNumber, _ path: String) {
-            // What is not listed yet holds nothing to see.
-            guard let entries = try? replica.entries(of: folder) else { return }
-            for entry in entries.sorted(by: { $0.name < $1.name }) {
-                let here = path + entry.name.description
-                found.append(
-                    Seen(parent: folder, name: entry.name, number: entry.number, kind: entry.type, path: here))
-                if entry.type == .folder { walk(entry.number, here + "/") }
-            }
-        }
-        walk(.root, "")
-        return found
-    }
+    func seen() throws -> [Seen] { try run().replica.seen() }
 
     /// Brings every listing that is missing.
     func listAll() async throws {

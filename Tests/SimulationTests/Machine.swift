@@ -1,16 +1,17 @@
 import Glibc
 import Logging
+import ReplicaTestSupport
 import SystemPackage
 import Threads
 
 @testable import ReplicaModel
 
-/// One run of the daemon: it ends in good order, or is left where it stands.
+/// One run of the daemon: it ends cleanly, or is abandoned at any point.
 final class Machine: Sendable {
     let replica: Replica
     let engine: SyncEngine
     let store: SimulatedStore
-    /// The words that a person says.
+    /// The user's commands.
     let domain: Domain
 
     init(_ folders: StateFolders, _ world: World) throws {
@@ -32,11 +33,11 @@ final class Machine: Sendable {
         domain = Domain(replica: replica, engine: engine, store: store, wakeSignal: wakeSignal, lock: -1)
         engine.restore()
         // Programs may look at once, while the whole is still compared.
-        let early = world.looksEarly ? world.seen(replica).map(\.path) : []
+        let early = world.looksEarly ? replica.seen().map(\.path) : []
         let proves = replica.withTree { $0.scan.mode == .afterCrash }
         try replica.scan()
         guard proves, !early.isEmpty else { return }
-        let later = Set(world.seen(replica).map(\.path))
+        let later = Set(replica.seen().map(\.path))
         for path in early where !later.contains(path) { world.rules.violate("was just there: \(path)") }
     }
 }

@@ -6,15 +6,6 @@ import Threads
 @testable import ReplicaModel
 @testable import ReplicaTestSupport
 
-/// A name in the tree, as programs see it.
-struct Seen {
-    var parent: ItemNumber
-    var name: FileName
-    var number: ItemNumber
-    var kind: ItemKind?
-    var path: String
-}
-
 /// A file that a program holds open for writing.
 struct Held {
     var descriptor: Int32
@@ -26,23 +17,7 @@ extension World {
     static let caller = Caller(user: geteuid(), group: getegid())
 
     /// What is listed here, by path; sorted, so that a pick is always the same.
-    func seen(_ machine: Machine) -> [Seen] { seen(machine.replica) }
-
-    func seen(_ replica: Replica) -> [Seen] {
-        var found: [Seen] = []
-        func walk(_ folder: ItemNumber, _ path: String) {
-            // What is not listed yet holds nothing to see.
-            guard let entries = try? replica.entries(of: folder) else { return }
-            for entry in entries.sorted(by: { $0.name < $1.name }) {
-                let here = path + entry.name.description
-                found.append(
-                    Seen(parent: folder, name: entry.name, number: entry.number, kind: entry.type, path: here))
-                if entry.type == .folder { walk(entry.number, here + "/") }
-            }
-        }
-        walk(.root, "")
-        return found
-    }
+    func seen(_ machine: Machine) -> [Seen] { machine.replica.seen() }
 
     func pick(_ pick: Int, _ machine: Machine, _ isWanted: (Seen) -> Bool = { _ in true }) -> Seen? {
         let all = seen(machine).filter(isWanted)

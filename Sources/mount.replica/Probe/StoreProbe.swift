@@ -4,34 +4,19 @@ import PathStore
 import ReplicaControl
 import ReplicaModel
 import SystemPackage
-import Threads
 
 /// `replica probe URL`: tests what a store can do and keep, in a folder that is removed afterwards.
 enum StoreProbe {
     /// Probes the store and ends the process: with 0 if it does everything that it declares.
     static func main(_ url: StoreURL, isJSON: Bool, _ options: MountOptions) -> Never {
-        let (code, isDone) = (Locked(ExitReason.failed), Latch())
-        Task {
-            do {
-                let findings = try await run(url, credentials: options.domain.credentials)
-                for finding in findings {
-                    say(try isJSON ? ControlLine.encode(finding) : Array("\(line(finding))\n".utf8))
-                }
-                let isKept = findings.allSatisfy { $0.verdict != .broken }
-                code.withLock { $0 = isKept ? .success : .failed }
-            } catch {
-                let failure = ControlFailure(error)
-                StandardError.say(failure.message)
-                code.withLock { $0 = failure.code }
+        let credentials = options.domain.credentials
+        StoreTask.main {
+            let findings = try await run(url, credentials: credentials)
+            for finding in findings {
+                StoreTask.say(try isJSON ? ControlLine.encode(finding) : Array("\(line(finding))\n".utf8))
             }
-            isDone.open()
+            return findings.allSatisfy { $0.verdict != .broken }
         }
-        isDone.wait()
-        exit(code.withLock { $0.rawValue })
-    }
-
-    private static func say(_ bytes: [UInt8]) {
-        _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
     }
 
     /// For a table.

@@ -8,7 +8,6 @@ import ReplicaModel
 import ReplicaTestSupport
 import SFTPStore
 import SystemPackage
-import Threads
 
 /// `replica test-store URL`: tests every promise of a store, in a folder that is removed afterwards.
 struct StoreTest {
@@ -29,24 +28,10 @@ struct StoreTest {
 
     /// Tests the store and ends the process: with 0 if all are kept.
     static func main(_ url: StoreURL, only: String, _ options: MountOptions) -> Never {
-        let (code, isDone) = (Locked(ExitReason.failed), Latch())
-        Task {
-            do {
-                let test = StoreTest(url: url, only: only, credentials: options.domain.credentials) { line in
-                    let bytes = Array("\(line)\n".utf8)
-                    _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
-                }
-                let isKept = try await test.run()
-                code.withLock { $0 = isKept ? .success : .failed }
-            } catch {
-                let failure = ControlFailure(error)
-                StandardError.say(failure.message)
-                code.withLock { $0 = failure.code }
-            }
-            isDone.open()
+        let test = StoreTest(url: url, only: only, credentials: options.domain.credentials) { line in
+            StoreTask.say(Array("\(line)\n".utf8))
         }
-        isDone.wait()
-        exit(code.withLock { $0.rawValue })
+        StoreTask.main { try await test.run() }
     }
 
     let url: StoreURL
