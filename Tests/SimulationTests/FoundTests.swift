@@ -3,8 +3,7 @@ import Testing
 
 @testable import ReplicaModel
 
-/// Faults found by the simulator, each as the shortest history that reproduces it. The numbers select from the entries
-/// at that time.
+/// Faults found by the simulator, each as its shortest history. Numbers select from the entries at that time.
 @Suite struct FoundTests {
     @Test func anItemIsRecordedBeforeItIsEvicted() async {
         await expectNoFault(
