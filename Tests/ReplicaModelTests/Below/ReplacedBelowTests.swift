@@ -51,6 +51,20 @@ import Testing
         #expect(try Self.isSomewhere(bench))
     }
 
+    /// A write below the mount between the last check and the removal is preserved too.
+    @Test func whatIsWrittenAtTheLastMomentIsKept() async throws {
+        let bench = try await Self.bench()
+        let number = try bench.number("f")
+        let (node, place) = try bench.replica.withTreeWaking { (tree) throws(ReplicaError) in
+            guard let node = tree.items[number] else { throw .errno(.noSuchFileOrDirectory) }
+            return (node, try tree.place(of: node))
+        }
+        let seen = try place.status()
+        try Data("theirs, and longer".utf8).write(to: URL(filePath: bench.folders.tree.string + "/f"), options: [])
+        try place.discard(seen, of: node, bench.folders)
+        #expect(try Self.isSomewhere(bench))
+    }
+
     @Test func newContentLeavesIt() async throws {
         let bench = try await Self.bench()
         try Self.replace(bench)

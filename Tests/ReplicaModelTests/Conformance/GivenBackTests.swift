@@ -62,6 +62,7 @@ import Testing
             if try bench.domain.report().state != .held { #expect(try bench.tree()["d0/"] == nil) }
         }
         #expect(try bench.tree() == tree)
+        #expect(try bench.replica.database.read { try AsideRows.count(in: $0) } == 0)
         if !isKnown { #expect(try self.numbers(bench) == numbers) }
         #expect(try folders.map { try bench.status($0).st_mode } == modes)
         // It is unchanged for the database, too.
@@ -87,6 +88,31 @@ import Testing
         #expect(try bench.tree()["d0/e/f3"] == "ours")
         #expect(try bench.tree()["d0/e/f3 2"] == "0 3")
         #expect(try bench.tree()["d9/e/f29"] == "9 29")
+    }
+
+    /// An item whose name is taken by a file created below the mount stays set aside, also when no other deletion waits, and is
+    /// restored once the name is free.
+    @Test func whatCannotComeBackYetIsNotGivenUp() async throws {
+        let bench = try await Bench.withFiles(150)
+        for index in 0..<150 { _ = try await bench.read("f\(index)") }
+        bench.deleteFiles(0..<10)
+        try await bench.exchange()
+        #expect(try bench.tree().count == 140)
+        let path = bench.folders.tree.string + "/f3"
+        try "another".write(toFile: path, atomically: false, encoding: .utf8)
+        bench.deleteFiles(10..<140)
+        try await bench.exchange()
+        #expect(try bench.domain.report().state == .held)
+        #expect(try bench.tree()["f3"] == nil)
+        // All others are uploaded again.
+        _ = try bench.domain.restore()
+        for _ in 0..<3 { try await bench.exchange() }
+        #expect(bench.store.entries.count == 149)
+        #expect(try bench.domain.report().state == .held)
+        try FileManager.default.removeItem(atPath: path)
+        bench.pass(20)
+        try await bench.exchange()
+        #expect(try bench.tree()["f3"] == "3")
     }
 
     /// Items that were set aside are removed when they can no longer become too many.

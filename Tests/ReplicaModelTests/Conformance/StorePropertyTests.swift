@@ -1,3 +1,4 @@
+import Glibc
 import ReplicaTestSupport
 import SystemPackage
 import Testing
@@ -83,5 +84,34 @@ import Testing
         #expect(try bench.tree() == ["x": "one", "x 2": "two", "X 3": "three"])
         // One that collides, and one that does not.
         #expect(store.calls(of: .createItem).count == before + 2)
+    }
+
+    /// An item without a mode in the store gets an ordinary one.
+    @Test func whatHasNoModeThereHasAnOrdinaryOne() async throws {
+        let bench = try Bench()
+        bench.store.write("theirs", to: "d/f")
+        for path in ["d", "d/f"] { bench.store.update(path) { $0.mode = nil } }
+        try await bench.settle()
+        #expect(try await bench.read("d/f") == "theirs")
+        #expect(try bench.status("d").st_mode & 0o777 == 0o755)
+        #expect(try bench.status("d/f").st_mode & 0o777 == 0o644)
+    }
+
+    /// New content of a file keeps the local mode and attributes if the store does not keep them.
+    @Test func aNewContentKeepsWhatOnlyThisMachineHas() async throws {
+        let store = MemoryStore()
+        store.properties.fields.subtract([.mode, .extendedAttributes, .modificationDate])
+        let bench = try Bench(store: store)
+        try bench.write("ours", to: "f")
+        try bench.setXattr("user.own", "value", of: "f")
+        try bench.setAttributes(of: "f") { $0.mode = 0o600 }
+        try await bench.settle()
+        store.write("theirs", to: "f")
+        store.update("f") { ($0.mode, $0.extendedAttributes) = (nil, nil) }
+        try await bench.settle()
+        #expect(try await bench.read("f") == "theirs")
+        #expect(try bench.status("f").st_mode & 0o777 == 0o600)
+        let value = try bench.replica.xattr("user.own", of: try bench.number("f"))
+        #expect(String(decoding: value, as: UTF8.self) == "value")
     }
 }

@@ -30,6 +30,17 @@ import Threads
         #expect(most.withLock { $0 } == begun)
     }
 
+    /// Changes that the store reports in several batches are all applied after one pull.
+    @Test func changesInManyBatchesAreNoTrouble() async throws {
+        let bench = try Bench()
+        try await bench.settle()
+        bench.store.batchSize = 1
+        for name in ["x", "y", "z"] { bench.store.write(name, to: name) }
+        try await bench.receive()
+        #expect(bench.engine.state.withLock { $0.feedTrouble == nil })
+        #expect(try bench.tree().keys.sorted() == ["x", "y", "z"])
+    }
+
     /// A file that is edited during the copy is sent later; the copy's file is reused.
     @Test func whatIsEditedWhileItIsCopiedLeavesNothingOpen() async throws {
         let edit = Locked<(@Sendable () -> Void)?>(nil)

@@ -126,6 +126,22 @@ import Testing
         #expect(try bench.tree() == ["d/": nil, "d/x": "text", "f": "theirs", "g": "other"])
     }
 
+    /// New items that the store lost entirely are uploaded again.
+    @Test(arguments: [true, false])
+    func whatIsNewIsSentAgain(_ isHere: Bool) async throws {
+        let bench = try await makeBench()
+        let moment = bench.store.moment
+        try bench.makeFolder("e")
+        for path in ["e/x", "n"] { try bench.write("new", to: path) }
+        try await bench.settle()
+        try await cut(bench, backTo: moment, isHere: isHere)
+        let whole = ["d": nil, "d/x": "text", "e": nil, "e/x": "new", "f": "one", "g": "other", "n": "new"]
+        #expect(contents(bench.store) == whole)
+        #expect(try bench.tree().count == whole.count)
+        for path in ["e/x", "n"] { #expect(try await bench.read(path) == "new") }
+        #expect(try bench.kept().isEmpty)
+    }
+
     /// The tree has lost the deletion too: it is undone on both sides.
     @Test func whatIsInTheTreeAgainIsNotDeleted() async throws {
         let bench = try await makeBench()

@@ -49,6 +49,30 @@ import Threads
         #expect(newer.count == Self.names.count - 1)
     }
 
+    /// A new file is renamed over another one during its upload: the store's item of its first name is deleted again.
+    @Test(arguments: [false, true]) func whatIsRenamedOverAnotherLeavesNothing(_ isLost: Bool) async throws {
+        let bench = try Bench()
+        try bench.write("old", to: "doc")
+        try await bench.settle()
+        nonisolated(unsafe) let shared = bench
+        let isFirst = Locked(true)
+        let rename = { @Sendable (call: StoreCall) async throws(RemoteStoreError) in
+            guard call.method == .createItem, isFirst.withLock({ $0 }) else { return }
+            isFirst.withLock { $0 = false }
+            #expect(throws: Never.self) { try shared.rename("tmp", to: "doc") }
+            if isLost { throw .serverUnreachable }
+        }
+        isLost ? bench.store.setHooks(after: rename) : bench.store.setHooks(before: rename)
+        try bench.write("new", to: "tmp")
+        try await bench.settle()
+        #expect(!isFirst.withLock { $0 })
+        #expect(bench.store.entries.keys.sorted() == ["doc"] && bench.store.text(at: "doc") == "new")
+        #expect(try bench.tree() == ["doc": "new"])
+        bench.engine.askNow()
+        try await bench.settle()
+        #expect(try bench.tree() == ["doc": "new"])
+    }
+
     /// The record says that the call may have been made, until it is corrected.
     @Test func aCrashBetweenLosesNothing() async throws {
         let bench = try bench { try $0.write("newer text of \($1)", to: $1) }

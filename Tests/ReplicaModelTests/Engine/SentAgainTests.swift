@@ -1,4 +1,6 @@
+import Glibc
 import ReplicaTestSupport
+import SystemPackage
 import Testing
 import Threads
 
@@ -41,6 +43,44 @@ import Threads
         bench.engine.state.withLock { $0.retrial.isSignalled = true }
         try await bench.send(after: 1)
         #expect(bench.store.text(at: "x") == "one")
+    }
+
+    /// A file that can't be opened does not delay the others, and is uploaded when it can be opened again.
+    @Test func whatCannotBeReadHoldsUpNothing() async throws {
+        let bench = try Bench()
+        for name in ["x", "y"] { try bench.write(name, to: name) }
+        let (path, aside) = (bench.folders.tree.string + "/x", bench.folders.root.string + "/x")
+        #expect(rename(path, aside) == 0)
+        try await bench.send()
+        #expect(bench.store.entries.keys.sorted() == ["y"])
+        #expect(rename(aside, path) == 0)
+        try await bench.send(after: 6)
+        #expect(bench.store.entries.keys.sorted() == ["x", "y"] && bench.store.text(at: "x") == "x")
+    }
+
+    /// After a version conflict the store is asked for its item and does not answer: everything waits until it does.
+    @Test func whatIsAskedWithoutAnAnswerIsAskedAgain() async throws {
+        let bench = try Bench()
+        try bench.write("one", to: "x")
+        try await bench.settle()
+        bench.store.write("theirs", to: "x")
+        bench.store.setHooks(before: { (call) async throws(RemoteStoreError) in
+            if call.method == .modifyItem { throw .versionConflict(nil) }
+            if call.method == .item { throw .serverUnreachable }
+        })
+        try bench.write("ours", to: "x")
+        try await bench.send()
+        #expect(bench.store.calls(of: .item).count == 1)
+        #expect(try bench.domain.report().state == .offline)
+        #expect(bench.engine.state.withLock { $0.pulls.isWanted })
+        try bench.write("other", to: "y")
+        try await bench.send(after: 0.1)
+        #expect(bench.store.calls(of: .createItem).count == 1)
+        bench.store.setHooks()
+        try await bench.settle()
+        #expect(bench.store.text(at: "x") == "theirs")
+        let texts = bench.store.entries.values.map { String(decoding: $0.content, as: UTF8.self) }
+        #expect(texts.sorted() == ["other", "ours", "theirs"])
     }
 
     @Test func whatIsParkedIsTriedToo() async throws {
@@ -121,6 +161,8 @@ import Threads
             await bench.engine.receive()
         }
         #expect(try await bench.read("x") == "one")
+        // The failed attempts left no files.
+        #expect(try FolderListing(of: try bench.folders.openStaging(), mark: nil).lines.isEmpty)
         bench.store.setHooks()
         bench.engine.state.withLock { $0.retrial.isSignalled = true }
         try await bench.send(after: 1)

@@ -130,6 +130,30 @@ import Threads
         #expect(bench.store.text(at: "x") == "sick")
         #expect(bench.replica.withTree { $0.byName("x")?.failure } == nil)
     }
+
+    /// If there is no space for the copy, all uploads wait and the domain reports that; the file itself has no error.
+    @Test func aFullDiskIsNoTroubleOfTheFile() async throws {
+        let isFull = Locked(true)
+        let bench = try Bench(reading: { file, buffer, offset in
+            guard isFull.withLock({ $0 }) else { return pread(file, buffer.baseAddress, buffer.count, Int(offset)) }
+            errno = ENOSPC
+            return -1
+        })
+        for name in ["x", "y"] { try bench.write("text", to: name) }
+        bench.pass(2)
+        _ = await bench.engine.send()
+        #expect(bench.replica.withTree { $0.byName("x")?.failure } == nil)
+        let report = try bench.domain.report()
+        #expect(report.state == .offline && report.reason?.hasPrefix("no space left") == true)
+        bench.pass(1)
+        _ = await bench.engine.send()
+        #expect(bench.store.calls(of: .createItem).isEmpty)
+        isFull.withLock { $0 = false }
+        bench.pass(6)
+        _ = await bench.engine.send()
+        #expect(bench.store.entries.keys.sorted() == ["x", "y"])
+        #expect(try bench.domain.report().state != .offline)
+    }
 }
 
 /// Counts calls.
