@@ -39,7 +39,7 @@ package final class DirectoryStore: RemoteStore {
     /// looked at again.
     init(
         path: String, memory: FilePath? = nil, temporaryLife: Duration = TemporaryName.longestLife,
-        abilities: FileSystemAbilities? = nil, lookingAgain: LookingAgain? = nil
+        abilities: FileSystemAbilities? = nil, lookingAgain: RelistInterval? = nil
     ) throws(RemoteStoreError) {
         tree = try DirectoryTree(
             path: path, memory: memory, temporaryLife: temporaryLife, abilities: abilities, lookingAgain: lookingAgain)

@@ -13,7 +13,7 @@ final class SpoolFile: ContentSink {
     private let range: Range<Int64>?
     private let told: @Sendable (Range<Int64>) -> Void
     /// A slow transfer reports its progress each second, even if little has arrived.
-    private let beat = Beat(every: 1_000_000_000)
+    private let beat = RateLimit(every: 1_000_000_000)
     /// The range received since the last report.
     private let fresh = Locked<Range<Int64>>(0..<0)
 

@@ -194,7 +194,7 @@ package final class StoreServer: Sendable {
             throw .unreachable("the spool file can't be opened: \(String(cString: strerror(errno)))")
         }
         defer { close(file) }
-        let beat = Beat(every: 200_000_000)
+        let beat = RateLimit(every: 200_000_000)
         let contents = ItemContents(file: FileDescriptor(rawValue: file), size: call.size) { [writer] count in
             if beat.isTime { writer.write(ServedAnswer(id: id, progress: count)) }
         }

@@ -22,7 +22,7 @@ final class DirectoryTree: Sendable {
     let abilities: FileSystemAbilities
     let type: FileSystemType
     /// Set if others can change the files without notification.
-    let lookingAgain: LookingAgain?
+    let lookingAgain: RelistInterval?
     /// The duration of the listings since a full listing was requested.
     let listingTime = Locked(Duration.zero)
     /// The identifiers of items that are identified by places; nil if they are identified by inodes.
@@ -43,7 +43,7 @@ final class DirectoryTree: Sendable {
     ///   - lookingAgain: How often it is looked at without a reason; nil to find out whether it is.
     init(
         path: String, memory: FilePath?, temporaryLife: Duration, abilities: FileSystemAbilities?,
-        lookingAgain: LookingAgain?
+        lookingAgain: RelistInterval?
     ) throws(RemoteStoreError) {
         self.temporaryLife = temporaryLife
         let folder = try Self.openDirectory(path)
@@ -61,8 +61,8 @@ final class DirectoryTree: Sendable {
         try at(path) { () throws(Errno) in try FileSystemProbe.look(in: folder) }
     }
 
-    private static func listingNeeded(in folder: Handle, _ path: String) throws(RemoteStoreError) -> LookingAgain? {
-        try at(path) { () throws(Errno) in try LookingAgain.needed(in: folder) }
+    private static func listingNeeded(in folder: Handle, _ path: String) throws(RemoteStoreError) -> RelistInterval? {
+        try at(path) { () throws(Errno) in try RelistInterval.needed(in: folder) }
     }
 
     private static func open(_ memory: FilePath?) throws(RemoteStoreError) -> PlaceMemory {

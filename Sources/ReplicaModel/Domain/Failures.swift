@@ -39,7 +39,7 @@ extension SyncEngine {
             guard state.disconnected == nil else { return nil }
             let own = state.storeFailure?.retryAt ?? failures.retryAt
             guard state.storeFailure != nil || failures.count > 0 else { return state.feedTrouble?.retryAt }
-            return [own, state.retrial.next(isAwaited: state.waiters > 0)].compactMap(\.self).min()
+            return [own, state.earlyRetry.next(isAwaited: state.waiters > 0)].compactMap(\.self).min()
         }
         return time.map { replica.clock.wallTime(of: max($0, replica.now())) }
     }

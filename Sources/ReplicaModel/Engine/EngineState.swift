@@ -7,7 +7,7 @@ struct EngineState {
     /// Changes that could not be applied.
     var postponed = Postponed()
     /// When failed items are retried before their own time.
-    var retrial = Retrial()
+    var earlyRetry = EarlyRetry()
     /// Why the user disconnected the domain; nil if it is connected.
     var disconnected: Disconnection?
     /// An error that concerns the whole domain, and when the store is tried again.

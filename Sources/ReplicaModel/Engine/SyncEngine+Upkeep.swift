@@ -21,7 +21,7 @@ extension SyncEngine {
             guard replica.now() >= nextLook else { continue }
             replica.settleWriters()
             await trimCache()
-            passing.withLock { $0.dropIdle(now: replica.now()) }
+            uncached.withLock { $0.dropIdle(now: replica.now()) }
             replica.unloadIdle()
             nextLook = replica.now() + (replica.hasWriters ? 2 : 5)
         }

@@ -12,7 +12,7 @@ final class SyncEngine: Sendable {
     let state = Locked(EngineState())
     let uploadQueue = Locked(UploadQueue())
     let fetches = Locked(FetchTable())
-    let passing = Locked(PassingWindows())
+    let uncached = Locked(UncachedWindows())
     let freeSpace = Locked(FreeSpace())
     /// Set when the domain stops; blocking work then ends.
     let isStopping = Locked(false)
@@ -56,7 +56,7 @@ final class SyncEngine: Sendable {
                 for await _ in self.store.signals() {
                     self.state.withLock { state in
                         state.pulls.isWanted = true
-                        state.retrial.isSignalled = true
+                        state.earlyRetry.isSignalled = true
                     }
                     self.wakeSignal.signal()
                 }

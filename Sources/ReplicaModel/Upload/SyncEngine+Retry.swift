@@ -6,7 +6,7 @@ extension SyncEngine {
     func retrySome() -> Double? {
         let now = replica.now()
         let next = state.withLock { state in
-            state.disconnected == nil ? state.retrial.next(isAwaited: state.waiters > 0) : nil
+            state.disconnected == nil ? state.earlyRetry.next(isAwaited: state.waiters > 0) : nil
         }
         guard let next, next <= now else { return next }
         let pause = pause.left
@@ -14,10 +14,10 @@ extension SyncEngine {
         let failed = replica.failedItems()
         let (limit, isHurried) = state.withLock { state in
             guard !failed.isEmpty || state.storeFailure != nil || !state.postponed.isEmpty else {
-                state.retrial.rest(at: now)
+                state.earlyRetry.rest(at: now)
                 return (0, false)
             }
-            let limit = state.retrial.begin(at: now)
+            let limit = state.earlyRetry.begin(at: now)
             state.storeFailure?.retryAt = now
             return (limit, state.postponed.hurry(atMost: limit, at: now))
         }
@@ -25,7 +25,7 @@ extension SyncEngine {
         let numbers = Set(itemsToRetry(failed, atMost: limit))
         let cleared = replica.clearFailure { numbers.contains($1.number) }
         uploadQueue.withLock { $0.add(cleared) }
-        return state.withLock { $0.retrial.next(isAwaited: $0.waiters > 0) }
+        return state.withLock { $0.earlyRetry.next(isAwaited: $0.waiters > 0) }
     }
 
     /// Runs `body`, which waits for the store: what failed is tried again more often meanwhile.

@@ -54,13 +54,13 @@ extension SyncEngine {
     private func work() async {
         BackgroundPriority.take()
         var begin = replica.now()
-        var most = fewestCallsTogether
+        var most = smallestBatch
         while mayCall, let calls = nextBatch(most) {
             for call in calls {
                 BackgroundPriority.take()
                 await uploadOrAbandon(call)
             }
-            most = callsTogether(
+            most = batchSize(
                 after: replica.now() - begin, calls: calls.count,
                 sinceEdit: options.isSequential ? 0 : replica.sinceEdit)
             await giveWay(since: begin)
@@ -74,7 +74,7 @@ extension SyncEngine {
     /// Lets programs go first that change one thing after the other: calls take processor time and the tree's lock.
     private func giveWay(since begin: Double) async {
         guard !options.isSequential else { return }
-        let rest = restBetweenCalls(
+        let rest = uploadPause(
             after: replica.now() - begin, workers: uploadQueue.withLock { $0.workers }, sinceEdit: replica.sinceEdit)
         if rest > 0 { try? await Task.sleep(for: .seconds(rest)) }  // Cancelled only at the end.
     }

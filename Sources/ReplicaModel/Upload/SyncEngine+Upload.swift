@@ -42,7 +42,7 @@ extension SyncEngine {
             isTakenIn = true
             replica.post(.uploaded, call.number)
             if isRefused { replica.preserveRefused(call.number) }
-            if call.isRepeated { state.withLock { $0.retrial.help() } }
+            if call.isRepeated { state.withLock { $0.earlyRetry.help() } }
             clearStoreFailure()
         } catch {
             await failed(call, error, asked)

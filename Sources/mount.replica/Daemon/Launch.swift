@@ -21,7 +21,7 @@ enum Launch {
         let creation = DomainCreation()
         do {
             if case .remove(let keep) = plan.task { try remove(plan, keep, background) }
-            let note = WiderStore.note(plan)
+            let note = StoreAccessNote.note(plan)
             let (daemon, server) = try bringUp(plan, creation, logger)
             if let note { StandardError.say(note) }
             let life = ServiceLife(service, daemon)

@@ -20,7 +20,7 @@ import Threads
         #expect(wait > 690 && wait <= 700)
         // Also if a caller waits, the store signals, or a program reads.
         try await bench.engine.awaited {
-            bench.engine.state.withLock { $0.retrial.isSignalled = true }
+            bench.engine.state.withLock { $0.earlyRetry.isSignalled = true }
             for _ in 0..<20 {
                 bench.engine.askNow()
                 await bench.engine.receive()

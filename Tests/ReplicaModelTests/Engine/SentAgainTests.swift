@@ -40,7 +40,7 @@ import Threads
         try await bench.send(after: 5)
         #expect(bench.store.calls(of: .createItem).isEmpty, "nobody waits, and its time has not come")
         bench.store.setHooks()
-        bench.engine.state.withLock { $0.retrial.isSignalled = true }
+        bench.engine.state.withLock { $0.earlyRetry.isSignalled = true }
         try await bench.send(after: 1)
         #expect(bench.store.text(at: "x") == "one")
     }
@@ -95,11 +95,11 @@ import Threads
         for _ in 0..<10 { try await bench.send() }
         #expect(try bench.domain.report().errors == 40)
         bench.store.clearCalls()
-        bench.engine.state.withLock { $0.retrial.isSignalled = true }
+        bench.engine.state.withLock { $0.earlyRetry.isSignalled = true }
         try await bench.send()
         #expect(bench.store.calls(of: .createItem).count == 16)
         bench.store.setHooks()
-        bench.engine.state.withLock { $0.retrial.isSignalled = true }
+        bench.engine.state.withLock { $0.earlyRetry.isSignalled = true }
         try await bench.send(after: 10)
         try await bench.send(after: 10)
         // If some succeed, all are retried.
@@ -164,7 +164,7 @@ import Threads
         // The failed attempts left no files.
         #expect(try FolderListing(of: try bench.folders.openStaging(), mark: nil).lines.isEmpty)
         bench.store.setHooks()
-        bench.engine.state.withLock { $0.retrial.isSignalled = true }
+        bench.engine.state.withLock { $0.earlyRetry.isSignalled = true }
         try await bench.send(after: 1)
         await bench.engine.receive()
         #expect(try await bench.read("x") == "two")

@@ -44,15 +44,16 @@ import Testing
         }
     }
 
-    private func window(_ number: UInt64, at start: Int64, count: Int = 10, usedAt: Double = 0) -> PassingWindows.Window
+    private func window(_ number: UInt64, at start: Int64, count: Int = 10, usedAt: Double = 0)
+        -> UncachedWindows.Window
     {
-        PassingWindows.Window(
+        UncachedWindows.Window(
             number: ItemNumber(number), version: "1", start: start,
             bytes: (0..<count).map { UInt8(truncatingIfNeeded: Int(start) + $0) }, usedAt: usedAt)
     }
 
     @Test func aWindowServesWhatItHasInWhole() {
-        var passing = PassingWindows()
+        var passing = UncachedWindows()
         passing.take(window(7, at: 20))
         func bytes(_ range: Range<Int64>, of number: UInt64 = 7, version: String = "1") -> [UInt8]? {
             passing.bytes(range, of: ItemNumber(number), version: version, now: 1)
@@ -65,10 +66,10 @@ import Testing
     }
 
     @Test func windowsAreFewAndDoNotStay() {
-        var passing = PassingWindows()
+        var passing = UncachedWindows()
         for number in 1...20 { passing.take(window(UInt64(number), at: 0, usedAt: Double(number))) }
         #expect(passing.windows.map(\.number.rawValue) == Array(13...20))
-        passing.dropIdle(now: 20 + PassingWindows.idleSeconds - 0.5)
+        passing.dropIdle(now: 20 + UncachedWindows.idleSeconds - 0.5)
         #expect(passing.windows.map(\.number.rawValue) == [20])
         // A clock that was set back does not make a result valid for ever.
         passing.dropIdle(now: -1000)

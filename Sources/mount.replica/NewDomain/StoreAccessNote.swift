@@ -47,7 +47,7 @@ struct Reach: Equatable {
 
 /// An existing store that more users may access than the imported directory. It is not changed, because it
 /// may be meant to be shared; the user is told.
-enum WiderStore {
+enum StoreAccessNote {
     /// The message about a plan before it is carried out; nil if there is none.
     static func note(_ plan: DaemonPlan) -> String? {
         guard case .new(_, let url, _) = plan.selection else { return nil }

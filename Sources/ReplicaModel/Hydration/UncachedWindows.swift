@@ -6,7 +6,7 @@ package struct PassingBytes: Sendable {
 }
 
 /// The parts most recently fetched of files that are not kept on the disk: a bounded number of windows of bounded size.
-struct PassingWindows {
+struct UncachedWindows {
     struct Window {
         var number: ItemNumber
         var version: String
@@ -19,7 +19,7 @@ struct PassingWindows {
     }
     private(set) var windows: [Window] = []
     /// The windows being fetched, at most one for each file.
-    var running: [ItemNumber: Task<PassingFailure?, Never>] = [:]
+    var running: [ItemNumber: Task<UncachedReadFailure?, Never>] = [:]
 
     /// The maximum number of windows.
     static let most = 8
@@ -55,7 +55,7 @@ struct PassingWindows {
 }
 
 /// Why a window could not be fetched.
-struct PassingFailure: Error {
+struct UncachedReadFailure: Error {
     var error: RemoteStoreError
     var target: FetchTarget
 }

@@ -3,7 +3,7 @@ import Testing
 @testable import ReplicaModel
 
 /// When failed items are retried, and which of them.
-@Suite struct RetrialTests {
+@Suite struct EarlyRetryTests {
     @Test func pausesGrowToFiveMinutesAndToTenSecondsForWhoWaits() {
         let table: [(attempts: Int, alone: Double, awaited: Double)] = [
             (0, 1, 1), (1, 1, 1), (2, 2, 2), (3, 4, 4), (4, 8, 8), (5, 16, 10), (9, 256, 10), (10, 300, 10),
@@ -17,29 +17,29 @@ import Testing
     }
 
     @Test func withoutAReasonNothingIsTriedBeforeItsTime() {
-        var retrial = Retrial()
-        #expect(retrial.next(isAwaited: false) == nil)
-        #expect(retrial.next(isAwaited: true) == -.infinity)
-        retrial.isSignalled = true
-        #expect(retrial.next(isAwaited: false) == -.infinity)
-        _ = retrial.begin(at: 100)
-        #expect(retrial.next(isAwaited: false) == nil, "the signal was for one try")
+        var earlyRetry = EarlyRetry()
+        #expect(earlyRetry.next(isAwaited: false) == nil)
+        #expect(earlyRetry.next(isAwaited: true) == -.infinity)
+        earlyRetry.isSignalled = true
+        #expect(earlyRetry.next(isAwaited: false) == -.infinity)
+        _ = earlyRetry.begin(at: 100)
+        #expect(earlyRetry.next(isAwaited: false) == nil, "the signal was for one try")
     }
 
     @Test func fewAreTriedMoreAndMoreRarelyUntilItHelps() {
-        var retrial = Retrial()
+        var earlyRetry = EarlyRetry()
         for (now, pause) in [(0, 1), (1, 2), (3, 4), (7, 8), (15, 10), (25, 10)] as [(Double, Double)] {
-            #expect(retrial.begin(at: now) == 16)
-            #expect(retrial.next(isAwaited: true) == now + pause)
+            #expect(earlyRetry.begin(at: now) == 16)
+            #expect(earlyRetry.next(isAwaited: true) == now + pause)
         }
-        retrial.isSignalled = true
-        #expect(retrial.next(isAwaited: false) == 35, "who signals without an end is not listened to more often")
-        retrial.help()
-        #expect(retrial.next(isAwaited: false) == 26)
-        #expect(retrial.begin(at: 26) == .max, "all go where one went")
-        #expect(retrial.begin(at: 27) == 16)
-        retrial.rest(at: 30)
-        #expect(retrial.next(isAwaited: true) == 31)
+        earlyRetry.isSignalled = true
+        #expect(earlyRetry.next(isAwaited: false) == 35, "who signals without an end is not listened to more often")
+        earlyRetry.help()
+        #expect(earlyRetry.next(isAwaited: false) == 26)
+        #expect(earlyRetry.begin(at: 26) == .max, "all go where one went")
+        #expect(earlyRetry.begin(at: 27) == 16)
+        earlyRetry.rest(at: 30)
+        #expect(earlyRetry.next(isAwaited: true) == 31)
     }
 
     @Test func oneOfEachFolderThatWasTriedLeastGoesFirst() {

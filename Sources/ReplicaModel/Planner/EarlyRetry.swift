@@ -1,6 +1,6 @@
 /// When failed items are retried before their backoff has ended: soon while a caller waits, after a signal of the
 /// store, and after a failed item has succeeded. A few items are tried first, to find out whether the cause is gone.
-struct Retrial: Hashable {
+struct EarlyRetry: Hashable {
     /// The number of consecutive early retries without a success.
     private(set) var attempts = 0
     /// When the last early retry began, in seconds since 1970.
@@ -29,7 +29,7 @@ struct Retrial: Hashable {
     }
 
     /// Called when nothing has failed.
-    mutating func rest(at now: Double) { self = Retrial(triedAt: now) }
+    mutating func rest(at now: Double) { self = EarlyRetry(triedAt: now) }
 
     /// Called when an item that had failed has succeeded.
     mutating func help() { (attempts, hasHelped) = (0, true) }

@@ -2,7 +2,7 @@ import Dispatch
 import Threads
 
 /// Returns true at most once per interval.
-final class Beat: Sendable {
+final class RateLimit: Sendable {
     private let every: UInt64
     private let last = Locked(DispatchTime.now().uptimeNanoseconds)
 

@@ -3,7 +3,7 @@ import Testing
 @testable import ReplicaModel
 
 /// How many calls are recorded in one transaction.
-@Suite struct CallsTogetherTests {
+@Suite struct BatchSizeTests {
     @Test(arguments: [
         // Of calls of a tenth of a millisecond as many as there may be; of a millisecond, what takes fifty.
         (busy: 0.0016, calls: 16, sinceEdit: 1.0, next: 64), (0.016, 16, 1, 50), (0.064, 64, 1, 50),
@@ -13,6 +13,6 @@ import Testing
         (0.0016, 16, 0.001, 16), (0, 16, 1, 16), (-1, 16, 1, 16),
     ])
     func asManyAsTakeAMoment(busy: Double, calls: Int, sinceEdit: Double, next: Int) {
-        #expect(callsTogether(after: busy, calls: calls, sinceEdit: sinceEdit) == next)
+        #expect(batchSize(after: busy, calls: calls, sinceEdit: sinceEdit) == next)
     }
 }

@@ -3,7 +3,7 @@ import Testing
 @testable import mount_replica
 
 /// Who may access a store but not the imported directory.
-@Suite struct WiderStoreTests {
+@Suite struct StoreAccessNoteTests {
     private func reach(_ modes: [UInt32], groups: [UInt32]? = nil) -> Reach {
         Reach(zip(groups ?? modes.map { _ in 0 }, modes).map { Reach.Step(group: $0, mode: $1) })
     }

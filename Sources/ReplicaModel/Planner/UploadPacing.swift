@@ -6,7 +6,7 @@
 ///   - busy: The duration of its last calls in seconds; negative if the clock was set back.
 ///   - workers: The number of such tasks; at least 1.
 ///   - sinceEdit: The number of seconds since the last edit.
-func restBetweenCalls(after busy: Double, workers: Int, sinceEdit: Double) -> Double {
+func uploadPause(after busy: Double, workers: Int, sinceEdit: Double) -> Double {
     guard isStream(sinceEdit: sinceEdit), busy > 0 else { return 0 }
     return min(busy * 3 * Double(workers), 0.2)
 }

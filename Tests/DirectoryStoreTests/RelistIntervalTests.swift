@@ -5,7 +5,7 @@ import Testing
 @testable import DirectoryStore
 
 /// Stores whose files others change without this machine's inotify being told.
-@Suite(.serialized) struct LookingAgainTests {
+@Suite(.serialized) struct RelistIntervalTests {
     @Test(
         arguments: [
             (0x6969, false, true), (0xFF53_4D42, false, true), (0xFE53_4D42, false, true), (0x0102_1997, false, true),
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func thePauseFollowsTheListing() {
-        let looking = LookingAgain(interval: .seconds(60))
+        let looking = RelistInterval(interval: .seconds(60))
         #expect(looking.pause(after: .zero) == .seconds(60))
         #expect(looking.pause(after: .seconds(6)) == .seconds(60))
         #expect(looking.pause(after: .seconds(42)) == .seconds(420))
@@ -39,7 +39,7 @@ import Testing
         try Data("old".utf8).write(to: URL(filePath: file))
         try #require(link(file, outside) == 0)
         let store = try DirectoryStore(
-            path: scratch.root, lookingAgain: LookingAgain(interval: .milliseconds(50)))
+            path: scratch.root, lookingAgain: RelistInterval(interval: .milliseconds(50)))
         let old = try await store.child("file")
         let anchor = try await store.currentAnchor()
         let writer = try FileHandle(forWritingTo: URL(filePath: outside))

@@ -3,7 +3,7 @@ import Testing
 @testable import ReplicaModel
 
 /// How the sender yields to programs.
-@Suite struct RestBetweenCallsTests {
+@Suite struct UploadPacingTests {
     @Test(arguments: [
         // No recent edit, or a clock that was set back.
         (busy: 0.01, workers: 1, sinceEdit: 0.02, rest: 0.0),
@@ -14,7 +14,7 @@ import Testing
         (0.5, 1, 0, 0.2), (5, 8, 0.019, 0.2),
     ])
     func programsGoFirst(busy: Double, workers: Int, sinceEdit: Double, rest: Double) {
-        #expect(restBetweenCalls(after: busy, workers: workers, sinceEdit: sinceEdit) == rest)
+        #expect(uploadPause(after: busy, workers: workers, sinceEdit: sinceEdit) == rest)
     }
 
     @Test(arguments: [(0.0, true), (0.019, true), (0.02, false), (60, false), (-1, false)])

@@ -49,7 +49,7 @@ extension SyncEngine {
             guard let target else { return nil }
             let range = wanted.clamped(to: 0..<target.size)
             let now = replica.now()
-            let bytes = passing.withLock { $0.bytes(range, of: target.number, version: target.version, now: now) }
+            let bytes = uncached.withLock { $0.bytes(range, of: target.number, version: target.version, now: now) }
             if let bytes { return PassingBytes(bytes: bytes, version: target.version) }
             try checkConnected()
             if Task.isCancelled { throw .interrupted }
@@ -64,21 +64,21 @@ extension SyncEngine {
     }
 
     /// The window that is being fetched for the file, or else a new one that begins with `range`.
-    private func window(at range: Range<Int64>, of target: FetchTarget) -> Task<PassingFailure?, Never> {
-        passing.withLock { passing in
-            if let running = passing.running[target.number] { return running }
+    private func window(at range: Range<Int64>, of target: FetchTarget) -> Task<UncachedReadFailure?, Never> {
+        uncached.withLock { windows in
+            if let running = windows.running[target.number] { return running }
             let task = Task {
                 let failure = await self.fetchWindow(at: range, of: target)
-                self.passing.withLock { $0.running[target.number] = nil }
+                self.uncached.withLock { $0.running[target.number] = nil }
                 return failure
             }
-            passing.running[target.number] = task
+            windows.running[target.number] = task
             return task
         }
     }
 
-    private func fetchWindow(at range: Range<Int64>, of target: FetchTarget) async -> PassingFailure? {
-        let end = max(range.upperBound, range.lowerBound + min(PassingWindows.size, target.size - range.lowerBound))
+    private func fetchWindow(at range: Range<Int64>, of target: FetchTarget) async -> UncachedReadFailure? {
+        let end = max(range.upperBound, range.lowerBound + min(UncachedWindows.size, target.size - range.lowerBound))
         let whole = range.lowerBound..<end
         statistics.withLock { $0.beginFetch(target.identifier, size: Int64(whole.count)) }
         defer { statistics.withLock { $0.endFetch(target.identifier, now: replica.now()) } }
@@ -95,14 +95,14 @@ extension SyncEngine {
             guard let bytes = sink.bytes, version == nil || answer.size == target.sizeInStore else {
                 throw .malformedAnswer("the content's size differs from the item's")
             }
-            let window = PassingWindows.Window(
+            let window = UncachedWindows.Window(
                 number: target.number, version: target.version, start: whole.lowerBound, bytes: bytes,
                 usedAt: replica.now())
-            passing.withLock { $0.take(window) }
+            uncached.withLock { $0.take(window) }
             return nil
         } catch {
             if case .malformedAnswer = error { noteFailedFetch(of: target, error) }
-            return PassingFailure(error: error, target: target)
+            return UncachedReadFailure(error: error, target: target)
         }
     }
 }

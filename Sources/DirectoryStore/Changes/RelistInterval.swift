@@ -1,7 +1,7 @@
 import SystemPackage
 
 /// When a store without change notification is listed again.
-struct LookingAgain: Hashable, Sendable {
+struct RelistInterval: Hashable, Sendable {
     /// The least time from one listing to the next.
     static let usual = Duration.seconds(60)
     /// The ratio of the pause to the duration of the listing before it, so that a large tree on a slow network is not listed
@@ -11,9 +11,9 @@ struct LookingAgain: Hashable, Sendable {
     let interval: Duration
 
     /// Nil for a file system of this machine's own.
-    static func needed(in folder: Handle) throws(Errno) -> LookingAgain? {
+    static func needed(in folder: Handle) throws(Errno) -> RelistInterval? {
         let isOnDevice = try Linux.status(of: folder).isOnDevice
-        return try FileSystemType(of: folder).isShared(isOnDevice: isOnDevice) ? LookingAgain(interval: usual) : nil
+        return try FileSystemType(of: folder).isShared(isOnDevice: isOnDevice) ? RelistInterval(interval: usual) : nil
     }
 
     /// The pause after a listing that took so long.
