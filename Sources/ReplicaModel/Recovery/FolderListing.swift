@@ -10,15 +10,7 @@ struct FolderListing {
         /// Whether the file has our mark of a dataless file.
         var isDataless: Bool
         /// Whether its eviction was interrupted.
-        var isEvicting: Bool
-
-        init(at place: BackingPath, mark: DatalessMark?) throws(Errno) {
-            name = place.name
-            status = try FileStatus(name, in: place.folder)
-            let said = status.kind == .file ? mark?.said(on: place) : nil
-            isDataless = said != nil
-            isEvicting = said != nil && said == mark?.whileEvicting
-        }
+        var isEvicting = false
     }
     var lines: [Line] = []
 
@@ -37,7 +29,13 @@ struct FolderListing {
             }
             guard name.isValid else { continue }
             do throws(Errno) {
-                lines.append(try Line(at: BackingPath(folder: folder, name: name), mark: mark))
+                let status = try FileStatus(name, in: folder)
+                let place = BackingPath(folder: folder, name: name)
+                let said = status.kind == .file ? mark?.said(on: place) : nil
+                lines.append(
+                    Line(
+                        name: name, status: status, isDataless: said != nil,
+                        isEvicting: said != nil && said == mark?.whileEvicting))
             } catch {
                 guard error == .noSuchFileOrDirectory else { throw error }
             }

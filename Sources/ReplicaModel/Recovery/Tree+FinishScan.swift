@@ -7,11 +7,11 @@ extension Tree {
     func finishScan() {
         for node in scan.missing.values.sorted(by: { (depth($0), $0.number) < (depth($1), $1.number) })
         where scan.isMissing(node) {
-            guard !scan.isCareful else {
-                settleAfterPowerCut(node)
-                continue
-            }
             switch explanation(of: node) {
+            case _ where scan.isCareful:
+                if settleRenamedOver(node) { continue }
+                // If the store has it, the next listing reports it.
+                node.base == nil ? forgetUntilListed(node) : bringBack(node)
             case .takenAway: dropAll(node)
             case .replaced(let other): replace(other, by: node)
             case .renamed(let other): take(other, as: node)
@@ -19,14 +19,6 @@ extension Tree {
             }
         }
         scan.forgetFound()
-    }
-
-    /// Decides about a missing item that may be lost rather than removed.
-    private func settleAfterPowerCut(_ node: Node) {
-        if let other = newName(of: node), takeAfterPowerCut(other, as: node) { return }
-        if settleRenamedOver(node) { return }
-        // If the store has it, the next listing reports it.
-        node.base == nil ? forgetUntilListed(node) : bringBack(node)
     }
 
     /// Why an item is not in its place.
@@ -93,7 +85,7 @@ extension Tree {
     }
 
     /// Makes `node` take over a file that the scan took for another item.
-    func take(_ other: Node, as node: Node) {
+    private func take(_ other: Node, as node: Node) {
         guard let parent = other.parent else { return }
         let (name, fingerprint, materialization) = (other.name, other.fingerprint, other.materialization)
         let names = items.names(of: other).filter { $0 !== other && $0 !== node }

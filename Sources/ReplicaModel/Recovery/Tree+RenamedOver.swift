@@ -1,28 +1,8 @@
 internal import SystemPackage
 
-/// After a power cut, another item may have the name of a missing one, because it was renamed over it, or because the
-/// tree is older than the database. Or the missing item's file has another name, which was made before its own was
-/// removed.
+/// After a power cut, a file may have the name of an item that is missing: it was renamed over that item, or the tree
+/// is older than the database.
 extension Tree {
-    /// Gives a missing item the name that its file still has, and compares the file with the item's record.
-    /// - Parameter other: That name, which the store doesn't know.
-    /// - Returns: Whether the item is there now.
-    func takeAfterPowerCut(_ other: Node, as node: Node) -> Bool {
-        let known = (node.fingerprint, node.materialization, node.ranges)
-        do throws(ReplicaError) {
-            guard let folder = other.parent else { return false }
-            let place = try place(of: other)
-            let line = try errnos { [mark] () throws(Errno) in try FolderListing.Line(at: place, mark: mark) }
-            take(other, as: node)
-            (node.fingerprint, node.materialization, node.ranges) = known
-            node.fingerprint = findAfterPowerCut(node, line, in: folder)
-            note(node)
-            return true
-        } catch {
-            return false  // Its file stays a new one.
-        }
-    }
-
     /// Decides about a missing item whose name another item has.
     /// - Returns: Whether that settles it. Otherwise the item is still missing, and its name may be free now.
     func settleRenamedOver(_ node: Node) -> Bool {
