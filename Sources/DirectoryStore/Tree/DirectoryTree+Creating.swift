@@ -12,21 +12,31 @@ extension DirectoryTree {
         try checkName(template.filename)
         let folder = try openFolder(template.parent)
         let place = Place(parent: folder.key, name: template.filename)
-        if !isTakenForFree(template, contents) {
+        let isLookedAt = !isTakenForFree(template, contents)
+        if isLookedAt {
             if let other = try occupant(place, folder) { return try adopt(other, template, contents, options, flag) }
             wasNameTaken.withLock { $0 = false }
         }
         return try quietly([place]) { () throws(RemoteStoreError) in
-            let draft = try self.draft(template, fields, contents, in: folder, flag)
+            let draft: Draft
+            do throws(RemoteStoreError) {
+                draft = try self.draft(template, fields, contents, in: folder, flag)
+            } catch {
+                // On a full or read-only disk an item that is there already is still found.
+                guard !isLookedAt, let other = try occupant(place, folder) else { throw error }
+                return try adopt(other, template, contents, options, flag)
+            }
             marks.withLock { $0.note(template.identifier, template.filename, in: folder.key) }
             do throws(Errno) {
                 try give(template.filename, to: draft.name, in: folder.handle)
             } catch {
                 discard(draft)
                 marks.withLock { $0.withdraw(template.identifier, in: folder.key) }
-                guard error == .fileExists else { throw failure(error, at: path(folder.names)) }
+                let other = error == .fileExists || !isLookedAt ? try occupant(place, folder) : nil
+                guard let other else {
+                    throw error == .fileExists ? .serverUnreachable : failure(error, at: path(folder.names))
+                }
                 wasNameTaken.withLock { $0 = true }
-                guard let other = try occupant(place, folder) else { throw .serverUnreachable }
                 return try adopt(other, template, contents, options, flag)
             }
             let item = try arrived(place, folder, draft)
