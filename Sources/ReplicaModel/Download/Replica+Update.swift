@@ -114,12 +114,17 @@ extension Tree {
     ) throws(ReplicaError) {
         guard node.parent != nil else { throw .errno(.noSuchFileOrDirectory) }
         let former = try place(of: node)
-        let old = try errnos { () throws(Errno) in try former.status() }
+        let (old, oldMode) = try errnos { () throws(Errno) in
+            try former.hold { (file) throws(Errno) in
+                let status = try file.status()
+                return (status, try file.replicatedMode(status))
+            }
+        }
         var fingerprint = FileFingerprint(old)
         fingerprint.modified = (item.metadata.modificationDate ?? Timestamp(secondsSince1970: clock.wall())).nanoseconds
         // These are not the bytes that a local user granted the rights to.
         let mode = fields.contains(.mode) ? item.metadata.mode : nil
-        fingerprint.mode = mode ?? policy.privileges.replicated(fingerprint.mode)
+        fingerprint.mode = mode ?? policy.privileges.replicated(oldMode)
         let staging = try errnos { () throws(Errno) in try folders.openStaging() }
         defer { close(staging) }
         let fresh = FileName("swap-\(node.number.rawValue)")

@@ -47,6 +47,28 @@ import Threads
         #expect(try bench.replica.xattr("user.new", of: try bench.number("f")) == Array("ours".utf8))
     }
 
+    /// The mask of an ACL is no permission of the group, also where the mode that is kept is pending.
+    @Test func aNamedUsersRightsDoNotBecomeTheGroups() async throws {
+        let bench = try Bench()
+        try bench.write("base", to: "f")
+        try bench.setAttributes(of: "f") { $0.mode = 0o600 }
+        try await bench.settle()
+        bench.store.write("theirs", to: "f")
+        // user::rw, user:1:rw, group::---, mask::rw, other::---
+        var list: [UInt8] = [2, 0, 0, 0]
+        for (tag, permissions, id) in [(1, 6, 0xFF), (2, 6, 1), (4, 0, 0xFF), (16, 6, 0xFF), (32, 0, 0xFF)] {
+            let number: [UInt8] = id == 0xFF ? [0xFF, 0xFF, 0xFF, 0xFF] : [UInt8(id), 0, 0, 0]
+            list += [UInt8(tag), 0, UInt8(permissions), 0] + number
+        }
+        try list.withUnsafeBytes {
+            try bench.replica.setXattr("system.posix_acl_access", $0, flags: 0, of: try bench.number("f"))
+        }
+        try await bench.settle()
+        #expect(try await bench.read("f") == "theirs")
+        #expect(try bench.status("f").st_mode & 0o070 == 0)
+        #expect(try #require(bench.store.item(at: "f")?.metadata.mode) & 0o070 == 0)
+    }
+
     @Test(arguments: ConflictSide.allCases)
     func aPersonSettlesAConflict(side: ConflictSide) async throws {
         let bench = try Bench()
