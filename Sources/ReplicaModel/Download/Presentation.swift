@@ -178,6 +178,7 @@ extension Replica {
             if presenter != nil { tree.presentations.addUntold(stale) }
             return stale
         }
+        guard !stale.isEmpty else { return }
         for place in stale { presenter?.invalidate(place) }
         presenter?.afterInvalidations { [self] in withTree { $0.presentations.removeUntold(stale) } }
     }

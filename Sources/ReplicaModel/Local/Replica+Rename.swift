@@ -44,7 +44,7 @@ extension Replica {
             if flags.contains(.exchange), let other {
                 tree.exchangeNames(node, other)
             } else if let other, node.inodeNumber == other.inodeNumber {
-                return false  // Two names of one file: rename(2) does nothing.
+                // Two names of one file: rename(2) does nothing. The kernel may have seen two files, and moves one.
             } else {
                 if let other { tree.replace(other, by: node) }
                 tree.move(node, to: newName, in: into)

@@ -74,6 +74,23 @@ import Threads
         #expect(presenter.forgotten.withLock { $0 } == places)
     }
 
+    /// Also if nothing is renamed here, because both are names of one file: the kernel may have two files there.
+    @Test func aRenameOfAStaleNameToAnotherOfItsFileConcernsBoth() async throws {
+        let presenter = RefusingPresenter()
+        let bench = try await Self.bench(presenter)
+        defer { bench.replica.setPresenter(nil) }
+        let from = PresentedItem(path: [FileName("from")], number: try bench.number("from"))
+        _ = try await bench.read("from/file")
+        _ = try bench.replica.link(try bench.number("from/file"), as: FileName("link"), in: from.number)
+        presenter.isLate.withLock { $0 = true }
+        let call = PresentedCall.rename(FileName("file"), in: from, to: FileName("name"), into: from)
+        try bench.replica.present(call, isSeen: false) { _ in nil }
+        presenter.forgotten.withLock { $0 = [] }
+        try bench.rename("from/file", to: "from/link")
+        #expect(presenter.forgotten.withLock { $0.map(\.name) } == [FileName("file"), FileName("link")])
+        presenter.tell()
+    }
+
     /// So does a rename of the engine's own.
     @Test func aPresentedRenameOfAStaleNameConcernsBoth() async throws {
         let presenter = RefusingPresenter()
