@@ -32,7 +32,12 @@ struct NodeIndex {
         mayHaveIdle = true
         byNumber[node.number] = node
         if !node.isDeleted {
-            if byInode[node.inodeNumber] == nil || node.inodeNumber == node.number { byInode[node.inodeNumber] = node }
+            let holder = byInode[node.inodeNumber]
+            if holder == nil || node.inodeNumber == node.number {
+                // Another of the file's names was loaded, and perhaps opened, before this one.
+                if let holder, holder !== node { handOver(holder, to: node) }
+                byInode[node.inodeNumber] = node
+            }
             if node.inodeNumber != node.number { linked[node.inodeNumber, default: LinkedNames()].append(node) }
         }
         if let base = node.base { byIdentifier[base.identifier] = node }
