@@ -32,6 +32,17 @@ import Threads
         }
     }
 
+    /// Changes are recorded while nothing is sent: a crash must not find the database older than that.
+    @Test func whatChangesWhileDisconnectedIsRecorded() async throws {
+        try await DomainBench.run { bench in
+            try await bench.settle()
+            try bench.domain.disconnect(reason: "on a train")
+            try await bench.write("offline", to: "f")
+            try await bench.until("a record") { !bench.replica.hasChanges }
+            try bench.domain.connect()
+        }
+    }
+
     @Test func aTemporaryDisconnectionEndsWithTheNextStart() async throws {
         try await DomainBench.run { bench in
             try await bench.settle()

@@ -151,6 +151,21 @@ import Testing
         #expect(try await bench.read("n") == "sent")
     }
 
+    /// An edit whose content the store has already is not uploaded again.
+    @Test func whatTheStoreHasIsNotSentAgain() async throws {
+        let bench = try await makeBench()
+        try await bench.engine.makeDurable()
+        try bench.write("edited", to: "g")
+        try bench.replica.record()
+        bench.store.write("edited", to: "g")
+        bench.store.clearCalls()
+        try bench.cutPower()
+        try await bench.settle()
+        #expect(bench.store.calls(of: .modifyItem).allSatisfy { !$0.hasContents })
+        #expect(bench.store.entries.keys.sorted() == ["d", "d/f", "g"])
+        #expect(try await bench.read("g") == "edited")
+    }
+
     /// A lost name comes back as a separate file: writes to the remaining name don't affect it.
     @Test(arguments: ["g", "saved"])
     func aNameThatComesBackIsAnotherFile(_ gone: String) async throws {

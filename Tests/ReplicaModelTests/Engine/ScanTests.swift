@@ -98,6 +98,19 @@ import Threads
         #expect(bench.store.calls(of: .fetchContents).isEmpty)
     }
 
+    /// Also where nothing else changed in the folder.
+    @Test func afterACrashAFoldersModeIsSent() async throws {
+        let bench = try Bench()
+        try bench.makeFolder("d")
+        try await bench.settle()
+        try bench.setAttributes(of: "d") { $0.mode = 0o750 }
+        try bench.setXattr("user.one", "value", of: "d")
+        try bench.crash()
+        try await bench.settle()
+        #expect(bench.store.item(at: "d")?.metadata.mode == 0o750)
+        #expect(bench.store.item(at: "d")?.metadata.extendedAttributes == ["user.one": Array("value".utf8)])
+    }
+
     /// The new entry's times hide the change of the folder's attributes.
     @Test func afterACrashAFoldersAttributesAreSent() async throws {
         let bench = try Bench()

@@ -34,6 +34,14 @@ import Threads
         #expect(bench.engine.state.withLock { $0.waiters } == 0)
     }
 
+    /// A wait for both sides wakes the engine.
+    @Test func aWaitWakesTheEngine() async throws {
+        let bench = try Bench()
+        let mark = bench.wakeSignal.mark
+        try await bench.engine.awaited {}
+        #expect(bench.wakeSignal.mark != mark)
+    }
+
     @Test(arguments: passing) func aSignalIsAReasonToTry(error: RemoteStoreError) async throws {
         let bench = try Bench()
         try await tried(bench, error)

@@ -131,6 +131,23 @@ import Threads
         #expect(bench.replica.withTree { $0.byName("x")?.failure } == nil)
     }
 
+    /// Only small memory files are kept for reuse: a large snapshot is closed.
+    @Test func aLargeSnapshotIsClosed() throws {
+        let folder = try BenchFolder()
+        let path = folder.path.string + "/large"
+        let file = open(path, O_RDWR | O_CREAT, 0o600)
+        defer { close(file) }
+        #expect(ftruncate(file, Self.large) == 0)
+        let snapshots = SnapshotFiles(in: folder.path)
+        let snapshot = try snapshots.make(of: file, size: Int64(Self.large))
+        var (before, after) = (stat(), stat())
+        #expect(fstat(snapshot, &before) == 0)
+        snapshots.release(snapshot, size: Int64(Self.large))
+        // Another test may have got the number.
+        #expect(fstat(snapshot, &after) != 0 || after.st_ino != before.st_ino)
+        #expect(snapshots.idle.withLock { $0.isEmpty })
+    }
+
     /// If there is no space for the copy, all uploads wait and the domain reports that; the file itself has no error.
     @Test func aFullDiskIsNoTroubleOfTheFile() async throws {
         let isFull = Locked(true)

@@ -7,6 +7,31 @@ import Threads
 
 /// Reports about an item that are older than our own call about it (docs/decisions/what-is-stale.md).
 @Suite struct StaleWordTests {
+    /// A call that did not find its item proves no deletion until the changes since then were read: the file may have been replaced.
+    @Test func whatWasNotFoundStaysUntilTheChangesAreRead() async throws {
+        let bench = try Bench()
+        bench.store.write("one", to: "x")
+        try await bench.settle()
+        #expect(try await bench.read("x") == "one")
+        let number = try bench.number("x")
+        bench.store.delete("x")
+        bench.store.write("two", to: "x")
+        bench.store.setHooks(before: { (call) async throws(RemoteStoreError) in
+            if call.method == .enumerateChanges { throw .serverUnreachable }
+        })
+        try bench.setAttributes(of: "x") { $0.mode = 0o600 }
+        try await bench.send()
+        #expect(bench.store.calls(of: .modifyItem).count == 1)
+        for _ in 0..<3 { try await bench.receive() }
+        #expect(try bench.tree() == ["x": "one"])
+        bench.store.setHooks()
+        try await bench.settle()
+        #expect(try await bench.read("x") == "two")
+        #expect(try bench.number("x") == number)
+        #expect(try bench.tree() == ["x": "two"])
+        #expect(bench.store.entries.keys.sorted() == ["x"])
+    }
+
     /// An outdated report of a deletion is verified; the change noted from the answer is not confused with it.
     @Test func aDeletionThatIsConfirmedIsMade() async throws {
         let bench = try Bench()

@@ -72,4 +72,14 @@ import Testing
             #expect(least * 2 == Backoff.delay(attempts: attempts, jitter: 1))
         }
     }
+
+    /// Items that wait for others, while nothing is in flight, are a reason for one task to look again.
+    @Test func whatWaitsForNothingInFlightIsWork() {
+        var queue = UploadQueue()
+        let before = queue.takeWorker(4)
+        queue.wait(ItemNumber(2), for: ItemNumber(1))
+        let workers = [queue.takeWorker(4), queue.takeWorker(4)]
+        #expect(!before)
+        #expect(workers == [true, false])
+    }
 }
