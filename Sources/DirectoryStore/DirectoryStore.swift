@@ -4,14 +4,15 @@ import Threads
 
 /// A store whose tree is an ordinary directory (`file:///path`), which other programs may read and write.
 ///
-/// It keeps nothing of its own on disk but files on their way in, under `.replica-tmp-*`, and `user.replica.*`
-/// attributes. An item's identifier is the inode and birth time it had at first (``Inheritance``), or without attributes
-/// its place (``PlaceKeys``); its content version is size, modification time and inode. The feed is inotify(7)'s and lives as long as the store: anchors of an earlier process have expired.
+/// Its only own data on the disk are incoming files, under `.replica-tmp-*`, and `user.replica.*` attributes. An item's
+/// identifier is its original inode and birth time (``Inheritance``), or its place if the filesystem has no attributes
+/// (``PlaceKeys``); its content version is size, modification time and inode. The change feed is inotify(7)'s and lives
+/// as long as the store: anchors of an earlier process have expired.
 ///
-/// A file appears whole and under its name at once, also when the daemon is killed. What a power cut leaves of what
-/// came since the last ``makeDurable()`` is up to the file system: nothing is synced per file.
+/// A file appears complete and under its final name in one step, even if the daemon is killed. After a power cut, the
+/// filesystem decides which of the changes since the last ``makeDurable()`` survive: nothing is synced per file.
 package final class DirectoryStore: RemoteStore {
-    /// Calls served at a time. More threads than that gain nothing on local disks and much on slow network mounts.
+    /// The number of concurrent calls. More threads gain nothing on local disks, and cost much on slow network mounts.
     static let concurrency = 8
 
     package let properties: StoreProperties
@@ -21,22 +22,22 @@ package final class DirectoryStore: RemoteStore {
 
     package var executor: (any TaskExecutor)? { pool }
 
-    /// Opens the directory at `path`. One that is not there is never made: its content may be elsewhere.
-    /// - Parameter memory: The file in which it is kept what items are called that were renamed, where the directory's file
-    ///   system cannot say it; for one user of the store alone. Nil to forget that.
-    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` saying why it cannot be used.
+    /// Opens the directory at `path`. A missing directory is never created: its contents may be elsewhere.
+    /// - Parameter memory: The file for the identifiers of renamed items, if the directory's filesystem can't store
+    ///   them; for a single user of the store. Nil to keep them in memory only.
+    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` with the reason why the directory can't be used.
     package convenience init(path: String, memory: FilePath? = nil) throws(RemoteStoreError) {
         try self.init(path: path, memory: memory, temporaryLife: TemporaryName.longestLife)
     }
 
-    /// Makes an empty directory for a new store; its parent must be there.
-    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` saying why it cannot be made.
+    /// Creates an empty directory for a new store; its parent must exist.
+    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` with the reason why it can't be created.
     package static func makeDirectory(_ path: String, mode: UInt16) throws(RemoteStoreError) {
         try DirectoryTree.makeDirectory(path, mode: mode)
     }
 
-    /// Tests set how old a temporary file must be to be taken away, what the file system can do, and how often it is
-    /// looked at again.
+    /// Tests set the age at which temporary files are removed, the features of the filesystem, and the interval of
+    /// listings without change notification.
     init(
         path: String, memory: FilePath? = nil, temporaryLife: Duration = TemporaryName.longestLife,
         abilities: FileSystemAbilities? = nil, lookingAgain: RelistInterval? = nil
@@ -47,7 +48,7 @@ package final class DirectoryStore: RemoteStore {
         properties.concurrency = Self.concurrency
         properties.tellsEveryContent = false
         self.properties = properties
-        // Twice as many: requests that a program waits for never queue behind uploads.
+        // Twice as many, so that requests that a program waits for never queue behind uploads.
         pool = WorkerPool(count: 2 * Self.concurrency)
         WatchThread.start(tree, isStopped: isStopped)
     }

@@ -1,6 +1,6 @@
 import ReplicaModel
 
-/// What an anchor says of the directory that it is of: `ANCHOR@IDENTITY:GENERATION`.
+/// Identifies the directory of an anchor: `ANCHOR@IDENTITY:GENERATION`.
 struct AnchorSignature {
     var identity: String
     var generation: Generation

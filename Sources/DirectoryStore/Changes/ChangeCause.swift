@@ -8,6 +8,6 @@ struct ChangeCause: OptionSet {
     static let attributes = ChangeCause(rawValue: 2)
     /// Bytes of the entry were written.
     static let written = ChangeCause(rawValue: 4)
-    /// The folder can't be read for now, which nothing but its owner or its disk can change: nobody waits for that.
+    /// The folder is unreadable until its owner or its disk changes that: no call waits for it.
     static let blocked = ChangeCause(rawValue: 8)
 }

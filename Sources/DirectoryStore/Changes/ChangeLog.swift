@@ -1,8 +1,8 @@
 import ReplicaModel
 
-/// The order in which items changed, with anchors for points in it. It exists as long as the process.
+/// The order in which items changed, with anchors for positions in it. It lives as long as the process.
 struct ChangeLog {
-    /// Entries kept; a feed that is asked now and then is never this far behind.
+    /// The maximum number of entries; a feed that is polled from time to time is never this far behind.
     static let longest = 200_000
 
     private var epoch = hex(UInt64.random(in: 0 ... .max))
@@ -33,7 +33,7 @@ struct ChangeLog {
 
     private func anchor(at sequence: Int) -> SyncAnchor { SyncAnchor("\(epoch).\(sequence)") }
 
-    /// The items that changed after `anchor`, each once, at most `limit` of them.
+    /// The items that changed after `anchor`, each once; at most `limit` of them.
     func changes(after anchor: SyncAnchor, limit: Int) throws(RemoteStoreError) -> Changes {
         let parts = String(decoding: anchor.bytes, as: UTF8.self).split(separator: ".")
         guard parts.count == 2, parts[0] == epoch, let start = Int(parts[1]), start >= first - 1, start <= sequence
@@ -52,7 +52,7 @@ struct ChangeLog {
 
     struct Changes {
         var keys: [ItemKey]
-        /// The sequence that was asked from.
+        /// The sequence of the requested anchor.
         var start: Int
         var anchor: SyncAnchor
         var moreComing: Bool

@@ -5,10 +5,10 @@ import SystemPackage
 import Threads
 
 extension DirectoryTree {
-    /// The most changes of one batch.
+    /// The maximum number of changes per batch.
     static let batchSize = 1_000
 
-    /// - Note: Called after another directory was refused, it accepts that one.
+    /// - Note: After another directory was refused, this call accepts it.
     func currentAnchor() throws(RemoteStoreError) -> SyncAnchor {
         root.accept()
         try tellingOthers { () throws(RemoteStoreError) in
@@ -18,7 +18,7 @@ extension DirectoryTree {
         return signed(index.withLock { $0.log.anchor })
     }
 
-    /// Checks that the directory is that of the anchor, in no older state. From now on, no other directory is opened.
+    /// Checks that the directory is the anchor's, and in no older state. From now on, no other directory is opened.
     func recognize(_ anchor: SyncAnchor) throws(RemoteStoreError) {
         guard let signature = AnchorSignature(of: anchor) else { return }
         root.expect(signature.identity, signature.generation)
@@ -30,7 +30,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Reports if another directory is in the store's place.
+    /// Reports another directory in the store's place.
     private func tellingOthers<Result>(
         _ body: () throws(RemoteStoreError) -> Result
     ) throws(RemoteStoreError) -> Result {
@@ -49,20 +49,21 @@ extension DirectoryTree {
         )
     }
 
-    /// An anchor that also identifies the directory: an empty disk mounted in its place is not a deletion.
+    /// An anchor that also identifies the directory, so that an empty disk mounted in its place doesn't count as a
+    /// deletion.
     private func signed(_ anchor: SyncAnchor) -> SyncAnchor {
         AnchorSignature(identity: root.identity, generation: root.generation).sign(anchor)
     }
 
     /// The anchor without its signature.
-    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` when it is of another directory, or of a newer state.
+    /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` if it belongs to another directory, or to a newer state.
     private func verified(_ anchor: SyncAnchor) throws(RemoteStoreError) -> SyncAnchor {
         guard let signature = AnchorSignature(of: anchor) else { throw .syncAnchorExpired }
         guard signature.identity == root.identity, signature.generation <= root.generation else { throw otherDirectory }
         return AnchorSignature.anchor(in: anchor)
     }
 
-    /// Checks that the directory is in no older state than before, and has it count on if it is time.
+    /// Checks that the directory is in no older state than before, and increments its generation if that is due.
     private func keepGeneration(_ top: Handle) throws(RemoteStoreError) {
         do throws(Errno) { try root.checkGeneration(of: top) } catch {
             throw error == .staleNFSFileHandle ? .serverUnreachable : failure(error, at: root.path)
@@ -72,8 +73,8 @@ extension DirectoryTree {
     }
 
     /// The changes since an anchor, if possible as a consistent snapshot: a replaced item is reported together with its
-    /// replacement. Waits for items that have just left their places, so that the caller is up to date with everything
-    /// that happened before the call.
+    /// replacement. Waits for items that have just left their places, so that the result covers everything that
+    /// happened before the call.
     func changes(from anchor: SyncAnchor) throws(RemoteStoreError) -> ChangeBatch {
         try tellingOthers { () throws(RemoteStoreError) in try lookUntilSteady(after: anchor) }
     }
@@ -91,12 +92,13 @@ extension DirectoryTree {
     /// In microseconds.
     private static let pauseBetweenLooks: UInt32 = 5_000
 
-    /// How long the changes are collected again because something changed in the meantime, or cannot be determined yet.
+    /// How long the changes are collected again because something changed in the meantime, or could not be determined
+    /// yet.
     private static let steadyWithin = Duration.seconds(2)
 
-    /// - Parameter isLast: Whether items that are no longer at their places, or between two of them, are left to the next batch.
-    /// - Returns: Nil if items are between two places: events about them are on their way, and a replacement would be
-    ///   reported before the item it replaced is known to be gone.
+    /// - Parameter isLast: Whether items that left their places, or are between two places, are left to the next batch.
+    /// - Returns: Nil if items are between two places: their events are on the way, and a replacement would be reported
+    ///   before the replaced item is known to be gone.
     private func look(after signedAnchor: SyncAnchor, isLast: Bool) throws(RemoteStoreError) -> ChangeBatch? {
         let top = try openRoot()
         try keepGeneration(top)
@@ -124,13 +126,13 @@ extension DirectoryTree {
             }
             if index.withLock({ $0.lose(key) }) { watches.wake() }
             if !isLast { return nil }
-            // A folder above it has just moved, and only that move will be reported: keep the item in the log.
+            // A folder above it has just moved, and only that move will be reported: the item stays in the log.
             index.withLock { $0.log.add(key) }
         }
         return batch
     }
 
-    /// What an item is known as.
+    /// The known state of an item.
     private struct Known {
         var place: Place?
         var names: [FileName]?
@@ -140,7 +142,7 @@ extension DirectoryTree {
 
     /// The changed items and their places. Not called while events are being processed, because an item's replacement
     /// would be reported too early.
-    /// - Returns: Nil while any item is between two places, or any event is not settled, unless `isLast`.
+    /// - Returns: Nil while any item is between two places, or any event is unsettled, unless `isLast`.
     private func known(
         after anchor: SyncAnchor, isLast: Bool
     ) throws(RemoteStoreError) -> (ChangeLog.Changes, [Known])? {
@@ -159,7 +161,7 @@ extension DirectoryTree {
         }
     }
 
-    /// What stands at a place now; nil when nothing does.
+    /// The current item at a place; nil if there is none.
     private func describe(
         _ place: Place, _ names: [FileName], from top: Handle
     ) throws(RemoteStoreError) -> Item? {

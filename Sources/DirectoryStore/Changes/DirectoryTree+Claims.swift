@@ -2,11 +2,12 @@ import Glibc
 import ReplicaModel
 import SystemPackage
 
-/// Anyone who can write to the store can make a file claim to be any item. The claim is only accepted if no existing file is
-/// that item; of two, the one that only claims it becomes a separate item.
+/// Anyone who can write to the store can make a file claim to be any item. The claim is only accepted if no existing
+/// file is that item; if there are two files, the one that only claims to be the item becomes a separate item.
 extension DirectoryTree {
-    /// The occupant of a place, after making sure that it is not a second file of an item that is elsewhere.
-    /// - Parameter status: What was found there. Its attribute, or that of the other, is taken away when both are one item.
+    /// The occupant of a place, after checking that it is not a second file of an item at another place.
+    /// - Parameter status: The status of the occupant. If both files are one item, the attribute of one of them is
+    ///   removed.
     func settleClaim(
         _ status: FileStatus, at place: Place, in folder: Handle, _ index: inout FolderIndex, from top: Handle
     ) -> FileStatus {
@@ -18,11 +19,11 @@ extension DirectoryTree {
             guard ItemKey(found, at: other) == key, found.inode != status.inode else { return status }
             if status.inherited != nil { return disown(status, place.name, in: folder) }
             index.settle(other, disown(found, other.name, in: above), [])
-            // Clients that were told of the other file under this identifier have to learn where the item is.
+            // Clients that saw the other file under this identifier have to learn where the item is.
             index.log.add(key)
             return status
         } catch {
-            // The other no longer exists.
+            // The other file no longer exists.
             return status
         }
     }

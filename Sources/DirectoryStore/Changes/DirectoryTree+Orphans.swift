@@ -2,11 +2,11 @@ import Glibc
 import ReplicaModel
 import Threads
 
-/// What left its place and was not seen at another one yet. That it is seen nowhere is no proof that it is gone: the folder that
-/// it went to may have moved as well.
+/// Items that left their places and were not seen at another one yet. That is no proof that an item is gone: the folder
+/// that it moved to may have moved as well.
 extension DirectoryTree {
-    /// Sleeps until it is known of all items that left their places where they went, or that they are gone.
-    /// - Returns: False when there is nothing to wait for.
+    /// Sleeps until every item that left its place can be settled: found at a new place, or gone.
+    /// - Returns: False if there is nothing to wait for.
     func awaitOrphans() -> Bool {
         let due = index.withLock { index in index.orphans.values.lazy.filter(\.mayBeElsewhere).map(\.due).max() }
         guard let due else { return false }
@@ -17,11 +17,11 @@ extension DirectoryTree {
 
     /// The shortest pause before unsettled orphans are retried.
     private static let shortestWait = Duration.milliseconds(5)
-    /// How long the proof that an item is gone may fail, for others move folders all the time or one can't be read, before a
-    /// search of the whole tree stands for it.
+    /// How long the proof that an item is gone may fail, because others keep moving folders or a folder can't be read,
+    /// before a search of the whole tree replaces it.
     private static let patience = Duration.seconds(5)
 
-    /// Determines what became of items that left their places a while ago.
+    /// Settles items that left their places a while ago: finds their new places, or determines that they are gone.
     func settleOrphans(from top: Handle) throws(RemoteStoreError) {
         let due = index.withLock { index in
             let now = ContinuousClock.now

@@ -3,7 +3,7 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// Processes events. An event only says where to look; what is found there may be newer than the event.
+/// Processes events. An event only names a place to check; the state found there may be newer than the event.
 extension DirectoryTree {
     /// Processes all queued events. One thread at a time.
     /// - Throws: ``RemoteStoreError/serverUnreachable`` while the root is away.
@@ -31,8 +31,8 @@ extension DirectoryTree {
     /// How often unsettled places are retried immediately.
     private static let mostPasses = 5
 
-    /// Processes places. Those whose folder has moved are tried again after the others, which may reveal where it is
-    /// now; those whose item is missing are tried again when the event arrives that says where it went.
+    /// Processes places. Places in a folder that has moved are retried after the others, which may reveal the folder's
+    /// new place; places whose item is missing are retried when the event with its new place arrives.
     func settle(_ places: [Place: ChangeCause], from top: Handle) {
         var left = places
         var behindEvents: Set<Place> = []
@@ -50,8 +50,8 @@ extension DirectoryTree {
     }
 
     /// Checks a place as if there had been an event.
-    /// - Returns: Whether the item is now known to be there: nobody would report the end of an item that the index
-    ///   never had.
+    /// - Returns: Whether the item is now known to be there: no event would report the end of an item that is not in
+    ///   the index.
     func takeIn(_ item: Item, at place: Place, from top: Handle) -> Bool {
         var pass = Pass()
         settle([(place, .movedAway)], in: place.parent, [], from: top, &pass)
@@ -61,16 +61,16 @@ extension DirectoryTree {
         }
     }
 
-    /// The places that one pass leaves to the next.
+    /// The places that one pass leaves for the next.
     private struct Pass {
         var again: [Place: ChangeCause] = [:]
-        /// Those of `again` where something is missing, and the event about it is in the queue now.
+        /// The places in `again` with a missing item whose event is in the queue by now.
         var missing: Set<Place> = []
 
         mutating func ask(_ place: Place, _ cause: ChangeCause) { again[place, default: []].formUnion(cause) }
     }
 
-    /// - Parameter behindEvents: Places whose events were all taken after something was seen to be missing there.
+    /// - Parameter behindEvents: Places whose events were all taken after an item was found missing there.
     private func settle(
         _ places: [(key: Place, value: ChangeCause)], in parent: ItemKey, _ behindEvents: Set<Place>, from top: Handle,
         _ pass: inout Pass
@@ -100,16 +100,16 @@ extension DirectoryTree {
         }
     }
 
-    /// Has the places asked again with the events about what is missing there.
+    /// Retries the places together with the events about their missing items.
     private func postpone(_ missing: [Place: ChangeCause], in folder: Handle, _ pass: inout Pass) {
         guard !missing.isEmpty else { return }
-        // Where that can't be had, it may have gone elsewhere.
+        // If the events can't be awaited, the item may have moved elsewhere.
         let unknown: ChangeCause = Linux.awaitEvents(of: folder) ? [] : .movedAway
         for (place, cause) in missing { pass.ask(place, cause.union(unknown)) }
         pass.missing.formUnion(missing.keys)
     }
 
-    /// The names in a folder where another one finds the same entry; else nil.
+    /// The exact names in a case-insensitive folder, where another spelling finds the same entry; otherwise nil.
     private func namesThatCount(in folder: Handle) throws(Errno) -> Set<FileName>? {
         guard !abilities.isCaseSensitive else { return nil }
         return Set(try Linux.entries(of: folder).map(\.name))

@@ -1,26 +1,26 @@
 import ReplicaModel
 
-/// The fields of an ``EntryTable``'s items, a column for each: so none is padded.
+/// The fields of an ``EntryTable``'s items, one column per field, without padding.
 struct EntryColumns {
     private var inodes: ContiguousArray<UInt64> = []
     private var births: ContiguousArray<Int64> = []
-    /// ``ItemKey/link`` where it is not 0.
+    /// ``ItemKey/link``, if not 0.
     private var links: [UInt32: UInt64] = [:]
     var stamps: ContiguousArray<Int> = []
     /// The slot of the folder.
     var parents: ContiguousArray<UInt32> = []
-    /// Where in ``text`` the name is.
+    /// The offset of the name in ``text``.
     private var names: ContiguousArray<UInt32> = []
     private(set) var marks: ContiguousArray<EntryTable.Marks> = []
-    /// Names, each behind a byte with its length. It begins with an empty one.
+    /// Names, each after its length. The first one is empty.
     private var text: ContiguousArray<UInt8> = [0, 0]
-    /// The bytes of ``text`` that are names of nothing any more.
+    /// The bytes of ``text`` that are no longer used by any name.
     private var unusedText = 0
-    /// How many slots have no mark.
+    /// The number of slots without marks.
     private var blanks = 0
 
-    /// Whether less than half of it is in use. Folders that are only named by their entries have no marks: those are
-    /// never more than the others.
+    /// Whether less than half of it is in use. Folders that are only known as parents of entries have no marks; there
+    /// are never more of them than of other items.
     var isSparse: Bool { blanks > marks.count / 2 + 1_024 || unusedText > text.count / 2 + 65_536 }
 
     mutating func add(_ key: ItemKey) -> UInt32 {
@@ -91,7 +91,7 @@ struct EntryColumns {
         return hasher.finalize()
     }
 
-    /// What stands before each name: the number of its bytes, the lower byte first.
+    /// The length of the prefix of each name: its number of bytes, low byte first.
     private static let lengthBytes = 2
 
     private func range(ofNameAt slot: UInt32) -> Range<Int> {

@@ -1,12 +1,12 @@
 import ReplicaModel
 
-/// Entries by item and by place, packed: about 60 bytes for an entry with a name of ten bytes. A store may have millions,
-/// most of them unused.
+/// Entries by item and by place, packed: about 60 bytes for an entry with a name of ten bytes. A store may have
+/// millions, most of them unused.
 ///
-/// An item has a slot from the first time it is mentioned, even if only as a folder of another item, until the table is
-/// compacted.
+/// An item gets a slot when it is first mentioned, even if only as a folder of another item, and keeps it until the
+/// table is compacted.
 struct EntryTable {
-    /// What is known of an item.
+    /// Flags for the known data of an item.
     struct Marks: OptionSet {
         let rawValue: UInt8
         /// It was seen at its place.
@@ -15,7 +15,7 @@ struct EntryTable {
         static let attached = Marks(rawValue: 2)
         /// It may be at its place.
         static let hinted = Marks(rawValue: 4)
-        /// Its entries are known.
+        /// Its entries are known completely.
         static let listed = Marks(rawValue: 8)
     }
 
@@ -30,20 +30,20 @@ struct EntryTable {
 
     // MARK: Reading
 
-    /// How many items have a slot.
+    /// The number of items with a slot.
     var slots: Int { columns.marks.count }
 
     func marks(of key: ItemKey) -> Marks { slot(of: key).map { columns.marks[Int($0)] } ?? [] }
 
     func stamp(of key: ItemKey) -> Int { slot(of: key).map { columns.stamps[Int($0)] } ?? 0 }
 
-    /// Where an item stands, or may stand; nil when nothing is known of that.
+    /// The known or possible place of an item; nil if there is none.
     func place(of key: ItemKey) -> Place? {
         guard let slot = slot(of: key), columns.hasPlace(slot) else { return nil }
         return columns.place(at: slot)
     }
 
-    /// The names that lead from the root to an item; nil when they are not all known.
+    /// The names from the root to an item; nil if they are not all known.
     func names(of key: ItemKey) -> [FileName]? {
         guard let slot = slot(of: key) else { return nil }
         var names: [FileName] = []
@@ -52,18 +52,18 @@ struct EntryTable {
         return climb.isAtRoot ? names.reversed() : nil
     }
 
-    /// An item and the folders that it is in, from the innermost on, without the root; as far as they are known.
+    /// An item and its known parent folders, innermost first, without the root.
     func climb(from key: ItemKey) -> some Sequence<ItemKey> {
         let climb = slot(of: key).map { Climb(from: $0, columns) }
         return sequence(state: climb) { [columns] in $0?.next().map(columns.key) }
     }
 
-    /// The way up to the root. Hints from different times can form a ring, in which it ends.
+    /// The path up to the root. Hints from different times can form a cycle; the path ends there.
     private struct Climb {
         private let columns: EntryColumns
-        /// Nil where the way ends.
+        /// Nil at the end of the path.
         private var current: UInt32?
-        /// Where it was when the number of steps was last a power of two: whoever is there again goes round.
+        /// The position when the number of steps was last a power of two: reaching it again means a cycle.
         private var mark: UInt32?
         private var (steps, limit) = (0, 1)
 
@@ -81,13 +81,13 @@ struct EntryTable {
         }
     }
 
-    /// The item that stands at a place in a listed folder.
+    /// The item at a place in a listed folder.
     func entry(at place: Place) -> ItemKey? {
         guard let folder = slot(of: place.parent) else { return nil }
         return entry(in: folder, place.name).map { columns.key(at: $0) }
     }
 
-    /// What stands in a listed folder.
+    /// The entries of a listed folder.
     func entries(of folder: ItemKey) -> [ItemKey] {
         guard let slot = slot(of: folder), let table = entries[slot] else { return [] }
         return table.slots.map { columns.key(at: $0) }
@@ -101,7 +101,7 @@ struct EntryTable {
         if entries[slot] == nil { entries[slot] = SlotTable() }
     }
 
-    /// Puts an item at a free place in a listed folder.
+    /// Adds an item at a free place in a listed folder.
     mutating func attach(_ key: ItemKey, stamp: Int, at place: Place) {
         let slot = intern(key)
         detach(slot)
@@ -117,7 +117,7 @@ struct EntryTable {
         if let slot = slot(of: key) { detach(slot) }
     }
 
-    /// Moves a known item to a place whose folder is not listed, or is not an entry of a listed one.
+    /// Moves a known item to a place in an unlisted folder, or in a listed one without making it an entry.
     mutating func place(_ key: ItemKey, stamp: Int? = nil, at place: Place) {
         let slot = intern(key)
         detach(slot)
@@ -134,7 +134,7 @@ struct EntryTable {
         packIfSparse()
     }
 
-    /// Forgets what is known of items.
+    /// Drops the records of items.
     mutating func forget(_ gone: [ItemKey]) {
         for slot in gone.compactMap(slot(of:)) {
             detach(slot)
@@ -144,7 +144,7 @@ struct EntryTable {
         packIfSparse()
     }
 
-    /// Turns all known places into hints, and lists no folder.
+    /// Turns all known places into hints; no folder is listed afterwards.
     mutating func loosen() {
         for slot in columns.marks.indices {
             let marks = columns.marks[slot]
@@ -191,7 +191,7 @@ struct EntryTable {
         return folder
     }
 
-    /// Copies what is known to a new table once most of the old one is of what is forgotten.
+    /// Compacts the table once most of it is unused.
     private mutating func packIfSparse() {
         guard columns.isSparse else { return }
         var packed = EntryTable()

@@ -1,8 +1,8 @@
 import ReplicaModel
 
-/// What is known about the tree: the exact entries of each listed folder, and hints about the rest. It only helps to find
+/// The known part of the tree: the exact entries of each listed folder, and hints about the rest. It only helps to find
 /// entries; each use checks the entry itself.
-/// Large: the one place where what is known of the tree changes; its tables are types of their own.
+/// Large: all changes to the known tree are made here; its tables are types of their own.
 struct FolderIndex {
     /// An item that left its place and was not found at another one yet.
     struct Orphan {
@@ -10,29 +10,29 @@ struct FolderIndex {
         /// Whether it may be in a folder that is not listed. False if it was unlinked or replaced.
         var mayBeElsewhere: Bool
 
-        /// When it can be decided. inotify(7) reports both halves of a rename together, or almost together.
+        /// When it can be settled. inotify(7) reports both halves of a rename together, or almost together.
         var due: ContinuousClock.Instant { mayBeElsewhere ? since + .milliseconds(100) : since }
     }
 
-    /// Known are the entries of the listed folders, and what left them for others; hinted, where a scan of the tree saw
-    /// items besides.
+    /// Known: the entries of the listed folders, and items that moved from there to other folders. Hinted: other items
+    /// that a scan of the tree saw.
     private var table = EntryTable()
-    /// The folders that are known and not listed.
+    /// The known folders that are not listed.
     private(set) var unlisted: Set<ItemKey> = []
     private(set) var orphans: [ItemKey: Orphan] = [:]
     /// The places of files with several names: an event about one name doesn't mention the others.
     private var linked: [ItemKey: Set<Place>] = [:]
     private var busy: [Place: Int] = [:]
     private var postponed: [Place: ChangeCause] = [:]
-    /// Events whose folder could not be found; retried.
+    /// Events whose folder could not be found, to be retried.
     private(set) var unsettled: [Place: ChangeCause] = [:]
     var log = ChangeLog()
-    /// What was written in listed folders.
+    /// Writes to files in listed folders.
     private(set) var writes = WriteLog()
 
     func place(of key: ItemKey) -> Place? { table.place(of: key) }
 
-    /// The names that lead from the root to an item; nil when it is unknown.
+    /// The names from the root to an item; nil if they are unknown.
     func names(of key: ItemKey) -> [FileName]? { table.names(of: key) }
 
     /// Where an item was last seen; nil if there is at most a hint.
@@ -43,13 +43,13 @@ struct FolderIndex {
 
     func isListed(_ key: ItemKey) -> Bool { table.marks(of: key).contains(.listed) }
 
-    /// From now on the folder's entries are known and its changes reported.
+    /// Marks the folder as listed: from now on its entries are known and its changes are reported.
     mutating func list(_ key: ItemKey) {
         table.list(key)
         unlisted.remove(key)
     }
 
-    /// Records what the store itself found or did at a place, without reporting it as a change.
+    /// Records the result of a lookup or an action of the store itself at a place, without reporting it as a change.
     mutating func record(_ status: FileStatus, at place: Place) {
         let key = ItemKey(status, at: place)
         guard isListed(place.parent) else { return recordUnlisted(key, status, at: place) }
@@ -57,8 +57,8 @@ struct FolderIndex {
         attach(key, status, at: place)
     }
 
-    /// Records what a listing found at a place. A change of place is logged: its events will find the item known here
-    /// already, and the caller of the listing takes it for the item that it knows here.
+    /// Records an entry that a listing found at a place. A change of place is logged here, because the events will find
+    /// it already recorded, and the caller of the listing takes the entry for the item that it knows.
     mutating func find(_ status: FileStatus, at place: Place) {
         let key = ItemKey(status, at: place)
         let hasMoved = knownPlace(of: key).map { $0 != place } ?? false
@@ -67,7 +67,7 @@ struct FolderIndex {
     }
 
     /// Starts a search for an item that is not where it was last seen, and for its folders, unless they are in listed
-    /// folders: no event said where they went.
+    /// folders: there was no event with their new places.
     /// - Returns: Whether there is anything to search for.
     @discardableResult
     mutating func lose(_ key: ItemKey) -> Bool {
@@ -88,12 +88,12 @@ struct FolderIndex {
         unlisted.filter { !visited.contains($0) && !isIn(lost, $0) }
     }
 
-    /// Whether something happened of which it cannot be said yet what it was.
+    /// Whether there are changes that cannot be interpreted yet.
     var isUnsteady: Bool {
         unsettled.values.contains { !$0.contains(.blocked) } || orphans.values.contains(where: \.mayBeElsewhere)
     }
 
-    /// Whether there are pending events of folders outside of what is searched for.
+    /// Whether there are pending events of folders outside the searched items.
     func hasUnsettled(outside lost: [ItemKey: Orphan]) -> Bool { unsettled.keys.contains { !isIn(lost, $0.parent) } }
 
     private func isIn(_ lost: [ItemKey: Orphan], _ key: ItemKey) -> Bool {
@@ -107,8 +107,8 @@ struct FolderIndex {
     }
 
     /// Compares the entry at a place with the known one, and reports the difference.
-    /// - Returns: Where other names of the file stand, which may be another item now: the first name when a second one
-    ///   comes, and the last that is left.
+    /// - Returns: The places of other names of the file, which may be another item now: the first name if a second one
+    ///   was added, or the last remaining name.
     @discardableResult
     mutating func settle(_ place: Place, _ status: FileStatus?, _ cause: ChangeCause) -> Set<Place> {
         guard isListed(place.parent) else { return [] }
@@ -127,7 +127,7 @@ struct FolderIndex {
         return others.subtracting([place])
     }
 
-    /// Whether the known entry of a place is gone, and no event reported yet that it moved.
+    /// Whether the known entry of a place is gone, and no event has reported yet that it moved.
     func misses(_ place: Place, _ status: FileStatus?, _ cause: ChangeCause) -> Bool {
         guard busy[place] == nil, !cause.contains(.movedAway), let old = table.entry(at: place) else { return false }
         return status.map { ItemKey($0, at: place) } != old
@@ -137,7 +137,7 @@ struct FolderIndex {
         detach(from: place, unless: key, mayBeElsewhere: cause.contains(.movedAway))
         guard let key, let status else { return }
         let isKnown = table.entry(at: place) == key
-        // A write counts whatever the status is: it may have been read between the two.
+        // A write counts with any status: the status may have been read between the two.
         let isWritten = isKnown && cause.contains(.written) && status.kind == .file
         if isKnown, !isWritten, !isNews(status, table.stamp(of: key), cause) { return }
         attach(key, status, at: place)
@@ -145,7 +145,7 @@ struct FolderIndex {
         if isWritten { writes.add(key, sequence: log.sequence, changed: status.changed) }
     }
 
-    /// A folder's times change with its entries, so they matter only if its own attributes are reported as changed.
+    /// A folder's times change with its entries, so they only count if an event reports a change of its own attributes.
     private func isNews(_ status: FileStatus, _ stamp: Int, _ cause: ChangeCause) -> Bool {
         if status.kind == .folder, !cause.contains(.attributes) { return false }
         return status.stamp != stamp
@@ -158,8 +158,8 @@ struct FolderIndex {
         orphans[old] = Orphan(since: .now, mayBeElsewhere: mayBeElsewhere || mayHaveEntries(old))
     }
 
-    /// Whether it is a folder that was not empty when last heard of: it can't have been unlinked or replaced. The look that
-    /// missed it was ahead of the event that it went elsewhere, or of those of its entries.
+    /// Whether it is a folder that was not empty when last reported: it can't have been unlinked or replaced. The
+    /// lookup that missed it was ahead of the event of its move, or of the events of its entries.
     private func mayHaveEntries(_ key: ItemKey) -> Bool {
         isListed(key) ? !table.entries(of: key).isEmpty : unlisted.contains(key)
     }
@@ -176,8 +176,8 @@ struct FolderIndex {
         linked[key.file] = nil
     }
 
-    /// Forgets an item and all below it.
-    /// - Returns: The keys forgotten, children first.
+    /// Removes an item and everything below it.
+    /// - Returns: The removed keys, children first.
     @discardableResult
     mutating func forget(_ key: ItemKey) -> [ItemKey] {
         var gone: [ItemKey] = []
@@ -201,8 +201,8 @@ struct FolderIndex {
         for (key, place) in found where !table.marks(of: key).contains(.known) { table.hint(key, at: place) }
     }
 
-    /// Takes over where a search saw known items whose places have events that are not settled: a folder that moved into the very
-    /// item that left it can't be opened to settle them.
+    /// Adopts the places where a search saw known items whose places have unsettled events. Otherwise a folder that
+    /// moved into an item that had been inside it could not be opened to settle them.
     mutating func adoptUnsettled(_ found: [ItemKey: Place]) {
         for (key, place) in found {
             guard let known = knownPlace(of: key), known != place, unsettled[known] != nil else { continue }
@@ -210,14 +210,14 @@ struct FolderIndex {
         }
     }
 
-    /// Settles an orphan that a scan found in a folder which is not listed.
+    /// Settles an orphan that a scan found in an unlisted folder.
     mutating func adopt(_ key: ItemKey, at place: Place) {
         orphans[key] = nil
         table.place(key, at: place)
         log.add(key)
     }
 
-    /// Forgets everything and expires the anchors; known places become hints.
+    /// Drops all records and expires the anchors; known places become hints.
     mutating func expire() {
         table.loosen()
         unlisted = []
@@ -228,14 +228,14 @@ struct FolderIndex {
         log.expire()
     }
 
-    /// Returns the events to be retried.
+    /// Returns the events to retry.
     mutating func takeUnsettled() -> [Place: ChangeCause] {
         let taken = unsettled
         unsettled = [:]
         return taken
     }
 
-    /// Keeps events for later, except those of folders that nobody watches any more.
+    /// Keeps events for later, except those of folders that are no longer watched.
     mutating func addUnsettled(_ places: [Place: ChangeCause]) {
         for (place, cause) in places where isListed(place.parent) {
             unsettled[place, default: []].formUnion(cause)

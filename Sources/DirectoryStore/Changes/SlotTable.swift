@@ -1,11 +1,11 @@
-/// A hash table of numbers, at four bytes for each cell. What they stand for, and so hash and equality, is the caller's.
+/// A hash table of numbers, at four bytes per cell. The caller defines their meaning, and so hash and equality.
 struct SlotTable {
     private(set) var count = 0
-    /// A number plus one, or 0 for a free cell. Linear probing: a number is in the first cell, starting with the one given by
-    /// its hash, that was free when it was inserted; no free cell is in between.
+    /// A number plus one, or 0 for a free cell. Linear probing: a number is in the first cell, starting from its hash,
+    /// that was free when it was inserted; no free cell is in between.
     private var cells: ContiguousArray<UInt32> = []
 
-    /// All numbers, in no order.
+    /// All numbers, unordered.
     var slots: some Sequence<UInt32> { cells.lazy.filter { $0 != 0 }.map { $0 - 1 } }
 
     /// The first number with this hash for which `isWanted` returns true.
@@ -26,7 +26,7 @@ struct SlotTable {
         count += 1
     }
 
-    /// Takes a number out that is in the table.
+    /// Removes a number that is in the table.
     mutating func remove(_ slot: UInt32, hash: Int, hashOf: (UInt32) -> Int) {
         var hole = home(of: hash)
         while cells[hole] != slot + 1 { hole = after(hole) }
@@ -35,7 +35,7 @@ struct SlotTable {
         if cells.count > 16, count * 4 < cells.count { resize(to: count * 2, hashOf: hashOf) }
     }
 
-    /// Moves what could not be in its own cell nearer to it, so that none is behind a free one.
+    /// Moves numbers that are not in their own cell closer to it, so that none is behind a free cell.
     private mutating func closeGap(at start: Int, hashOf: (UInt32) -> Int) {
         var hole = start
         var index = after(hole)

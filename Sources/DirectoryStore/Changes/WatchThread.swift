@@ -2,15 +2,15 @@ import Glibc
 import ReplicaModel
 import Threads
 
-/// The thread that takes in events as they come and signals changes.
+/// The thread that processes incoming events and signals changes.
 enum WatchThread {
-    /// Events that come together are processed together.
+    /// How long events are collected, so that they are processed together.
     private static let gathering: UInt32 = 20_000
-    /// How often a root that is away is looked for, and a feed that cannot tell everything asks for a listing.
+    /// How often a missing root is checked, and how often a feed that can't report everything requests a listing.
     private static let rootPeriod: Int32 = 1_000
     private static let listingPeriod: Int32 = 60_000
 
-    /// Starts it; it ends after `isStopped` is set and the tree's watches are woken.
+    /// Starts the thread; it exits once `isStopped` is set and the tree's watches are woken.
     static func start(_ tree: DirectoryTree, isStopped: Locked<Bool>) {
         let isStarted = Thread.run {
             var anchor = tree.index.withLock { $0.log.anchor }
@@ -20,7 +20,7 @@ enum WatchThread {
                 tree.watches.wait(milliseconds: waitMilliseconds(tree, isBlind: isBlind, nextLook))
                 if isStopped.withLock({ $0 }) { return }
                 usleep(gathering)
-                // Away: the next round looks for it again.
+                // The root is gone: the next round checks for it again.
                 _ = try? tree.drain()
                 tree.marks.withLock { $0.dropIdle() }
                 if let looking = tree.lookingAgain, let look = nextLook, look <= .now {
@@ -34,7 +34,7 @@ enum WatchThread {
         precondition(isStarted, "no thread to be had")
     }
 
-    /// How long there is nothing to do if no event comes; -1 is for ever.
+    /// How long there is nothing to do unless an event arrives; -1 means for ever.
     private static func waitMilliseconds(
         _ tree: DirectoryTree, isBlind: Bool, _ nextLook: ContinuousClock.Instant?
     ) -> Int32 {
@@ -49,7 +49,7 @@ enum WatchThread {
 
 extension DirectoryTree {
     /// Makes the next request for changes list everything.
-    /// - Returns: How long the listings took that were made since the last time.
+    /// - Returns: The duration of the listings since the last call.
     fileprivate func askForListing() -> Duration {
         index.withLock { $0.log.expire() }
         return listingTime.withLock { time in

@@ -12,7 +12,7 @@ final class Watches: Sendable {
         var cause: ChangeCause
     }
 
-    /// What was in the queue.
+    /// The contents of the queue.
     struct Batch {
         var events: [Event] = []
         /// The kernel dropped events, or a watch could not be kept.
@@ -23,12 +23,12 @@ final class Watches: Sendable {
         IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF
             | IN_MOVE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK)
 
-    /// Nil when the user has no inotify instance left: then nothing is watched.
+    /// Nil if the user has no inotify instance left: then nothing is watched.
     private let queue: Handle?
     private let wakeReader: Handle
     private let wakeWriter: Handle
     private let folders = Locked<[Int32: ItemKey]>([:])
-    /// Set when a limit of the user's is reached: the feed then cannot tell everything.
+    /// Set once the user's limit is reached: the feed can't report everything then.
     private let isFull: Locked<Bool>
 
     init() throws(Errno) {
@@ -46,7 +46,7 @@ final class Watches: Sendable {
 
     var cannotWatchAll: Bool { isFull.withLock { $0 } }
 
-    /// Watches a folder from now on; a watched one stays so.
+    /// Starts watching a folder, unless it is watched already.
     func add(_ folder: Handle, _ key: ItemKey) throws(Errno) {
         guard let queue else { return }
         do {
@@ -59,7 +59,7 @@ final class Watches: Sendable {
         }
     }
 
-    /// Stops watching folders that left the tree but live on elsewhere.
+    /// Stops watching folders that left the tree but still exist elsewhere.
     func remove(_ keys: Set<ItemKey>) {
         guard let queue else { return }
         let numbers = folders.withLock { folders in
@@ -71,11 +71,11 @@ final class Watches: Sendable {
     /// Wakes ``wait(milliseconds:)``.
     func wake() {
         var byte: UInt8 = 0
-        // A full pipe wakes as well as a fuller one.
+        // If the pipe is full, the thread will wake anyway.
         _ = write(wakeWriter.raw, &byte, 1)
     }
 
-    /// Waits for events or ``wake()``, for at most so long; for ever with -1.
+    /// Waits for events or ``wake()``, for at most this time; for ever with -1.
     func wait(milliseconds: Int32) {
         var polled = [
             pollfd(fd: queue?.raw ?? -1, events: Int16(POLLIN), revents: 0),

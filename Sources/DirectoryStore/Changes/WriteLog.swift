@@ -1,8 +1,8 @@
 import ReplicaModel
 
-/// Which files were written while they were watched: size and modification time may be what they were before.
+/// The files that were written while they were watched: size and modification time may be unchanged.
 struct WriteLog {
-    /// When it was last seen.
+    /// The last write that was observed.
     private struct Write {
         /// In the ``ChangeLog``.
         var sequence: Int
@@ -11,7 +11,7 @@ struct WriteLog {
     }
     private var writes: [ItemKey: Write] = [:]
 
-    /// Entries older than this many others were reported long ago.
+    /// The maximum number of entries; older ones were reported long ago.
     private static let longest = 200_000
 
     mutating func add(_ key: ItemKey, sequence: Int, changed: Int64) {
@@ -21,7 +21,7 @@ struct WriteLog {
         writes = writes.filter { $0.value.sequence > middle }
     }
 
-    /// Whether a file was written after a point in the log of changes.
+    /// Whether a file was written after a position in the change log.
     func has(_ key: ItemKey, after sequence: Int) -> Bool { writes[key].map { $0.sequence > sequence } ?? false }
 
     /// Whether a file was written after it had this change time.

@@ -3,13 +3,14 @@ import Glibc
 import ReplicaModel
 import SystemPackage
 
-/// Brings the bytes handed to the store into a new file.
+/// Copies the contents of a call to a new file.
 enum Copying {
-    /// Below this a read and a write are faster than asking the file system to share blocks.
+    /// Below this size, a read and a write are faster than a request to share blocks.
     private static let sharingSize: Int64 = 256 << 10
     private static let blockSize = 1 << 20
 
-    /// Copies `contents` to the empty file `target`: shared where the file system can, else by copy.
+    /// Copies `contents` to the empty file `target`: by sharing blocks if the filesystem supports that, otherwise by
+    /// copying.
     /// - Throws: ``RemoteStoreError/cannotSynchronize(_:)`` if there are fewer bytes than declared.
     static func copy(
         _ contents: ItemContents, to target: Handle, _ path: String, _ flag: CancellationFlag
@@ -32,7 +33,7 @@ enum Copying {
         contents.progress(contents.size)
     }
 
-    /// Where the contents have data. To look for holes in small ones takes longer than to copy them.
+    /// The ranges with data. Finding the holes of a small file takes longer than copying it.
     private static func parts(of contents: ItemContents) -> [Range<Int64>] {
         guard contents.size >= sharingSize else { return contents.size == 0 ? [] : [0..<contents.size] }
         return Array(DataRanges(of: contents.file, in: 0..<contents.size))
@@ -65,7 +66,7 @@ enum Copying {
         return fstat(file, &status) == 0 ? Int64(status.st_size) : -1
     }
 
-    /// Nil when the kernel cannot copy between these two file systems.
+    /// Nil if the kernel cannot copy between these two filesystems.
     private static func inKernel(
         _ source: Int32, _ target: Handle, _ offset: Int64, _ count: Int
     ) throws(Errno) -> Int? {
@@ -97,7 +98,7 @@ enum Copying {
         return read
     }
 
-    /// Whether a file holds exactly these contents.
+    /// Whether a file contains exactly these contents.
     static func isEqual(
         _ contents: ItemContents, to file: Handle, _ path: String, _ flag: CancellationFlag
     ) throws(RemoteStoreError) -> Bool {

@@ -4,14 +4,14 @@ import ReplicaModel
 import SystemPackage
 
 extension Linux {
-    /// The names of all attributes; nil on a file system that keeps none.
+    /// The names of all attributes; nil on a filesystem without attributes.
     static func attributeNames(of file: Handle) throws(Errno) -> [String]? {
         var size = 256
         while true {
             var bytes = [CChar](repeating: 0, count: size)
             do {
                 let length = try check { flistxattr(file.raw, &bytes, size) }
-                // A name that is not UTF-8 can't be an item's attribute; its repaired form is simply not found.
+                // A name that is not UTF-8 can't be an item's attribute; its repaired form simply doesn't exist.
                 return bytes.prefix(length).split(separator: 0).map {
                     String(decoding: $0.map { UInt8(bitPattern: $0) }, as: UTF8.self)
                 }
@@ -23,7 +23,7 @@ extension Linux {
         }
     }
 
-    /// Whether `user.*` attributes can be read of an open file, which as a rule is where they can be set.
+    /// Whether `user.*` attributes of an open file can be read, which usually means that they can be set.
     static func mayHaveAttributes(_ file: Handle) throws(Errno) -> Bool {
         do {
             try check { fgetxattr(file.raw, Attributes.template, nil, 0) }
@@ -53,7 +53,7 @@ extension Linux {
         }
     }
 
-    /// The value of a short attribute of an entry, which need not be opened for it; a link is not followed.
+    /// The value of a short attribute of an entry, without opening it or following a symlink.
     static func attribute(
         _ attribute: String, of name: FileName, in folder: Handle, atMost size: Int
     ) throws(Errno) -> [UInt8]? {
@@ -84,7 +84,7 @@ extension Linux {
         try check { fsetxattr(file.raw, name, value, value.count, 0) }
     }
 
-    /// Removes an attribute; one that is not there is fine.
+    /// Removes an attribute; succeeds if it does not exist.
     static func removeAttribute(_ name: String, of file: Handle) throws(Errno) {
         do {
             try check { fremovexattr(file.raw, name) }

@@ -2,11 +2,11 @@ import CLinux
 import Glibc
 import ReplicaModel
 
-/// What statx(2) says about an entry, as far as the store cares.
+/// The fields of statx(2) that the store uses.
 /// Large: the fields of statx(2).
 struct FileStatus: Hashable, Sendable {
     var inode: UInt64
-    /// Nanoseconds since the epoch; 0 on file systems that know no birth time.
+    /// Nanoseconds since the epoch; 0 on filesystems without birth times.
     var birth: Int64
     var device: UInt64
     /// Whether it is on a block device.
@@ -22,11 +22,11 @@ struct FileStatus: Hashable, Sendable {
     var modified: Timestamp
     /// The change time in nanoseconds.
     var changed: Int64
-    /// Whether something is mounted here; known from Linux 5.8 on.
+    /// Whether a filesystem is mounted here; known since Linux 5.8.
     var isMountPoint: Bool
-    /// The key of the place, where that is what an item is known by.
+    /// The key of the place, if items are identified by places.
     var placeKey: ItemKey?
-    /// The key that a file took over from the one it replaced in a modify.
+    /// The key that the file took over from the one that it replaced in a modify call.
     var inherited: ItemKey?
 
     init(_ raw: cl_statx) {

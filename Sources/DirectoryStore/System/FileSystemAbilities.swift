@@ -1,23 +1,23 @@
 import ReplicaModel
 
-/// What the file system of a store can keep and do, as far as file systems differ.
+/// The features of a store's filesystem, as far as filesystems differ.
 struct FileSystemAbilities: Hashable, Sendable {
-    /// Whether `user.*` attributes can be set and read. If not, nothing in the store can identify a file, so an item is
-    /// whatever is at its place (``PlaceKeys``): a filesystem without attributes often assigns new inode numbers at
-    /// each mount (FAT, and FUSE on top of such filesystems).
+    /// Whether `user.*` attributes can be set and read. If not, nothing in the store can identify a file, so the entry
+    /// at an item's place is the item (``PlaceKeys``): a filesystem without attributes often assigns new inode numbers
+    /// at each mount (FAT, and FUSE on top of such filesystems).
     var keepsAttributes = true
-    /// A mode can be set and is then read.
+    /// Whether a mode can be set and read back.
     var keepsModes = true
-    /// Whether a modification time is kept with nanoseconds.
+    /// Whether modification times are stored with nanoseconds.
     var keepsTimes = true
     var keepsSymlinks = true
     var isCaseSensitive = true
-    /// Names may have characters that Windows has other uses for.
+    /// Whether names may contain the characters that are reserved on Windows.
     var takesAnyName = true
-    /// renameat2(2) takes its flags: nothing is replaced that was not looked at.
+    /// Whether renameat2(2) supports its flags, so that no unchecked entry is replaced.
     var renamesExactly = true
 
-    /// The properties of a store on this file system.
+    /// The properties of a store on this filesystem.
     var properties: StoreProperties {
         var properties = StoreProperties()
         properties.fields = fields
@@ -28,7 +28,7 @@ struct FileSystemAbilities: Hashable, Sendable {
         return properties
     }
 
-    /// The fields that an item keeps there.
+    /// The fields that are stored for an item.
     var fields: ItemFields {
         var fields = ItemFields.all
         if !keepsAttributes { fields.subtract([.tags, .lastUsedDate, .favoriteRank, .extendedAttributes]) }
@@ -37,10 +37,10 @@ struct FileSystemAbilities: Hashable, Sendable {
         return fields
     }
 
-    /// The least by which times differ, in nanoseconds.
+    /// The smallest difference between two times, in nanoseconds.
     var timeGrain: Int64 { keepsTimes ? 1 : 2_000_000_000 }
 
-    /// Why a name is invalid there, as words that follow it; nil if it is valid.
+    /// The reason why a name is invalid, worded to follow the name; nil if it is valid.
     func fault(of name: FileName) -> String? {
         guard !takesAnyName else { return nil }
         guard String(validating: name.bytes, as: UTF8.self) != nil else { return "it is not UTF-8" }

@@ -3,14 +3,14 @@ import Glibc
 import ReplicaModel
 import SystemPackage
 
-/// Probes the features of a file system in a temporary folder of its own. If the daemon is killed meanwhile, that folder is
-/// removed like any other temporary file.
+/// Probes the features of a filesystem in a temporary folder of its own. If the daemon is killed meanwhile, that folder
+/// is removed like any other temporary file.
 struct FileSystemProbe {
     /// The folder for the probe.
     private let folder: Handle
     private let file = FileName("file")
 
-    /// Looks at the file system that `folder`, which is open for reading, is in.
+    /// Determines the features of the filesystem that contains `folder`, which is open for reading.
     static func look(in folder: Handle) throws(Errno) -> FileSystemAbilities {
         try isPlain(folder) ? FileSystemAbilities() : tryOut(in: folder)
     }
@@ -22,15 +22,15 @@ struct FileSystemProbe {
         return try Linux.mayHaveAttributes(folder) && !foldsCase(folder)
     }
 
-    /// Whether names in a folder of one of Linux's own file systems are found in any case (chattr +F).
+    /// Whether a folder on one of Linux's own filesystems is case-insensitive (chattr +F).
     private static func foldsCase(_ folder: Handle) -> Bool {
         var flags: CLong = 0
         // A filesystem without flags has no such feature.
         return ioctl(folder.raw, UInt(CL_FS_IOC_GETFLAGS), &flags) == 0 && flags & CLong(CL_FS_CASEFOLD_FL) != 0
     }
 
-    /// Probes by changes. If nothing can be created (read-only, full, another user's), the results of read-only checks are
-    /// used.
+    /// Probes by making changes. If nothing can be created (read-only, full, another user's), the results of read-only
+    /// checks are used.
     static func tryOut(in folder: Handle) throws(Errno) -> FileSystemAbilities {
         let name = TemporaryName.make()
         do throws(Errno) {
@@ -85,7 +85,7 @@ struct FileSystemProbe {
     }
 
     private func keepsTime(_ handle: Handle) -> Bool {
-        // An odd second, because FAT has a resolution of two.
+        // An odd second, because FAT has a resolution of two seconds.
         let date = Timestamp(seconds: 1_234_567_891, nanoseconds: 123_456_789)
         return succeeds { () throws(Errno) in
             try Linux.setModificationDate(date, of: file, in: folder)
@@ -131,7 +131,7 @@ struct FileSystemProbe {
         }
     }
 
-    /// A call that fails is one that the file system does not offer, unless the disk is full or failing.
+    /// A failed call means that the filesystem does not support it, unless the disk is full or failing.
     private func succeeds(_ body: () throws(Errno) -> Bool) -> Bool {
         do throws(Errno) { return try body() } catch { return Self.ofTheDisk.contains(error) }
     }
@@ -144,7 +144,7 @@ struct FileSystemProbe {
             for entry in try Linux.entries(of: inner) { try Linux.unlink(entry.name, in: inner) }
             try Linux.unlink(name, in: folder, isFolder: true)
         } catch {
-            // The disk fails just now: it is swept as any other temporary file.
+            // The disk is failing: the folder is removed later, like any other temporary file.
         }
     }
 }

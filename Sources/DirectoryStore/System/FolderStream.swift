@@ -3,16 +3,16 @@ import Glibc
 import ReplicaModel
 import SystemPackage
 
-/// An entry as readdir(3) gives it.
+/// An entry as returned by readdir(3).
 struct FolderEntry {
     var name: FileName
     var inode: UInt64
-    /// Whether it is a folder; nil when the file system does not tell.
+    /// Whether it is a folder; nil if the filesystem does not report that.
     var isFolder: Bool?
 }
 
 extension Linux {
-    /// All entries of a folder but `.` and `..`, in the file system's order.
+    /// All entries of a folder except `.` and `..`, in the filesystem's order.
     static func entries(of folder: Handle) throws(Errno) -> [FolderEntry] {
         let raw = try check { openat(folder.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard let stream = fdopendir(raw) else {
@@ -39,10 +39,10 @@ extension Linux {
                     isFolder: type == Int(DT_UNKNOWN) ? nil : type == Int(DT_DIR)))
         }
     }
-    /// Returns when inotify(7) has queued the events of every rename and removal that was visible in a folder. The
+    /// Waits until inotify(7) has queued the events of every rename and removal that was visible in a folder. The
     /// kernel holds the folder's lock until an event is queued (`vfs_rename`, `vfs_unlink` and `vfs_rmdir` in Linux),
     /// and takes the same lock to list it.
-    /// - Returns: False where it can't be listed.
+    /// - Returns: False if the folder can't be listed.
     static func awaitEvents(of folder: Handle) -> Bool {
         guard let raw = try? check({ openat(folder.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }) else {
             return false

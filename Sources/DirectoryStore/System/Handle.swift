@@ -9,10 +9,10 @@ final class Handle: Sendable {
     }
 
     deinit {
-        // Nothing is written through a cache that only close(2) would report: the bytes are already the kernel's.
+        // close(2) can't report lost writes here: nothing is cached outside the kernel.
         close(raw)
     }
 
-    /// The path under which the kernel knows the open file, for calls that have no descriptor form.
+    /// The kernel's path of the open file, for system calls without a descriptor variant.
     var path: String { "/proc/self/fd/\(raw)" }
 }

@@ -1,10 +1,10 @@
 import Threads
 
-/// Jobs for a set of threads, first come first served.
+/// A FIFO queue of jobs for a set of threads.
 final class JobQueue: Sendable {
     private struct Queue {
         var jobs: [@Sendable () -> Void] = []
-        /// The jobs before it are taken; it spares moving the rest at each step.
+        /// The index of the next job; avoids moving the others at each step.
         var first = 0
         var isClosed = false
 
@@ -28,12 +28,12 @@ final class JobQueue: Sendable {
         queue.withLockWakingOne { $0.jobs.append(job) }
     }
 
-    /// Lets the threads end once the queue is empty.
+    /// Lets the threads exit once the queue is empty.
     func close() {
         queue.withLock { $0.isClosed = true }
     }
 
-    /// A system without room for one more thread cannot run the program: traps.
+    /// Starts a thread. Traps if that fails: a system that can't start another thread cannot run the program.
     func startThread() {
         let isStarted = Thread.run { [queue] in
             while let job = queue.wait(until: { !$0.isEmpty || $0.isClosed }, { $0.take() }) { job() }

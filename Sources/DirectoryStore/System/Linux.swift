@@ -3,9 +3,9 @@ import Glibc
 import ReplicaModel
 import SystemPackage
 
-/// One function for each system call, with EINTR retried and failures thrown.
+/// One function per system call, which retries EINTR and throws failures.
 enum Linux {
-    /// Runs a call that answers -1 with errno set, again and again while a signal interrupts it.
+    /// Runs a call that returns -1 and sets errno, and retries it while signals interrupt it.
     @discardableResult
     static func check<Value: FixedWidthInteger>(_ call: () -> Value) throws(Errno) -> Value {
         while true {
@@ -19,7 +19,7 @@ enum Linux {
         Handle(try check { Glibc.open(path, flags | O_CLOEXEC) })
     }
 
-    /// Opens an entry of a folder; a symlink gives ELOOP, or ENOTDIR with O_DIRECTORY, and is never followed.
+    /// Opens an entry of a folder. A symlink is never followed: it fails with ELOOP, or ENOTDIR with O_DIRECTORY.
     static func open(
         _ name: FileName, in folder: Handle, _ flags: Int32, mode: UInt32 = 0
     ) throws(Errno) -> Handle {
@@ -28,8 +28,8 @@ enum Linux {
         }
     }
 
-    /// Opens a folder for going through it: through no symlink and into nothing that is mounted there, also where that
-    /// is of the same file system (a bind mount), which is EXDEV.
+    /// Opens a folder for traversal. Symlinks are not followed, and a mount point fails with EXDEV, even a bind mount
+    /// of the same filesystem.
     static func openFolder(_ name: FileName, in folder: Handle) throws(Errno) -> Handle {
         var how = cl_open_how()
         how.flags = UInt64(CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -88,7 +88,7 @@ enum Linux {
     }
 
     static func makeSymlink(_ name: FileName, in folder: Handle, to target: [UInt8]) throws(Errno) {
-        // A target is bytes as a name is; its length is the kernel's to judge.
+        // A target is a sequence of bytes like a name; the kernel checks its length.
         _ = try FileName(bytes: target).withCString { (target) throws(Errno) in
             _ = try name.withCString { (text) throws(Errno) in try check { symlinkat(target, folder.raw, text) } }
         }

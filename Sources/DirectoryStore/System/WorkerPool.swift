@@ -2,11 +2,11 @@ import Glibc
 import ReplicaModel
 import Threads
 
-/// Threads for calls that block in the kernel, so that Swift's own threads don't.
+/// Threads for calls that block in the kernel, so that they don't block Swift's own threads.
 final class WorkerPool: TaskExecutor {
     private let queue = JobQueue()
 
-    /// Starts `count` threads. They end when the pool is released and its last job is done.
+    /// Starts `count` threads. They exit when the pool is released and its last job has ended.
     init(count: Int) {
         for _ in 0..<count { queue.startThread() }
     }
@@ -20,9 +20,9 @@ final class WorkerPool: TaskExecutor {
         queue.add { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 
-    /// Runs `body` on one of the threads, or directly if the caller already is one of them. `body` may ask the flag
-    /// whether the caller still waits.
-    /// - Throws: What `body` throws; ``RemoteStoreError/cancelled`` when the task is cancelled before it begins.
+    /// Runs `body` on one of the threads, or directly if the caller is already on one. `body` can check the flag for
+    /// whether the caller is still waiting.
+    /// - Throws: The errors of `body`; ``RemoteStoreError/cancelled`` if the task is cancelled before it begins.
     func run<Result: Sendable>(
         _ body: @escaping @Sendable (CancellationFlag) throws(RemoteStoreError) -> Result
     ) async throws(RemoteStoreError) -> Result {
@@ -47,13 +47,13 @@ final class WorkerPool: TaskExecutor {
     }
 }
 
-/// Tells whether the caller of a blocking call still waits.
+/// Tells whether the caller of a blocking call is still waiting.
 final class CancellationFlag: Sendable {
     private let isCancelled = Locked(false)
 
     func cancel() { isCancelled.withLock { $0 = true } }
 
-    /// - Throws: ``RemoteStoreError/cancelled`` if the caller no longer waits.
+    /// - Throws: ``RemoteStoreError/cancelled`` if the caller is no longer waiting.
     func check() throws(RemoteStoreError) {
         if isCancelled.withLock({ $0 }) { throw .cancelled }
     }

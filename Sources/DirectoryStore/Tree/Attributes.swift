@@ -12,8 +12,9 @@ enum Attributes {
     private static let tags = "user.xdg.tags"
     private static let own = "user.replica."
 
-    /// Reads them into `metadata`, and the group's rights from an ACL; sets nothing on a file system without attributes.
-    /// - Parameter own: Whether the file system keeps `user.*` attributes.
+    /// Reads the attributes into `metadata`, and the group's rights from an ACL; on a filesystem without attributes,
+    /// sets nothing.
+    /// - Parameter own: Whether the filesystem supports `user.*` attributes.
     static func read(from file: Handle, into metadata: inout ItemMetadata, withOwn own: Bool) throws(Errno) {
         guard let names = try Linux.attributeNames(of: file) else { return }
         if names.contains(AccessList.attribute), let value = try Linux.attribute(AccessList.attribute, of: file) {
@@ -35,8 +36,8 @@ enum Attributes {
         metadata.extendedAttributes = others
     }
 
-    /// Writes those of `fields` that are attributes.
-    /// - Returns: The fields for which the file system has no space.
+    /// Writes those of `fields` that are stored as attributes.
+    /// - Returns: The fields for which the filesystem has no space.
     static func write(_ metadata: ItemMetadata, _ fields: ItemFields, to file: Handle) throws(Errno) -> ItemFields {
         var refused: ItemFields = []
         // A cleared field has no attribute at all, not an empty one.
@@ -66,7 +67,8 @@ enum Attributes {
         if try !fits(name, Array(text.utf8), file) { refused.insert(field) }
     }
 
-    /// Sets an attribute; false if there is no space for it, which does not imply that there is none for contents.
+    /// Sets an attribute. Returns false if there is no space for it, which does not mean that there is none for
+    /// contents.
     private static func fits(_ name: String, _ value: [UInt8], _ file: Handle) throws(Errno) -> Bool {
         do {
             try Linux.setAttribute(name, value, of: file)
@@ -80,7 +82,7 @@ enum Attributes {
         }
     }
 
-    /// Whether an attribute is one of those that an item's `extendedAttributes` hold.
+    /// Whether an attribute is part of an item's `extendedAttributes`.
     private static func isFree(_ name: String) -> Bool {
         name.hasPrefix("user.") && !name.hasPrefix(own) && name != tags
     }

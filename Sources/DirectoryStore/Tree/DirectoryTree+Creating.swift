@@ -44,11 +44,11 @@ extension DirectoryTree {
         }
     }
 
-    /// Whether the name is not looked at first: the rename finds out whether it is free.
+    /// Whether to skip the lookup of the name: the rename fails if the name is taken.
     ///
-    /// A look saves the copy of the contents where the name is taken. But to look for a name that is not there waits for all who
-    /// make entries in the folder, and takes longer than a copy of few bytes. It is made after a name was taken, as all may be that
-    /// an import finds in the store.
+    /// A lookup saves copying the contents if the name is taken. But looking up a nonexistent name waits for all
+    /// threads that create entries in the folder, and takes longer than copying a few bytes. After one name was taken,
+    /// the next is looked up first: during an import, all of them may be taken.
     private func isTakenForFree(_ template: ItemTemplate, _ contents: ItemContents?) -> Bool {
         template.kind == .file && (contents?.size ?? 0) <= Self.fewBytes && abilities.renamesExactly
             && abilities.isCaseSensitive && !wasNameTaken.withLock { $0 }
@@ -82,7 +82,7 @@ extension DirectoryTree {
         }
     }
 
-    /// The only metadata of a symlink is its modification time.
+    /// A symlink's only metadata is its modification time.
     func dressSymlink(
         _ name: FileName, _ metadata: ItemMetadata, _ fields: ItemFields, in folder: OpenFolder
     ) throws(RemoteStoreError) -> ItemFields {
@@ -119,7 +119,7 @@ extension DirectoryTree {
     func occupant(_ place: Place, _ folder: OpenFolder) throws(RemoteStoreError) -> Located? {
         do throws(Errno) {
             var status = try self.status(at: place, in: folder.handle)
-            // It occupies the name, as a device does.
+            // Occupies the name although it is not an item, for example a device.
             let isExact = try isExactly(place.name, in: folder.handle)
             if isForeign(status) || !isExact { status.kind = nil }
             return Located(
@@ -132,12 +132,12 @@ extension DirectoryTree {
         }
     }
 
-    /// Adopts an existing entry as the item to create, if that is allowed and it is equal.
+    /// Adopts an existing entry as the item to create, if that is allowed and both are equal.
     private func adopt(
         _ other: Located, _ template: ItemTemplate, _ contents: ItemContents?, _ options: CreateOptions,
         _ flag: CancellationFlag
     ) throws(RemoteStoreError) -> StoreResult {
-        // A device or a socket is not an item, but occupies the name.
+        // A device or a socket is not an item, but it occupies the name.
         guard other.status.kind != nil else { throw .filenameCollision(nil) }
         let item = try describeOccupant(other)
         guard options.contains(.mayAlreadyExist), try isEqual(other, template, contents, flag) else {

@@ -9,8 +9,8 @@ extension DirectoryTree {
         return try describe(found)
     }
 
-    /// The item that was found.
-    /// - Throws: ``RemoteStoreError/serverUnreachable`` when another item is in its place already.
+    /// Describes the item that was found.
+    /// - Throws: ``RemoteStoreError/serverUnreachable`` if another item has taken its place.
     func describe(_ found: Located) throws(RemoteStoreError) -> Item {
         if found.key == .root { return try describeRoot(found) }
         let item = try describeOccupant(found)
@@ -18,8 +18,8 @@ extension DirectoryTree {
         return item
     }
 
-    /// The item that is now at a place: the one that was found there, or its replacement. Where entries are renamed by links,
-    /// a file has two names for a moment, and thus another identifier.
+    /// Describes the current item at a place: the one that was found there, or its replacement. Where entries are
+    /// renamed by links, a file has two names for a moment, and thus another identifier.
     func describeOccupant(_ found: Located) throws(RemoteStoreError) -> Item {
         try at(path(found.names)) { () throws(Errno) in
             try describe(found.place, found.status, in: found.folder)
@@ -35,7 +35,8 @@ extension DirectoryTree {
             metadata: metadata)
     }
 
-    /// The item at a place. A file or folder is opened, and the open one is described, even if it is just being replaced.
+    /// Describes the item at a place. A file or folder is opened, and the opened one is described even if it is being
+    /// replaced.
     func describe(_ place: Place, _ seen: FileStatus, in folder: Handle) throws(Errno) -> Item {
         guard seen.kind != .symlink, let file = try openForReading(place.name, seen, in: folder) else {
             if seen.kind == .symlink {
@@ -52,19 +53,20 @@ extension DirectoryTree {
         return try describe(place, status, file)
     }
 
-    /// The item at a place that is open as `file`, with this status.
+    /// Describes the item at a place that is open as `file`, with this status.
     func describe(_ place: Place, _ status: FileStatus, _ file: Handle) throws(Errno) -> Item {
         var metadata = metadata(status)
         try Attributes.read(from: file, into: &metadata, withOwn: abilities.keepsAttributes)
         return item(at: place, status, metadata, nil)
     }
 
-    /// Nil if it can't be opened: it is then described without the metadata that require an open file.
+    /// Opens an entry for reading; nil if that is not possible: it is then described without the metadata that requires
+    /// an open file.
     private func openForReading(
         _ name: FileName, _ seen: FileStatus, in folder: Handle
     ) throws(Errno) -> Handle? {
         do {
-            // Without O_NONBLOCK a fifo that took the file's name would hold the thread.
+            // Without O_NONBLOCK, opening a fifo that took the file's name would block the thread.
             return try Linux.open(name, in: folder, O_RDONLY | O_NONBLOCK)
         } catch  where error.isOfOneFile {
             return nil
@@ -74,7 +76,7 @@ extension DirectoryTree {
     private func metadata(_ status: FileStatus) -> ItemMetadata {
         var metadata = ItemMetadata()
         metadata.modificationDate = status.modified
-        // A symlink's mode has no meaning on Linux, nor has a mode that the mount defines for all files.
+        // A symlink's mode has no meaning on Linux; neither has a mode that the mount sets for all files.
         if status.kind != .symlink, abilities.keepsModes { metadata.mode = status.mode }
         return metadata
     }

@@ -27,7 +27,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Syncs everything written to the disk.
+    /// Syncs all written data to the disk.
     func syncToDisk() throws(RemoteStoreError) {
         _ = try openRoot()
         try at(root.path) { () throws(Errno) in

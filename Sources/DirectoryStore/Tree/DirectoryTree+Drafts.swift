@@ -7,14 +7,14 @@ import SystemPackage
 struct Draft {
     var name: FileName
     var folder: Handle
-    /// Open, except for symlinks.
+    /// Open, except for a symlink.
     var file: Handle?
-    /// The fields for which the file system has no space.
+    /// The fields for which the filesystem has no space.
     var refused: ItemFields = []
 }
 
 extension DirectoryTree {
-    /// Creates a file with these contents. A crash of the daemon leaves all of it or, under its temporary name, a part.
+    /// Creates a file with these contents. If the daemon crashes, the file is complete or has its temporary name.
     func draftFile(
         _ contents: ItemContents?, in folder: OpenFolder, _ flag: CancellationFlag,
         _ dress: (Handle) throws(Errno) -> ItemFields
@@ -74,7 +74,7 @@ extension DirectoryTree {
         _ = try? remove(draft.name, status, in: draft.folder)
     }
 
-    /// Creates the entry of a draft; ENOENT here proves that the open folder was removed.
+    /// Creates a draft's entry; ENOENT here proves that the open folder was removed.
     private func open<Result>(
         _ path: String, _ folder: OpenFolder, _ body: () throws(Errno) -> Result
     ) throws(RemoteStoreError) -> Result {
@@ -87,7 +87,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Sets the metadata of an open file or folder; the times last, because everything else changes them.
+    /// Sets the metadata of an open file or folder; the times last, because all other changes modify them.
     /// - Returns: The fields that could not be kept.
     func dress(
         _ file: Handle, _ metadata: ItemMetadata, _ fields: ItemFields
@@ -96,7 +96,7 @@ extension DirectoryTree {
         var refused = fields.intersection(.metadata).subtracting(kept)
         refused.formUnion(try Attributes.write(metadata, kept, to: file))
         if kept.contains(.mode), let mode = metadata.mode {
-            // The file here belongs to the daemon's user: with set-user-ID it would run as another user.
+            // The file here belongs to the daemon's user: with its set-user-ID bit it would run as that user.
             let harmless = mode & ~0o6000
             if harmless != mode { refused.insert(.mode) }
             try Linux.setMode(harmless & 0o7777, of: file)

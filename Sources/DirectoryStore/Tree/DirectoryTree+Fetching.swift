@@ -5,7 +5,7 @@ import SystemPackage
 import Threads
 
 extension DirectoryTree {
-    /// Bytes read and passed on at a time.
+    /// Bytes per read.
     static let blockSize: Int64 = 1 << 20
 
     func fetch(
@@ -19,14 +19,14 @@ extension DirectoryTree {
             try Linux.open(found.place.name, in: found.folder, O_RDONLY | O_NONBLOCK)
         }
         let before = try at(path) { () throws(Errno) in try status(of: file, at: found.place) }
-        // Replaced between two checks: a retry gets the new item's answer.
+        // The file was replaced between the two lookups: a retry gets the answer for the new item.
         guard ItemKey(before, at: found.place) == found.key else { throw .versionNoLongerAvailable }
         if let version, version != before.contentVersion { throw .versionNoLongerAvailable }
         let wanted = (range ?? 0..<before.size).clamped(to: 0..<before.size)
         try copy(wanted, of: file, into: sink, path, flag)
         let after = try at(path) { () throws(Errno) in try status(of: file, at: found.place) }
         let item = try at(path) { () throws(Errno) in try describe(found.place, after, file) }
-        // Written while it was read: the bytes may be a mixture.
+        // The file was written during the read: the bytes may be a mixture.
         guard item.version.content == before.contentVersion else { throw .versionNoLongerAvailable }
         if after.changed != before.changed {
             try drain()
@@ -58,7 +58,7 @@ extension DirectoryTree {
                 offset += Int64(count)
             }
         }
-        // A file that was truncated meanwhile has another version.
+        // A file that was truncated meanwhile has a different version.
         if offset < range.upperBound { try sink.writeZeros(in: offset..<range.upperBound) }
     }
 }

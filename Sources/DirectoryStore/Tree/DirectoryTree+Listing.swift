@@ -49,7 +49,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Reads the entry under the lock, so that an older state cannot overwrite an event that was processed before.
+    /// Reads the entry under the lock, so that an older state cannot overwrite an event that was already processed.
     private func look(
         _ names: ArraySlice<FileName>, in folder: OpenFolder, from top: Handle
     ) throws(Errno) -> [(Place, FileStatus)] {
@@ -62,7 +62,7 @@ extension DirectoryTree {
                 let status = settleClaim(found, at: place, in: folder.handle, &index, from: top)
                 let key = ItemKey(status, at: place)
                 index.find(status, at: place)
-                // The listing first met another file that only claims to be the item.
+                // The listing first found another file that only claims to be the item.
                 if let position = positions[key] { seen[position].1.inherited = nil }
                 positions[key] = seen.count
                 seen.append((place, status))
@@ -80,10 +80,10 @@ extension DirectoryTree {
         }
     }
 
-    /// Removes files that dead daemons left in a folder.
+    /// Removes temporary files of dead daemons from a folder.
     private func sweep(_ entries: [FolderEntry], in folder: Handle) {
         for entry in entries where TemporaryName.matches(entry.name) {
-            // What can't be removed now is tried again at the next listing.
+            // A file that can't be removed now is retried at the next listing.
             guard let status = try? Linux.status(of: entry.name, in: folder) else { continue }
             let age = Duration.nanoseconds(Timestamp.now.nanoseconds.saturatingSubtract(status.changed))
             guard age > temporaryLife || TemporaryName.isOfDead(entry.name) else { continue }
@@ -93,7 +93,7 @@ extension DirectoryTree {
 }
 
 extension Timestamp {
-    /// The wall-clock time.
+    /// The current wall-clock time.
     static var now: Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

@@ -4,10 +4,10 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// An item and where it was just seen.
+/// An item and the place where it was found.
 struct Located {
     var key: ItemKey
-    /// Open; the root's own for the root.
+    /// Open; for the root, the root itself.
     var folder: Handle
     var place: Place
     var status: FileStatus
@@ -15,7 +15,7 @@ struct Located {
     var names: [FileName]
 }
 
-/// A folder that is open.
+/// An open folder.
 struct OpenFolder {
     var key: ItemKey
     var handle: Handle
@@ -23,10 +23,10 @@ struct OpenFolder {
     var names: [FileName]
 }
 
-/// Where an item may be.
+/// A possible location of an item.
 struct KnownPath {
     var place: Place
-    /// From the root; the last is the place's.
+    /// From the root; the last one is the place's name.
     var names: [FileName]
 
     init?(place: Place?, names: [FileName]?) {
@@ -34,7 +34,7 @@ struct KnownPath {
         (self.place, self.names) = (place, names)
     }
 
-    /// Nil where a scan that found `places` did not see the item.
+    /// Nil if the scan that found `places` did not see the item.
     init?(of key: ItemKey, in places: [ItemKey: Place]) {
         var names: [FileName] = []
         var here = key
@@ -72,13 +72,14 @@ extension DirectoryTree {
         return try search(key) { (path) throws(RemoteStoreError) in try self.lookFolder(key, at: path, from: top) }
     }
 
-    /// How often an item is searched for while others move entries in the tree.
+    /// The maximum number of searches for an item while others move entries in the tree.
     private static let mostSearches = 8
 
-    /// Looks where the index says, and if that is wrong, where a search of the whole tree saw the item. The index may
-    /// be behind the tree, for example after a rename of ours that another thread has not noted yet.
-    /// - Throws: ``RemoteStoreError/noSuchItem(_:)`` when a search missed it that nothing changed under, or all others did;
-    ///   ``RemoteStoreError/itemUnavailable(_:)`` when it is there and never where it was just seen.
+    /// Looks at the place in the index, and if that is wrong, at the place where a search of the whole tree found the
+    /// item. The index may be behind the tree, for example after a rename by this store that another thread has not
+    /// recorded yet.
+    /// - Throws: ``RemoteStoreError/noSuchItem(_:)`` if a search of an unchanged tree, or every search, did not find
+    ///   it; ``RemoteStoreError/itemUnavailable(_:)`` if it exists but is never at the place where it was just seen.
     private func search<Found>(
         _ key: ItemKey, _ look: (KnownPath) throws(RemoteStoreError) -> Found?
     ) throws(RemoteStoreError) -> Found {
@@ -103,7 +104,7 @@ extension DirectoryTree {
         return try look(known)
     }
 
-    /// Opens a folder at a place where it may be.
+    /// Opens a folder at a possible place.
     private func lookFolder(
         _ key: ItemKey, at known: KnownPath, from top: Handle
     ) throws(RemoteStoreError) -> OpenFolder? {
@@ -119,12 +120,12 @@ extension DirectoryTree {
         }
     }
 
-    /// Opens the folder that these names lead to.
-    /// - Throws: ENOENT also when it is another one.
+    /// Opens the folder with these names.
+    /// - Throws: ENOENT also if it is another folder.
     func open(_ key: ItemKey, at names: [FileName], from top: Handle) throws(Errno) -> Handle {
         let folder = try walk(names, from: top)
         let status = try Linux.status(of: folder)
-        // Where items are identified by places, the index has the folder's key.
+        // Where items are identified by places, the index contains the folder's key.
         let isMeant = memory != nil || status.inode == key.inode && status.birth == key.birth
         guard isMeant, !isForeign(status) else {
             throw .noSuchFileOrDirectory
@@ -132,7 +133,7 @@ extension DirectoryTree {
         return folder
     }
 
-    /// Looks at a place where an item may be.
+    /// Checks a possible place of an item.
     private func look(
         _ key: ItemKey, at known: KnownPath, from top: Handle
     ) throws(RemoteStoreError) -> Located? {

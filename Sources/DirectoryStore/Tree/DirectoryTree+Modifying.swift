@@ -31,14 +31,14 @@ extension DirectoryTree {
         }
     }
 
-    /// Whether a file was written after it had a version, even if size and time are the same.
+    /// Whether a file may have been rewritten since this version, even if size and time are unchanged.
     private func mayBeRewritten(_ found: Located, since base: ItemVersion) throws(RemoteStoreError) -> Bool {
         guard let changed = FileStatus.changeTime(of: base), changed != found.status.changed else { return false }
         try drain()
         return index.withLock { $0.writes.has(found.key, since: changed) }
     }
 
-    /// A modify whose items have been found.
+    /// A modify call after its items were found.
     private struct Change {
         var template: ItemTemplate
         var base: ItemVersion
@@ -49,7 +49,7 @@ extension DirectoryTree {
         var place: Place
         var names: [FileName] { folder.names + [place.name] }
 
-        /// Whether an item has the content of the base, possibly with another date.
+        /// Whether an item has the base's content, possibly with a different date.
         func left(_ item: Item?) -> Bool {
             guard present.kind == .file else { return true }
             var status = old.status
@@ -75,7 +75,7 @@ extension DirectoryTree {
     ) throws(RemoteStoreError) -> StoreResult {
         var refused: ItemFields = []
         if let contents {
-            // Written before anything moves: a full disk then changes nothing.
+            // Written before any rename: if the disk is full, nothing changes.
             let draft = try draft(change, contents, flag)
             do {
                 try move(change)
@@ -92,7 +92,7 @@ extension DirectoryTree {
         return StoreResult(item: try settled(change), stillPending: refused.intersection(change.fields))
     }
 
-    /// The new contents with the old file's metadata, except for the changed fields.
+    /// Creates the new contents with the old file's metadata, except for the changed fields.
     private func draft(
         _ change: Change, _ contents: ItemContents, _ flag: CancellationFlag
     ) throws(RemoteStoreError) -> Draft {
@@ -103,20 +103,20 @@ extension DirectoryTree {
         let mark = try mark(of: change.old)
         return try draftFile(contents, in: change.folder, flag) { (file) throws(Errno) in
             let status = change.old.status
-            // Only root may change owners; for other users, the new file is theirs as the old one was.
+            // Only root may change owners; for other users, the new file belongs to them as the old one did.
             _ = fchown(file.raw, status.owner, status.group)
             try Inheritance.give(change.old.key, to: file)
             if let mark {
                 try Linux.setAttribute(Attributes.template, mark, of: file)
             }
-            // Fields that can't be kept are ignored, but reported if they were just changed.
+            // Fields that can't be stored are ignored, and reported only if this call changes them.
             let refused = try self.dress(file, wanted, fields.intersection(self.abilities.fields.union(change.fields)))
             try self.makeOther(file, than: change)
             return refused
         }
     }
 
-    /// If only size and time distinguish contents, a new content gets a new time.
+    /// Where only size and time distinguish contents, gives new content a new time.
     private func makeOther(_ file: Handle, than change: Change) throws(Errno) {
         guard memory != nil else { return }
         let (former, now) = (change.old.status.modified, try Linux.status(of: file).modified)
@@ -126,7 +126,7 @@ extension DirectoryTree {
         try Linux.setModificationDate(Timestamp(nanoseconds: later), of: file)
     }
 
-    /// The template that an item was created from, so that it is still recognized after a change.
+    /// The template that an item was created from; it is kept so that the item is still recognized after a change.
     private func mark(of found: Located) throws(RemoteStoreError) -> [UInt8]? {
         try at(path(found.names)) { () throws(Errno) in
             let file = try Linux.open(found.place.name, in: found.folder, O_RDONLY | O_NONBLOCK)
@@ -146,7 +146,7 @@ extension DirectoryTree {
         } catch {
             throw failure(error, at: path(change.old.names))
         }
-        // Another item may have taken the name between the look and the move: that one goes back.
+        // Another item may have taken the name between the lookup and the move: that one is moved back.
         let arrived = try occupant(change.place, change.folder)
         guard arrived?.status.inode == change.old.status.inode else {
             try at(path(change.old.names)) { () throws(Errno) in try renameBack(change) }
@@ -168,7 +168,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Where items are identified by places, no listing may come between a rename and its record.
+    /// Where items are identified by places, no listing may run between a rename and its record.
     private func noting(_ key: ItemKey, at place: Place, _ rename: () throws(Errno) -> Void) throws(Errno) {
         guard let memory else { return try rename() }
         try index.withLock { _ throws(Errno) in
@@ -177,7 +177,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Exchanges the draft with the file and checks what was replaced: only the base may be lost.
+    /// Exchanges the draft with the file and checks the replaced file: only the base may be lost.
     private func exchange(_ draft: Draft, _ change: Change) throws(RemoteStoreError) {
         guard abilities.renamesExactly else { return try replace(draft, change) }
         let folder = change.folder.handle
@@ -200,14 +200,14 @@ extension DirectoryTree {
                 try Linux.rename(
                     draft.name, in: folder, to: change.place.name, in: folder, flags: CL_RENAME_EXCHANGE)
             } catch .noSuchFileOrDirectory {
-                // Somebody deleted our file immediately; theirs still gets its name back.
+                // Another program deleted our file immediately; its own file still gets its name back.
                 try Linux.rename(draft.name, in: folder, to: change.place.name, in: folder)
             }
         }
         throw .versionConflict(try occupant(change.place, change.folder).map(describeOccupant))
     }
 
-    /// The error for an item that is not where it was found: it is gone, or the next attempt finds it elsewhere.
+    /// The error for an item that is not where it was found: it is gone, or the next attempt finds it at another place.
     private func absence(of key: ItemKey) -> RemoteStoreError {
         do {
             _ = try locate(key.identifier)
@@ -217,7 +217,7 @@ extension DirectoryTree {
         }
     }
 
-    /// The same if two entries cannot be exchanged.
+    /// Replaces the file where two entries cannot be exchanged.
     private func replace(_ draft: Draft, _ change: Change) throws(RemoteStoreError) {
         let isReplaced: Bool
         do {
@@ -241,7 +241,7 @@ extension DirectoryTree {
         }
         return try at(path(change.names)) { () throws(Errno) in
             let file = try Linux.open(change.place.name, in: change.folder.handle, O_RDONLY | O_NONBLOCK)
-            // Another content's date is not set: that would hide that it is another.
+            // If the content is not the base's, its date is not set: that would hide the difference.
             let status = try self.status(of: file, at: change.place)
             guard memory != nil || status.inode == change.old.status.inode else { throw .noSuchFileOrDirectory }
             let isOther = status.kind == .file && status.contentVersion != change.base.content
@@ -251,8 +251,8 @@ extension DirectoryTree {
     }
 
     /// Records the item's new state, and returns it.
-    /// - Throws: ``RemoteStoreError/serverUnreachable`` when another item is in its place already. Where this one is, the next
-    ///   attempt finds.
+    /// - Throws: ``RemoteStoreError/serverUnreachable`` if another item has taken its place. The next attempt finds the
+    ///   item's new place.
     private func settled(_ change: Change) throws(RemoteStoreError) -> Item {
         let status = try at(path(change.names)) { () throws(Errno) in
             try index.withLock { index throws(Errno) -> FileStatus? in

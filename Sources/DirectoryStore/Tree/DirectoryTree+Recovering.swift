@@ -16,7 +16,7 @@ extension DirectoryTree {
         }
         let place = Place(parent: folder.key, name: template.filename)
         if let item = try created(place, from: template, in: folder) { return item }
-        // A symlink carries no mark, so that only one of the right name can be known for it.
+        // A symlink has no mark, so it can only be recognized under the right name.
         guard template.kind != .symlink, abilities.keepsAttributes else { return nil }
         guard let name = try marked(template, in: folder) else { return nil }
         return try created(Place(parent: folder.key, name: name), from: template, in: folder)

@@ -22,7 +22,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Removes a folder that is empty apart from hidden entries.
+    /// Removes a folder that contains only hidden entries.
     private func removeEmpty(_ found: Located) throws(RemoteStoreError) {
         do throws(Errno) {
             try Linux.unlink(found.place.name, in: found.folder, isFolder: true)
@@ -46,7 +46,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Removes temporary files of other, mostly dead, daemons from a folder that contains nothing else.
+    /// Removes the temporary files of other, mostly dead, daemons from a folder that contains nothing else.
     private func removeLeftovers(_ found: Located) throws(Errno) {
         let inner = try Linux.openFolder(found.place.name, in: found.folder)
         let entries = try Linux.entries(of: inner)
@@ -54,7 +54,7 @@ extension DirectoryTree {
         for entry in entries { try remove(entry.name, try Linux.status(of: entry.name, in: inner), in: inner) }
     }
 
-    /// Moves the item to a hidden name, verifies that it is the intended one, and only then removes it.
+    /// Renames the item to a hidden name, verifies that it is the intended one, and only then removes it.
     private func removeAside(_ found: Located, _ base: ItemVersion) throws(RemoteStoreError) {
         if found.status.contentVersion != base.content, found.status.kind == .file {
             throw .deletionRejected(try describe(found))
@@ -81,14 +81,14 @@ extension DirectoryTree {
         throw .deletionRejected(nil)
     }
 
-    /// Undoes the move. A partly removed folder is moved back too: better incomplete than hidden.
+    /// Undoes the rename. A partly removed folder is moved back too: incomplete is better than hidden.
     private func putBack(_ aside: FileName, _ found: Located) throws(RemoteStoreError) {
         try at(path(found.names)) { () throws(Errno) in
             try give(found.place.name, to: aside, in: found.folder)
         }
     }
 
-    /// Removes an entry, a folder with its contents, without following symlinks or leaving the file system.
+    /// Removes an entry, or a folder with its contents, without following symlinks or leaving the filesystem.
     func remove(_ name: FileName, _ status: FileStatus, in folder: Handle) throws(Errno) {
         guard status.kind == .folder else { return try Linux.unlink(name, in: folder) }
         let inner = try Linux.openFolder(name, in: folder)
@@ -98,7 +98,7 @@ extension DirectoryTree {
         try Linux.unlink(name, in: folder, isFolder: true)
     }
 
-    /// Runs `body` while events at these places are held back; the changes that `body` recorded are then not reported.
+    /// Runs `body` while events at these places are held back; changes that `body` records are not reported.
     func quietly<Result>(
         _ places: [Place], _ body: () throws(RemoteStoreError) -> Result
     ) throws(RemoteStoreError) -> Result {

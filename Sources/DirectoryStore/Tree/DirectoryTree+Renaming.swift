@@ -4,9 +4,9 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// Renames entries without replacing others: by one call if the file system supports it, otherwise by a check and then a
-/// link, which replaces nothing either, or a rename. Another program that creates an entry of the same name between check and
-/// rename loses it; our own threads exclude each other.
+/// Renames entries without replacing others: by one call if the filesystem supports that, otherwise by a check followed
+/// by a link, which doesn't replace anything either, or by a rename. An entry that another program creates under the
+/// same name between check and rename is lost; threads of this store exclude each other.
 extension DirectoryTree {
     /// Renames an entry to a free name.
     /// - Throws: `fileExists` if the name is taken.
@@ -24,7 +24,7 @@ extension DirectoryTree {
                 try Linux.rename(name, in: folder, to: newName, in: newFolder, flags: 0)
             }
         } catch .fileExists where !abilities.isCaseSensitive {
-            // Its own name in another spelling.
+            // The item's own name in another spelling.
             let (old, new) = (try Linux.status(of: name, in: folder), try Linux.status(of: newName, in: newFolder))
             guard old.inode == new.inode, try !isExactly(newName, in: newFolder) else { throw .fileExists }
             try Linux.rename(name, in: folder, to: newName, in: newFolder, flags: 0)
@@ -59,7 +59,8 @@ extension DirectoryTree {
         do {
             try Linux.unlink(name, in: folder)
         } catch {
-            // If the old name can't be removed, the rename fails. If the new one then stays, the next attempt completes it.
+            // If the old name can't be removed, the rename fails. If the new name then stays, the next attempt
+            // completes the rename.
             _ = try? Linux.unlink(newName, in: newFolder)
             throw error
         }
@@ -83,9 +84,9 @@ extension DirectoryTree {
         }
     }
 
-    /// Replaces a file whose content is `version`, by a check and a rename. If a link to the old file shows that it changed
-    /// in between, it is restored.
-    /// - Returns: Whether the old one had that content.
+    /// Replaces a file whose content is `version`, by a check and a rename. If a link to the old file shows that it
+    /// changed in between, the old file is restored.
+    /// - Returns: Whether the old file had that content.
     func replace(
         _ place: Place, in folder: Handle, by name: FileName, ifContentIs version: String
     ) throws(Errno) -> Bool {
@@ -106,7 +107,7 @@ extension DirectoryTree {
         }
     }
 
-    /// Whether an entry has exactly this name. On a file system that is not case-sensitive, an entry found under another
+    /// Whether an entry has exactly this name. On a filesystem that is not case-sensitive, an entry found under another
     /// spelling is another item.
     func isExactly(_ name: FileName, in folder: Handle) throws(Errno) -> Bool {
         guard !abilities.isCaseSensitive else { return true }

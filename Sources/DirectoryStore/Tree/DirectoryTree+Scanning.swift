@@ -4,30 +4,29 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// A folder to search, and all below it.
+/// A folder to search with everything below it.
 struct SearchStart {
     var key: ItemKey
     /// From the root.
     var names: [FileName]
 }
 
-/// What a search saw.
+/// The results of a search.
 struct Sightings {
     /// A folder that was read.
     struct Visit {
         var names: [FileName]
         /// Its change time before it was read, in nanoseconds.
         var changed: Int64
-        /// Whether a later change would be visible in the change time, because the clock can't return the same time
-        /// again.
+        /// Whether the change time would show a later change, because the clock can't return the same time again.
         var isTelling: Bool
     }
 
     var places: [ItemKey: Place] = [:]
     /// The folders that were read. Folders that this user can't read are not part of the store.
     var visits: [ItemKey: Visit] = [:]
-    /// Whether everything was still as seen when the search ended: an item that moves from a folder not yet read to one
-    /// already read is missed by a single pass.
+    /// Whether everything was unchanged when the search ended. A single pass misses an item that moves from a folder
+    /// that is not read yet to one that was already read.
     var isSteady = false
 }
 
@@ -42,10 +41,10 @@ extension DirectoryTree {
         }
     }
 
-    /// How often folders that changed in the meantime are read again.
+    /// The maximum number of times that folders that changed in the meantime are read again.
     private static let mostRounds = 3
 
-    /// Searches folders for as long as they change, within bounds.
+    /// Searches folders until they no longer change, with a limit.
     func search(below starts: [SearchStart]) throws(RemoteStoreError) -> Sightings {
         var seen = Sightings()
         var open = starts
@@ -60,7 +59,7 @@ extension DirectoryTree {
         return seen
     }
 
-    /// Reads folders, and all below them that was not read yet.
+    /// Reads folders, and everything below them that was not read yet.
     private func look(below starts: [SearchStart], _ seen: inout Sightings) throws(RemoteStoreError) {
         let top = try openRoot()
         var open = starts
@@ -77,7 +76,7 @@ extension DirectoryTree {
                 }
                 seen.visits[start.key] = visit
             } catch  where error.provesAbsence {
-                // Removed or moved in the meantime.
+                // The folder was removed or moved in the meantime.
                 seen.visits[start.key] = nil
             } catch  where error == .permissionDenied || error == .notPermitted {
                 seen.visits[start.key] = Sightings.Visit(names: start.names, changed: 0, isTelling: true)
@@ -93,8 +92,8 @@ extension DirectoryTree {
         try start.key == .root ? top : open(start.key, at: start.names, from: top)
     }
 
-    /// The longest that a clock gives one time to all changes of a folder, in nanoseconds: that of a kernel of 100 ticks a
-    /// second, twice.
+    /// The longest time in which all changes of a folder can get the same timestamp, in nanoseconds: two ticks of a
+    /// kernel with 100 ticks per second.
     private static let clockGrain: Int64 = 20_000_000
 
     private static func visit(_ folder: Handle, _ names: [FileName]) throws(Errno) -> Sightings.Visit {

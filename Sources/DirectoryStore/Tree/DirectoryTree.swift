@@ -6,15 +6,15 @@ import Threads
 
 /// The blocking work of a ``DirectoryStore``. Every method may be called concurrently.
 ///
-/// Lock order: `draining`, `scanning`, `searching`, then `index` or `marks`. System calls of microseconds are made under `index`, so that
-/// what is recorded cannot be older than what is known.
-/// Large: every call of a store on one directory, a folder or file for each group of them.
+/// Lock order: `draining`, `scanning`, `searching`, then `index` or `marks`. System calls that take microseconds are
+/// made under `index`, so that an older state never overwrites a newer one.
+/// Large: all calls of a store on one directory, with one file for each group of calls.
 final class DirectoryTree: Sendable {
     let root: RootFolder
     let index = Locked(FolderIndex(), rank: .storeIndex)
     let watches: Watches
     let marks = Locked(MarkIndex())
-    /// Whether something had the name of the last item that was to be made.
+    /// Whether the name was taken when an item was last created.
     let wasNameTaken = Locked(false)
     let listings = Locked(ListingTable())
     let listeners = Listeners<Void>()
@@ -27,20 +27,21 @@ final class DirectoryTree: Sendable {
     let listingTime = Locked(Duration.zero)
     /// The identifiers of items that are identified by places; nil if they are identified by inodes.
     let memory: PlaceMemory?
-    /// Held while an entry gets a name that was checked before, if the filesystem can't do both in one step.
+    /// Held between checking a name and renaming an entry to it, if the filesystem can't do both in one step.
     let renaming = Locked(0)
     /// The age at which a temporary file counts as abandoned.
     let temporaryLife: Duration
-    /// How often events were processed, the tree was searched, and a folder was searched for marks. The lock is held
-    /// during the work, so that only one thread does it.
+    /// The numbers of event processing runs, searches of the tree, and searches of a folder for marks. Each lock is
+    /// held during the work, so that only one thread does it.
     let draining = Locked(0, rank: .storeEvents)
     let scanning = Locked(0, rank: .storeScan)
     let searching = Locked(0, rank: .storeScan)
 
     /// - Parameters:
-    ///   - memory: Where it is kept what items are called, should the file system not keep it.
-    ///   - abilities: What the file system is taken to be able to do; nil to find out.
-    ///   - lookingAgain: How often it is looked at without a reason; nil to find out whether it is.
+    ///   - memory: The file for the identifiers of renamed items, if the filesystem can't store them.
+    ///   - abilities: The assumed features of the filesystem; nil to probe them.
+    ///   - lookingAgain: The interval of listings without change notification; nil to determine whether they are
+    ///     needed.
     init(
         path: String, memory: FilePath?, temporaryLife: Duration, abilities: FileSystemAbilities?,
         lookingAgain: RelistInterval?
@@ -73,12 +74,12 @@ final class DirectoryTree: Sendable {
         }
     }
 
-    /// The root, verified.
-    /// - Throws: ``RemoteStoreError/serverUnreachable`` while it is away, or another directory is in its place.
+    /// The verified root.
+    /// - Throws: ``RemoteStoreError/serverUnreachable`` while it is gone or another directory is in its place.
     func openRoot() throws(RemoteStoreError) -> Handle {
         let (handle, finding) = root.open()
         if finding != .usual {
-            // Changes while it was away were not observed.
+            // Changes that were made in its absence were not observed.
             index.withLock { $0.expire() }
             watches.wake()
             listeners.signal()
@@ -87,7 +88,7 @@ final class DirectoryTree: Sendable {
         return handle
     }
 
-    /// Opens the folder that these names lead to, following no symlink and leaving the file system nowhere.
+    /// Opens the folder with these names, without following symlinks or leaving the filesystem.
     func walk(_ names: some Collection<FileName>, from root: Handle) throws(Errno) -> Handle {
         var folder = root
         for name in names {
@@ -99,8 +100,8 @@ final class DirectoryTree: Sendable {
         return folder
     }
 
-    /// Whether an entry is a mount point and thus not part of the store. Before Linux 5.8 this is only detectable by the
-    /// device number, and only for folders: overlayfs reports the device of the layer for files.
+    /// Whether an entry is a mount point and thus not part of the store. Before Linux 5.8, only the device number shows
+    /// that, and only for folders: overlayfs reports the device of the layer for files.
     func isForeign(_ status: FileStatus) -> Bool {
         status.isMountPoint || status.kind == .folder && status.device != root.device
     }

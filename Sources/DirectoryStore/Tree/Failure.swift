@@ -2,7 +2,7 @@ import Glibc
 import ReplicaModel
 import SystemPackage
 
-/// The meaning of an errno for the engine. "Gone" requires proof by the caller, so ENOENT is not decided here.
+/// Translates an errno for the engine. "Gone" requires proof by the caller, so ENOENT is not translated here.
 func failure(_ error: Errno, at path: @autoclosure () -> String) -> RemoteStoreError {
     switch error.rawValue {
     case ENOSPC, EDQUOT:
@@ -12,10 +12,12 @@ func failure(_ error: Errno, at path: @autoclosure () -> String) -> RemoteStoreE
     case ENOTCONN, ESTALE, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH, ENODEV, ENXIO:
         return .serverUnreachable
     case EMFILE, ENFILE, ENOMEM, ENOENT:
-        // These are transient: a name that is gone now existed a moment ago, and the next attempt sees what became of it.
+        // Transient errors: a name that is gone now existed a moment ago, and the next attempt determines the new
+        // state.
         return .serverUnreachable
     case EIO, EACCES, EPERM, EAGAIN, EBUSY, ETXTBSY:
-        // A bad block, another user's file, an immutable file, a lease: an error of this file, possibly transient.
+        // A bad block, another user's file, an immutable file or a lease: an error of this file only, possibly
+        // transient.
         return .itemUnavailable("\(path()): \(error)")
     default:
         return .cannotSynchronize("\(path()): \(error)")

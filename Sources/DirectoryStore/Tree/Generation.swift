@@ -4,10 +4,10 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// A number on the store's directory that only grows: if it is lower than before, the directory was put back to an older
-/// state, by a snapshot or a backup. Zero if it has none.
+/// A number on the store's directory that only increases: a lower number than before means that the directory was reset
+/// to an older state, by a snapshot or a backup. Zero if the directory has no number.
 ///
-/// Everybody with access to the directory can change it. That only causes a question, or suppresses one.
+/// Every user with access to the directory can change it. That only triggers a question to the user, or suppresses one.
 struct Generation: Comparable {
     private static let attribute = "user.replica.generation"
     private let number: UInt64
@@ -20,10 +20,10 @@ struct Generation: Comparable {
         number = value.flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 0
     }
 
-    /// Has the directory count on, and writes that to the disk: whoever knows the number must find it again after a power cut. One process
-    /// at a time, so that nobody writes a lower one than another has by then.
-    /// - Parameter known: What it was at least. An older state is left as it is.
-    /// - Returns: The new number; nil if it stays.
+    /// Increments the number and syncs it to the disk: a number that was reported must survive a power cut. Only one
+    /// process at a time does it, so that none writes a lower number than another has already written.
+    /// - Parameter known: The minimum of the previous number. An older state is not modified.
+    /// - Returns: The new number; nil if it was not changed.
     static func increment(of directory: Handle, known: Generation) throws(Errno) -> Generation? {
         let readable = try Linux.open(FileName("."), in: directory, O_RDONLY | O_DIRECTORY)
         try Linux.check { flock(readable.raw, LOCK_EX | LOCK_NB) }
@@ -35,7 +35,7 @@ struct Generation: Comparable {
         return next
     }
 
-    /// Has the number that a directory has now survive a power cut, where the disk can be written.
+    /// Makes the directory's current number survive a power cut, if the disk is writable.
     static func sync(_ directory: Handle) throws(Errno) {
         let readable = try Linux.open(FileName("."), in: directory, O_RDONLY | O_DIRECTORY)
         do throws(Errno) { try Linux.check { fsync(readable.raw) } } catch {
@@ -50,7 +50,8 @@ extension Generation: CustomStringConvertible {
     var description: String { String(number) }
 }
 
-/// When the directory counts on: at the first anchor of a run, and then every ten minutes if anything changed.
+/// Decides when the generation is incremented: at the first anchor of a run, and then every ten minutes if anything
+/// changed.
 final class GenerationRenewals: Sendable {
     private struct Last {
         var anchor: SyncAnchor
@@ -60,8 +61,8 @@ final class GenerationRenewals: Sendable {
     private static let period = Duration.seconds(600)
     private let last = Locked<Last?>(nil)
 
-    /// Whether it is time, which begins the next period.
-    /// - Parameter anchor: The present end of the log of changes.
+    /// Whether an increment is due; if so, starts the next period.
+    /// - Parameter anchor: The current end of the change log.
     func isDue(at anchor: SyncAnchor, now: ContinuousClock.Instant = .now) -> Bool {
         last.withLock {
             if let last = $0, last.anchor == anchor || now - last.time < Self.period { return false }

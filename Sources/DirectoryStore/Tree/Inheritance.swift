@@ -3,14 +3,14 @@ import Glibc
 import ReplicaModel
 import SystemPackage
 
-/// A modification replaces the file. An attribute of the new file identifies it as the same item, so that it isn't mistaken
-/// for another one by a listing in progress, or after a crash before the answer is recorded.
+/// A modification replaces the file. An attribute of the new file identifies it as the same item, so that a listing in
+/// progress, or a crash before the answer is recorded, doesn't turn it into another item.
 ///
-/// The attribute also names the file that carries it: a copy with all attributes is a separate item.
+/// The attribute also identifies the file that it belongs to: a copy with all attributes is a separate item.
 enum Inheritance {
     private static let attribute = "user.replica.item"
 
-    /// Marks an open file as the item `key`. If the mark can't be stored, the file is a new item.
+    /// Marks an open file as the item `key`. If the mark can't be stored, the file becomes a new item.
     static func give(_ key: ItemKey, to file: Handle) throws(Errno) {
         let own = try Linux.status(of: file)
         let text = "\(key.identifier.rawValue) \(hex(own.inode))-\(hex(UInt64(bitPattern: own.birth)))"
@@ -21,7 +21,7 @@ enum Inheritance {
         }
     }
 
-    /// Removes the mark, so that a file is identified by itself again.
+    /// Removes the mark, so that the file has its own identifier again.
     static func take(from name: FileName, in folder: Handle) throws(Errno) {
         try Linux.removeAttribute(attribute, of: try Linux.open(name, in: folder, O_RDONLY | O_NONBLOCK))
     }
@@ -31,7 +31,7 @@ enum Inheritance {
         value { fgetxattr(file.raw, attribute, $0.baseAddress, $0.count) }
     }
 
-    /// The attribute of an entry; a link is not followed.
+    /// The attribute of an entry, without following a symlink.
     static func value(of name: FileName, in folder: Handle) -> String? {
         value { EntryAttribute.read(attribute, of: name, in: folder.raw, into: $0) }
     }
@@ -44,7 +44,7 @@ enum Inheritance {
 }
 
 extension FileStatus {
-    /// Adopts the key in the file's attribute, if the attribute is the file's own.
+    /// Adopts the key in the file's attribute, if the attribute belongs to this file.
     mutating func inherit(_ value: String?) {
         guard kind == .file, links == 1, let value else { return }
         let parts = value.split(separator: " ")

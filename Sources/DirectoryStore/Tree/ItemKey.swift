@@ -9,7 +9,7 @@ struct ItemKey: Hashable, Sendable {
     /// 0, or a hash of the place if the file has several names, each of which is an item.
     var link: UInt64
 
-    /// The store's root, whatever its inode.
+    /// The store's root, with any inode.
     static let root = ItemKey(inode: 0, birth: 0, link: 0)
 
     init(inode: UInt64, birth: Int64, link: UInt64) {
@@ -32,10 +32,10 @@ struct ItemKey: Hashable, Sendable {
         self.init(inode: status.inode, birth: status.birth, link: hasLinks ? place.hash64 : 0)
     }
 
-    /// The file, whichever of its names the item is.
+    /// The file's key, the same for all of its names.
     var file: ItemKey { ItemKey(inode: inode, birth: birth, link: 0) }
 
-    /// Nil for a text that can't be from this store.
+    /// Nil if the identifier can't be from this store.
     init?(_ identifier: ItemIdentifier) {
         if identifier == .root {
             self = .root

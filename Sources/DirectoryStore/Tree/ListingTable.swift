@@ -1,8 +1,8 @@
 import ReplicaModel
 
-/// The listings that are being returned page by page.
+/// The listings whose pages are still being requested.
 struct ListingTable {
-    /// Older ones are dropped; their pages are then unknown.
+    /// Older listings are dropped; their pages are then unknown.
     private static let longest = 64
 
     private var names: [UInt64: [FileName]] = [:]

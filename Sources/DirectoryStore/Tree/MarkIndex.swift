@@ -1,7 +1,8 @@
 import ReplicaModel
 
-/// Which file or folder carries which template's mark, for the folders that were queried last. Each is searched once; entries
-/// that the store creates there afterwards are recorded before they get their names, so that the index stays complete.
+/// Maps templates' marks to files and folders, for the most recently queried folders. Each folder is searched once;
+/// entries that the store creates there later are recorded before they get their names, so that the index stays
+/// complete.
 struct MarkIndex {
     /// The number of folders that are kept.
     private static let mostFolders = 8
@@ -9,7 +10,7 @@ struct MarkIndex {
     static let longestLife = Duration.seconds(60)
 
     private struct Folder {
-        /// By hash of the mark: the mark of a found entry has to be checked.
+        /// By the hash of the mark: the mark of a found entry has to be verified.
         var names: [UInt64: FileName] = [:]
         var isWhole = false
     }
@@ -31,7 +32,7 @@ struct MarkIndex {
         return .some(known.names[Self.hash(template.rawValue.utf8)])
     }
 
-    /// Begins to search a folder: entries recorded from now on count.
+    /// Begins the search of a folder: entries recorded from now on are kept.
     mutating func begin(_ folder: ItemKey) {
         folders[folder] = Folder()
         order.removeAll { $0 == folder }
@@ -56,12 +57,12 @@ struct MarkIndex {
         folders[folder]?.names[hash] = name
     }
 
-    /// Records that it was not created after all.
+    /// Removes the record of an entry that was not created.
     mutating func withdraw(_ template: ItemIdentifier, in folder: ItemKey) {
         folders[folder]?.names[Self.hash(template.rawValue.utf8)] = nil
     }
 
-    /// Drops folders that were not queried for a while.
+    /// Drops folders that were not queried recently.
     mutating func dropIdle(now: ContinuousClock.Instant = .now) {
         guard !folders.isEmpty, now - asked > Self.longestLife else { return }
         (folders, order) = ([:], [])

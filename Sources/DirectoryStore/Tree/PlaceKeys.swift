@@ -1,8 +1,8 @@
 import ReplicaModel
 
-/// The keys of items on a file system that can't store them: derived from the places where they were first seen, and equal in
-/// every process. An item that the store moves keeps its key, and a later one at its former place gets another;
-/// ``PlaceMemory`` keeps these exceptions.
+/// The keys of items on a filesystem that can't store them: derived from the places where the items were first seen,
+/// and equal in every process. An item that the store moves keeps its key, and a later item at its former place gets
+/// another one; ``PlaceMemory`` stores these exceptions.
 struct PlaceKeys {
     /// The keys that differ from those of their places.
     private(set) var exceptions: [Place: ItemKey] = [:]
@@ -10,7 +10,7 @@ struct PlaceKeys {
 
     /// The key of the item at a place.
     func key(at place: Place, _ kind: ItemKind) -> ItemKey {
-        // Another kind under the same name is another item.
+        // An item of another kind under the same name is another item.
         if let key = exceptions[place], key.kindOfPlace == kind { return key }
         var number: Int64 = 0
         while true {
@@ -34,7 +34,7 @@ struct PlaceKeys {
 }
 
 extension ItemKey {
-    /// The key of the item at a place that `number` moved items had before.
+    /// The key of the item at a place that was previously occupied by `number` moved items.
     init(_ place: Place, _ kind: ItemKind, number: Int64) {
         self.init(inode: max(1, place.hash64), birth: number << 8 | Int64(kind.rawValue), link: 0)
     }

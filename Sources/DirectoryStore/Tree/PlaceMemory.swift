@@ -3,8 +3,8 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// ``PlaceKeys`` with a file that keeps the exceptions across restarts: one line for each change, rewritten with the
-/// first change of a process. Truncated and invalid lines are ignored.
+/// ``PlaceKeys`` with a file that keeps the exceptions across restarts: one line per change; a process rewrites it at
+/// its first change. Truncated and invalid lines are ignored.
 final class PlaceMemory: Sendable {
     private struct State {
         var keys = PlaceKeys()
@@ -16,7 +16,7 @@ final class PlaceMemory: Sendable {
     private let path: FilePath?
     private let state: Locked<State>
 
-    /// - Parameter path: The file, which is created when needed; nil to remember nothing.
+    /// - Parameter path: The file, created when needed; nil to keep the exceptions in memory only.
     /// - Throws: If the file cannot be read.
     init(at path: FilePath?) throws(Errno) {
         self.path = path
@@ -35,13 +35,13 @@ final class PlaceMemory: Sendable {
         state.withLock { state in
             let key = state.keys.key(at: place, kind)
             let isUsual = key == ItemKey(place, kind, number: 0)
-            // It keeps the key when the other is gone.
+            // The item keeps this key after the other one is gone.
             if !isUsual, state.keys.exceptions[place] != key { set(key, at: place, &state) }
             return key
         }
     }
 
-    /// Records that an item is at a place from now on.
+    /// Records the new place of an item.
     func move(_ key: ItemKey, to place: Place) { state.withLock { set(key, at: place, &$0) } }
 
     /// Records that items are gone.
@@ -81,7 +81,7 @@ final class PlaceMemory: Sendable {
         try Self.write(state.keys.exceptions.flatMap { Self.line($0.key, $0.value) }, to: log)
         try Linux.check { fsync(log.raw) }
         try Linux.check { rename(fresh, path.string) }
-        // Else a power cut brings the former file back, also after ``sync()``.
+        // Otherwise a power cut could restore the old file, even after ``sync()``.
         let folder = try Linux.open(path: path.removingLastComponent().string, O_RDONLY | O_DIRECTORY)
         try Linux.check { fsync(folder.raw) }
         (state.log, state.isBehind) = (log, false)
@@ -113,8 +113,8 @@ final class PlaceMemory: Sendable {
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
     }
 
-    /// `FOLDER NAME KEY`, with the name in hexadecimal digits, and `-` for a key that ends; at the end a full stop, so that no
-    /// part of a line is taken for it.
+    /// `FOLDER NAME KEY`, with the name in hexadecimal digits, and `-` for a removed key; a final full stop
+    /// distinguishes a complete line from a truncated one.
     private static func line(_ place: Place, _ key: ItemKey?) -> [UInt8] {
         let name = place.name.bytes.map { hex(UInt64($0) | 0x100).dropFirst() }.joined()
         return Array("\(place.parent.identifier.rawValue) \(name) \(key?.identifier.rawValue ?? "-") .\n".utf8)
@@ -140,7 +140,7 @@ final class PlaceMemory: Sendable {
 }
 
 extension DirectoryTree {
-    /// What stands at a place.
+    /// The status of the entry at a place.
     func status(at place: Place, in folder: Handle) throws(Errno) -> FileStatus {
         known(try Linux.status(of: place.name, in: folder), at: place)
     }
@@ -157,7 +157,7 @@ extension DirectoryTree {
         return status.contentVersion
     }
 
-    /// A status with the key that its item has.
+    /// A status with its item's key.
     func known(_ status: FileStatus, at place: Place) -> FileStatus {
         guard let memory, let kind = status.kind else { return status }
         var status = status

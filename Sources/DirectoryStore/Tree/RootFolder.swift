@@ -4,10 +4,10 @@ import ReplicaModel
 import SystemPackage
 import Threads
 
-/// The store's directory, which may disappear and come back: unmounted, renamed, replaced. Another directory in its place, or
-/// an older state of it, is never opened before it is accepted.
+/// The store's directory, which may disappear and come back: unmounted, renamed, replaced. Another directory in its
+/// place, or an older state of it, is never opened before the user accepts it.
 final class RootFolder: Sendable {
-    /// What an opened directory is seen to be.
+    /// The properties that identify an opened directory.
     private struct Stamp: Hashable {
         var device: UInt64
         var inode: UInt64
@@ -17,15 +17,15 @@ final class RootFolder: Sendable {
     }
 
     private struct State {
-        /// The store's directory when it was last there.
+        /// The store's directory when it was last found.
         var last: Stamp
-        /// What distinguishes it from others.
+        /// Distinguishes it from other directories.
         var identity: String
         var generation: Generation
         var isLost = false
-        /// The directory that is in its place.
+        /// The directory that is in its place now.
         var stranger: Stranger?
-        /// The one of these that the engine was told about.
+        /// The stranger that was reported to the engine.
         var refused: Stranger?
     }
 
@@ -45,12 +45,12 @@ final class RootFolder: Sendable {
     }
 
     let path: String
-    /// Where inode numbers differ after each mount, the kind of file system.
+    /// The type of the filesystem, if inode numbers change at each mount.
     private let type: FileSystemType?
     private let state: Locked<State>
 
-    /// Takes the current directory for the store's.
-    /// - Parameter type: Set where inode numbers tell nothing.
+    /// Uses the current directory as the store's.
+    /// - Parameter type: Set if inode numbers identify nothing.
     init(path: String, type: FileSystemType?) throws(RemoteStoreError) {
         self.path = path
         self.type = type
@@ -61,7 +61,7 @@ final class RootFolder: Sendable {
         state = Locked(State(last: stamp, identity: Self.identity(of: stamp, type), generation: generation))
     }
 
-    /// Not kept open: a descriptor would prevent unmounting the file system.
+    /// The directory is not kept open: a descriptor would prevent unmounting the filesystem.
     private static let flags = CL_O_PATH | O_DIRECTORY
 
     var device: UInt64 { state.withLock { $0.last.device } }
@@ -69,18 +69,19 @@ final class RootFolder: Sendable {
     var identity: String { state.withLock { $0.identity } }
     var generation: Generation { state.withLock { $0.generation } }
     var isLost: Bool { state.withLock { $0.isLost } }
-    /// Whether another directory, or an older state of it, was in its place when it was last looked for.
+    /// Whether the last check found another directory, or an older state, in its place.
     var isOther: Bool { state.withLock { $0.stranger != nil } }
-    /// Whether it was an older state.
+    /// Whether the last check found an older state.
     var isOlder: Bool { state.withLock { $0.stranger?.identity == $0.identity } }
 
-    /// Inode number and birth time; where the first is another after each mount, the kind of file system and when it was made.
+    /// Inode number and birth time; if inode numbers change at each mount, the type of the filesystem and its birth
+    /// time.
     private static func identity(of stamp: Stamp, _ type: FileSystemType?) -> String {
         guard let type else { return "\(stamp.inode)-\(stamp.birth)" }
         return "on-\(hex(UInt64(type.rawValue)))-\(stamp.birth)"
     }
 
-    /// Opens the store's directory, if it is there.
+    /// Opens the store's directory, if it exists.
     func open() -> (handle: Handle?, finding: Finding) {
         do throws(Errno) {
             let handle = try Linux.open(path: path, Self.flags)
@@ -99,16 +100,16 @@ final class RootFolder: Sendable {
     }
 
     private func arrive(_ handle: Handle, _ stamp: Stamp) throws(Errno) -> (Handle?, Finding) {
-        // Before the directory's number is read: another thread may have it count on meanwhile.
+        // Read before the directory's number: another thread may increment that meanwhile.
         let (identity, last, isLost, known) = state.withLock { ($0.identity, $0.last, $0.isLost, $0.generation) }
         if stamp == last, !isLost { return (handle, .usual) }
         let found = Stranger(identity: Self.identity(of: stamp, type), generation: try Generation(of: handle))
-        // Another device with another directory is an empty mount point, or something mounted over the directory.
+        // Another device with another directory is an empty mount point, or a filesystem mounted over the directory.
         guard found.identity == identity else {
             return (nil, leave(stranger: stamp.device == last.device ? found : nil))
         }
-        // The same directory has another device number if its disk got another number. Without a birth time they can't
-        // be told apart.
+        // The same directory has another device number if its disk got a new one. Without a birth time, the two cases
+        // are indistinguishable.
         guard stamp.device == last.device || type == nil && stamp.birth != 0 else { return (nil, leave(stranger: nil)) }
         guard found.generation >= known else { return (nil, leave(stranger: found)) }
         return state.withLock {
@@ -118,13 +119,13 @@ final class RootFolder: Sendable {
         }
     }
 
-    /// Compares the generation of the opened directory with what it was, and notes it.
-    /// - Throws: EIO and the like; ESTALE if the directory is in an older state than before.
+    /// Compares the generation of the opened directory with the known one, and records it.
+    /// - Throws: EIO and similar errors; ESTALE if the directory is in an older state than before.
     func checkGeneration(of handle: Handle) throws(Errno) {
-        // Before it is read: another thread may have the directory count on meanwhile.
+        // Read before the directory's number: another thread may increment that meanwhile.
         let known = generation
         let found = try Generation(of: handle)
-        // Another replica has just written it: what is noted must outlive a power cut.
+        // Another replica has just written it: the recorded number must survive a power cut.
         if found > known { try Generation.sync(handle) }
         state.withLock { $0.generation = max($0.generation, found) }
         if found < known {
@@ -133,17 +134,17 @@ final class RootFolder: Sendable {
         }
     }
 
-    /// Has the directory count on. Where that cannot be written, an older state is not detected.
+    /// Increments the directory's generation. If that can't be written, an older state is not detected.
     func renewGeneration(of handle: Handle) {
         do throws(Errno) {
             guard let next = try Generation.increment(of: handle, known: generation) else { return }
             state.withLock { $0.generation = max($0.generation, next) }
         } catch {
-            return  // It is tried again after the next period.
+            return  // Retried after the next period.
         }
     }
 
-    /// The store's directory is the one of this identity and at least of this generation, whatever stands there now.
+    /// Expects the directory with this identity and at least this generation, whichever directory is there now.
     func expect(_ identity: String, _ generation: Generation) {
         state.withLock {
             if $0.identity == identity, $0.generation >= generation { return }
@@ -151,10 +152,10 @@ final class RootFolder: Sendable {
         }
     }
 
-    /// The engine was told that something else is there.
+    /// Records that the other directory was reported to the engine.
     func refuse() { state.withLock { $0.refused = $0.stranger } }
 
-    /// Takes the directory that was refused for the store's.
+    /// Accepts the reported directory as the store's.
     func accept() {
         state.withLock {
             guard let refused = $0.refused else { return }

@@ -2,11 +2,11 @@ import Glibc
 import ReplicaModel
 import Threads
 
-/// Names of incomplete files and of files being removed. They are hidden in listings.
+/// Names of incomplete files and of files being removed. Listings omit them.
 enum TemporaryName {
     static let prefix = Array(".replica-tmp-".utf8)
-    /// A file left by a daemon of another machine, or of an earlier boot, is removed after this time without a change.
-    /// Long, because another machine may be using the same directory.
+    /// A file of a daemon on another machine, or from an earlier boot, is removed if it is unchanged for this time. The
+    /// time is long because another machine may be using the same directory.
     static let longestLife = Duration.seconds(3_600)
     private static let counter = Locked<UInt64>(0)
 
@@ -32,13 +32,13 @@ enum TemporaryName {
     }
 }
 
-/// A process that makes temporary files.
+/// A process that creates temporary files.
 private struct Maker {
-    /// The boot in which it runs, and its PID namespace.
+    /// The boot ID of its run, and its PID namespace.
     var boot: String
     var space: String
     var process: Int32
-    /// When it was started, in ticks since the boot: its PID may have been reused.
+    /// Its start time, in ticks since boot: the PID may have been reused.
     var start: String
 
     static let own = Maker(
@@ -57,7 +57,7 @@ private struct Maker {
         self.init(boot: String(parts[0]), space: String(parts[1]), process: process, start: String(parts[3]))
     }
 
-    /// False also if it can't be determined: for another machine, an earlier boot, another namespace.
+    /// False also if that can't be determined: for another machine, an earlier boot or another namespace.
     var isDead: Bool {
         guard boot == Self.own.boot, space == Self.own.space else { return false }
         if kill(process, 0) != 0 { return errno == ESRCH }
@@ -74,9 +74,9 @@ private struct Maker {
         return String(decoding: text.prefix(max(0, length)), as: UTF8.self).filter { $0.isNumber }
     }
 
-    /// From proc_pid_stat(5): when the process was started, and whether it is a zombie.
+    /// From proc_pid_stat(5): the start time of the process, and whether it is a zombie.
     private static func state(of process: Int32) -> (start: String, hasEnded: Bool)? {
-        // The second field may hold anything but ends with the last parenthesis. The third is the first after it.
+        // The second field may contain anything, but ends with the last parenthesis. The third field follows it.
         guard let line = read("/proc/\(process)/stat"), let end = line.lastIndex(of: ")") else { return nil }
         let fields = line[line.index(after: end)...].split(separator: " ")
         guard fields.count > 19 else { return nil }

@@ -1,11 +1,11 @@
 import ReplicaModel
 
 extension FileStatus {
-    /// Size, modification time and inode: a rewrite changes one of them, unless it sets the time back. Empty for folders and
-    /// symlinks, whose content is their children and their target.
+    /// Size, modification time and inode: a rewrite changes at least one of them, unless it resets the time. Empty for
+    /// folders and symlinks, whose content is their children or their target.
     ///
-    /// Since Linux 6.13 the first write after the time was read gets a new time, so that even a rewrite of the same
-    /// size within a clock tick is visible; older kernels have a resolution of some milliseconds.
+    /// Since Linux 6.13, the first write after the time was read gets a new time, so that even a rewrite of the same
+    /// size within a clock tick is visible; older kernels have a resolution of a few milliseconds.
     var contentVersion: String {
         guard kind == .file else { return "" }
         // Where items are identified by places, inode numbers change with each mount.
@@ -13,8 +13,8 @@ extension FileStatus {
         return "\(hex(UInt64(bitPattern: size))).\(hex(UInt64(bitPattern: modified.nanoseconds))).\(hex(file))"
     }
 
-    /// The change time and the place. A folder's change time also moves with its children, so that its metadata is
-    /// hashed instead; its modification time is left out for the same reason.
+    /// The change time and the place. A folder's change time also changes with its children, so its metadata is hashed
+    /// instead; its modification time is left out for the same reason.
     func metadataVersion(at place: Place, _ metadata: ItemMetadata) -> String {
         var state = UInt64(bitPattern: changed)
         if placeKey != nil, kind == .file {
@@ -44,8 +44,8 @@ extension FileStatus {
         version.metadata.split(separator: ".").first.flatMap { UInt64($0, radix: 16) }.map { Int64(bitPattern: $0) }
     }
 
-    /// A hash of what changes together with an entry; valid in this process. Shows whether the entry changed since the last
-    /// check.
+    /// A hash of everything that changes with an entry, valid in this process only. Shows whether the entry changed
+    /// since the last check.
     var stamp: Int {
         var hasher = Hasher()
         hasher.combine(size)
