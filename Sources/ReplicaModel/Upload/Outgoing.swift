@@ -1,6 +1,6 @@
 internal import SystemPackage
 
-/// One call of the store, with the state of the tree when it started.
+/// A call of the store, with the state of the tree when it began.
 struct Outgoing: Sendable {
     enum Call: Sendable, Hashable {
         case create(CreateOptions)
@@ -11,25 +11,25 @@ struct Outgoing: Sendable {
     }
 
     var number: ItemNumber
-    /// ``Node/edits`` when it began.
+    /// ``Node/edits`` when the call began.
     var edits: UInt64
     var call: Call
     var template: ItemTemplate
     var fields: ItemFields
-    /// Where the item was to be, in the replica's numbers.
+    /// The item's destination folder, by its number in the replica.
     var parent: ItemNumber
-    /// Whether the store has named the item already.
+    /// Whether the store has already assigned an identifier to the item.
     var isOfKnownItem = false
     /// Whether the last attempt failed.
     var isRepeated = false
-    /// Whether it gives the item a passing name, to free its own for another.
+    /// Whether the call gives the item a passing name, to free its own for another item.
     var isPassing = false
     /// An open file with the content, which the engine closes; nil if no content is sent.
     var source: Int32?
     var fingerprint = FileFingerprint()
 }
 
-/// What the engine may do about an item now.
+/// The engine's next action for an item.
 enum Step: Sendable {
     case send(Outgoing)
     case wait(Readiness)

@@ -1,16 +1,16 @@
-/// The items that the engine has to send, and the places that they have, had or may have in the store.
+/// The items to be sent, and the places that they have, had or may have in the store.
 struct PendingIndex {
     private var nodes: [ItemNumber: Node] = [:]
-    /// Pending items by the place that the store still has them at, though they left it here.
+    /// Pending items that were moved or deleted here, by the place that they still have in the store.
     private var departed: [ItemPlace: ItemNumber] = [:]
     private var departedFrom: [ItemNumber: Departures] = [:]
     /// Items by the place that they were sent to, until the store has answered.
     private var unanswered: [ItemPlace: ItemNumber] = [:]
-    /// What became pending or was edited since the engine last asked.
+    /// Items that became pending or were edited since the engine's last request.
     private var news: [ItemNumber] = []
-    /// When anything was last edited, in seconds since 1970.
+    /// The time of the last edit, in seconds since 1970.
     private(set) var editedAt = 0.0
-    /// Whether the engine is to be woken.
+    /// Whether the engine has to be woken.
     private var isChanged = false
 
     var isEmpty: Bool { nodes.isEmpty }
@@ -20,7 +20,7 @@ struct PendingIndex {
 
     // MARK: Changes
 
-    /// A node has come into memory.
+    /// Adds a node that was loaded into memory.
     mutating func insert(_ node: Node) {
         guard node.isPending else { return }
         nodes[node.number] = node
@@ -28,7 +28,7 @@ struct PendingIndex {
         noteDeparture(node)
     }
 
-    /// A node has changed.
+    /// Updates the index after a change of a node.
     /// - Parameter items: All nodes.
     mutating func update(_ node: Node, among items: NodeTable<ItemNumber>) {
         guard node.isPending else {
@@ -41,26 +41,26 @@ struct PendingIndex {
 
     mutating func remove(_ number: ItemNumber) { nodes[number] = nil }
 
-    /// Has the engine look at a node.
+    /// Makes the engine check a node.
     mutating func tell(_ node: Node) {
         news.append(node.number)
         isChanged = true
     }
 
-    /// Has the engine look for work.
+    /// Makes the engine look for work.
     mutating func wake() { isChanged = true }
 
     mutating func noteEdit(at time: Double) { editedAt = time }
 
     // MARK: What the engine asks
 
-    /// What became pending or was edited since the last call.
+    /// The items that became pending or were edited since the last call.
     mutating func takeNews() -> [ItemNumber] {
         defer { news.removeAll(keepingCapacity: true) }
         return news
     }
 
-    /// Whether the engine is to be woken; asked once.
+    /// Whether the engine has to be woken; resets the flag.
     mutating func takeChange() -> Bool {
         defer { isChanged = false }
         return isChanged
@@ -68,7 +68,7 @@ struct PendingIndex {
 
     // MARK: Places in the store
 
-    /// The item that a call of ours, which the store has not answered, may have put at this place.
+    /// The item that an unanswered call may have put at this place.
     mutating func unansweredItem(at place: ItemPlace, among items: NodeTable<ItemNumber>) -> Node? {
         guard let number = unanswered[place] else { return nil }
         if let node = items[number], Self.isUnanswered(node, at: place) { return node }
@@ -82,7 +82,7 @@ struct PendingIndex {
         return known.parent == place.folder && known.name == place.name ? node : nil
     }
 
-    /// A deleted or moved item that the store still has in the folder, or has by now.
+    /// A deleted or moved item that the store still has in the folder, or may have by now.
     mutating func remainingItem(in folder: ItemNumber) -> ItemNumber? {
         while let number = departedFrom[folder]?.last {
             if let node = nodes[number], node.mayBe(in: folder) { return number }
@@ -96,8 +96,8 @@ struct PendingIndex {
         departedFrom[folder]?.contains { nodes[$0]?.base?.parent == folder } ?? false
     }
 
-    /// Forgets who left the folder.
-    /// - Returns: Those that are pending.
+    /// Removes the records of the items that left the folder.
+    /// - Returns: Those that are still pending.
     mutating func takeDeparted(from folder: ItemNumber) -> [Node] {
         var departed: [Node] = []
         while let number = departedFrom[folder]?.last {
@@ -119,7 +119,7 @@ struct PendingIndex {
         departedFrom[place.parent, default: Departures()].insert(node.number)
     }
 
-    /// Forgets where pending items were when there are none: after many, that is much.
+    /// Drops the former places once nothing is pending: after many items, they take much memory.
     private mutating func forgetDepartures(_ items: NodeTable<ItemNumber>) {
         (nodes, departed, departedFrom) = ([:], [:], [:])
         unanswered = unanswered.filter { place, number in
@@ -134,7 +134,7 @@ struct PendingIndex {
 }
 
 extension Node {
-    /// Whether the store has the item in `folder`, or may have for a call that it has not answered.
+    /// Whether the store has the item in `folder`, or may have it because of an unanswered call.
     fileprivate func mayBe(in folder: ItemNumber) -> Bool {
         placeInStore?.parent == folder || (isUnanswered || isInFlight) && sent?.parent == folder
     }

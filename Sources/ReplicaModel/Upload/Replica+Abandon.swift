@@ -3,7 +3,7 @@ internal import Glibc
 internal import SystemPackage
 
 extension Replica {
-    /// Cancels a call that was not made: it can't have arrived, so the store is not asked about it.
+    /// Cancels a call that was not made: it can't have arrived, so the store is not queried about it.
     func abandon(_ outgoing: Outgoing) {
         withTree { tree in
             guard let node = tree.items[outgoing.number] else { return }
@@ -13,7 +13,7 @@ extension Replica {
         }
     }
 
-    /// Lets everything that waits after a failure be retried.
+    /// Makes everything that waits after a failure retry.
     func clearFailures() -> [ItemNumber] {
         withTree { tree in
             var numbers: [ItemNumber] = []
@@ -25,7 +25,8 @@ extension Replica {
         }
     }
 
-    /// Takes what the store refused out of the tree, into `kept/` (MODEL.md#deletion): nil answers delete, bytes never.
+    /// Moves an item that the store refused out of the tree, into `kept/` (MODEL.md#deletion): a nil answer deletes the
+    /// item, but never local bytes.
     func preserveRefused(_ number: ItemNumber) {
         let mayGo = withTree { tree in
             guard let node = tree.items[number], node.flags.contains(.refused) else { return false }
@@ -39,13 +40,13 @@ extension Replica {
                 tree.makeTombstone(node)
             }
         } catch {
-            // It stays in place, as a local item: nothing is lost.
+            // The item stays in place as a local item: nothing is lost.
         }
     }
 }
 
 extension Tree {
-    /// Moves a node's file into `kept/`, under its name and number; a placeholder has nothing to keep.
+    /// Moves a node's file into `kept/`, under its name and number; a placeholder has no content to keep.
     fileprivate func moveToPreserved(_ node: Node, _ folders: StateFolders) throws(ReplicaError) {
         let place = try place(of: node)
         try errnos { () throws(Errno) in

@@ -5,13 +5,14 @@ internal import SystemPackage
 /// Items that the sender has to check.
 struct News {
     var due: [ItemNumber] = []
-    /// With the earliest time, in seconds since 1970.
+    /// Each with its earliest time, in seconds since 1970.
     var later: [(ItemNumber, Double)] = []
 }
 
 extension Replica {
-    /// What became pending or was edited since the last call. What was just edited need not be looked at before its time.
-    /// - Parameter settle: For how long an edit rests before it is sent, in seconds.
+    /// The items that became pending or were edited since the last call. Edits that are still debounced are checked
+    /// later.
+    /// - Parameter settle: How long an edit is debounced, in seconds.
     func takeNews(settle: Double) -> News {
         withTree { tree in
             var news = News()
@@ -27,7 +28,8 @@ extension Replica {
         }
     }
 
-    /// Begins to move an item that is in another's way, and itself in a ring of such, to a passing name in the store.
+    /// Begins to move an item to a passing name in the store, if it is in another item's way and part of a cycle of
+    /// such items.
     /// - Returns: Nil if no item waits for its place.
     func beginDisplacing(_ number: ItemNumber) throws(ReplicaError) -> Outgoing? {
         try withTreeWaking { (tree) throws(ReplicaError) in
@@ -49,7 +51,7 @@ extension Replica {
         }
     }
 
-    /// Begins to send an item when it can be sent now: it is busy then until ``finish(_:_:)`` or ``fail(_:_:)``.
+    /// Begins to send an item if it can be sent now: the item is in flight until ``finish(_:_:)`` or ``fail(_:_:)``.
     func beginCall(_ number: ItemNumber, settle: Double) throws(ReplicaError) -> Step {
         try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = tree.pending[number] else { return .wait(.nothing) }
@@ -71,7 +73,7 @@ extension Replica {
             {
                 return .fetch([number])
             }
-            // Content that is not local is never sent as if it were.
+            // Content that is not local is never sent.
             if node.kind == .file, node.materialization != .whole { fields.remove(.contents) }
             return try self.beginCall(node, call, fields, in: tree)
         }
@@ -80,7 +82,7 @@ extension Replica {
     private func beginCall(
         _ node: Node, _ call: Outgoing.Call, _ fields: ItemFields, in tree: Tree
     ) throws(ReplicaError) -> Step {
-        // What is asked for was made where it was sent to, wherever it went here since.
+        // A resolve asks about the folder that the item was sent to, even if it was moved here since.
         let sentParent = node.base == nil && node.flags.contains(.createSent) ? node.sent?.parent : nil
         var outgoing = Outgoing(
             number: node.number, edits: node.edits, call: call, template: try template(of: node, in: tree),
@@ -88,7 +90,7 @@ extension Replica {
             parent: sentParent ?? node.parent?.number ?? node.placeInStore?.parent ?? .root)
         outgoing.isOfKnownItem = storeIdentifier(of: node) != nil
         outgoing.isRepeated = node.failure != nil
-        // A deleted symlink can only be recognised by its target in a store that can't mark it.
+        // A store without marks can only recognize a deleted symlink by its target.
         if node.isDeleted {
             outgoing.template.metadata.modificationDate = Timestamp(nanoseconds: node.fingerprint.modified)
         }
@@ -111,7 +113,7 @@ extension Replica {
         node.isResolving = call == .resolve
         node.dirtySinceSent = []
         if outgoing.source != nil || outgoing.keepsContent && node.holdsKnownContent {
-            // Also of a change of metadata: the store may know the content by another version after it.
+            // Also for a change of metadata: the store may give the content another version after it.
             node.sentContent = SentContent(
                 size: outgoing.fingerprint.size, modified: outgoing.fingerprint.modified, parent: outgoing.parent,
                 name: outgoing.template.filename)
@@ -136,7 +138,7 @@ extension Replica {
 }
 
 extension Outgoing {
-    /// Opens the file once, for its content and for what is said of it: a call that is begun holds the tree's lock.
+    /// Opens the file once, for both content and metadata: the tree's lock is held when a call begins.
     fileprivate mutating func takeContents(
         of node: Node, at place: BackingPath, _ privileges: Privileges
     ) throws(Errno) {
@@ -161,12 +163,12 @@ extension Outgoing {
 }
 
 extension Node {
-    /// Whether it is a file that has or stands for the store's content, as far as is known.
+    /// Whether it is a file whose content, or placeholder, corresponds to the store's content, as far as known.
     fileprivate var holdsKnownContent: Bool { kind == .file && !isDeleted && !dirty.contains(.contents) }
 }
 
 extension Replica {
-    /// The store's identifier of an item to change; nil for one to create.
+    /// The store's identifier of an item to change; nil for an item to create.
     fileprivate func storeIdentifier(of node: Node) -> ItemIdentifier? {
         node.isNew && !node.isDeleted ? nil : node.base?.identifier
     }
@@ -177,7 +179,7 @@ extension Replica {
 }
 
 extension HeldFile {
-    /// The replicated metadata of the file, whose status is `status`, as far as `fields` says.
+    /// The file's replicated metadata in `fields`; its status is `status`.
     func metadata(
         _ fields: ItemFields, _ kind: ItemKind, _ status: FileStatus, _ privileges: Privileges
     ) throws(Errno) -> ItemMetadata {

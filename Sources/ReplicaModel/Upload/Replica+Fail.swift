@@ -1,11 +1,11 @@
 internal import SystemPackage
 
-/// The consequence of a store's error, beside the item's own failure.
+/// The consequence of a store's error, besides the item's own failure.
 enum FailureOutcome: Sendable, Hashable {
     case nothing
-    /// This state of an item is to be applied: it explains the error.
+    /// Apply this state of an item: it explains the error.
     case apply(Item)
-    /// The item's present state has to be fetched from the store and applied.
+    /// Fetch the item's present state from the store and apply it.
     case ask(ItemIdentifier)
     /// The item is gone from the store.
     case deleted(ItemIdentifier)
@@ -41,12 +41,12 @@ extension Replica {
             switch error {
             case .noSuchItem(let missing):
                 if outgoing.call == .resolve, missing == node.base?.identifier {
-                    (node.sent, node.sentContent) = (nil, nil)  // Whatever arrived is gone with it.
+                    (node.sent, node.sentContent) = (nil, nil)  // Anything that arrived is gone with it.
                 }
                 tree.fail(node, code: error.code, error.message, retryAt: tree.now() + backoff(1))
                 return try tree.missing(missing, for: node, outgoing)
             case .versionConflict(let current):
-                // Not again before the store's state is applied.
+                // Retried only after the store's state is applied.
                 tree.fail(node, code: error.code, error.message, retryAt: tree.now() + backoff(1))
                 guard let base = node.base else { return .nothing }
                 return current.map(FailureOutcome.apply) ?? .ask(base.identifier)
@@ -74,7 +74,8 @@ extension Replica {
         }
     }
 
-    /// Whether a reimported file without its content met the store's file of its name: it is that one.
+    /// Whether a reimported file without content collided with the store's file of the same name: both are the same
+    /// file.
     private func isMatch(_ outgoing: Outgoing, _ other: Item) -> Bool {
         withTree { tree in
             guard let node = tree.items[outgoing.number], node.flags.contains(.reimport) else { return false }
@@ -83,7 +84,7 @@ extension Replica {
         }
     }
 
-    /// Whether a folder collided with an unknown folder of the store: created on both sides, they are one.
+    /// Whether a folder collided with an unknown folder of the store: if created on both sides, they become one folder.
     private func isSameFolder(_ outgoing: Outgoing, _ other: Item) throws(ReplicaError) -> Bool {
         guard outgoing.isCreate, outgoing.template.kind == .folder, other.kind == .folder,
             outgoing.isSentToPlace(of: other)
@@ -91,8 +92,8 @@ extension Replica {
         return try withTreeWaking { (tree) throws(ReplicaError) in try tree.find(other.identifier) == nil }
     }
 
-    /// Whether a reimported item met the one in the store that it was made from, with other content: it was edited on either side
-    /// and is sent as an edit then.
+    /// Whether a reimported item collided with its own original in the store with different content: one side was
+    /// edited, and the item is sent as an edit then.
     private func meetItself(_ outgoing: Outgoing, _ other: Item) -> Bool {
         guard outgoing.isCreate else { return false }
         return withTree { tree in
@@ -108,8 +109,8 @@ extension Replica {
         }
     }
 
-    /// Takes the store's file of a name for the one here that the database had no time to learn of before the power was cut:
-    /// both are compared then.
+    /// Adopts the store's file of the same name for a new local file that the database did not record before a power
+    /// cut. Both are compared then.
     private func meetDoubtful(_ outgoing: Outgoing, _ other: Item) throws(ReplicaError) -> Bool {
         guard outgoing.isCreate, other.kind == .file, outgoing.isSentToPlace(of: other) else { return false }
         return try withTreeWaking { (tree) throws(ReplicaError) in
@@ -129,7 +130,8 @@ extension Replica {
         }
     }
 
-    /// Another item has the name: the one that the store doesn't know yet is renamed, unless the other is about to move away.
+    /// Another item has the name: the item that is unknown to the store is renamed, unless the other one is about to
+    /// move away.
     private func collide(
         _ outgoing: Outgoing, with other: Item?, backoff: (Int) -> Double
     ) throws(ReplicaError) -> FailureOutcome {
@@ -160,14 +162,14 @@ extension Replica {
 }
 
 extension Node {
-    /// Whether the store has yet to be told that it is no longer at this place.
+    /// Whether the store still has to learn that the item left this place.
     fileprivate func isLeaving(_ folder: Node?, _ name: FileName) -> Bool {
         isPending && (isDeleted || parent !== folder || self.name != name)
     }
 }
 
 extension Tree {
-    /// Notes that a call did not arrive. The template keeps its identifier for the next attempt.
+    /// Records that a call did not arrive. The template keeps its identifier for the next attempt.
     fileprivate func forgetSent(_ outgoing: Outgoing, of node: Node) {
         guard outgoing.call != .resolve else { return }
         node.flags.remove(.createSent)
@@ -175,14 +177,14 @@ extension Tree {
         if node.base != nil { node.sent = nil }
     }
 
-    /// Takes back what ``Replica/begin(_:settle:)`` noted of a call that was not made.
+    /// Reverts the records of ``Replica/begin(_:settle:)`` for a call that was not made.
     func takeBack(_ outgoing: Outgoing, of node: Node) {
         guard outgoing.call != .resolve, isStillSent(node, outgoing) else { return }
         forgetSent(outgoing, of: node)
         if node.isDeleted, node.base == nil { drop(node) } else { note(node) }
     }
 
-    /// Brings back an item whose deletion the store rejected. Its folder is listed too, in case the request for the item
+    /// Restores an item whose deletion the store rejected. Its folder is listed too, in case the request for the item
     /// fails.
     fileprivate func giveUpDeletion(_ node: Node) throws(ReplicaError) {
         guard let base = node.base else { return }
@@ -190,31 +192,31 @@ extension Tree {
         if let folder = try find(base.parent), !folder.isDeleted { askAgain(for: folder) }
     }
 
-    /// Notes why an item is not in step.
+    /// Records why an item is not in sync.
     func fail(_ node: Node, code: String, _ message: String, retryAt: Double?) {
         node.failure = Failure(
             code: code, message: message, attempts: (node.failure?.attempts ?? 0) + 1, retryAt: retryAt)
         note(node)
     }
 
-    /// The store has no item of this identifier: the item sent, or the folder it was to be in.
+    /// Handles an item that the store does not have: the item sent, or its destination folder.
     fileprivate func missing(
         _ identifier: ItemIdentifier, for node: Node, _ outgoing: Outgoing
     ) throws(ReplicaError) -> FailureOutcome {
         if node.isDeleted {
-            // If only its folder is missing, the item may be elsewhere.
+            // If only its folder is missing, the item may be at another place.
             if node.isNew || node.base?.identifier == identifier { drop(node) }
             return .nothing
         }
         if node.base?.identifier == identifier { return .deleted(identifier) }
-        // It was created again since it was sent.
+        // The item was created again after it was sent.
         if outgoing.isOfKnownItem, outgoing.template.identifier == identifier { return .nothing }
-        // First the folder is created again, then the item (statements 83 and 84).
+        // The folder is created again first, then the item (statements 83 and 84).
         guard let folder = try find(identifier) ?? items[outgoing.parent], folder !== root else {
             fail(node, code: "noSuchItem", "the store does not have the root folder", retryAt: now() + 60)
             return .nothing
         }
-        guard folder.base?.identifier == identifier else { return .nothing }  // It was made anew since.
+        guard folder.base?.identifier == identifier else { return .nothing }  // It was created again since.
         if folder.isDeleted { drop(folder) } else { makeAnew(folder) }
         return .nothing
     }

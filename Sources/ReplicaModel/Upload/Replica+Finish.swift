@@ -2,7 +2,7 @@ internal import SystemPackage
 
 extension Replica {
     /// Records the store's answer to a create or a modify.
-    /// - Returns: What to apply next: the store's own state where it differs from what was sent.
+    /// - Returns: The next state to apply: the store's own state, if it differs from the sent one.
     func finish(_ outgoing: Outgoing, _ result: StoreResult) throws(ReplicaError) -> Incoming? {
         let first = try taken(outgoing, result)
         guard case .twin(let twin) = first.outcome else { return try finished(first) }
@@ -10,7 +10,7 @@ extension Replica {
         return try finished(try taken(outgoing, result, hadTwin: true))
     }
 
-    /// - Returns: Also how many calls were answered by then: the next call about the item may be answered at once.
+    /// - Returns: Also the number of answered calls at that time: the next call about the item may be answered at once.
     private func taken(
         _ outgoing: Outgoing, _ result: StoreResult, hadTwin: Bool = false
     ) throws(ReplicaError) -> (outcome: Finished, answers: UInt64) {
@@ -26,7 +26,7 @@ extension Replica {
         return next.map { Incoming(identifier: $0.identifier, item: $0, asked: taken.answers) }
     }
 
-    /// Has what the store replaced by another removed, like after a deletion in the store.
+    /// Records the deletion of an item that the store replaced by another, like any deletion in the store.
     private func noteDeletion(of identifier: ItemIdentifier) throws(ReplicaError) {
         do throws(RemoteStoreError) {
             try noteIncoming([Incoming(identifier: identifier, item: nil, asked: answers)], anchor: nil)
@@ -36,7 +36,7 @@ extension Replica {
         wake()
     }
 
-    /// Records the answer to the question whether an earlier call arrived.
+    /// Records the answer to the query whether an earlier call arrived.
     func finishResolving(_ outgoing: Outgoing, _ item: Item?) throws(ReplicaError) -> Incoming? {
         if let item, outgoing.isOfKnownItem {
             return try withTreeWaking { (tree) throws(ReplicaError) -> Incoming? in
@@ -72,7 +72,7 @@ extension Replica {
             guard let node = tree.items[outgoing.number] else { return }
             tree.endFlight(node)
             guard node.isDeleted else {
-                // Brought back meanwhile: a new item for the store.
+                // The item was restored meanwhile: it is new to the store.
                 return tree.makeAnew(node)
             }
             tree.supersede(node, [])
@@ -82,7 +82,7 @@ extension Replica {
 }
 
 extension Outgoing {
-    /// Whether the store may have had the item, and more in it than we know.
+    /// Whether the store may have had the item before, with contents that are unknown here.
     var mayHaveMet: Bool {
         switch call {
         case .create(let options): options.contains(.mayAlreadyExist)
@@ -91,12 +91,12 @@ extension Outgoing {
         }
     }
 
-    /// Whether it changes an item, but not its content.
+    /// Whether it changes an item's metadata or place only.
     var keepsContent: Bool {
         if case .modify = call { !fields.contains(.contents) } else { false }
     }
 
-    /// Whether it makes the item in the store, or asks for one that was made.
+    /// Whether it creates the item in the store, or asks for one that was created.
     var isCreate: Bool {
         switch call {
         case .create, .resolve: true
@@ -104,15 +104,16 @@ extension Outgoing {
         }
     }
 
-    /// Whether an item of the store is where this one was sent to.
+    /// Whether an item of the store is at the place that this one was sent to.
     func isSentToPlace(of item: Item) -> Bool { item.filename == template.filename && item.parent == template.parent }
 
-    /// Whether the store made exactly what was sent.
+    /// Whether the store applied exactly what was sent.
     func isAnswered(by item: Item, _ result: StoreResult) -> Bool {
         isSentToPlace(of: item) && !result.shouldFetchContent
     }
 
-    /// What is left to send after an answer. What the store cannot keep is given up: it stays here.
+    /// The fields that are still to be sent after an answer. Fields that the store cannot keep are given up: they stay
+    /// local.
     func stillDirty(after result: StoreResult, since edited: ItemFields) -> ItemFields {
         if call == .resolve { return ItemFields.ofNew(template.kind).subtracting(.place) }
         let pending = result.stillPending == fields ? [] : result.stillPending

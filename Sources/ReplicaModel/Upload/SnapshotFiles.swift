@@ -3,15 +3,15 @@ internal import Glibc
 internal import SystemPackage
 internal import Threads
 
-/// The snapshots of contents: small ones in memory files that are reused, because creating and removing a file takes longer
-/// than filling it; others in unnamed files, as clones if the filesystem supports them.
+/// Snapshots of contents: small ones in memory files that are reused, because creating and removing a file takes longer
+/// than filling it; others in unnamed files, as clones if the filesystem supports that.
 final class SnapshotFiles: Sendable {
-    /// pread(2) into a buffer: how many bytes came, 0 at the file's end, -1 with errno.
+    /// pread(2) into a buffer: returns the number of bytes read, 0 at the end of the file, or -1 with errno.
     typealias Read = @Sendable (_ file: Int32, _ into: UnsafeMutableRawBufferPointer, _ offset: Int64) -> Int
 
-    /// The most bytes that are kept in memory.
+    /// The maximum size of a snapshot in memory, in bytes.
     private static let largestInMemory: Int64 = 64 << 10
-    /// How many memory files are kept for reuse.
+    /// The maximum number of idle memory files for reuse.
     private static let mostIdle = 16
     private let folder: FilePath
     private let read: Read
@@ -19,7 +19,7 @@ final class SnapshotFiles: Sendable {
 
     /// - Parameters:
     ///   - folder: A folder on the filesystem of the source files.
-    ///   - read: How files are read; tests have disks that fail.
+    ///   - read: The function that reads files; tests simulate failing disks.
     init(in folder: FilePath, read: @escaping Read = { pread($0, $1.baseAddress, $1.count, Int($2)) }) {
         self.folder = folder
         self.read = read
@@ -29,9 +29,10 @@ final class SnapshotFiles: Sendable {
         for file in idle.withLock({ $0 }) { close(file) }
     }
 
-    /// A copy of an open file of `size` bytes, with its offset at the start. It is shorter if the file is shorter by now.
+    /// Copies an open file of `size` bytes; the copy's offset is at the start. The copy is shorter if the file was
+    /// truncated.
     /// - Returns: A descriptor, to be passed to ``release(_:size:)``.
-    /// - Throws: What reading the file throws, or writing the copy.
+    /// - Throws: The errors of reading the file or writing the copy.
     func make(of source: Int32, size: Int64) throws(Errno) -> Int32 {
         let isSmall = size <= Self.largestInMemory
         let copy = try isSmall ? fileInMemory() : fileOnDisk()
@@ -66,7 +67,7 @@ final class SnapshotFiles: Sendable {
     }
 
     /// Copies `range` by reading it; a read may return fewer bytes than requested.
-    /// - Returns: Where the copy ends: earlier than the range where the source does.
+    /// - Returns: The end of the copy; earlier than the end of the range if the source ends there.
     private func fill(_ copy: Int32, _ source: Int32, _ range: Range<Int64>) throws(Errno) -> Int64 {
         guard !range.isEmpty else { return range.upperBound }
         let buffer = UnsafeMutableRawBufferPointer.allocate(
@@ -89,22 +90,22 @@ final class SnapshotFiles: Sendable {
 
     private static let atOnce: Int64 = 1 << 20
 
-    /// Clones or copies the data in the range: holes stay holes.
-    /// - Returns: Where the copy ends.
+    /// Clones the data in the range, or copies it with its holes.
+    /// - Returns: The end of the copy.
     private func copyAll(_ copy: Int32, _ source: Int32, _ size: Int64) throws(Errno) -> Int64 {
         if ioctl(copy, UInt(CL_FICLONE), source) == 0 { return size }
         var end: Int64 = 0
         for data in DataRanges(of: source, in: 0..<size) {
             let shared = share(copy, source, data)
             end = try fill(copy, source, shared..<data.upperBound)
-            // The source ends here, whatever size it reports.
+            // The source ends here, whatever its reported size.
             if end < data.upperBound { return end }
         }
         return max(end, min(size, try FileStatus(descriptor: source).size))
     }
 
-    /// Lets the filesystem copy a range by itself, as far as it can.
-    /// - Returns: The end of what was copied. The rest has to be read, which also reports errors.
+    /// Lets the filesystem copy a range by itself, as far as possible.
+    /// - Returns: The end of the copied range. The rest has to be read, which also reports errors.
     private func share(_ copy: Int32, _ source: Int32, _ range: Range<Int64>) -> Int64 {
         var (from, into) = (range.lowerBound, range.lowerBound)
         while into < range.upperBound {

@@ -5,7 +5,7 @@ internal import SystemPackage
 internal import Threads
 
 extension SyncEngine {
-    /// Notes that an item is to be offered to the store again, so that a crash does not forget it.
+    /// Records that an item has to be offered to the store again, so that the reimport survives a crash.
     func beginReimport(_ number: ItemNumber) throws {
         state.withLock { state in
             state.reimports += 1
@@ -23,7 +23,7 @@ extension SyncEngine {
         }
     }
 
-    /// Marks an item and all that is known below it, folder by folder, from the top. Blocks its thread.
+    /// Marks an item and all known items below it, folder by folder, top-down. Blocks its thread.
     func gatherReimport(_ number: ItemNumber) {
         defer {
             state.withLock { $0.reimports -= 1 }
@@ -55,14 +55,14 @@ extension SyncEngine {
 }
 
 extension Replica {
-    /// The reimports that were started and are not complete.
+    /// The reimports that have begun and are not complete.
     func begunReimports() -> [ItemNumber] {
         // If the database can't be read, there are none.
         let text = try? database.read { try Meta.reimports.read(from: $0) }
         return (text.flatMap { $0 } ?? "").split(separator: " ").compactMap { UInt64($0) }.map(ItemNumber.init)
     }
 
-    /// Marks an item, if it is the first, and its entries.
+    /// Marks the entries of an item, and the item itself if it is the first.
     /// - Returns: The folders among the entries.
     fileprivate func reimport(_ number: ItemNumber, isFirst: Bool) throws(ReplicaError) -> [ItemNumber] {
         try withTreeWaking { (tree) throws(ReplicaError) in
@@ -77,8 +77,7 @@ extension Replica {
 }
 
 extension Tree {
-    /// Has an item sent as a new one that the store may have; without its content when that is not here
-    /// (statement 81).
+    /// Sends an item as a new one that the store may already have; without content that is not local (statement 81).
     fileprivate func reimport(_ node: Node) {
         guard node !== root, !node.isDeleted, !node.flags.contains(.special) else { return }
         node.flags.formUnion([.mayAlreadyExist, .importing])

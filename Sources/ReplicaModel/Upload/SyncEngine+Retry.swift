@@ -1,8 +1,9 @@
 import Threads
 
 extension SyncEngine {
-    /// Tries again what failed and could be well again.
-    /// - Returns: When that is to be done next, in seconds since 1970; nil when only its own time or news can change anything.
+    /// Retries failed items that may succeed now.
+    /// - Returns: The time of the next retry, in seconds since 1970; nil if only an item's own retry time or a change
+    ///   can help.
     func retrySome() -> Double? {
         let now = replica.now()
         let next = state.withLock { state in
@@ -28,7 +29,7 @@ extension SyncEngine {
         return state.withLock { $0.earlyRetry.next(isAwaited: $0.waiters > 0) }
     }
 
-    /// Runs `body`, which waits for the store: what failed is tried again more often meanwhile.
+    /// Runs `body`, which waits for the store; failed items are retried more often meanwhile.
     func awaited<Value>(_ body: () async throws -> Value) async throws -> Value {
         state.withLock { $0.waiters += 1 }
         wakeSignal.signal()

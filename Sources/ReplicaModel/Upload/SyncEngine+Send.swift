@@ -4,8 +4,8 @@ internal import SystemPackage
 internal import Threads
 
 extension SyncEngine {
-    /// Sends what can be sent now.
-    /// - Returns: When to look again, in seconds since 1970; nil when only news can change anything.
+    /// Sends everything that can be sent now.
+    /// - Returns: The time of the next check, in seconds since 1970; nil if only a change requires one.
     func send() async -> Double? {
         guard !replica.isScanning else { return replica.now() + 0.1 }
         let retry = retrySome()
@@ -13,8 +13,8 @@ extension SyncEngine {
         return [retry, next].compactMap(\.self).min()
     }
 
-    /// Sends what is due.
-    /// - Returns: As ``send()``.
+    /// Sends everything that is due.
+    /// - Returns: Like ``send()``.
     private func sendDue() async -> Double? {
         let now = replica.now()
         let news = replica.takeNews(settle: options.settle)
@@ -45,7 +45,7 @@ extension SyncEngine {
                 self.wakeSignal.signal()
             }
         }
-        // An import of nothing, or of items that the store had already, leaves nothing to send.
+        // An import that is empty, or whose items the store already had, leaves nothing to send.
         if uploadQueue.withLock({ $0.workers == 0 }) { await finishImport() }
         return uploadQueue.withLock { $0.nextLook(limit) }
     }
@@ -71,12 +71,12 @@ extension SyncEngine {
         replica.withTree { tree in if tree.pending.isEmpty { statistics.withLock { $0.endSending() } } }
     }
 
-    /// Lets programs go first that change one thing after the other: calls take processor time and the tree's lock.
+    /// Yields to programs that make changes one after the other: calls take processor time and the tree's lock.
     private func giveWay(since begin: Double) async {
         guard !options.isSequential else { return }
         let rest = uploadPause(
             after: replica.now() - begin, workers: uploadQueue.withLock { $0.workers }, sinceEdit: replica.sinceEdit)
-        if rest > 0 { try? await Task.sleep(for: .seconds(rest)) }  // Cancelled only at the end.
+        if rest > 0 { try? await Task.sleep(for: .seconds(rest)) }  // Cancelled only when the engine stops.
     }
 
     /// Fetches the content and listings that items need before they can be sent, and queues the items again.
@@ -99,10 +99,10 @@ extension SyncEngine {
         }
     }
 
-    /// Whether the store may be called with what is to be sent.
+    /// Whether calls of the store are allowed now.
     private var mayCall: Bool { heldBack() == nil && state.withLock { $0.pulls.isStoreRecognized } }
 
-    /// Until when nothing is sent.
+    /// The time until which nothing is sent.
     private func heldBack() -> Double? {
         state.withLock { state in
             if state.disconnected != nil { return .infinity }
@@ -112,11 +112,11 @@ extension SyncEngine {
         }
     }
 
-    /// How many bytes of content are started together.
+    /// The maximum number of bytes of content that are started together.
     private static let mostBytes: Int64 = 4 << 20
 
-    /// Starts some calls, and records them before they are made (statement 73).
-    /// - Parameter most: How many at most.
+    /// Begins some calls, and records them before they are made (statement 73).
+    /// - Parameter most: The maximum number of calls.
     private func nextBatch(_ most: Int) -> [Outgoing]? {
         uploadQueue.withLock { $0.beginChoosing() }
         let calls = choose(most)
@@ -142,7 +142,8 @@ extension SyncEngine {
         do {
             try replica.record()
         } catch {
-            // An unrecorded create could be made twice after a crash: wait for the database.
+            // After a crash, an unrecorded create could be made twice: nothing is sent until the database can be
+            // written.
             log.error("the database cannot be written", metadata: ["error": "\(error)"])
             for call in calls {
                 call.source.map { _ = close($0) }
@@ -175,7 +176,7 @@ extension SyncEngine {
         do throws(ReplicaError) {
             return try replica.beginDisplacing(number)
         } catch {
-            return nil  // It changed meanwhile; the next look decides anew.
+            return nil  // It changed meanwhile; the next check decides again.
         }
     }
 

@@ -4,11 +4,12 @@ internal import SystemPackage
 internal import Threads
 
 extension SyncEngine {
-    /// Makes one call of the store and records what came of it.
+    /// Makes one call of the store and records the result.
     func upload(_ call: Outgoing) async {
         var (isTakenIn, isRefused) = (false, false)
         defer { statistics.withLock { $0.endCall(call.number, isTakenIn: isTakenIn) } }
-        // An error describes the item at an earlier moment: another call about it may be answered before the error is noted.
+        // An error describes an earlier state of the item: another call about it may be answered before the error is
+        // recorded.
         let asked = replica.answers
         do throws(RemoteStoreError) {
             let contents = try await snapshot(call)
@@ -49,20 +50,20 @@ extension SyncEngine {
         }
     }
 
-    /// Before the replica takes the answer: items that are no longer pending count as sent.
+    /// Called before the replica records the answer: items that are no longer pending count as sent.
     private func noteAnswer(_ call: Outgoing) {
         let bytes = call.source == nil ? 0 : call.fingerprint.size
         statistics.withLock { $0.answer(call.number, bytes: bytes, now: replica.now()) }
     }
 
-    /// Has the store's own state of an item applied where it differs from what was sent.
+    /// Applies the store's own state of an item if it differs from the sent one.
     private func take(_ change: Incoming?) throws(RemoteStoreError) {
         guard let change else { return }
         try replica.noteIncoming([change], anchor: nil)
         wakeSignal.signal()
     }
 
-    /// A local error while an answer is recorded is a transient failure on this side.
+    /// Treats a local error while recording an answer as a transient failure on this side.
     private func recorded<Value>(_ body: () throws(ReplicaError) -> Value) throws(RemoteStoreError) -> Value {
         do throws(ReplicaError) {
             return try body()
@@ -77,7 +78,7 @@ extension SyncEngine {
         do throws(ReplicaError) {
             let jitter = random()
             let outcome = try replica.fail(call, error) { Backoff.delay(attempts: $0, jitter: jitter) }
-            // A collision or conflict is resolved already; only its result is left to report.
+            // A collision or conflict is resolved already; only its result has to be reported.
             if replica.hasFailed(call.number) { replica.post(.error, call.number, detail: error.message) }
             switch outcome {
             case .nothing: break
@@ -103,9 +104,9 @@ extension SyncEngine {
         wakeSignal.signal()
     }
 
-    /// A call did not find its item: the file may have been replaced under its name. If the next pull doesn't report that,
-    /// the item is gone.
-    /// - Returns: Whether that is certain now.
+    /// Handles a call that did not find its item: the file may have been replaced under its name. If the next pull
+    /// doesn't report that, the item is gone.
+    /// - Returns: Whether it is certain now that the item is gone.
     private func suspect(_ identifier: ItemIdentifier) -> Bool {
         let isGone = state.withLock { $0.pulls.suspect(identifier) }
         if isGone { note(identifier, nil, asked: replica.answers) } else { wakeSignal.signal() }
@@ -115,8 +116,8 @@ extension SyncEngine {
     /// Seconds until a call whose item was not found is retried.
     private static let suspicion = 0.2
 
-    /// Asks the store what an item is now, and notes the answer.
-    /// - Returns: False when the store did not say.
+    /// Requests an item's present state from the store, and records the answer.
+    /// - Returns: False if the store did not answer.
     @discardableResult
     func ask(_ identifier: ItemIdentifier) async -> Bool {
         let asked = replica.answers
@@ -140,17 +141,18 @@ extension SyncEngine {
 
     // MARK: Trouble of the whole domain
 
-    /// Holds everything back for a while.
-    /// - Parameter isOfRecognition: Whether the failure says more than one that is noted because the store was not recognized.
+    /// Stops all sending for a while.
+    /// - Parameter isOfRecognition: Whether the failure comes from the recognition of the store. While the store is not
+    ///   recognized, other failures are not recorded.
     func noteStoreFailure(_ error: RemoteStoreError, isOfRecognition: Bool = false) {
         let jitter = random()
         let pause = pause.left
         state.withLock { state in
-            // A person is asked about that: no call that was under way takes the question back.
+            // The user is asked about that: calls that were in flight must not clear the question.
             guard isOfRecognition || !state.isOtherStore else { return }
             let attempts = (state.storeFailure?.attempts ?? 0) + 1
             let delay = Backoff.delay(attempts: attempts, jitter: jitter, isAwaited: state.waiters > 0)
-            // A store that says how long it wants to be left alone is taken at its word.
+            // If the store requests a pause, its duration is used.
             let retryAt = replica.now() + (pause > 0 ? pause : delay)
             state.storeFailure = Failure(code: error.code, message: error.message, attempts: attempts, retryAt: retryAt)
         }
@@ -166,7 +168,7 @@ extension SyncEngine {
         if wasTroubled { retryAll() }
     }
 
-    /// The store could be read. That clears no error that prevents changes, unless there are none to make.
+    /// The store could be read. That clears no error that prevents changes, unless there are none to send.
     func clearTroubleByReading() {
         if let storeFailure = state.withLock({ $0.storeFailure }), storeFailure.isOfChanges,
             replica.isStopped(by: storeFailure)
@@ -185,7 +187,7 @@ extension SyncEngine {
 }
 
 extension Replica {
-    /// Whether anything waits for the end of an error of the whole domain.
+    /// Whether any item waits for the end of an error of the whole domain.
     fileprivate func isStopped(by storeFailure: Failure) -> Bool {
         withTree { $0.pending.values.contains { $0.failure.map { $0.code == storeFailure.code } ?? true } }
     }

@@ -4,17 +4,17 @@ internal import SystemPackage
 enum Finished {
     /// This node was created from the store's listing of the item before the answer identified it: it is removed first.
     case twin(ItemNumber)
-    /// The state to apply next, and what the store calls another item that this one replaced.
+    /// The next state to apply, and the store's identifier of another item that this one replaced.
     case item(Item?, replaced: ItemIdentifier? = nil)
 }
 
 extension Tree {
-    /// Whether a node that has the answered item is without edits, and not the one that was sent.
+    /// Whether another node than the sent one has the answered item, and is unedited.
     private func isTwin(_ other: Node, of number: ItemNumber) -> Bool {
         other.number != number && other !== root && !other.isDeleted && other.dirty.isEmpty
     }
 
-    /// Takes the store's answer to a create or a modify into the node that was sent.
+    /// Records the store's answer to a create or a modify in the node that was sent.
     func finish(_ outgoing: Outgoing, _ result: StoreResult, hadTwin: Bool = false) throws(ReplicaError) -> Finished {
         let holder = try result.item.flatMap { (item) throws(ReplicaError) in try find(item.identifier) }
         if !hadTwin, let holder, isTwin(holder, of: outgoing.number) { return .twin(holder.number) }
@@ -58,7 +58,7 @@ extension Tree {
         if result.shouldFetchContent || isOther { node.base?.version.content = "" }
         let hasMore = meetMetadata(of: node, item, outgoing)
         if isNew, node.kind == .folder {
-            // Its entries may belong to the other.
+            // Its entries may belong to the twin.
             if outgoing.mayHaveMet || hadTwin { askAgain(for: node) }
             try includeChildren(of: node)
         }
@@ -68,7 +68,8 @@ extension Tree {
         return .item(isInStep ? nil : item, replaced: replaced)
     }
 
-    /// The store had the item before it was sent. Differences are sent; fields that only the store has are applied here.
+    /// Compares the metadata of an item that the store had before it was sent: differences are sent; fields that only
+    /// the store has are applied here.
     /// - Returns: Whether something has to be applied here.
     private func meetMetadata(of node: Node, _ item: Item, _ outgoing: Outgoing) -> Bool {
         guard case .create(let options) = outgoing.call, options.contains(.mayAlreadyExist) else { return false }
@@ -80,21 +81,21 @@ extension Tree {
         return !coming.isEmpty
     }
 
-    /// Ends what waited for the answer; what content was sent is still to be looked at.
+    /// Clears everything that waited for the answer, except for the record of the sent content.
     private func endCall(of node: Node, _ outgoing: Outgoing) {
-        // A change that was under way when a reimport began does not stand for it.
+        // A change that was in flight when a reimport began does not complete the reimport.
         if !node.flags.contains(.reimport) || outgoing.isCreate {
             node.flags.subtract(.untilCreated)
         }
         (node.sent, node.failure) = (nil, nil)
     }
 
-    /// Whether the answer made a placeholder one for another content than it was made for: it is made anew then.
+    /// Whether the answer changed the content that a placeholder stands for: it is recreated then.
     private func standsForOther(
         _ node: Node, than former: Base?, _ outgoing: Outgoing, _ result: StoreResult
     ) -> Bool {
         guard node.kind == .file, node.materialization != .whole else { return false }
-        // Unless it was truncated since it was sent.
+        // Unless it was truncated after it was sent.
         if !node.dirtySinceSent.contains(.contents) { node.dirty.remove(.contents) }
         if outgoing.keepsContent { return result.shouldFetchContent }
         return former?.version.content != result.item?.version.content
@@ -107,7 +108,7 @@ extension Tree {
         if node.isPending { pending.tell(node) } else { pending.wake() }
     }
 
-    /// Sees that the store's present place or content is what was sent in a call whose answer was lost.
+    /// Detects that the store's present place or content is the one sent in a call whose answer was lost.
     func recognise(_ item: Item, as node: Node) throws(ReplicaError) {
         if let sent = node.sent, node.base != nil, item.filename == sent.name,
             try folder(of: item, as: node)?.number == sent.parent
@@ -119,7 +120,7 @@ extension Tree {
             note(node)
         }
         guard node.base != nil, node.sentContent?.isContent(of: item) == true else { return }
-        // If no content was sent, the size alone proves nothing.
+        // If no content was sent, an equal size alone proves nothing.
         guard node.dirty.contains(.contents) || item.metadata.modificationDate != nil else { return }
         node.base?.version.content = item.version.content
         node.base?.size = item.size
@@ -128,20 +129,20 @@ extension Tree {
         note(node)
     }
 
-    /// The content that was sent has arrived: it is not sent again when the file still has it.
+    /// The sent content has arrived: it is not sent again if the file is unchanged.
     func dropSentContent(of node: Node) {
         settle(node)
         guard !isWritten(node), node.sentContent?.isContent(of: node.fingerprint) == true else { return }
         node.dirty.remove(.contents)
     }
 
-    /// Whether the node still is the item that the call was about: a file renamed over another becomes that other.
+    /// Whether the node still is the item of the call: a file that is renamed over another becomes that other item.
     func isStillSent(_ node: Node, _ outgoing: Outgoing) -> Bool {
         guard !outgoing.isOfKnownItem else { return node.base?.identifier == outgoing.template.identifier }
         return node.isNew && node.sent?.template == outgoing.template.identifier
     }
 
-    /// Applies the answer to a call to the tombstone of what the node was.
+    /// Applies the answer to the tombstone of the item that the node was before.
     func handOver(_ item: Item, _ outgoing: Outgoing) throws(ReplicaError) {
         let known = try find(outgoing.template.identifier)
         let tombstone = known ?? pending.values.first { $0.sent?.template == outgoing.template.identifier }
@@ -156,14 +157,14 @@ extension Tree {
         note(tombstone)
     }
 
-    /// Makes `item` what the node was last in step with, at the place that was sent: what the store made otherwise
-    /// then shows as a change of the store.
-    /// - Parameter isOther: Whether the store has another content than what was sent, or than the one before. Else it is
-    ///   that one under whichever version: a version may follow the metadata.
+    /// Sets `item` as the node's base, at the place that was sent: a different result in the store then shows as a
+    /// change of the store.
+    /// - Parameter isOther: Whether the store's content differs from the sent one, or from the previous one. If false,
+    ///   the content is the same under any version: a version may follow the metadata.
     func bind(_ node: Node, _ item: Item, _ outgoing: Outgoing, isOther: Bool) {
         var base = Base(item, parent: outgoing.parent)
         if case .modify(let sent) = outgoing.call, let old = node.base, outgoing.keepsContent, isOther {
-            // Another client's newer content did not come with the answer: it still has to be applied.
+            // The answer did not contain another client's newer content: it still has to be applied.
             (base.version.content, base.size) = (sent.content, old.size)
         }
         if case .modify(let sent) = outgoing.call, !shows(item.metadata, .metadata.subtracting(outgoing.fields), node) {
@@ -180,14 +181,14 @@ extension Tree {
             (base.parent, base.name) = (old.parent, old.name)
         }
         if outgoing.call == .resolve {
-            // Another client's content is not the one that was sent.
+            // Another client's content differs from the sent one.
             let isOurs = node.kind != .file || node.sentContent?.isContent(of: item) != false
             base.version = ItemVersion(content: isOurs ? item.version.content : "", metadata: "")
         }
         setBase(base, of: node)
     }
 
-    /// Whether the file has the store's metadata, as far as `fields` says.
+    /// Whether the file has the store's metadata in `fields`.
     private func shows(_ metadata: ItemMetadata, _ fields: ItemFields, _ node: Node) -> Bool {
         guard node.kind != .symlink, !node.isDeleted else { return true }
         do throws(ReplicaError) {
@@ -199,14 +200,14 @@ extension Tree {
             }
             return own.fields(differingFrom: metadata).isEmpty
         } catch {
-            return false  // It is looked at again when the store's state is applied.
+            return false  // It is checked again when the store's state is applied.
         }
     }
 
-    /// Takes its identifier from another node: the store says that both are one (statement 76). The other
-    /// is an old copy of a new item then: it goes, unless it was edited, which makes it an item of its own. A folder
-    /// becomes one anyway, until its entries have moved.
-    /// - Returns: What the other is called from now on, where it is to go.
+    /// Transfers the identifier from another node, because the store reports that both are one item (statement 76). The
+    /// other node is then an old copy of a new item: it is removed, unless it was edited, which makes it an item of its
+    /// own. A folder always becomes one, until its entries have moved.
+    /// - Returns: The other's new identifier, if it is to be removed.
     private func yield(_ other: Node, to node: Node, isNew: Bool) -> ItemIdentifier? {
         guard other !== node, other !== root else { return nil }
         if other.isDeleted {
@@ -215,7 +216,7 @@ extension Tree {
         }
         guard isNew && other.kind != .folder || other.flags.contains(.reimport), other.base != nil else {
             makeAnew(other)
-            // Its entries are the new one's now.
+            // Its entries now belong to the new folder.
             if node.kind == .folder { askAgain(for: node) }
             return nil
         }
@@ -223,14 +224,14 @@ extension Tree {
         return other.flags.contains(.reimport) ? nil : stale
     }
 
-    /// What stayed local because its folder did is sent now that the store has the folder.
+    /// Sends items that stayed local because of their folder, now that the store has the folder.
     func includeChildren(of folder: Node) throws(ReplicaError) {
         for child in try children(of: folder).values where child.isLocalOnly {
             edit(child, ItemFields.ofNew(child.kind))
         }
     }
 
-    /// The store excludes the item: it stays local, and its state says so.
+    /// Records that the store excludes the item: it stays local, and its state shows that.
     func refuse(_ node: Node) {
         if node.isDeleted { return drop(node) }
         setBase(nil, of: node)

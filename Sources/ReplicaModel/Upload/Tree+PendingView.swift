@@ -1,8 +1,8 @@
 internal import SystemPackage
 
 extension Tree {
-    /// What decides whether a node can be sent.
-    /// - Parameter settle: For how long an edit is debounced, in seconds.
+    /// The data that decides whether a node can be sent.
+    /// - Parameter settle: How long an edit is debounced, in seconds.
     func pendingView(of node: Node, settle: Double) throws(ReplicaError) -> PendingView {
         let change = node.localChange
         let isMove = !node.dirty.isDisjoint(with: .place) || change == .created
@@ -18,7 +18,7 @@ extension Tree {
             options: options(of: node), isDoubtful: node.isDoubtful && node.base != nil)
     }
 
-    /// Seconds after which a file that stays open for writing is sent as it is.
+    /// Seconds after which a file that stays open for writing is sent in its current state.
     private static let longestOpen = 30.0
 
     private func isFresh(_ node: Node) -> Bool { now() - node.changedAt < Self.longestOpen }
@@ -44,7 +44,7 @@ extension Tree {
         return nil
     }
 
-    /// Who still has the node's place in the store, or may have it.
+    /// The other item that has the node's place in the store, or may have it.
     private func occupant(of node: Node) throws(ReplicaError) -> ItemNumber? {
         guard let parent = node.parent else { return nil }
         if let other = unansweredItem(at: node.name, in: parent), other !== node { return other.number }
@@ -54,7 +54,7 @@ extension Tree {
 }
 
 extension Node {
-    /// Whether the store does not say, of this item alone, what became of its call.
+    /// Whether the store refuses to report the result of this item's call only.
     fileprivate var isRefusedAlone: Bool {
         failure?.code == RemoteStoreError.malformedAnswer("").code
             || failure?.code == RemoteStoreError.itemUnavailable("").code
@@ -62,11 +62,11 @@ extension Node {
 }
 
 extension Replica {
-    /// Whether the store has yet to say what became of a call that nobody waits for any more, and can be asked.
+    /// Whether the result of an abandoned call is still unknown, and the store can be queried for it.
     var hasUnansweredCalls: Bool {
         withTree { tree in
             tree.pending.values.contains { node in
-                // What one item alone is refused does not hold up the others; its place is kept for it.
+                // An item that is refused alone does not block the others; its place stays reserved.
                 node.isUnanswered && !node.isRefusedAlone && (!node.isInFlight || node.isResolving)
                     && (node.failure == nil || node.failure?.retryAt != nil)
             }

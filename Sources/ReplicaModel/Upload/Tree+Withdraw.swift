@@ -1,13 +1,13 @@
 internal import SystemPackage
 
-/// What stays on this machine although the rest of the domain is replicated: what the store answered excludedFromSync
-/// to, what is in such a folder, and the folders of the trash.
+/// Items that stay on this machine although the rest of the domain is replicated: those that the store answered with
+/// excludedFromSync, everything in such a folder, and the folders of the trash.
 extension Tree {
-    /// Keeps an item out of the store that does not belong there. One that is there already comes here whole first, with
-    /// all that is in it, and is then deleted there (MODEL.md#errors, excludedFromSync).
-    /// - Returns: What to do instead of sending it; nil for what goes to the store.
+    /// Keeps an excluded item out of the store. If the store already has it, it is first fetched completely, with
+    /// everything below it, and then deleted there (MODEL.md#errors, excludedFromSync).
+    /// - Returns: The step to take instead of sending it; nil if it is not excluded.
     func withdraw(_ node: Node) throws(ReplicaError) -> Step? {
-        // What became of an unanswered call is asked first.
+        // The result of an unanswered call is queried first.
         guard !node.isDeleted, staysHere(node), !node.isUnanswered else { return nil }
         guard node.base != nil else {
             keepHere(node)
@@ -32,11 +32,11 @@ extension Tree {
         note(node)
     }
 
-    /// How many items are fetched before the tree is checked again.
+    /// The maximum number of items that are fetched before the tree is checked again.
     private static let atOnce = 256
 
-    /// Collects what is not local of an item and all below it.
-    /// - Returns: False while a call for any of them is under way.
+    /// Collects the parts of an item, and of everything below it, that are not local.
+    /// - Returns: False while a call for any of them is in flight.
     private func gatherAbsent(_ node: Node, into absent: inout [ItemNumber]) throws(ReplicaError) -> Bool {
         guard !node.isInFlight else { return false }
         if node.materialization != .whole { absent.append(node.number) }
@@ -48,7 +48,7 @@ extension Tree {
         return true
     }
 
-    /// Makes an item and all below it local: a tombstone for each has it deleted in the store, what is in a folder
+    /// Makes an item and everything below it local: tombstones delete them in the store, the contents of a folder
     /// before the folder.
     private func leaveStore(_ node: Node) throws(ReplicaError) {
         if node.base != nil {
@@ -72,7 +72,8 @@ extension Tree {
         return try children(of: node).values.sorted { $0.number < $1.number }
     }
 
-    /// What left a folder here and is still in it in the store is now in the folder's tombstone: that goes last.
+    /// Moves the records of items that left a folder here, but are still in it in the store, to the folder's tombstone,
+    /// which is sent last.
     private func regather(from folder: ItemNumber, to tombstone: ItemNumber) {
         for other in pending.takeDeparted(from: folder) {
             if other.base?.parent == folder { other.base?.parent = tombstone }

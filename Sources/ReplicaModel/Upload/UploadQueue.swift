@@ -1,6 +1,6 @@
 internal import HeapModule
 
-/// Which pending items are looked at next. Each is in one place at a time, so draining is linear.
+/// The order in which pending items are checked. Each is in one place at a time, so draining is linear.
 struct UploadQueue {
     private struct Alarm: Comparable {
         var time: Double
@@ -14,18 +14,18 @@ struct UploadQueue {
     private var waiting: [ItemNumber: [ItemNumber]] = [:]
     private var alarms = Heap<Alarm>()
     var inFlight = 0
-    /// Items that can't be sent before something is fetched, with what that is.
+    /// Items that can't be sent before something is fetched, with the missing files and folders.
     var fetchesFirst: [(item: ItemNumber, absent: [ItemNumber])] = []
-    /// How many tasks make calls.
+    /// The number of tasks that make calls.
     var workers = 0
-    /// How many of them are choosing calls: items that they took from the queue are not counted as in flight yet.
+    /// The number of tasks that are choosing calls: items that they took from the queue do not count as in flight yet.
     private var choosers = 0
-    /// Whether anything happened since the queue last ran empty.
+    /// Whether anything happened since the queue was last empty.
     private var hasMoved = false
-    /// When a call last ended, or a task began to make calls.
+    /// The time when a call last ended, or a task began to make calls.
     private var movedAt = 0.0
 
-    /// When the next item may be looked at again, in seconds since 1970.
+    /// The time when the next item may be checked again, in seconds since 1970.
     var nextAlarm: Double? { alarms.min?.time }
 
     mutating func add(_ numbers: some Sequence<ItemNumber>) {
@@ -40,7 +40,7 @@ struct UploadQueue {
         }
     }
 
-    /// Whether one more task may make calls, and has calls to make: there are many, or those under way take long.
+    /// Whether another task may make calls, because there are many, or those in flight take long.
     mutating func takeWorker(_ limit: Int, now: Double = 0) -> Bool {
         let hasWork = next < queue.count || (inFlight == 0 && workers == 0 && !waiting.isEmpty)
         let isUrgent = queue.count - next > workers * 4 || now - movedAt >= Self.soloSeconds
@@ -50,10 +50,10 @@ struct UploadQueue {
         return true
     }
 
-    /// Seconds that a call may take before more are made in parallel.
+    /// The duration of a call, in seconds, after which more are made in parallel.
     private static let soloSeconds = 0.1
 
-    /// When the queue has to be checked again without news, in seconds since 1970.
+    /// The time when the queue has to be checked again without a change, in seconds since 1970.
     func nextLook(_ limit: Int) -> Double? {
         guard next < queue.count, workers < limit else { return nextAlarm }
         return min(nextAlarm ?? .infinity, movedAt + Self.soloSeconds)
@@ -85,16 +85,17 @@ struct UploadQueue {
         add(CollectionOfOne(number))
     }
 
-    /// A task begins to choose calls. It ends by ``endChoosing(_:)``.
+    /// A task begins to choose calls, until ``endChoosing(_:)``.
     mutating func beginChoosing() { choosers += 1 }
 
-    /// A task has begun so many calls.
+    /// A task has begun this many calls.
     mutating func endChoosing(_ calls: Int) {
         choosers -= 1
         inFlight += calls
     }
 
-    /// Nothing is in flight and nothing can be: queues all waiting items once more, or names those that others wait for.
+    /// Nothing is in flight and nothing can be: queues all waiting items once more, or returns the items that block
+    /// others.
     mutating func runDry() -> [ItemNumber] {
         guard inFlight == 0, choosers < 2, !waiting.isEmpty else { return [] }
         let blockers = waiting
