@@ -1,9 +1,9 @@
 internal import GRDB
 
-/// The items that the store deleted recently, as they were in the tree; their files are in ``StateFolders/deleted``.
-/// Written in the order of their deletion: a folder after its entries.
+/// The items that the store deleted recently, in their former state in the tree; their files are in
+/// ``StateFolders/deleted``. Written in the order of deletion: a folder after its entries.
 enum AsideRows {
-    /// The table, and what finds the deletions in whose place the store has another file.
+    /// The table, and an index to find deletions whose place has another file in the store.
     static let schema = """
         CREATE TABLE aside AS SELECT * FROM item WHERE 0;
         CREATE UNIQUE INDEX asideByNumber ON aside (number);
@@ -16,7 +16,7 @@ enum AsideRows {
         try row.write(to: rows, round: round, table: "aside")
     }
 
-    /// All of them, each folder before what was in it.
+    /// All items, each folder before its former entries.
     static func all(in rows: Rows) throws -> [ItemRow] {
         try Row.fetchAll(rows, sql: "SELECT * FROM aside ORDER BY rowid DESC").map { ItemRow($0) }
     }
@@ -32,8 +32,8 @@ enum AsideRows {
 }
 
 extension DeletionCounts {
-    /// A deletion that isn't one: of an item whose file took another item's place, or of a file whose name belongs to
-    /// another item in the store now.
+    /// Matches a deletion that only appears to be one: of an item whose file took another item's place, or of a file
+    /// whose name belongs to another item in the store now.
     private static let isReplaced = """
         (incoming.identifier LIKE 'replica:stale-%' OR item.kind != 1 AND EXISTS (
             SELECT 1 FROM item AS folder JOIN incoming AS other
@@ -41,13 +41,14 @@ extension DeletionCounts {
             WHERE folder.number = item.baseParent))
         """
 
-    /// The items that deletions name, with the reimported and the deleted left out, and what the store is asked for first.
+    /// The items of the deletions, except reimported and deleted items, and items whose state has to be requested
+    /// first.
     private static let named = """
         incoming JOIN item ON item.identifier = incoming.identifier
         WHERE incoming.item IS NULL AND incoming.asked >= 0 AND item.flags & 2049 = 0
         """
 
-    /// All that the deletions take, with what is in folders.
+    /// All items that the deletions remove, including the contents of folders.
     private static let gone = """
         WITH RECURSIVE gone(number) AS (
             SELECT item.number FROM \(named) AND NOT \(isReplaced)
@@ -55,13 +56,13 @@ extension DeletionCounts {
             WHERE item.flags & 1 = 0 AND item.number != gone.number)
         """
 
-    /// The items that are counted as ``noted``, each folder before what is in it.
+    /// The items that are counted as ``noted``, each folder before its entries.
     static func numbers(in rows: Rows) throws -> [ItemNumber] {
         try Int64.fetchAll(rows, sql: "\(gone) SELECT number FROM gone")
             .map { ItemNumber(UInt64(bitPattern: $0)) }
     }
 
-    /// Counts what is noted, and what is set aside.
+    /// Counts the noted deletions and the items set aside.
     /// - Parameter firstLater: ``DeletionWindow/firstLater``.
     static func read(firstLater: UInt64, from rows: Rows) throws -> DeletionCounts {
         var counts = DeletionCounts()
@@ -77,7 +78,7 @@ extension DeletionCounts {
                 + " WHERE item IS NULL AND asked >= 0")
         (counts.oldest, counts.newest) = (range?["oldest"] ?? 0, range?["newest"] ?? 0)
         counts.aside = try AsideRows.count(in: rows)
-        // What the store has again, under its identifier or in its place, is not gone.
+        // An item that the store has again, under its identifier or in its place, is not gone.
         let applied = try Int.fetchOne(
             rows,
             sql: """
@@ -90,7 +91,7 @@ extension DeletionCounts {
         return counts
     }
 
-    /// The noted deletions that aren't deletions.
+    /// The noted deletions that only appear to be deletions.
     static func replaced(in rows: Rows) throws -> Set<ItemIdentifier> {
         let found = try String.fetchAll(
             rows, sql: "SELECT incoming.identifier FROM \(named) AND \(isReplaced)")

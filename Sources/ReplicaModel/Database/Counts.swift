@@ -2,20 +2,21 @@ internal import GRDB
 
 /// Totals, maintained by triggers, so that a query reads one row.
 struct Counts: Hashable {
-    /// All items but the root.
+    /// All items except the root.
     var items = 0
-    /// Bytes of all files, here or not.
+    /// Bytes of all files, local or not.
     var bytes: Int64 = 0
-    /// Bytes of content on this disk.
+    /// Bytes of local content.
     var here: Int64 = 0
-    /// Bytes of the contents that are still to be sent.
+    /// Bytes of the contents to be sent.
     var unsentBytes: Int64 = 0
     var errors = 0
     var conflicts = 0
     /// Devices, sockets and fifos.
     var localOnly = 0
 
-    /// What a row adds to each count; the mask 785 is of what is not sent: deleted, excluded, special, refused.
+    /// What a row adds to each count; the mask 785 selects items that are not sent: deleted, excluded, special,
+    /// refused.
     private static let terms = [
         ("items", "(@.flags & 1 = 0 AND @.number != 1)"),
         ("bytes", "(@.kind = 0 AND @.flags & 257 = 0) * @.size"),
@@ -46,7 +47,7 @@ struct Counts: Hashable {
             """
     }
 
-    /// The trigger for rows that are changed in place, most of which change no count.
+    /// The trigger for rows that are updated in place; most updates change no count.
     static var triggerOfChanges: String {
         let changes = terms.map { name, term in
             "\(name) = \(name) + \(term.replacing("@", with: "NEW")) - \(term.replacing("@", with: "OLD"))"
@@ -67,7 +68,8 @@ struct Counts: Hashable {
             errors: row["errors"], conflicts: row["conflicts"], localOnly: row["localOnly"])
     }
 
-    /// A sum of sizes. SQLite makes a real number of one that has no room in 64 bits, as two sparse files can have it.
+    /// A sum of sizes. SQLite returns a floating-point number for a sum of more than 64 bits, which two sparse files
+    /// can reach.
     private static func sum(_ column: String, _ row: Row) -> Int64 {
         switch (row[column] as DatabaseValue).storage {
         case .int64(let sum): sum

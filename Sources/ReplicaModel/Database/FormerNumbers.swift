@@ -24,7 +24,7 @@ enum FormerNumbers {
 }
 
 extension Tree {
-    /// The number that an item had before its folder was evicted, unless something else has it by now.
+    /// The number that an item had before its folder was evicted, unless it has been reused since.
     func formerNumber(of identifier: ItemIdentifier) throws(ReplicaError) -> ItemNumber? {
         guard itemNumbers.hasFormer, let number = try reading({ try FormerNumbers.of(identifier, in: $0) }) else {
             return nil

@@ -1,7 +1,7 @@
 internal import GRDB
 
 extension ItemRow {
-    /// The rows of the entries of `folder`, deleted ones not.
+    /// The rows of the entries of `folder`, except deleted ones.
     static func children(of folder: ItemNumber, in database: Database) throws -> [ItemRow] {
         try all("parent = ? AND flags & 1 = 0", [folder.argument], database)
     }
@@ -11,23 +11,23 @@ extension ItemRow {
     }
 
     static func of(_ identifier: ItemIdentifier, in database: Database) throws -> ItemRow? {
-        // Most that are asked for are new: to find that out costs a quarter of what a row costs.
+        // Most of the requested items are new: finding that out takes a quarter of the time of reading a row.
         let statement = try database.cachedStatement(sql: "SELECT number FROM item WHERE identifier = ?")
         let number = try Int64.fetchOne(statement, arguments: [identifier.rawValue])
         return try number.flatMap { try of(ItemNumber(UInt64(bitPattern: $0)), in: database) }
     }
 
-    /// The rows whose file had this inode number when last looked at.
+    /// The rows whose file last had this inode number.
     static func withInode(_ inode: UInt64, in database: Database) throws -> [ItemRow] {
         try all("inode = ? AND flags & 1 = 0", [Int64(bitPattern: inode)], database)
     }
 
-    /// The same of what was deleted.
+    /// The same for deleted items.
     static func deleted(withInode inode: UInt64, in database: Database) throws -> [ItemRow] {
         try all("inode = ? AND flags & 1 = 1", [Int64(bitPattern: inode)], database)
     }
 
-    /// The rows of other names of the file that has this inode number.
+    /// The rows of other names of the file with this inode number.
     static func withOther(inodeNumber number: ItemNumber, in database: Database) throws -> [ItemRow] {
         try all("shown = ? AND shown != number AND flags & 1 = 0", [number.argument], database)
     }
@@ -50,35 +50,35 @@ extension ItemRow {
 }
 
 extension ItemNumber {
-    /// The number as the database takes it.
+    /// The number as an SQLite argument.
     var argument: Int64 { Int64(bitPattern: rawValue) }
 }
 
-/// Single values beside the items.
+/// Single values besides the items.
 enum Meta: String {
-    /// The anchor that all incoming changes were asked from.
+    /// The anchor from which all incoming changes were requested.
     case anchor
-    /// Set after an unclean stop, until the store is listed anew.
+    /// Set after an unclean stop, until the store is listed again.
     case listsAnew
     /// `clean` after an orderly stop.
     case state
-    /// How often the replica was started and stopped; also in the tree, so that an exchanged tree or database shows.
+    /// The number of starts and stops of the replica; also stored in the tree, to detect an exchanged tree or database.
     case epoch
-    /// The ``ScanMode`` of a comparison that has not come to its end.
+    /// The ``ScanMode`` of a comparison that has not completed.
     case scan
-    /// The boot in which the replica last ran, and the number of the mount that its tree was in.
+    /// The boot ID of the replica's last run, and the number of the mount that contained its tree.
     case boot
-    /// The last round whose items are on the disk of the tree, as they are recorded.
+    /// The last round whose recorded items have reached the tree's disk.
     case durableHere
-    /// The same of the store's disk.
+    /// The same for the store's disk.
     case durableInStore
     /// The next item number.
     case nextNumber
     /// The prefix of this replica's template identifiers.
     case templatePrefix
-    /// Set while an import goes on.
+    /// Set during an import.
     case importing
-    /// The numbers of the items of reimports that were begun and not gathered.
+    /// The numbers of the items whose reimport has begun and is not gathered yet.
     case reimports
     /// Why the domain is disconnected.
     case disconnected

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 
 extension ItemRow {
-    /// What an item has for good as a rule: the indices of places and inodes stay as they are when it is the same.
+    /// Columns that rarely change: an update that leaves them alone does not touch the indices of places and inodes.
     private static let identity = ["number", "shown", "parent", "name", "kind", "inode"]
     private static let state = [
         "born", "size", "modified", "changed", "mode", "materialization", "pin", "flags", "dirty", "usedAt",
@@ -20,10 +20,10 @@ extension ItemRow {
         VALUES (\((state + identity).map { _ in "?" }.joined(separator: ", ")))
         """
 
-    /// Writes the row, in place of an older one of the same number.
+    /// Writes the row, replacing an older one of the same number.
     /// - Parameters:
-    ///   - round: The ``Rounds/present`` one.
-    ///   - table: One with the columns of `item`.
+    ///   - round: ``Rounds/present``.
+    ///   - table: A table with the columns of `item`.
     func write(to database: Database, round: Int64, table: String = "item") throws {
         let arguments: StatementArguments = [
             fingerprint.born, fingerprint.size, fingerprint.modified, fingerprint.changed,
@@ -39,7 +39,7 @@ extension ItemRow {
             Int64(bitPattern: number), Int64(bitPattern: inodeNumber), Int64(bitPattern: parent), Data(name.bytes),
             kind.rawValue, Int64(bitPattern: fingerprint.inode),
         ]
-        // A row that is changed in place costs half as much as one that is written anew, with all that finds it.
+        // Updating a row in place takes half the time of replacing it with all its index entries.
         if hasRow, table == "item" {
             let statement = try database.cachedStatement(sql: Self.update)
             statement.setUncheckedArguments(arguments)

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import GRDB
 
-/// A node as the database keeps it.
+/// A node as stored in the database.
 /// Large: the columns of a table.
 struct ItemRow {
     var number: UInt64
@@ -22,10 +22,10 @@ struct ItemRow {
     var sentContent: SentContent?
     var ranges: RangeSet64
     var syncedSize: Int64?
-    /// Whether the database has a row of this number, as far as is known.
+    /// Whether the database has a row of this number, as far as known.
     var hasRow = false
 
-    /// The row that says what `node` is now.
+    /// The row of the present state of `node`.
     init(_ node: Node) {
         number = node.number.rawValue
         inodeNumber = node.inodeNumber.rawValue
@@ -85,14 +85,14 @@ struct ItemRow {
         }
     }
 
-    /// Bytes of content on this disk; a file of several names counts once.
+    /// Bytes of local content; a file with several names counts once.
     var here: Int64 {
         guard kind == .file, inodeNumber == number, flags.isDisjoint(with: [.special, .deleted]) else { return 0 }
         return materialization == .whole ? fingerprint.size : ranges.count
     }
 
-    /// A node of this row; its parent is the caller's to give.
-    /// - Parameter now: What an earlier run noted of a later time is of a clock that was set back since.
+    /// Makes a node from this row; the caller provides its parent.
+    /// - Parameter now: The present time. Later times from an earlier run mean that the clock was set back since.
     func makeNode(parent: Node?, now: Double) -> Node {
         let node = Node(number: ItemNumber(number), parent: parent, name: name, kind: kind)
         node.inodeNumber = ItemNumber(inodeNumber)

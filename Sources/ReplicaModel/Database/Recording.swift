@@ -3,13 +3,13 @@ internal import Threads
 
 /// Writes the tree's changes to the database, one writer at a time.
 struct Recording {
-    /// Why the last attempt failed; nil if it did not. Shown in the domain's status.
+    /// The error of the last attempt; nil if it succeeded. Shown in the domain's status.
     var failure: String?
 }
 
 extension Replica {
-    /// Writes what changed since the last call to the database, in one transaction.
-    /// - Parameter together: Written in the same transaction.
+    /// Writes all changes since the last call to the database, in one transaction.
+    /// - Parameter together: Additional writes in the same transaction.
     func record(together: @escaping (Rows) throws -> Void = { _ in }) throws {
         try recording.withLock { (recording: inout Recording) throws in
             let (batch, round, next, answers) = withTree { tree in
@@ -44,8 +44,8 @@ extension Replica {
         }
     }
 
-    /// Notes what a program has synced of an item that the store has or may have: after a power cut that is an edit of it, and
-    /// its identity is known. ``recordDurably()`` is to follow.
+    /// Records that a program has synced an item that the store has or may have: after a power cut, it counts as an
+    /// edit of that item, whose identity is known. ``recordDurably()`` must follow.
     /// - Parameter size: A file's size before it was synced, in bytes.
     package func noteSynced(_ number: ItemNumber, size: Int64) {
         try? withTreeWaking { (tree) throws(ReplicaError) in  // Nothing here throws; the lock's signature does.
@@ -53,7 +53,7 @@ extension Replica {
             tree.settle(node)
             for name in tree.items.names(of: node) where !name.dirty.isEmpty && !name.isDeleted {
                 if name.kind == .file, name.dirty.contains(.contents) {
-                    // What the database says holds as long as the file does not become shorter.
+                    // The recorded size is valid as long as the file does not become shorter.
                     guard name.syncedSize.map({ $0 > size }) ?? true else { continue }
                     name.syncedSize = size
                     tree.note(name)
@@ -63,9 +63,9 @@ extension Replica {
         }
     }
 
-    /// Makes what the tree itself does not tell survive a power cut, as fsync(2) promises: that something was deleted,
-    /// which xattrs are still to be sent, that a known file was edited. All else is found again by comparing (docs/decisions/no-intent-log.md), and costs
-    /// nothing here.
+    /// Makes changes that are not visible in the tree itself survive a power cut, as fsync(2) promises: deletions,
+    /// xattrs that are still to be sent, and that a known file was edited. Everything else is found again by comparing
+    /// (docs/decisions/no-intent-log.md), and costs nothing here.
     package func recordDurably() throws {
         let wanted = withTree { $0.unrecorded.untoldChanges }
         try durable.withLock { (durable: inout UInt64) throws in
@@ -79,7 +79,8 @@ extension Replica {
 }
 
 extension ItemFields {
-    /// What may change without inode number, size or times telling that it did, or what.
+    /// Fields that can change without a visible change of inode number, size or times, or without telling which
+    /// changed.
     static let untoldByStatus: ItemFields = [.tags, .lastUsedDate, .favoriteRank, .extendedAttributes]
 }
 

@@ -6,19 +6,19 @@ typealias Rows = Database
 
 /// The state of the tree, in SQLite. The tree itself is authoritative; the database may be behind it.
 ///
-/// Safe from any thread; never called under the tree's lock but to load a folder.
+/// Thread-safe; never called under the tree's lock except to load a folder.
 final class ReplicaDatabase: Sendable {
     private let queue: DatabasePool
 
-    /// Opens or makes the database at `path`.
+    /// Opens or creates the database at `path`.
     /// - Throws: A ``StateFailure``.
     init(path: String) throws {
         var configuration = Configuration()
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA synchronous = NORMAL")
-            // The counts follow rows that are written in place of others, too.
+            // The triggers of the counts also have to run for rows that are replaced.
             try database.execute(sql: "PRAGMA recursive_triggers = ON")
-            // The log is emptied every 16 MiB, not every 4: that takes two syncs, and everyone who records waits for them.
+            // The log is emptied every 16 MiB instead of 4: it takes two syncs, and all writers wait for them.
             try database.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
         }
         queue = try StateFailure.worded { [configuration] in
@@ -30,24 +30,24 @@ final class ReplicaDatabase: Sendable {
     }
 
     /// Reads in one transaction.
-    /// - Throws: A ``StateFailure``, or what `body` throws.
+    /// - Throws: A ``StateFailure``, or the errors of `body`.
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try StateFailure.worded { try queue.unsafeRead(body) }
     }
 
     /// Writes in one transaction.
-    /// - Throws: A ``StateFailure``, or what `body` throws.
+    /// - Throws: A ``StateFailure``, or the errors of `body`.
     func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try StateFailure.worded { try queue.write(body) }
     }
 
-    /// Makes everything written so far survive a power cut: it is in the log beside the database, or was synced into the
+    /// Makes all writes so far survive a power cut: they are in the log beside the database, or were synced into the
     /// database when the log was last emptied. A checkpoint would fail while others read.
     func makeDurable() throws {
         try WriteAheadLog.sync(ofDatabaseAt: queue.path)
     }
 
-    /// Closes the file; nothing can be read or written after it.
+    /// Closes the database; nothing can be read or written afterwards.
     func close() throws {
         try queue.close()
     }
@@ -93,7 +93,7 @@ final class ReplicaDatabase: Sendable {
         }
         migrator.registerMigration("setHistory") { try $0.execute(sql: SetHistory.schema) }
         migrator.registerMigration("rounds") { database in
-            // What was there before is taken to be on the disk.
+            // Older rows are assumed to be on the disk.
             try database.execute(
                 sql: """
                     ALTER TABLE item ADD COLUMN syncedSize INTEGER;

@@ -1,7 +1,7 @@
 internal import GRDB
 
-/// The store's former states of items whose changes may not be on its disk yet: after a power cut there, it may have
-/// these states again. Each row is the item before the change, except for `dirty`, which names the changed fields.
+/// The store's former states of items whose changes may not be on its disk yet: after a power cut there, it may return
+/// to these states. Each row is the item before the change, except for `dirty`, which contains the changed fields.
 enum SupersededRows {
     static let schema = """
         CREATE TABLE superseded AS SELECT * FROM item WHERE 0;
@@ -12,16 +12,16 @@ enum SupersededRows {
         try row.write(to: rows, round: round, table: "superseded")
     }
 
-    /// The states of an item that were recorded before a round began, the newest first.
+    /// An item's states that were recorded before a round began, newest first.
     static func of(_ identifier: ItemIdentifier, before round: Int64, in rows: Rows) throws -> [ItemRow] {
         let statement = try rows.cachedStatement(
             sql: "SELECT * FROM superseded WHERE identifier = ? AND round < ? ORDER BY rowid DESC")
         return try Row.fetchAll(statement, arguments: [identifier.rawValue, round]).map { ItemRow($0) }
     }
 
-    /// Forgets states that the store can't return to because later ones are on its disk, except for items that have not
+    /// Removes states that the store can't return to because later ones are on its disk, except for items that have not
     /// been compared since a power cut.
-    /// - Parameter round: The last that has ended in the store.
+    /// - Parameter round: The last round that has completed in the store.
     static func remove(through round: Int64, from rows: Rows) throws {
         try rows.execute(
             sql: """
@@ -30,7 +30,7 @@ enum SupersededRows {
                 """, arguments: [round, Int64(NodeFlags.unconfirmed.rawValue)])
     }
 
-    /// After a power cut: has the deletions sent again that the store may have lost.
+    /// After a power cut, repeats the deletions that the store may have lost.
     static func repeatDeletions(in rows: Rows) throws {
         try rows.execute(
             sql: """

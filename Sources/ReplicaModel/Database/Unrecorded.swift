@@ -1,17 +1,17 @@
-/// What the tree has and the database does not: ``Replica/record(together:)`` takes and writes it.
+/// Changes in the tree that are not in the database yet: ``Replica/record(together:)`` takes and writes them.
 struct Unrecorded {
     /// Nodes whose current state has to be written.
     private(set) var nodes: [ItemNumber: Node] = [:]
     /// Items whose rows have to be deleted.
     private(set) var removed: Set<ItemNumber> = []
-    /// Items that were set aside, as they were in the tree.
+    /// Items that were set aside, in their former state in the tree.
     private var aside: [ItemRow] = []
-    /// What the store had of items before they changed there.
+    /// The store's former states of items that changed there.
     private var superseded: [ItemRow] = []
-    /// How many changes there were that comparing the tree with an older database would not find again.
+    /// The number of changes that a comparison of the tree with an older database would not find again.
     private(set) var untoldChanges: UInt64 = 0
 
-    /// Whether the database has all nodes as they are.
+    /// Whether the database has the current state of all nodes.
     var isEmpty: Bool { nodes.isEmpty && removed.isEmpty }
 
     mutating func note(_ node: Node) {
@@ -19,14 +19,14 @@ struct Unrecorded {
         nodes[node.number] = node
     }
 
-    /// The item is gone for good.
+    /// Records that the item was removed for good.
     mutating func remove(_ number: ItemNumber) {
         nodes[number] = nil
         removed.insert(number)
     }
 
-    /// The number is used again.
-    /// - Returns: Whether its row was to be deleted.
+    /// Records that the number is used again.
+    /// - Returns: Whether its row was about to be deleted.
     mutating func keep(_ number: ItemNumber) -> Bool { removed.remove(number) != nil }
 
     mutating func noteUntold() { untoldChanges += 1 }
@@ -40,7 +40,7 @@ struct Unrecorded {
         var aside: [ItemRow]
         var superseded: [ItemRow]
 
-        /// Whether it has a row that a power cut may take.
+        /// Whether it has a row that a power cut may revert.
         var makesRound: Bool { !rows.isEmpty || !superseded.isEmpty }
     }
 
@@ -57,7 +57,7 @@ struct Unrecorded {
         return Batch(rows: rows, removed: removed, aside: aside, superseded: superseded)
     }
 
-    /// The batch could not be written. Its nodes are to be noted again before.
+    /// Restores a batch that could not be written. Its nodes must be noted again before.
     mutating func putBack(_ batch: Batch) {
         removed.formUnion(batch.removed)
         aside.insert(contentsOf: batch.aside, at: 0)

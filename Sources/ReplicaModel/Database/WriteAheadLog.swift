@@ -1,11 +1,11 @@
 internal import Glibc
 package import SystemPackage
 
-/// The log of an SQLite database in WAL mode: what was written lately.
+/// The log of an SQLite database in WAL mode: the most recent writes.
 package enum WriteAheadLog {
-    /// Makes everything written so far survive a power cut.
-    /// - Parameter path: The database's.
-    /// - Throws: Why not, as an errno.
+    /// Makes all writes so far survive a power cut.
+    /// - Parameter path: The path of the database.
+    /// - Throws: The errno of the failure.
     package static func sync(ofDatabaseAt path: String) throws(Errno) {
         let log = open(path + "-wal", O_RDONLY | O_CLOEXEC)
         guard log >= 0 else {
