@@ -18,11 +18,21 @@ import Testing
         #expect(short.url([], isFolder: true) == "http://[::1]/" && short.isLocal && short.path.isEmpty)
     }
 
+    /// A password may be sent unencrypted there.
+    @Test func onlyThisMachineIsThisMachine() throws {
+        for host in ["localhost", "127.0.0.1", "127.1.2.3:80", "[::1]:80", "LOCALHOST"] {
+            #expect(try WebDAVAddress(host, isSecure: false).isLocal)
+        }
+        for host in ["127.evil.example", "127.0.0.1.evil.example", "127.", "127.1", "128.0.0.1", "1.127.0.0", "[::2]"] {
+            #expect(try !WebDAVAddress(host, isSecure: false).isLocal)
+        }
+    }
+
     @Test(arguments: [
         "", "/a", "@host/", "a:b@host/", "host:0/", "host:x/", "ho st/", "-host/", "host/../a", "host//a",
         "host/%2e%2e",
         "host/a%2fb", "host/%00", "host/%zz", "host/%ff", "host/a#b", "host?ca", "host?frob=1", "host?clear=no", "[x]/",
-        "us%0aer@host/", "host/%0d",
+        "us%0aer@host/", "a%3A%CC%81b@host/", "host/%0d",
     ]) func whatCouldMeanSomethingElseIsRefused(_ text: String) {
         #expect(throws: WebDAVAddress.Invalid.self) { try WebDAVAddress(text, isSecure: true) }
     }

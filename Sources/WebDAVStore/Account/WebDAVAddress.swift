@@ -1,3 +1,4 @@
+import Glibc
 import HTTPClient
 import PercentEncoding
 package import ReplicaModel
@@ -33,8 +34,12 @@ package struct WebDAVAddress: Hashable, Sendable, CustomStringConvertible {
     /// The host, with its port if given.
     var server: String { host + (port.map { ":\($0)" } ?? "") }
 
-    /// Whether requests leave this machine.
-    var isLocal: Bool { host == "localhost" || host == "[::1]" || host.hasPrefix("127.") }
+    /// Whether requests stay on this machine. Of names, only one does: `127.example.org` is any server.
+    var isLocal: Bool {
+        var address = in_addr()
+        if inet_pton(AF_INET, host, &address) == 1 { return address.s_addr.bigEndian >> 24 == 127 }
+        return host == "localhost" || host == "[::1]"
+    }
 
     private static func joined(_ names: [FileName]) -> String {
         names.map { PercentText.encoded($0.bytes) }.joined(separator: "/")
@@ -86,7 +91,8 @@ package struct WebDAVAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func user(_ text: Substring) throws(Invalid) -> String {
-        guard let user = Self.text(text), !user.isEmpty, !user.contains(":"), user.utf8.count <= 255 else {
+        guard let user = Self.text(text), (1...255).contains(user.utf8.count), !user.utf8.contains(UInt8(ascii: ":"))
+        else {
             throw Invalid(description: "the URL's user is not valid")
         }
         return user
