@@ -117,7 +117,9 @@ let package = Package(
             name: "replica-store-rclone",
             dependencies: ["RcloneStore", "HTTPStorage", "StoreServer", "ProcessStore", "PathStore"],
             swiftSettings: strict),
-        .target(name: "ReplicaControl", dependencies: ["CLinux", "PercentEncoding", system], swiftSettings: strict),
+        .target(
+            name: "ReplicaControl", dependencies: ["ChildProcess", "CLinux", "PercentEncoding", system],
+            swiftSettings: strict),
         .executableTarget(
             name: "mount.replica",
             dependencies: [
@@ -198,7 +200,7 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "S3Store", "SFTPStore", "WebDAVStore", "ProcessStore", "StoreServer", "HTTPClient", "HTTPStorage",
-                "PathStore", "ReplicaModel", "ReplicaTestSupport",
+                "PathStore", "ReplicaControl", "ReplicaModel", "ReplicaTestSupport",
             ], exclude: page + ["corpus"], swiftSettings: strict),
         .testTarget(
             name: "MachineTests",

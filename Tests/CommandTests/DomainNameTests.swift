@@ -39,7 +39,7 @@ import Testing
         ("file:///a#b", .parameters), ("file:///a%2", .notURL), ("file:///a%zz", .notURL), ("file:///a%+f", .notURL),
         ("file:///a%00", .notURL),
         ("7z://x", .notURL), ("a.b://x", .notURL), ("-a://x", .notURL), ("ä://x", .notURL),
-        ("https://user:secret@host/", .secret), ("x://u:p@h", .secret),
+        ("https://user:secret@host/", .secret), ("x://u:p@h", .secret), ("x://u:\u{301}p@h", .secret),
         ("s3://bucket?secret=x", .secret), ("s3://b?region=a&access_key_id=x", .secret), ("file:///a\nb", .notURL),
         ("rclone::s3,secret_access_key=x:b", .secret), ("rclone:x,Pass=y:b", .secret), ("rclone:a:b\nc", .notURL),
         ("rclone::webdav,url='https://h',user=u,pass=X:dir", .secret), ("rclone:x,url=\"https://u:p@h\":b", .secret),

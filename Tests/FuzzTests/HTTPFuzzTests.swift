@@ -4,6 +4,7 @@ import ReplicaModel
 import Testing
 
 @testable import HTTPClient
+@testable import ReplicaControl
 @testable import S3Store
 @testable import WebDAVStore
 
@@ -89,6 +90,10 @@ import Testing
             #expect(!"\(granted.user)\(granted.password)\(granted.store)".utf8.contains { $0 < 0x20 })
             let prefix = "davs://cloud.example.org/remote.php/dav/files/"
             #expect(granted.store.hasPrefix(prefix) && !granted.store.dropFirst(prefix.count).contains("/"))
+            var table = LoginTable()
+            table.entries[granted.store] = .secrets(["user": granted.user, "password": granted.password])
+            let read = try? LoginTable(table.text(), called: "it")
+            #expect(read?.entries == table.entries)
             return true
         }
     }

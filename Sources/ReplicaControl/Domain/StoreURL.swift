@@ -20,8 +20,11 @@ package struct StoreURL: Hashable, Sendable, CustomStringConvertible {
         let (scheme, rest) = try Self.parts(text)
         guard Self.isScheme(scheme) else { throw .notURL }
         if Self.beginning(of: scheme).hasSuffix("/") {
-            let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-            if let at = authority.lastIndex(of: "@"), authority[..<at].contains(":") { throw .secret }
+            // Bytes: with a combining character after it, a ":" is another Character.
+            let authority = rest.utf8.prefix { !"/?#".utf8.contains($0) }
+            if let at = authority.lastIndex(of: UInt8(ascii: "@")), authority[..<at].contains(UInt8(ascii: ":")) {
+                throw .secret
+            }
             if Self.hasSecretParameter(rest) { throw .secret }
         } else if RemoteText(rest).hasSecret {
             throw .secret

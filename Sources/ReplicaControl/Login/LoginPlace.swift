@@ -5,10 +5,10 @@ import PercentEncoding
 package struct LoginPlace: Hashable, Sendable, CustomStringConvertible {
     /// As a URL. It contains no secret.
     package let text: String
-    /// The user in the URL, percent-encoded.
+    /// The user in the URL, percent-encoded in one way.
     package let user: String?
     private let scheme: String
-    /// The host or the bucket.
+    /// The host or the bucket; the path of a URL that has neither.
     private let host: String
     private let options: String
 
@@ -18,6 +18,8 @@ package struct LoginPlace: Hashable, Sendable, CustomStringConvertible {
     private static let without: Set = ["file", "sftp"]
     /// The options of a URL that say where a login goes, by scheme; those of a scheme that is not listed all do.
     private static let relevant: [String: Set<String>] = ["dav": [], "davs": [], "s3": ["endpoint", "profile"]]
+    /// Schemes whose hosts are those of the network, which are the same in upper and in lower case.
+    private static let caseless: Set = ["dav", "davs"]
 
     /// Nil for a store without a login: a directory, or a server that ssh reaches.
     package init?(_ url: StoreURL) {
@@ -27,16 +29,20 @@ package struct LoginPlace: Hashable, Sendable, CustomStringConvertible {
             self.init(scheme: url.scheme, user: nil, host: "", options: "")
             return
         }
-        let parts = url.rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let authority = parts[0].prefix { $0 != "/" && $0 != "#" }
-        let at = authority.lastIndex(of: "@")
-        let options = parts.count > 1 ? parts[1].split(separator: "&").map(String.init) : []
-        let kept = options.filter { option in
-            Self.relevant[url.scheme]?.contains(String(option.prefix { $0 != "=" })) ?? true
+        let rest = url.rest.utf8
+        let beforeOptions = rest.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let authority = beforeOptions.prefix { $0 != UInt8(ascii: "/") }
+        let at = authority.lastIndex(of: UInt8(ascii: "@"))
+        var host = SecretLines.string(authority[(at.map(authority.index(after:)) ?? authority.startIndex)...])
+        if Self.caseless.contains(url.scheme) { host = host.lowercased() }
+        if authority.isEmpty { host = Self.path(beforeOptions) }
+        let options = rest.drop { $0 != UInt8(ascii: "?") }.dropFirst().split(separator: UInt8(ascii: "&"))
+        let kept = options.map(SecretLines.string).filter { option in
+            let name = SecretLines.string(option[...].utf8.prefix { $0 != UInt8(ascii: "=") })
+            return Self.relevant[url.scheme]?.contains(name) ?? true
         }
         self.init(
-            scheme: url.scheme, user: at.map { String(authority[..<$0]) },
-            host: authority[(at.map(authority.index(after:)) ?? authority.startIndex)...].lowercased(),
+            scheme: url.scheme, user: at.map { Self.normal(SecretLines.string(authority[..<$0])) }, host: host,
             options: kept.sorted().joined(separator: "&"))
     }
 
@@ -46,16 +52,37 @@ package struct LoginPlace: Hashable, Sendable, CustomStringConvertible {
         text = options.isEmpty ? place : "\(place)?\(options)"
     }
 
-    /// The same for another user, or for whichever there is.
-    package func of(user: String?) -> LoginPlace {
-        LoginPlace(
-            scheme: scheme, user: user.map { PercentText.encoded($0.utf8) }, host: host, options: options)
+    private static func path(_ text: Substring.UTF8View) -> String {
+        var path = text
+        while path.last == UInt8(ascii: "/") { path.removeLast() }
+        return SecretLines.string(path)
     }
 
-    /// Whether a login that is kept for a place is one for this, where no user is named.
+    // MARK: Users
+
+    /// The same for another user.
+    package func of(user: String) -> LoginPlace {
+        LoginPlace(scheme: scheme, user: PercentText.encoded(user.utf8), host: host, options: options)
+    }
+
+    /// The user in the URL as text; nil also for one that is not UTF-8, or contains control characters.
+    package var userName: String? { user.flatMap(Self.decoded) }
+
+    private static func decoded(_ user: String) -> String? {
+        PercentText.decoded(user).flatMap { String(validating: $0, as: UTF8.self) }.flatMap {
+            SecretLines.hasControl($0) ? nil : $0
+        }
+    }
+
+    /// Every spelling of a user is one place.
+    private static func normal(_ user: String) -> String {
+        decoded(user).map { PercentText.encoded($0.utf8) } ?? user
+    }
+
+    /// Whether a login that is kept for a place is one for this: in another spelling, or of a user where none is named.
     func takes(_ other: String) -> Bool {
-        guard user == nil, let end = other.lastIndex(of: "@") else { return false }
-        let beginning = StoreURL.beginning(of: scheme)
-        return other.hasPrefix(beginning) && beginning + other[other.index(after: end)...] == text
+        guard let url = try? StoreURL(other), let place = LoginPlace(url) else { return false }
+        return (place.scheme, place.host, place.options) == (scheme, host, options)
+            && (place.user == user || user == nil)
     }
 }

@@ -17,16 +17,18 @@ struct LoginTable {
     /// - Parameter name: What messages call the file.
     init(_ text: String, called name: String) throws(SecretError) {
         var place: String?
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            if SecretFile.isComment(line) { continue }
-            if line.hasPrefix("[") {
-                let isElsewhere = line.hasSuffix(Self.elsewhere)
-                let end = isElsewhere ? Self.elsewhere : "]"
-                guard line.hasSuffix(end) else { throw Self.unreadable(name, index) }
-                let own = String(line.dropFirst().dropLast(end.count))
+        for (index, line) in SecretLines.lines(of: text).enumerated() {
+            if SecretLines.isComment(line) { continue }
+            if line.first == UInt8(ascii: "[") {
+                let isElsewhere = line.suffix(Self.elsewhere.utf8.count).elementsEqual(Self.elsewhere.utf8)
+                let end = isElsewhere ? Self.elsewhere.utf8.count : 1
+                guard isElsewhere || line.last == UInt8(ascii: "]") else { throw Self.unreadable(name, index) }
+                let own = SecretLines.string(line.dropFirst().dropLast(end))
                 place = isElsewhere ? nil : own
                 entries[own] = isElsewhere ? .elsewhere : .secrets([:])
-            } else if let place, let (key, value) = SecretFile.pair(line), case .secrets(var secrets) = entries[place] {
+            } else if let place, let (key, value) = SecretLines.pair(line),
+                case .secrets(var secrets) = entries[place]
+            {
                 secrets[key] = value
                 entries[place] = .secrets(secrets)
             } else {
@@ -39,7 +41,8 @@ struct LoginTable {
         SecretError(message: "\(name): line \(index + 1) is neither [URL] nor name=value")
     }
 
-    var text: String {
+    /// - Throws: If it would not be read as this table.
+    func text() throws(SecretError) -> String {
         var lines = ["# What 'replica login' keeps; 'replica logout' removes it."]
         for (place, entry) in entries.sorted(by: { $0.key < $1.key }) {
             switch entry {
@@ -49,6 +52,9 @@ struct LoginTable {
                 lines += secrets.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
             }
         }
-        return lines.joined(separator: "\n") + "\n"
+        let text = lines.joined(separator: "\n") + "\n"
+        return try SecretLines.readingBack(text, as: entries, longest: SecretFile.longest) {
+            text throws(SecretError) in try LoginTable(text, called: "it").entries
+        }
     }
 }

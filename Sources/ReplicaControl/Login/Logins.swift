@@ -1,3 +1,4 @@
+import ChildProcess
 import Glibc
 package import SystemPackage
 
@@ -20,13 +21,17 @@ package struct Logins {
 
     /// A folder that only its owner can write to.
     private let folder: FilePath
+    private let service: SecretService?
+    /// Seconds that another command may take.
+    private let patience: Double
     /// The file.
-    package var path: FilePath { folder.appending(".logins") }
-    private var name: String { path.string }
+    package var path: FilePath { folder.appending(LoginFolder.file) }
 
-    /// - Parameter folder: Where the domains are.
-    package init(folder: FilePath) {
-        self.folder = folder
+    /// - Parameters:
+    ///   - folder: Where the domains are.
+    ///   - service: Where secrets are kept rather than in the file, if it is there.
+    package init(folder: FilePath, service: SecretService?, patience: Double = 10) {
+        (self.folder, self.service, self.patience) = (folder, service, patience)
     }
 
     /// Those of this process's user; nil where no home is to be found.
@@ -34,14 +39,15 @@ package struct Logins {
         let environment = ["XDG_DATA_HOME", "HOME"].reduce(into: [String: String]()) { found, name in
             if let value = getenv(name) { found[name] = String(cString: value) }
         }
-        return DomainDirectory.searchPath(environment: environment).first.map { Logins(folder: $0.root) }
+        return DomainDirectory.searchPath(environment: environment).first.map {
+            Logins(folder: $0.root, service: .session)
+        }
     }
 
     private func table() throws(SecretError) -> LoginTable {
-        guard access(path.string, F_OK) == 0 || errno != ENOENT else { return LoginTable() }
-        let file = try SecretFile(path, called: name)
-        defer { file.close() }
-        return try LoginTable(file.text(), called: name)
+        PrivateMemory.close()
+        guard let folder = try LoginFolder.open(folder) else { return LoginTable() }
+        return try folder.table()
     }
 
     /// The place under which there is a login for one: itself, or, where no user is named, the only one of a user there.
@@ -55,8 +61,12 @@ package struct Logins {
         return others.first
     }
 
-    private static func missing(_ place: String) -> SecretError {
-        SecretError(message: "the Secret Service has no login for \(place) any more: replica login asks for it again")
+    /// That which a place that is listed is in.
+    private func service(of place: String) throws(SecretError) -> SecretService {
+        guard let service else {
+            throw SecretError(message: "there is no Secret Service, where the login for \(place) is")
+        }
+        return service
     }
 
     // MARK: Using them
@@ -68,8 +78,9 @@ package struct Logins {
         let table = try table()
         guard let text = try kept(place, in: table), let entry = table.entries[text] else { return [:] }
         if case .secrets(let secrets) = entry { return secrets }
-        guard let found = try SecretService.find(text) else { throw Self.missing(text) }
-        return try SecretFile.secrets(in: found, called: "the login for \(text)")
+        let service = try service(of: text)
+        guard let found = try service.find(text) else { throw try service.absence(of: text) }
+        return try SecretLines.secrets(in: found, called: "the login for \(text)")
     }
 
     /// What is to be seen of a store's login; nobody is asked anything.
@@ -79,7 +90,8 @@ package struct Logins {
             let table = try table()
             guard let text = try kept(place, in: table), let entry = table.entries[text] else { return .none }
             guard entry == .elsewhere else { return .kept(.file(path, refusal: nil)) }
-            guard try SecretService.has(text) else { throw Self.missing(text) }
+            let service = try service(of: text)
+            guard try service.has(text) else { throw try service.absence(of: text) }
             return .kept(.secretService)
         } catch {
             return .unusable(error.message)
@@ -89,82 +101,77 @@ package struct Logins {
     // MARK: Changing them
 
     /// Keeps a login, instead of one that is kept for the place already.
-    package func keep(_ secrets: [String: String], for place: LoginPlace) throws -> Keeper {
-        try changing { table in
-            var refusal: String?
-            if SecretService.isThere {
-                let lines = secrets.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)\n" }
-                do throws(SecretError) {
-                    try SecretService.keep(lines.joined(), for: place.text)
-                    table.entries[place.text] = .elsewhere
-                    return .secretService
-                } catch {
-                    refusal = error.message
-                }
-            }
-            // Nor is what was there before left behind.
-            if table.entries[place.text] == .elsewhere { try? SecretService.forget(place.text) }
+    /// - Throws: If it can't be kept, or could not be read again; then what was kept before is unchanged.
+    package func keep(_ secrets: [String: String], for place: LoginPlace) throws(SecretError) -> Keeper {
+        _ = try SecretLines.text(of: secrets)
+        try LoginFolder.make(folder)
+        let keeper = try changing { (folder: LoginFolder, table: inout LoginTable) throws(SecretError) -> Keeper in
+            // It has to fit into the file wherever it is kept in the end.
+            let old = table.entries[place.text]
             table.entries[place.text] = .secrets(secrets)
-            return .file(path, refusal: refusal)
+            _ = try table.text()
+            table.entries[place.text] = old
+            return try keep(secrets, for: place.text, folder, &table)
         }
+        guard let keeper else { throw SecretError(message: "\(folder) is gone") }
+        return keeper
+    }
+
+    private func keep(
+        _ secrets: [String: String], for place: String, _ folder: LoginFolder, _ table: inout LoginTable
+    ) throws(SecretError) -> Keeper {
+        let (old, presence) = (table.entries[place], service?.presence ?? .absent)
+        var refusal: String?
+        if presence == .answers {
+            do throws(SecretError) {
+                if old == nil {
+                    // First, so that logout finds what a command left that was killed.
+                    table.entries[place] = .elsewhere
+                    try folder.write(table)
+                }
+                try service?.keep(secrets, for: place)
+                table.entries[place] = .elsewhere
+                return .secretService
+            } catch {
+                refusal = error.message
+            }
+        }
+        // Nor is what was there before left behind.
+        do throws(SecretError) {
+            if case .silent(let reason) = presence { throw SecretError(message: reason) }
+            if old == .elsewhere { try service(of: place).forget(place) }
+        } catch {
+            refusal = refusal ?? error.message
+            if old == .elsewhere { refusal? += "; what is there for \(place) stays there" }
+        }
+        table.entries[place] = .secrets(secrets)
+        return .file(path, refusal: refusal)
     }
 
     /// Forgets the login for a place.
     /// - Returns: The place that it was kept for; nil if there was none.
-    package func forget(_ place: LoginPlace) throws -> String? {
-        guard access(path.string, F_OK) == 0 || errno != ENOENT else { return nil }
-        return try changing { table in
+    package func forget(_ place: LoginPlace) throws(SecretError) -> String? {
+        let removed = try changing { (_: LoginFolder, table: inout LoginTable) throws(SecretError) -> String? in
             guard let text = try kept(place, in: table) else { return nil }
-            if table.entries[text] == .elsewhere { try SecretService.forget(text) }
+            if table.entries[text] == .elsewhere { try service(of: text).forget(text) }
             table.entries[text] = nil
             return text
         }
+        return removed ?? nil
     }
 
     /// One at a time.
-    private func changing<Value>(_ body: (inout LoginTable) throws -> Value) throws -> Value {
-        try makeFolder()
-        let lock = open(folder.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard lock >= 0, flock(lock, LOCK_EX) == 0 else { throw Errno(rawValue: errno) }
-        defer { close(lock) }
-        var table = try table()
-        let value = try body(&table)
-        try write(table)
-        fsync(lock)
+    /// - Returns: Nil if there is no folder.
+    private func changing<Value>(
+        _ body: (LoginFolder, inout LoginTable) throws(SecretError) -> Value
+    ) throws(SecretError) -> Value? {
+        PrivateMemory.close()
+        guard let folder = try LoginFolder.open(folder) else { return nil }
+        try folder.check()
+        try folder.lock(seconds: patience)
+        var table = try folder.table()
+        let value = try body(folder, &table)
+        try folder.write(table)
         return value
-    }
-
-    private func makeFolder() throws {
-        var missing: [FilePath] = []
-        var path = folder
-        while mkdir(path.string, 0o700) != 0, errno != EEXIST {
-            guard errno == ENOENT, path.removeLastComponent(), missing.count < 64 else { throw Errno(rawValue: errno) }
-            missing.append(path)
-        }
-        if !missing.isEmpty { try makeFolder() }
-    }
-
-    private func write(_ table: LoginTable) throws {
-        if table.entries.isEmpty {
-            guard unlink(path.string) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
-            return
-        }
-        let new = folder.appending(".logins.new")
-        // Of a command that was killed.
-        unlink(new.string)
-        let file = try FileDescriptor.open(
-            new, .writeOnly, options: [.create, .exclusiveCreate, .noFollow, .closeOnExec],
-            permissions: [.ownerReadWrite])
-        do {
-            try file.closeAfter {
-                _ = try file.writeAll(table.text.utf8)
-                guard fsync(file.rawValue) == 0, rename(new.string, path.string) == 0 else {
-                    throw Errno(rawValue: errno)
-                }
-            }
-        } catch {
-            unlink(new.string)
-            throw error
-        }
     }
 }

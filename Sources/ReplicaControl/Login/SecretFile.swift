@@ -12,7 +12,7 @@ package struct SecretFile {
     private let name: String
 
     /// Bytes of one, at most.
-    private static let longest = 64 << 10
+    static let longest = 64 << 10
 
     /// Opens and checks it.
     /// - Parameter name: What messages call it.
@@ -23,9 +23,14 @@ package struct SecretFile {
         // changed in between gets around it.
         let file = open(path.string, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { throw SecretError(message: "\(name): \(Errno(rawValue: errno))") }
-        (self.file, self.name) = (FileDescriptor(rawValue: file), name)
+        try self.init(descriptor: file, called: name)
+    }
+
+    /// Checks one that is open, which it owns from then on.
+    init(descriptor: Int32, called name: String) throws(SecretError) {
+        (file, self.name) = (FileDescriptor(rawValue: descriptor), name)
         do throws(SecretError) { try check() } catch {
-            Glibc.close(file)
+            Glibc.close(descriptor)
             throw error
         }
     }
@@ -53,35 +58,6 @@ package struct SecretFile {
             throw SecretError(message: "\(name): not text of at most \(Self.longest) bytes")
         }
         return text
-    }
-
-    /// The secrets in lines of `name=value`. Empty lines and those that begin with `#` are passed over; white space around the name is
-    /// not part of it.
-    /// - Throws: Where a line is none of these.
-    package static func secrets(
-        in text: String, called name: String
-    ) throws(SecretError) -> [String: String] {
-        var secrets: [String: String] = [:]
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            guard !isComment(line) else { continue }
-            guard let (key, value) = pair(line) else {
-                throw SecretError(message: "\(name): line \(index + 1) is not name=value")
-            }
-            secrets[key] = value
-        }
-        return secrets
-    }
-
-    static func isComment(_ line: Substring) -> Bool {
-        let start = line.drop { $0 == " " || $0 == "\t" }
-        return start.isEmpty || start.hasPrefix("#")
-    }
-
-    static func pair(_ line: Substring) -> (String, String)? {
-        let start = line.drop { $0 == " " || $0 == "\t" }
-        guard let equals = start.firstIndex(of: "=") else { return nil }
-        let name = String(start[..<equals].reversed().drop { $0 == " " || $0 == "\t" }.reversed())
-        return (name, String(start[start.index(after: equals)...]))
     }
 
     private func check() throws(SecretError) {

@@ -1,46 +1,96 @@
+import ChildProcess
 import Glibc
 
 /// The Secret Service of a person's session (org.freedesktop.secrets), by `secret-tool` of libsecret: a keyring of the desktop, which is
 /// encrypted and opened when they log in. Secrets pass by pipes, never by arguments.
-package enum SecretService {
+package struct SecretService: Sendable {
+    /// Whether there is one.
+    enum Presence: Equatable {
+        case absent
+        /// There is one that can't be used, and why.
+        case silent(String)
+        case answers
+    }
+
+    /// That of this process's session.
+    package static let session = SecretService()
+
     /// Seconds for it to answer; while a person is asked to open the keyring, more.
     private static let (seconds, patience) = (10.0, 120.0)
     private static let programs = ["/usr/bin/secret-tool", "/usr/local/bin/secret-tool"]
 
-    /// Whether this user has one that answers. Root has none: what root mounts at boot has no session.
-    package static var isThere: Bool {
-        guard geteuid() != 0, case .success(let result) = run(["lookup"], "", seconds: seconds) else { return false }
-        return result.status == 0 || result.errors.isEmpty
+    /// Root has none: what root mounts at boot has no session.
+    var presence: Presence {
+        guard geteuid() != 0, let program = Self.program else { return .absent }
+        guard let result = run(program, ["lookup"], "", seconds: Self.seconds) else {
+            return .silent(Self.silence.message)
+        }
+        return result.status == 0 || result.errors.isEmpty ? .answers : .absent
     }
 
-    /// Keeps a text, instead of one that is kept for the place already.
-    package static func keep(_ text: String, for place: String) throws(SecretError) {
+    /// Keeps a login, instead of one that is kept for the place already.
+    /// - Throws: Also if something else is kept than was said.
+    func keep(_ secrets: [String: String], for place: String) throws(SecretError) {
+        let text = try SecretLines.text(of: secrets)
         let label = ["store", "--label=replica: \(place)"]
-        _ = try checked(run(label, place, input: text, seconds: patience), isFound: { $0.status == 0 })
+        _ = try checked(label, place, input: text, seconds: Self.patience) { $0.status == 0 }
+        guard let found = try find(place), try SecretLines.secrets(in: found, called: "it") == secrets else {
+            try clear(place)
+            throw SecretError(message: "the Secret Service does not keep what it is given")
+        }
     }
 
     /// - Returns: Nil if there is nothing.
-    package static func find(_ place: String) throws(SecretError) -> String? {
+    func find(_ place: String) throws(SecretError) -> String? {
         // It says nothing where it finds nothing.
-        let result = try checked(run(["lookup"], place, seconds: patience)) { $0.status == 0 || $0.errors.isEmpty }
+        let result = try checked(["lookup"], place, seconds: Self.patience) { $0.status == 0 || $0.errors.isEmpty }
         return result.status == 0 ? result.output : nil
     }
 
-    /// Removes what is kept for a place.
-    package static func forget(_ place: String) throws(SecretError) {
-        _ = try checked(run(["clear"], place, seconds: patience)) { $0.status == 0 || $0.errors.isEmpty }
+    /// Removes what is kept for a place. A person may be asked to open the keyring, because only what is open can be removed.
+    func forget(_ place: String) throws(SecretError) {
+        try clear(place)
+        guard try has(place) else { return }
+        _ = try find(place)
+        try clear(place)
+        if try has(place) { throw Self.closed(place) }
+    }
+
+    private func clear(_ place: String) throws(SecretError) {
+        _ = try checked(["clear"], place, seconds: Self.patience) { $0.status == 0 || $0.errors.isEmpty }
     }
 
     /// Whether it has one. Nobody is asked to open the keyring.
-    package static func has(_ place: String) throws(SecretError) -> Bool {
-        let result = try checked(run(["search"], place, seconds: seconds)) { $0.status == 0 || $0.errors.isEmpty }
+    func has(_ place: String) throws(SecretError) -> Bool {
+        let result = try checked(["search"], place, seconds: Self.seconds) { $0.status == 0 || $0.errors.isEmpty }
         return !result.output.isEmpty
     }
 
-    private static func checked(
-        _ outcome: Result<BoundedProgram.Result, SecretError>, isFound: (BoundedProgram.Result) -> Bool
+    /// Why nothing is found for a place that is listed.
+    func absence(of place: String) throws(SecretError) -> SecretError {
+        if try has(place) { return Self.closed(place) }
+        return SecretError(
+            message: "the Secret Service has no login for \(place) any more: replica login asks for it again")
+    }
+
+    private static func closed(_ place: String) -> SecretError {
+        SecretError(message: "the Secret Service can't be used: the keyring with the login for \(place) is locked")
+    }
+
+    private static var silence: SecretError { SecretError(message: "the Secret Service does not answer") }
+
+    // MARK: The program
+
+    private static var program: String? { programs.first { access($0, X_OK) == 0 } }
+
+    private func checked(
+        _ words: [String], _ place: String, input: String = "", seconds: Double,
+        isFound: (BoundedProgram.Result) -> Bool
     ) throws(SecretError) -> BoundedProgram.Result {
-        let result = try outcome.get()
+        guard let program = Self.program else {
+            throw SecretError(message: "secret-tool is not installed (libsecret-tools)")
+        }
+        guard let result = run(program, words, place, input: input, seconds: seconds) else { throw Self.silence }
         guard isFound(result) else {
             let line = result.errors.split(separator: "\n").last ?? "it ended with \(result.status)"
             throw SecretError(message: "the Secret Service can't be used: \(line.replacing("secret-tool: ", with: ""))")
@@ -48,16 +98,15 @@ package enum SecretService {
         return result
     }
 
-    private static func run(
-        _ words: [String], _ place: String, input: String = "", seconds: Double
-    ) -> Result<BoundedProgram.Result, SecretError> {
-        guard let program = programs.first(where: { access($0, X_OK) == 0 }) else {
-            return .failure(SecretError(message: "secret-tool is not installed (libsecret-tools)"))
-        }
+    private func run(
+        _ program: String, _ words: [String], _ place: String, input: String = "", seconds: Double
+    ) -> BoundedProgram.Result? {
+        // Some of its answers contain secrets.
+        PrivateMemory.close()
         let all = words + ["application", "replica", "store", place]
-        let result = BoundedProgram.run(
-            program, all.map { Array($0.utf8) }, seconds: seconds, environment: environment, input: Array(input.utf8))
-        return result.map { .success($0) } ?? .failure(SecretError(message: "the Secret Service does not answer"))
+        return BoundedProgram.run(
+            program, all.map { Array($0.utf8) }, seconds: seconds, environment: Self.environment,
+            input: Array(input.utf8))
     }
 
     /// What finds the session's bus.

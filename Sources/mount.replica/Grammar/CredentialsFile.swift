@@ -17,7 +17,7 @@ enum CredentialsFile {
         do throws(SecretError) {
             let file = try SecretFile(path, called: name(path))
             defer { file.close() }
-            return try SecretFile.secrets(in: file.text(), called: name(path))
+            return try SecretLines.secrets(in: file.text(), called: name(path))
         } catch {
             throw MountUsageError(error.message)
         }

@@ -110,7 +110,7 @@ enum DomainLook {
 private func login(of domain: DomainLocation) -> DomainSight.Credentials {
     guard let logins = Logins.own, let url = try? StoreURL(domain.record.store) else { return .none }
     var status = stat()
-    if lstat(logins.path.string, &status) == 0 {
+    if lstat(logins.path.string, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
         if status.st_uid != geteuid(), status.st_uid != 0 { return .foreign(logins.path) }
         if status.st_mode & 0o077 != 0 { return .readable(logins.path) }
     }

@@ -1,5 +1,4 @@
 import Glibc
-import PercentEncoding
 import ReplicaControl
 
 /// Asks at the terminal for what a store wants.
@@ -25,20 +24,14 @@ enum AskedLogin {
     }
 
     private static func webDAV(_ url: StoreURL, _ place: LoginPlace, _ terminal: Terminal) throws -> StoreLogin {
-        var user = try place.user.map { try decoded($0) }
+        var user = place.userName
+        guard user != nil || place.user == nil else { throw ControlFailure(.badStore, "the URL's user is not valid") }
         if user == nil { user = try terminal.answer("User (empty for a token): ", mayBeEmpty: true) }
         guard let user, !user.isEmpty else {
             return StoreLogin(secrets: ["token": try terminal.secret("Token: ")], place: place, store: url.text)
         }
         let secrets = ["user": user, "password": try terminal.secret("Password of \(user): ")]
-        return StoreLogin(secrets: secrets, place: place.of(user: user), store: url.text)
-    }
-
-    private static func decoded(_ user: String) throws(ControlFailure) -> String {
-        guard let bytes = PercentText.decoded(user), let text = String(validating: bytes, as: UTF8.self) else {
-            throw ControlFailure(.badStore, "the URL's user is not valid")
-        }
-        return text
+        return StoreLogin(secrets: secrets, place: place, store: url, user: user)
     }
 
     /// Of a program that names its secrets in its own way.

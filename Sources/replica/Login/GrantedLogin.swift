@@ -23,9 +23,8 @@ struct GrantedLogin: Decodable {
     }
 
     func login() throws -> StoreLogin {
-        guard let place = LoginPlace(try StoreURL(store)) else {
-            throw ControlFailure(.badStore, "the server names no store")
-        }
-        return StoreLogin(secrets: ["user": user, "password": password], place: place.of(user: user), store: store)
+        let url = try StoreURL(store)
+        guard let place = LoginPlace(url) else { throw ControlFailure(.badStore, "the server names no store") }
+        return StoreLogin(secrets: ["user": user, "password": password], place: place, store: url, user: user)
     }
 }

@@ -31,15 +31,10 @@ struct Login: ParsableCommand {
         let path = try AbsolutePath.ofEntry(RawArguments.bytes(file))
         // Before anybody is asked: what is there stays.
         let output = try NewSecretFile(path)
-        do {
-            let login = try isPage ? GrantedLogin.ask(url).login() : AskedLogin.ask(Self.store(url))
-            try output.write(login.secrets)
-            Output.line("The login is in \(Format.path(path)).")
-            hint(login, " --credentials \(ShellWord.quoted(path))")
-        } catch {
-            output.remove()
-            throw error
-        }
+        let login = try isPage ? GrantedLogin.ask(url).login() : AskedLogin.ask(Self.store(url))
+        try output.write(login.secrets)
+        Output.line("The login is in \(Format.path(path)).")
+        hint(login, " --credentials \(ShellWord.quoted(path))")
     }
 
     private func keep(_ login: StoreLogin) throws {

@@ -8,29 +8,54 @@ struct StoreLogin {
     let place: LoginPlace
     /// The URL of a store that it is for.
     let store: String
+
+    init(secrets: [String: String], place: LoginPlace, store: String) {
+        (self.secrets, self.place, self.store) = (secrets, place, store)
+    }
+
+    /// Of a user, who is then in the URL: a login of another one on the server may be kept later.
+    init(secrets: [String: String], place: LoginPlace, store: StoreURL, user: String) {
+        let named = place.of(user: user)
+        let beginning = StoreURL.beginning(of: store.scheme)
+        let text = place.user == nil ? "\(beginning)\(named.user ?? "")@\(store.rest)" : store.text
+        self.init(secrets: secrets, place: named, store: text)
+    }
 }
 
 /// A file for a login that did not exist before.
 struct NewSecretFile {
     private let path: [CChar]
-    private let file: FileDescriptor
+    private let name: String
 
+    /// - Throws: If it is there, or can't be made. It is made when there is something to write.
     init(_ path: [UInt8]) throws {
         self.path = path.map { CChar(bitPattern: $0) } + [0]
-        let file = open(self.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else {
-            throw ControlFailure(.failed, "\(String(decoding: path, as: UTF8.self)): \(Errno(rawValue: errno))")
+        name = String(decoding: path, as: UTF8.self)
+        var status = stat()
+        if lstat(self.path, &status) == 0 { throw failure(EEXIST) }
+        var folder = path
+        while let last = folder.popLast(), last != UInt8(ascii: "/") {}
+        guard access((folder + "/".utf8).map { CChar(bitPattern: $0) } + [0], W_OK | X_OK) == 0 else {
+            throw failure(errno)
         }
-        self.file = FileDescriptor(rawValue: file)
     }
 
-    /// Writes lines of `name=value`.
+    private func failure(_ error: Int32) -> ControlFailure {
+        ControlFailure(.failed, "\(name): \(Errno(rawValue: error))")
+    }
+
+    /// Makes it, with lines of `name=value`.
     func write(_ secrets: [String: String]) throws {
-        let lines = secrets.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)\n" }
-        _ = try file.writeAll(lines.joined().utf8)
-        guard fsync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
-        try file.close()
+        let text = try SecretLines.text(of: secrets)
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw failure(errno) }
+        defer { close(file) }
+        do {
+            _ = try FileDescriptor(rawValue: file).writeAll(text.utf8)
+            guard fsync(file) == 0 else { throw Errno(rawValue: errno) }
+        } catch {
+            unlink(path)
+            throw error
+        }
     }
-
-    func remove() { unlink(path) }
 }

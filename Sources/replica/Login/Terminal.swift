@@ -38,12 +38,23 @@ final class Terminal {
         guard tcgetattr(descriptor, &modes) == 0 else { throw Errno(rawValue: errno) }
         var silent = modes
         silent.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
+        let signals = HeldSignals()
+        defer { signals.release() }
         // What was typed before the question is shown already, so it is dropped.
         guard tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else { throw Errno(rawValue: errno) }
         defer { tcsetattr(descriptor, TCSADRAIN, &modes) }
         return try ask(question, mayBeEmpty) {
             defer { self.say("\n") }
-            return try self.silentLine()
+            return try self.silentLine {
+                guard signals.isOneWaiting else { return }
+                tcsetattr(self.descriptor, TCSADRAIN, &modes)
+                self.say("\n")
+                signals.release()
+                // It was stopped, and goes on.
+                signals.hold()
+                tcsetattr(self.descriptor, TCSAFLUSH, &silent)
+                self.say(question)
+            }
         }
     }
 
@@ -62,9 +73,13 @@ final class Terminal {
     }
 
     /// A line, edited as the terminal itself would.
-    private func silentLine() throws -> [UInt8] {
+    /// - Parameter look: Called again and again while nothing is typed.
+    private func silentLine(_ look: () -> Void) throws -> [UInt8] {
         var bytes: [UInt8] = []
-        while let byte = try next() {
+        while true {
+            var typed = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            repeat { look() } while poll(&typed, 1, 100) == 0
+            guard let byte = try next() else { break }
             switch byte {
             case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return bytes
             case Self.interrupt: throw ControlFailure(.interrupted, "nothing is kept")

@@ -30,6 +30,22 @@ import Testing
         sys.stdout.buffer.write(shown)
         sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))' "$@"
         }
+        # Sends a signal to one that asks for a password, and prints how it ended and how its terminal is then.
+        ended_by() {
+            timeout 60 python3 -c '
+        import os, pty, signal, sys, termios
+        child, end = pty.fork()
+        if child == 0:
+            os.execvp(sys.argv[1], sys.argv[1:-1])
+        shown = b""
+        while not shown.endswith(b": "):
+            shown += os.read(end, 4096)
+        assert not termios.tcgetattr(end)[3] & termios.ECHO
+        os.kill(child, getattr(signal, "SIG" + sys.argv[-1]))
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        wanted = termios.ECHO | termios.ICANON | termios.ISIG
+        print(code, "echoes" if termios.tcgetattr(end)[3] & wanted == wanted else "is silent")' "$BIN/replica" login rclone:r: "$1"
+        }
 
         """
 
@@ -151,6 +167,7 @@ import Testing
             content_is "$MNT/folder/made" made
             replica unmount d
             end_daemon
+            equal "$(kept)" $'password=pass\nuser=user'
             prints "The login for dav://user@$place is removed." replica logout d
             prints '' eval 'kept || true'
             refused 15 'the server requires a login' replica add e --store "dav://$place/"
@@ -189,6 +206,23 @@ import Testing
                     at_terminal answers "$BIN/replica" login rclone:remote:folder "$HERE/file" >shown || got=$?
                     equal "$got" 18
                     test ! -e file && test ! -e data/replica/.logins
+                    at_terminal answers "$BIN/replica" login s3://bucket "$HERE/file" >shown || true
+                    has shown 'Access key: '
+                    test ! -e file && test ! -e data/replica/.logins
+                    # Of no user that could end a line.
+                    printf 'p\n' >answers
+                    got=0
+                    at_terminal answers "$BIN/replica" login 'davs://a%0Ab@host/' >shown || got=$?
+                    equal "$got" 15
+                    test ! -e data/replica/.logins
+                    # A signal leaves the terminal as it was.
+                    equal "$(ended_by TERM)" '-15 echoes'
+                    equal "$(ended_by INT)" '-2 echoes'
+                    # A user who was asked for is in the URL that works from then on.
+                    printf '%s\n' me@home p >answers
+                    at_terminal answers "$BIN/replica" login davs://host/folder >shown
+                    has shown 'replica add NAME --store davs://me%40home@host/folder'
+                    replica logout davs://host >/dev/null
                     # A file for fstab.
                     printf 'sesame\n' >answers
                     at_terminal answers "$BIN/replica" login rclone:remote:folder "$HERE/file" >shown

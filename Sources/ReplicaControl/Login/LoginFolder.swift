@@ -1,0 +1,104 @@
+import Glibc
+import SystemPackage
+
+/// The folder of the logins' file, opened once and checked: what others can write to could have an old login in it, or a link to a file of
+/// somebody else's. Everything in it is reached by its descriptor.
+final class LoginFolder {
+    static let file = ".logins"
+    private static let new = ".logins.new"
+
+    private let descriptor: Int32
+    private let path: FilePath
+    private var name: String { path.appending(Self.file).string }
+
+    /// Opens a folder.
+    /// - Returns: Nil if there is none.
+    static func open(_ path: FilePath) throws(SecretError) -> LoginFolder? {
+        let descriptor = Glibc.open(path.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if descriptor < 0, errno == ENOENT { return nil }
+        guard descriptor >= 0 else { throw SecretError(message: "\(path): \(Errno(rawValue: errno))") }
+        return LoginFolder(descriptor: descriptor, path: path)
+    }
+
+    private init(descriptor: Int32, path: FilePath) { (self.descriptor, self.path) = (descriptor, path) }
+
+    deinit { close(descriptor) }
+
+    private func failure() -> SecretError { SecretError(message: "\(name): \(Errno(rawValue: errno))") }
+
+    /// - Throws: If others could have put the file there.
+    func check() throws(SecretError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure() }
+        guard status.st_uid == geteuid() else {
+            throw SecretError(message: "\(path) belongs to another user, so no login is kept or found there")
+        }
+        guard status.st_mode & 0o022 == 0 else {
+            throw SecretError(message: "\(path) can be changed by others: chmod go-w it")
+        }
+    }
+
+    /// What is kept; nothing where there is no file.
+    func table() throws(SecretError) -> LoginTable {
+        let found = openat(descriptor, Self.file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)
+        if found < 0, errno == ENOENT { return LoginTable() }
+        guard found >= 0 else {
+            if errno == ELOOP { throw SecretError(message: "\(name) is a symbolic link: move the file there") }
+            throw failure()
+        }
+        let file = try SecretFile(descriptor: found, called: name)
+        defer { file.close() }
+        try check()
+        return try LoginTable(file.text(), called: name)
+    }
+
+    /// Has it for this process alone, until it is closed.
+    func lock(seconds: Double) throws(SecretError) {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw failure() }
+            guard ContinuousClock.now < deadline else {
+                throw SecretError(message: "\(path) is locked by another process, maybe another replica login")
+            }
+            usleep(20_000)
+        }
+    }
+
+    /// Replaces the file; an empty table needs none.
+    func write(_ table: LoginTable) throws(SecretError) {
+        // Of a command that was killed.
+        unlinkat(descriptor, Self.new, 0)
+        if table.entries.isEmpty {
+            guard unlinkat(descriptor, Self.file, 0) == 0 || errno == ENOENT else { throw failure() }
+        } else {
+            let text = try table.text()
+            let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+            let file = openat(descriptor, Self.new, flags, 0o600)
+            guard file >= 0 else { throw failure() }
+            defer { close(file) }
+            // errno says why it failed.
+            let isWritten = (try? FileDescriptor(rawValue: file).writeAll(text.utf8)) != nil
+            guard isWritten, fsync(file) == 0, renameat(descriptor, Self.new, descriptor, Self.file) == 0 else {
+                let error = failure()
+                unlinkat(descriptor, Self.new, 0)
+                throw error
+            }
+        }
+        fsync(descriptor)
+    }
+
+    /// Makes a folder, and those above it.
+    static func make(_ path: FilePath) throws(SecretError) {
+        var parents: [FilePath] = []
+        var path = path
+        while mkdir(path.string, 0o700) != 0, errno != EEXIST {
+            parents.append(path)
+            guard errno == ENOENT, path.removeLastComponent(), parents.count < 64 else {
+                throw SecretError(message: "\(path): \(Errno(rawValue: errno))")
+            }
+        }
+        for path in parents.reversed() where mkdir(path.string, 0o700) != 0 && errno != EEXIST {
+            throw SecretError(message: "\(path): \(Errno(rawValue: errno))")
+        }
+    }
+}
