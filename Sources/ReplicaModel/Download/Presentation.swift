@@ -98,7 +98,13 @@ struct Presentations {
         }
     }
 
-    func isUntold(_ place: ItemPlace) -> Bool { untold[place] != nil }
+    /// Notes that the kernel renames between these places: if one of them is untold, both are from then on.
+    /// - Returns: Whether they are.
+    mutating func passOnUntold(_ places: [ItemPlace]) -> Bool {
+        guard places.contains(where: { untold[$0] != nil }) else { return false }
+        addUntold(places)
+        return true
+    }
 
     /// Nil if another change waits there.
     mutating func add(_ key: ItemPlace, _ change: @escaping (Tree) -> Result<Node?, ReplicaError>)
@@ -178,9 +184,19 @@ extension Replica {
             if presenter != nil { tree.presentations.addUntold(stale) }
             return stale
         }
-        guard !stale.isEmpty else { return }
-        for place in stale { presenter?.invalidate(place) }
-        presenter?.afterInvalidations { [self] in withTree { $0.presentations.removeUntold(stale) } }
+        if let presenter, !stale.isEmpty { tell(presenter, of: stale) }
+    }
+
+    /// Invalidates places in the kernel. They were noted as untold together with the change.
+    func tell(_ presenter: any Presenter, of places: [ItemPlace]) {
+        for place in places {
+            if place.name.bytes.isEmpty {
+                presenter.invalidate(place.folder)
+            } else {
+                presenter.invalidate(place.name, in: place.folder)
+            }
+        }
+        presenter.afterInvalidations { [self] in withTree { $0.presentations.removeUntold(places) } }
     }
 
     /// Makes `change` when the request that `call` causes arrives.
@@ -192,10 +208,11 @@ extension Replica {
         let outcome = Locked<(error: ReplicaError?, isStale: Bool)>((nil, false))
         let carryOut: (Tree) -> Result<Node?, ReplicaError> = { tree in
             let result = Result { () throws(ReplicaError) in try change(tree) }
-            let isStale = tree.presentations.isUntold(key)
-            outcome.withLock { outcome in
-                if case .failure(let error) = result { outcome.error = error }
-                outcome.isStale = isStale
+            switch result {
+            case .failure(let error): outcome.withLock { $0.error = error }
+            case .success:
+                let isStale = tree.presentations.passOnUntold(call.places)
+                outcome.withLock { $0.isStale = isStale }
             }
             return result
         }
@@ -205,13 +222,7 @@ extension Replica {
         if withTree({ $0.presentations.withdraw(ticket, key) }) { return false }
         let (error, isStale) = outcome.withLock { $0 }
         if let error { throw error }
-        if isStale { for place in call.places { presenter.invalidate(place) } }
+        if isStale { tell(presenter, of: call.places) }
         return true
-    }
-}
-
-extension Presenter {
-    func invalidate(_ place: ItemPlace) {
-        place.name.bytes.isEmpty ? invalidate(place.folder) : invalidate(place.name, in: place.folder)
     }
 }

@@ -25,6 +25,7 @@ extension Replica {
             throw .errno(.invalidArgument)
         }
         let places = [ItemPlace(folder: parent, name: name), ItemPlace(folder: newParent, name: newName)]
+        let presenter = self.presenter.withLock { $0 }
         let isStale = try withTreeWaking { (tree) throws(ReplicaError) in
             let from = try tree.listed(parent)
             let into = try tree.listed(newParent)
@@ -49,11 +50,10 @@ extension Replica {
                 if let other { tree.replace(other, by: node) }
                 tree.move(node, to: newName, in: into)
             }
-            return places.contains(where: tree.presentations.isUntold)
+            return presenter != nil && tree.presentations.passOnUntold(places)
         }
-        guard isStale, let presenter = self.presenter.withLock({ $0 }) else { return }
         // The kernel carries this out when its own rename has ended.
-        for place in places { presenter.invalidate(place) }
+        if isStale, let presenter { tell(presenter, of: places) }
     }
 }
 

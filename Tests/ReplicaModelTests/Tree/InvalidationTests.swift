@@ -67,7 +67,8 @@ import Threads
         for (old, new) in [("name", "a"), ("a", "b")] {
             try bench.replica.rename(FileName(old), in: from, to: FileName(new), in: from, flags: [])
         }
-        let places = ["name", "a"].map { ItemPlace(folder: from, name: FileName($0)) }
+        // The second moves on what the first took along.
+        let places = ["name", "a", "a", "b"].map { ItemPlace(folder: from, name: FileName($0)) }
         #expect(presenter.forgotten.withLock { $0 } == places)
         presenter.tell()
         try bench.replica.rename(FileName("b"), in: from, to: FileName("name"), in: from, flags: [])
