@@ -52,20 +52,8 @@ extension PresentedItem {
     /// - Returns: False if the item is not at its place, is not a `type`, or `body` failed. Always before Linux 5.6.
     fileprivate func open(in root: Int32, as type: mode_t? = nil, _ body: (Int32) -> Int32) -> Bool {
         let walked = path.isEmpty ? [0x2E] : [UInt8](path.map(\.bytes).joined(separator: [0x2F]))
-        var how = cl_open_how()
-        how.flags = UInt64(CL_O_PATH | O_NOFOLLOW | O_CLOEXEC)
-        how.resolve = UInt64(
-            CL_RESOLVE_BENEATH | CL_RESOLVE_NO_SYMLINKS | CL_RESOLVE_NO_MAGICLINKS | CL_RESOLVE_NO_XDEV)
-        let file = FileName(bytes: walked).withCString {
-            name in
-            withUnsafePointer(to: how) { how in
-                Int32(
-                    cl_call_at(
-                        Int(CL_SYS_OPENAT2), root, name, UInt(bitPattern: how), UInt(MemoryLayout<cl_open_how>.size), 0,
-                        0))
-            }
-        }
-        guard file >= 0 else { return false }
+        // Why the item is not at its place does not matter.
+        guard let file = try? FileName(bytes: walked).openBeneath(root) else { return false }
         defer { close(file) }
         // The number that the kernel has cached: it does not request an inode's number again.
         var status = cl_statx()

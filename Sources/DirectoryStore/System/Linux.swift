@@ -31,20 +31,7 @@ enum Linux {
     /// Opens a folder for traversal. Symlinks are not followed, and a mount point fails with EXDEV, even a bind mount
     /// of the same filesystem.
     static func openFolder(_ name: FileName, in folder: Handle) throws(Errno) -> Handle {
-        var how = cl_open_how()
-        how.flags = UInt64(CL_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        how.resolve = UInt64(CL_RESOLVE_BENEATH | CL_RESOLVE_NO_SYMLINKS | CL_RESOLVE_NO_XDEV)
-        return try name.withCString { (text) throws(Errno) in
-            Handle(
-                Int32(
-                    try check {
-                        withUnsafePointer(to: how) { how in
-                            cl_call_at(
-                                Int(CL_SYS_OPENAT2), folder.raw, text, UInt(bitPattern: how),
-                                UInt(MemoryLayout<cl_open_how>.size), 0, 0)
-                        }
-                    }))
-        }
+        Handle(try name.openFolder(in: folder.raw))
     }
 
     static func status(of handle: Handle) throws(Errno) -> FileStatus {
