@@ -40,10 +40,11 @@ package final class DirectoryStore: RemoteStore {
     /// listings without change notification.
     init(
         path: String, memory: FilePath? = nil, temporaryLife: Duration = TemporaryName.longestLife,
-        abilities: FileSystemAbilities? = nil, lookingAgain: RelistInterval? = nil
+        abilities: FileSystemAbilities? = nil, relistInterval: RelistInterval? = nil
     ) throws(RemoteStoreError) {
         tree = try DirectoryTree(
-            path: path, memory: memory, temporaryLife: temporaryLife, abilities: abilities, lookingAgain: lookingAgain)
+            path: path, memory: memory, temporaryLife: temporaryLife, abilities: abilities,
+            relistInterval: relistInterval)
         var properties = tree.abilities.properties
         properties.concurrency = Self.concurrency
         properties.tellsEveryContent = false

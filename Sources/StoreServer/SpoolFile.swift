@@ -13,7 +13,7 @@ final class SpoolFile: ContentSink {
     private let range: Range<Int64>?
     private let told: @Sendable (Range<Int64>) -> Void
     /// A slow transfer reports its progress each second, even if little has arrived.
-    private let beat = RateLimit(every: 1_000_000_000)
+    private let rateLimit = RateLimit(every: 1_000_000_000)
     /// The range received since the last report.
     private let fresh = Locked<Range<Int64>>(0..<0)
 
@@ -43,7 +43,7 @@ final class SpoolFile: ContentSink {
     }
 
     private func note(_ place: Range<Int64>) {
-        let isTime = beat.isTime
+        let isTime = rateLimit.isTime
         let ready = fresh.withLock { fresh -> [Range<Int64>] in
             if fresh.upperBound == place.lowerBound, !fresh.isEmpty {
                 fresh = fresh.lowerBound..<place.upperBound

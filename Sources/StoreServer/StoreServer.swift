@@ -194,9 +194,9 @@ package final class StoreServer: Sendable {
             throw .unreachable("the spool file can't be opened: \(String(cString: strerror(errno)))")
         }
         defer { close(file) }
-        let beat = RateLimit(every: 200_000_000)
+        let rateLimit = RateLimit(every: 200_000_000)
         let contents = ItemContents(file: FileDescriptor(rawValue: file), size: call.size) { [writer] count in
-            if beat.isTime { writer.write(ServedAnswer(id: id, progress: count)) }
+            if rateLimit.isTime { writer.write(ServedAnswer(id: id, progress: count)) }
         }
         return try await storage.write(call.path, contents: contents, attributes: call.attributes, guard: condition)
     }

@@ -28,7 +28,7 @@ import Testing
     @Test func ownFileSystemsAreNotLookedAt() throws {
         for path in ["/var/tmp", "/dev/shm"] {
             let scratch = try Scratch(in: path)
-            #expect(try DirectoryStore(path: scratch.root).tree.lookingAgain == nil)
+            #expect(try DirectoryStore(path: scratch.root).tree.relistInterval == nil)
         }
     }
 
@@ -39,7 +39,7 @@ import Testing
         try Data("old".utf8).write(to: URL(filePath: file))
         try #require(link(file, outside) == 0)
         let store = try DirectoryStore(
-            path: scratch.root, lookingAgain: RelistInterval(interval: .milliseconds(50)))
+            path: scratch.root, relistInterval: RelistInterval(interval: .milliseconds(50)))
         let old = try await store.child("file")
         let anchor = try await store.currentAnchor()
         let writer = try FileHandle(forWritingTo: URL(filePath: outside))

@@ -14,7 +14,7 @@ enum WatchThread {
     static func start(_ tree: DirectoryTree, isStopped: Locked<Bool>) {
         let isStarted = Thread.run {
             var anchor = tree.index.withLock { $0.log.anchor }
-            var nextLook = tree.lookingAgain.map { ContinuousClock.now + $0.interval }
+            var nextLook = tree.relistInterval.map { ContinuousClock.now + $0.interval }
             while !isStopped.withLock({ $0 }) {
                 let isBlind = tree.watches.cannotWatchAll
                 tree.watches.wait(milliseconds: waitMilliseconds(tree, isBlind: isBlind, nextLook))
@@ -23,7 +23,7 @@ enum WatchThread {
                 // The root is gone: the next round checks for it again.
                 _ = try? tree.drain()
                 tree.marks.withLock { $0.dropIdle() }
-                if let looking = tree.lookingAgain, let look = nextLook, look <= .now {
+                if let looking = tree.relistInterval, let look = nextLook, look <= .now {
                     nextLook = .now + looking.pause(after: tree.askForListing())
                 }
                 let present = tree.index.withLock { $0.log.anchor }

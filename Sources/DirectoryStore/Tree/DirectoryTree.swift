@@ -22,7 +22,7 @@ final class DirectoryTree: Sendable {
     let abilities: FileSystemAbilities
     let type: FileSystemType
     /// Set if others can change the files without notification.
-    let lookingAgain: RelistInterval?
+    let relistInterval: RelistInterval?
     /// The duration of the listings since a full listing was requested.
     let listingTime = Locked(Duration.zero)
     /// The identifiers of items that are identified by places; nil if they are identified by inodes.
@@ -40,11 +40,11 @@ final class DirectoryTree: Sendable {
     /// - Parameters:
     ///   - memory: The file for the identifiers of renamed items, if the filesystem can't store them.
     ///   - abilities: The assumed features of the filesystem; nil to probe them.
-    ///   - lookingAgain: The interval of listings without change notification; nil to determine whether they are
+    ///   - relistInterval: The interval of listings without change notification; nil to determine whether they are
     ///     needed.
     init(
         path: String, memory: FilePath?, temporaryLife: Duration, abilities: FileSystemAbilities?,
-        lookingAgain: RelistInterval?
+        relistInterval: RelistInterval?
     ) throws(RemoteStoreError) {
         self.temporaryLife = temporaryLife
         let folder = try Self.openDirectory(path)
@@ -54,7 +54,7 @@ final class DirectoryTree: Sendable {
         let found = if let abilities { abilities } else { try Self.look(at: folder, path) }
         self.abilities = found
         root = try RootFolder(path: path, type: found.keepsAttributes ? nil : type)
-        self.lookingAgain = if let lookingAgain { lookingAgain } else { try Self.listingNeeded(in: folder, path) }
+        self.relistInterval = if let relistInterval { relistInterval } else { try Self.listingNeeded(in: folder, path) }
         self.memory = found.keepsAttributes ? nil : try Self.open(memory)
     }
 

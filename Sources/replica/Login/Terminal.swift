@@ -62,9 +62,7 @@ final class Terminal {
         while true {
             say(question)
             let bytes = try read()
-            guard let text = String(validating: bytes, as: UTF8.self),
-                !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F })
-            else {
+            guard let text = String(validating: bytes, as: UTF8.self), !SecretLines.hasControl(text) else {
                 say("That contains control characters.\n")
                 continue
             }
