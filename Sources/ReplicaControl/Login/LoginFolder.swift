@@ -72,13 +72,10 @@ final class LoginFolder {
             guard unlinkat(descriptor, Self.file, 0) == 0 || errno == ENOENT else { throw failure() }
         } else {
             let text = try table.text()
-            let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-            let file = openat(descriptor, Self.new, flags, 0o600)
-            guard file >= 0 else { throw failure() }
-            defer { close(file) }
-            // errno says why it failed.
-            let isWritten = (try? FileDescriptor(rawValue: file).writeAll(text.utf8)) != nil
-            guard isWritten, fsync(file) == 0, renameat(descriptor, Self.new, descriptor, Self.file) == 0 else {
+            do throws(Errno) { try SecretFile.make(Self.new, in: descriptor, text) } catch {
+                throw SecretError(message: "\(name): \(error)")
+            }
+            guard renameat(descriptor, Self.new, descriptor, Self.file) == 0 else {
                 let error = failure()
                 unlinkat(descriptor, Self.new, 0)
                 throw error

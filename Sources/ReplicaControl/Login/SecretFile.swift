@@ -26,6 +26,21 @@ package struct SecretFile {
         try self.init(descriptor: file, called: name)
     }
 
+    /// Makes a file that did not exist, and syncs it. What can't be written whole is removed.
+    /// - Parameter folder: The descriptor of the folder that a relative path begins in.
+    package static func make(_ path: UnsafePointer<CChar>, in folder: Int32 = AT_FDCWD, _ text: String) throws(Errno) {
+        let file = openat(folder, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw Errno(rawValue: errno) }
+        defer { Glibc.close(file) }
+        do {
+            try FileDescriptor(rawValue: file).writeAll(text.utf8)
+            guard fsync(file) == 0 else { throw Errno(rawValue: errno) }
+        } catch {
+            unlinkat(folder, path, 0)
+            throw error as? Errno ?? .ioError
+        }
+    }
+
     /// Checks one that is open, which it owns from then on.
     init(descriptor: Int32, called name: String) throws(SecretError) {
         (file, self.name) = (FileDescriptor(rawValue: descriptor), name)

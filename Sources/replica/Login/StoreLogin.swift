@@ -47,15 +47,6 @@ struct NewSecretFile {
     /// Makes it, with lines of `name=value`.
     func write(_ secrets: [String: String]) throws {
         let text = try SecretLines.text(of: secrets)
-        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw failure(errno) }
-        defer { close(file) }
-        do {
-            _ = try FileDescriptor(rawValue: file).writeAll(text.utf8)
-            guard fsync(file) == 0 else { throw Errno(rawValue: errno) }
-        } catch {
-            unlink(path)
-            throw error
-        }
+        do throws(Errno) { try SecretFile.make(path, text) } catch { throw failure(error.rawValue) }
     }
 }
