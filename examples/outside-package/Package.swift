@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of somebody else's: it has the replica package as a dependency and sees of it only what is public.
+// Somebody else's package: it depends on the replica package and sees only its public API.
 let package = Package(
     name: "outside-package",
     products: [

@@ -1,14 +1,14 @@
 import ReplicaModel
 
-/// A stand-in for a service: items in memory, each with the number of the change that made it what it is.
+/// A stand-in for a service: items in memory, each with the number of its last change.
 public actor Shelf {
     struct Record: Sendable {
         var item: Item
         var content: [UInt8] = []
-        /// What the item was made from, which ``ShelfStore/itemCreated(from:)`` is asked about.
+        /// The template that the item was created from; ``ShelfStore/itemCreated(from:)`` looks it up.
         var template: ItemIdentifier
         var change = 0
-        /// Kept after a deletion, so that the feed can tell of it.
+        /// Records of deleted items are kept, so that the feed can report the deletion.
         var isDeleted = false
     }
 
@@ -37,7 +37,7 @@ public actor Shelf {
         records.values.filter { $0.item.parent == folder && $0.item.identifier != .root && !$0.isDeleted }
     }
 
-    /// All that changed after the change of this number, deletions too.
+    /// Everything that changed after the change with this number, including deletions.
     func records(after change: Int) -> [Record] { records.values.filter { $0.change > change } }
 
     func insert(_ record: Record) throws(RemoteStoreError) -> Record {
@@ -46,7 +46,7 @@ public actor Shelf {
         return try put(record, isRewritten: true)
     }
 
-    /// Changes a record by `body`, all of it or, when that throws, nothing.
+    /// Applies `body` to a record, or changes nothing if it throws.
     func change(
         _ identifier: ItemIdentifier, _ body: @Sendable (inout Record) throws(RemoteStoreError) -> Void
     ) throws(RemoteStoreError) -> (old: Record, new: Record) {

@@ -1,11 +1,11 @@
 import ReplicaModel
 import ReplicaTestSupport
 
-/// A store on a ``Shelf``, with a feed and ranges.
+/// A store on a ``Shelf``, with a change feed and ranges.
 public struct ShelfStore: RemoteStore {
     private let shelf: Shelf
 
-    /// A store on `shelf`, which others may use at the same time.
+    /// A store on `shelf`, which others may use concurrently.
     public init(_ shelf: Shelf) {
         self.shelf = shelf
     }
@@ -103,7 +103,7 @@ public struct ShelfStore: RemoteStore {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let task = Task {
             let changes = await shelf.listen()
-            // What changed before it listened.
+            // For changes made before it started to listen.
             continuation.yield()
             for await _ in changes { continuation.yield() }
         }
@@ -111,7 +111,7 @@ public struct ShelfStore: RemoteStore {
         return stream
     }
 
-    /// A shelf is in memory: there is nothing to write out.
+    /// A shelf is in memory: there is nothing to flush.
     public func makeDurable() async throws(RemoteStoreError) {}
 
     public func importDidFinish() async {}

@@ -3,7 +3,7 @@ import FuseMount
 import Testing
 import TextFolder
 
-/// Mounts the filesystem and has other programs read it.
+/// Mounts the filesystem and reads it with other programs.
 @Suite(.serialized) struct TextFolderTests {
     @Test func programsReadTheTexts() throws {
         let mountpoint = "/var/tmp/replica-test-\(getpid())-texts"
