@@ -92,7 +92,7 @@ import Testing
     }
 
     /// Nothing else is checked then.
-    @Test func aStateOfOthersIsSaidAlone() {
+    @Test func anUntrustedStateIsTheOnlyFinding() {
         var sight = DomainSight()
         sight.state = .untrusted("/s", "is accessible to other users", mend: "chmod 700 /s")
         Self.expect(sight.findings, "error state is accessible to other users: chmod 700 /s")
@@ -102,7 +102,7 @@ import Testing
     }
 
     /// Root needs neither a set-user-ID program nor permissions in fuse.conf.
-    @Test func ofRootLessIsAsked() {
+    @Test func rootNeedsLess() {
         var sight = MachineSight()
         (sight.user, sight.fusermount, sight.fuseMounts, sight.sharedInFstab) = (0, nil, 2000, ["/srv"])
         sight.ringsForbidden = 1

@@ -11,7 +11,7 @@ import Threads
 /// A store that is opened when it is first needed.
 @Suite struct LateStoreTests {
     /// Either loop of the engine may need it first.
-    @Test func callsAtOnceMeetInOneStore() async throws {
+    @Test func concurrentCallsShareOneStore() async throws {
         let openings = Atomic(0)
         let store = LateStore(known: StoreProperties()) {
             // Until both have arrived, or one has waited long.
@@ -26,7 +26,7 @@ import Threads
         #expect(names.sorted() == ["one", "other"])
     }
 
-    @Test func untilItIsReachedItIsWhatItWas() async throws {
+    @Test func knownPropertiesApplyUntilTheStoreIsReached() async throws {
         var (known, own) = (StoreProperties(), StoreProperties())
         known.isCaseSensitive = false
         own.keepsSymlinks = false
@@ -53,7 +53,7 @@ import Threads
         #expect(told.withLock { $0 } == [own])
     }
 
-    @Test func whatItIsIsKeptWithTheDomain() throws {
+    @Test func propertiesAreSavedWithTheDomain() throws {
         let state = FilePath("/var/tmp/replica-known-\(getpid())-\(UInt64.random(in: 0 ... .max))")
         try #require(mkdir(state.string, 0o700) == 0)
         defer {

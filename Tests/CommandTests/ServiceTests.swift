@@ -9,7 +9,7 @@ import Testing
         "", "@", "/", "notify", "./notify", "vsock:2:1234", "@" + String(repeating: "n", count: 107),
         "/" + String(repeating: "n", count: 107),
     ])
-    func whatIsNoAddressIsIgnoredWithOneLine(text: String) {
+    func anInvalidSocketAddressIsIgnoredWithOneLine(text: String) {
         let service = Service([ServiceNotice.variable: text, "WATCHDOG_USEC": "1000000"], process: 1)
         #expect(service.notice == nil && service.watchdog == nil)
         #expect(service.complaints == ["NOTIFY_SOCKET is not a valid socket address, so it is ignored"])
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: ["", "-1", "nan", "inf", "1e9", "60s"])
-    func aLimitThatIsNoneIsIgnoredWithOneLine(text: String) {
+    func anInvalidFlushLimitIsIgnoredWithOneLine(text: String) {
         let service = Service([Service.flushVariable: text], process: 1)
         #expect(service.flush == 0 && service.complaints.count == 1)
     }

@@ -8,7 +8,7 @@ import Testing
         Reach(zip(groups ?? modes.map { _ in 0 }, modes).map { Reach.Step(group: $0, mode: $1) })
     }
 
-    @Test func allOfTheWayCounts() {
+    @Test func everyFolderOfThePathCounts() {
         let table: [(modes: [UInt32], others: Bool, group: Bool)] = [
             ([0o755, 0o755], true, true), ([0o755, 0o700], false, false), ([0o700, 0o755], false, false),
             ([0o755, 0o750], false, true), ([0o750, 0o755], false, true), ([0o755, 0o705], true, false),
@@ -22,7 +22,7 @@ import Testing
         #expect(reach([0o751, 0o750], groups: [1, 2]).group == 2)
     }
 
-    @Test func whoIsNew() {
+    @Test func newReadersAreNamed() {
         let (closed, group, open) = (reach([0o700]), reach([0o750]), reach([0o755]))
         #expect(closed.whoElse(comesTo: closed) == nil)
         #expect(closed.whoElse(comesTo: group) == "group root")

@@ -81,7 +81,7 @@ import Threads
 
     /// Outside the window every strength keeps all clients' bytes.
     @Test(arguments: strengths)
-    func whatWasThereBeforeTheLookIsKept(_ strength: Strength) async throws {
+    func aWriteBeforeTheCheckIsKept(_ strength: Strength) async throws {
         let scratch = try Self.scratch(strength)
         let store = try scratch.open()
         let file = try await store.make("file", "old")
@@ -177,7 +177,7 @@ import Threads
 
     // MARK: Moves
 
-    @Test func aFileIsKnownByItsVersionWhereOnlyOneCanBeMeant() async throws {
+    @Test func aMovedFileIsRecognizedByAUniqueVersion() async throws {
         let scratch = try PathScratch()
         let store = try scratch.open()
         scratch.storage.put("text", at: "before")
@@ -192,7 +192,7 @@ import Threads
         #expect(now.version.content != file.version.content)
     }
 
-    @Test func whereTwoCanBeMeantNeitherIs() async throws {
+    @Test func anAmbiguousVersionMatchesNoFile() async throws {
         let scratch = try PathScratch()
         let versions = Locked(["one": "same", "two": "same", "three": "same"])
         var lying = LyingStorage(storage: scratch.storage)

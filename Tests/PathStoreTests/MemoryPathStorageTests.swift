@@ -56,7 +56,7 @@ import Threads
     }
 
     @Test(arguments: [Strength.atomic, .checked, .none])
-    func onlyAnAtomicConditionHoldsAgainstWhoIsQuicker(_ strength: Strength) async throws {
+    func onlyAnAtomicConditionPreventsARace(_ strength: Strength) async throws {
         let storage = Self.storage(strength)
         storage.race = { call in
             if call.method == .write { storage.put("theirs", at: "file") }
@@ -68,7 +68,7 @@ import Threads
         #expect(storage.casualties.map(\.content) == (strength == .atomic ? [] : [Array("theirs".utf8)]))
     }
 
-    @Test func whereNothingIsLookedAtAVersionMeansNothing() async throws {
+    @Test func withoutChecksAVersionIsIgnored() async throws {
         let storage = Self.storage(.none)
         storage.put("theirs", at: "file")
         _ = try await Self.write("ours", to: "file", .version("other"), storage)

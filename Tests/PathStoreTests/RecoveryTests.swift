@@ -105,7 +105,7 @@ import Testing
     }
 
     /// Another client's file with other bytes is not ours.
-    @Test func whatIsAtThePathMayBeAnothers() async throws {
+    @Test func anotherClientsFileAtThePathIsNotAdopted() async throws {
         let cut = Cut(isDone: false, isCrash: false, keepsMarks: false)
         let scratch = try cut.scratch()
         let template = PathStore.template("made")

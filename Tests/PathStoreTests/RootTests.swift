@@ -42,7 +42,7 @@ import Threads
     }
 
     @Test(arguments: [["a", "b"], ["folder/file"], ["folder/file", "other/file", "x"]], StorageLikeness.all)
-    func anEmptiedOneIsAskedAbout(_ paths: [String], _ likeness: StorageLikeness) async throws {
+    func anEmptiedStorageNeedsApproval(_ paths: [String], _ likeness: StorageLikeness) async throws {
         try await Self.run(paths, likeness) { scratch, store, anchor, clock in
             let known = try await store.all()
             let roots = Set(paths.compactMap { $0.split(separator: "/").first }.map(String.init))
@@ -76,7 +76,7 @@ import Threads
         }
     }
 
-    @Test func anotherOneIsAskedAbout() async throws {
+    @Test func anotherStorageNeedsApproval() async throws {
         try await Self.run(["a", "b"]) { scratch, store, anchor, _ in
             for path in ["a", "b"] { scratch.storage.take(path) }
             scratch.storage.put(Array("another".utf8), at: "c", attributes: PathAttributes())
@@ -112,7 +112,7 @@ import Threads
     }
 
     /// Requesting an anchor before the engine was told, as happens after a kill, accepts nothing.
-    @Test func nobodyAcceptsWhatNobodyWasToldOf() async throws {
+    @Test func anAnchorRequestedBeforeTheReportAcceptsNothing() async throws {
         try await Self.run(["a", "b"]) { scratch, store, anchor, _ in
             try await store.recognize(anchor)
             for path in ["a", "b"] { scratch.storage.take(path) }
@@ -122,7 +122,7 @@ import Threads
     }
 
     /// An earlier check proves nothing about a present loss.
-    @Test func aLookJustBeforeIsNoProof() async throws {
+    @Test func anEarlierCheckProvesNothing() async throws {
         try await Self.run(["folder/a", "other/b"]) { scratch, store, anchor, clock in
             let folder = try await store.child("folder")
             clock.withLock { $0 += 100_000_000 }
@@ -133,14 +133,14 @@ import Threads
     }
 
     /// An entry that every disk has proves nothing.
-    @Test func anotherDiskIsAskedAbout() async throws {
+    @Test func lostAndFoundDoesNotIdentifyADisk() async throws {
         try await Self.run(["lost+found/x", "a", "b"]) { scratch, store, anchor, _ in
             for path in ["a", "b"] { scratch.storage.take(path) }
             try await Self.expectAsked { _ = try await store.enumerateChanges(from: anchor) }
         }
     }
 
-    @Test(arguments: StorageLikeness.all) func whatIsLikelyIsNotAskedAbout(_ likeness: StorageLikeness) async throws {
+    @Test(arguments: StorageLikeness.all) func likelyChangesNeedNoApproval(_ likeness: StorageLikeness) async throws {
         // The last item is removed.
         try await Self.run(["a"], likeness) { scratch, store, anchor, _ in
             scratch.storage.take("a")

@@ -75,7 +75,7 @@ import Testing
 
     /// A refused program is not skipped in favor of a later one.
     @Test(.enabled(if: geteuid() == 0, "what root owns only root can make"))
-    func theFirstOfThemIsTheOne() throws {
+    func aRefusedProgramIsNotSkipped() throws {
         try withFolder { folder in
             let (one, two) = (folder.appending("one"), folder.appending("two"))
             for program in [one, two] {
@@ -93,7 +93,7 @@ import Testing
 
     /// A program that replaces it under its name is not run.
     @Test(.enabled(if: geteuid() == 0, "what root owns only root can make"))
-    func whatRunsIsWhatWasLookedAt() async throws {
+    func theCheckedProgramIsTheOneThatRuns() async throws {
         let rude = FilePath(#filePath).removingLastComponent().appending("rude-store")
         let folder = FilePath("/var/lib/replica-test-\(getpid())-swapped")
         let state = FilePath("/var/tmp/replica-test-\(getpid())-swapped")

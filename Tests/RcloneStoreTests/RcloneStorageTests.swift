@@ -72,7 +72,7 @@ import Threads
         }
     }
 
-    @Test func whatARemoteHasBecomesWhatTheStoreIs() async throws {
+    @Test func propertiesFollowTheRemotesFeatures() async throws {
         var found: [RcloneRemote: PathStorageProperties] = [:]
         for remote in RcloneRemote.allCases { found[remote] = try await remote.folder().storage().properties }
         // A stored hash is an exact version; one that would have to be computed from the content is not used.

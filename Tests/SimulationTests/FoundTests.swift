@@ -49,7 +49,7 @@ import Testing
             ])
     }
 
-    @Test func whoMovesIntoTheFolderThatTakesItsPlaceGivesWayFirst() async {
+    @Test func anItemThatMovesIntoItsReplacementGivesWayFirst() async {
         await expectNoFault(
             .shared,
             [
@@ -64,7 +64,7 @@ import Testing
             ])
     }
 
-    @Test func aCutOfWhatIsNotHereOutlivesAMoveInTheStore() async {
+    @Test func truncatingADatalessFileSurvivesAMoveInTheStore() async {
         await expectNoFault(
             .shared,
             [
@@ -354,7 +354,7 @@ import Testing
             ])
     }
 
-    @Test func aCutOfWhatIsNotHereOutlivesTheAnswerToAnotherChange() async {
+    @Test func truncatingADatalessFileSurvivesTheAnswerToAnotherChange() async {
         await expectNoFault(
             .alone,
             [
@@ -425,7 +425,7 @@ import Testing
             ])
     }
 
-    @Test func aFolderThatIsToStayHereIsListedNoMore() async {
+    @Test func aFolderWithdrawnFromTheStoreIsNoLongerListed() async {
         await expectNoFault(
             .hostile,
             [
@@ -443,7 +443,7 @@ import Testing
             ])
     }
 
-    @Test func whatMovedOutOfAFolderThatIsGoneAndHasTwoNamesIsNotRemoved() async {
+    @Test func aFileWithTwoNamesMovedOutOfARemovedFolderIsNotRemoved() async {
         await expectNoFault(
             .alone,
             [

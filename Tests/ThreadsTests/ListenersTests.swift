@@ -22,7 +22,7 @@ import Threads
     }
 
     /// A stream that begins after the end is at its end.
-    @Test func theEndIsForLaterOnesToo() async {
+    @Test func aStreamThatBeginsAfterTheEndIsFinished() async {
         let listeners = Listeners<Void>()
         listeners.finish()
         #expect(await listeners.stream().first { _ in true } == nil)

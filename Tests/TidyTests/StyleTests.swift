@@ -81,7 +81,7 @@ import Testing
     }
 
     /// `[ "$(cmd)" = "" ]` holds too where the command died before it said anything.
-    @Test func aScriptTakesNoDeathForSilence() {
+    @Test func scriptsSeeACommandDie() {
         for file in SourceTree.swift where !file.isInSources {
             for (index, line) in file.lines.enumerated() where takesDeathForSilence(line) {
                 Issue.record("\(file.path):\(index + 1): use `prints`, `lacks` or `finds_no`, which see a command die")
@@ -95,7 +95,7 @@ import Testing
         (#"equal "$(cat a)" text"#, false), (#"[ -z "$pid" ]"#, false), (#"prints "" ls a"#, false),
         (#"not grep x a"#, true), (#"not has a x"#, true), (#"lacks a x; finds_no x a"#, false),
     ])
-    func deathIsToldFromSilence(_ line: String, _ isTold: Bool) { #expect(takesDeathForSilence(line) == isTold) }
+    func linesThatHideADeathAreFound(_ line: String, _ isTold: Bool) { #expect(takesDeathForSilence(line) == isTold) }
 
     private func takesDeathForSilence(_ line: String) -> Bool {
         // The test of this rule has such lines, and so has what explains the words.

@@ -19,7 +19,7 @@ import Testing
     }
 
     /// A password may be sent unencrypted there.
-    @Test func onlyThisMachineIsThisMachine() throws {
+    @Test func onlyLoopbackAddressesAreLocal() throws {
         for host in ["localhost", "127.0.0.1", "127.1.2.3:80", "[::1]:80", "LOCALHOST"] {
             #expect(try WebDAVAddress(host, isSecure: false).isLocal)
         }

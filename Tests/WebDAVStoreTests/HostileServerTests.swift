@@ -180,7 +180,7 @@ import Testing
         ("/a/b//c", nil), ("/a/./b", nil), ("/a/%2E%2E/b", nil), (" /a/b\n", ["b"]), ("/A/b", nil),
         ("https://host", nil),
     ])
-    func referencesAreOfTheFolderOrNobodys(_ href: String, _ names: [String]?) throws {
+    func onlyReferencesInTheFolderAreAccepted(_ href: String, _ names: [String]?) throws {
         let address = try WebDAVAddress("host/a", isSecure: true)
         let found = Reference.names(Array(href.utf8), in: address)
         #expect(found == names?.map { FileName($0) }, "\(href)")

@@ -2,7 +2,7 @@ import Testing
 
 /// Files in an unprivileged user's mount that are not registered with `replica-passthrough`, next to files that are.
 @Suite struct SmallFileTests {
-    @Test func whoReadsASmallFileAsksNobody() async throws {
+    @Test func readingASmallFileRegistersNothing() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 PassthroughProgramTests.words(.capability) + #"""

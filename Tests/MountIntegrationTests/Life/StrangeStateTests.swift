@@ -4,7 +4,7 @@ import Testing
 @Suite struct StrangeStateTests {
     /// In a world-writable directory, any user may create an entry at the place of the state next to an imported
     /// directory.
-    @Test func whatStandsAtTheStatesPlaceIsNotAdopted() async throws {
+    @Test func anExistingEntryIsNotAdoptedAsState() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func whatBecameStrangeIsNotOpened() async throws {
+    @Test func anUntrustedStateIsNotOpened() async throws {
         try await Trial.run { trial in
             try await trial.shell(
                 #"""

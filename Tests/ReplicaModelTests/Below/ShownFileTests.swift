@@ -90,7 +90,7 @@ import Testing
     }
 
     /// A lookup in between gives the kernel another file than the one for which it allowed the call.
-    @Test func aLookTellsOfAnother() throws {
+    @Test func aLookupOfAReplacedFileChangesItsGeneration() throws {
         exchange()
         #expect(try bench.replica.attributes(of: mine).generation == shown.generation + 1)
         exchange()
@@ -108,7 +108,7 @@ import Testing
     }
 
     /// One of a file's two names becomes another file: it gets its own number.
-    @Test func aNameOfSeveral() throws {
+    @Test func aReplacedNameOfALinkedFileGetsItsOwnNumber() throws {
         _ = try bench.replica.link(mine, as: FileName("other"), in: .root)
         exchange("other", "secret")
         let other = try bench.replica.lookup(FileName("other"), in: .root)
@@ -159,7 +159,7 @@ import Testing
         #expect(try !hasMark("near"))
     }
 
-    @Test func aFolderIsAnotherToo() throws {
+    @Test func aReplacedFolderIsDetectedToo() throws {
         for name in ["a", "b"] { try bench.makeFolder(name) }
         let folder = try bench.number("a")
         bench.replica.withTree { tree in tree.items[folder].map(tree.closeDescriptor) }
@@ -173,7 +173,7 @@ import Testing
 
 /// An entry that was just created is distinguished from one that was renamed to its name meanwhile.
 @Suite struct FolderMomentTests {
-    @Test func whatIsOlderIsAnother() throws {
+    @Test func anOlderEntryIsNotTakenForTheNewOne() throws {
         let folder = try BenchFolder()
         let path = folder.path.string
         func status(_ name: String) throws -> FileStatus { try FileStatus(FileName(name), in: descriptor) }

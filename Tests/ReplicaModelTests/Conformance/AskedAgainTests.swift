@@ -7,7 +7,7 @@ import Threads
 /// MODEL.md#deletion: questions and repeated reports during a mass deletion.
 @Suite struct AskedAgainTests {
     /// An item that is in no listing, and about which the store gives no answer, is not deleted yet.
-    @Test func whatNobodySaysIsGoneIsNotCounted() async throws {
+    @Test func anUnconfirmedDeletionIsNotCounted() async throws {
         let bench = try await Bench.withFiles(150)
         let certain = try #require(bench.store.item(at: "f140")?.identifier)
         bench.deleteFiles(0..<141)
@@ -30,7 +30,7 @@ import Threads
     }
 
     /// A question deletes nothing, and does not wait for the user.
-    @Test func whatIsOnlyAskedForIsAskedWhileDeletionsAreHeld() async throws {
+    @Test func itemsAreQueriedWhileDeletionsAreHeld() async throws {
         let bench = try await Bench.withFiles(150)
         bench.store.makeFolder("unlisted")
         try await bench.settle()

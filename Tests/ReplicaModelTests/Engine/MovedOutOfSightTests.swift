@@ -86,7 +86,7 @@ import Testing
     }
 
     /// The move of a folder was not reported, and its parent here moves into it in the store: the store is asked.
-    @Test func aFolderOfWhichNothingWasTold() async throws {
+    @Test func aFolderWhoseMoveWasNotReported() async throws {
         let memory = MemoryStore()
         let between = memory.makeFolder("outer/between/inner").parent
         memory.write("text", to: "outer/between/inner/file")
@@ -115,7 +115,7 @@ import Testing
     }
 
     /// Without changes nothing of it stays here, and no listing is requested.
-    @Test func whatIsInStepGoesOutOfSight() async throws {
+    @Test func anUnchangedFolderLeavesTheTree() async throws {
         let bench = try await Self.bench()
         bench.store.clearCalls()
         bench.store.move("folder", to: "far/deep/folder")

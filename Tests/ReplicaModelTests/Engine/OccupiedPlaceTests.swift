@@ -44,7 +44,7 @@ import Testing
     }
 
     /// The item with that name moves away itself, in a report that is still to come: it is not renamed.
-    @Test func whoIsAboutToMoveKeepsItsName() async throws {
+    @Test func anItemWhoseMoveIsStillToComeKeepsItsName() async throws {
         let bench = try await makeBench(["a": "one", "b": "two"])
         bench.store.move("b", to: "c")
         bench.store.move("a", to: "b")

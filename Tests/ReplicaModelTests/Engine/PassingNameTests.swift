@@ -49,7 +49,7 @@ import Threads
     }
 
     /// The folder waited for its contents, and gave its place to the new one.
-    @Test func whatTheStoreKeepsComesBackUnderItsOwnName() async throws {
+    @Test func aFolderThatTheStoreKeepsGetsItsOwnNameBack() async throws {
         let bench = try Bench()
         try bench.makeFolder("e")
         for index in 1...4 { try bench.write("\(index)", to: "e/file\(index)") }
@@ -74,7 +74,7 @@ import Threads
         #expect(bench.store.entries.keys.sorted() == here.sorted())
     }
 
-    @Test func aKillInTheMiddleLeavesNone() async throws {
+    @Test func aKillDuringAnExchangeLeavesNoPassingName() async throws {
         let bench = try await makeRing()
         try await takeApart(bench)
         try bench.crash()
@@ -86,7 +86,7 @@ import Threads
 
     /// An item that is removed here while it has a passing name in the store is removed there; one that is edited in
     /// the store comes back under its local name.
-    @Test func whatIsRemovedInTheMiddleIsRemoved() async throws {
+    @Test func itemsRemovedDuringAnExchangeAreRemovedInTheStore() async throws {
         let bench = try await makeRing()
         try await takeApart(bench)
         for name in ["a", "b"] { try bench.remove(name) }
@@ -95,7 +95,7 @@ import Threads
         #expect(bench.store.entries.isEmpty)
     }
 
-    @Test func whatIsEditedInTheStoreInTheMiddleComesBack() async throws {
+    @Test func anItemEditedInTheStoreDuringAnExchangeComesBack() async throws {
         let bench = try await makeRing()
         try await takeApart(bench)
         let passing = try #require(bench.store.entries.keys.first(where: Self.isPassing))
@@ -109,7 +109,7 @@ import Threads
         #expect(bench.store.text(at: name) == "newer")
     }
 
-    @Test func whatAnotherMovesInTheMiddleIsCalledAsItIsHere() async throws {
+    @Test func anItemMovedByAnotherClientDuringAnExchangeGetsItsLocalName() async throws {
         let bench = try await makeRing()
         bench.store.makeFolder("d")
         try await bench.receive()
@@ -125,7 +125,7 @@ import Threads
     }
 
     /// Both sides have moved folders into each other meanwhile, so that one of them returns to its place in the store.
-    @Test func whatGoesBackInTheMiddleIsCalledAsItIsHere() async throws {
+    @Test func aFolderMovedBackDuringAnExchangeGetsItsLocalName() async throws {
         let bench = try Bench()
         for path in ["p", "p/a", "c", "c/x"] { try bench.makeFolder(path) }
         try bench.write("1", to: "p/a/1")
@@ -144,7 +144,7 @@ import Threads
     }
 
     /// An item that was moved here, while it had a passing name in the store, is moved there.
-    @Test func whatIsMovedHereInTheMiddleGoesThere() async throws {
+    @Test func aLocalMoveDuringAnExchangeReachesTheStore() async throws {
         let bench = try await makeRing()
         try bench.makeFolder("d")
         try await takeApart(bench)
@@ -158,7 +158,7 @@ import Threads
     }
 
     /// With an older database, or with none, the item is recognized by its name; also in an unlisted folder.
-    @Test(arguments: [true, false]) func whatNobodyKnowsGetsItsName(isListed: Bool) async throws {
+    @Test(arguments: [true, false]) func anUnknownItemWithAPassingNameGetsItsOriginalName(isListed: Bool) async throws {
         let bench = try Bench()
         let name = bench.replica.withTree {
             $0.storeNames.passing.of(ItemNumber(7), FileName("a.txt"), attempt: 2, $0.storeNames.conflicts)
@@ -181,7 +181,7 @@ import Threads
     }
 
     /// Passing names of another replica are not touched.
-    @Test func theNamesOfOthersAreNamed() async throws {
+    @Test func passingNamesOfOtherReplicasAreKept() async throws {
         let bench = try Bench()
         let name = PassingName(mark: Array("another".utf8)).of(
             ItemNumber(7), FileName("a"), attempt: 0, ConflictNames())

@@ -92,7 +92,7 @@ import Testing
     }
 
     /// The local parts of a file are dropped, so that it is never a mixture of both contents.
-    @Test func aPartThatIsHereGoes() async throws {
+    @Test func localPartsOfARewrittenFileAreDropped() async throws {
         let bench = try await bench(nil)
         bench.store.write([UInt8](repeating: 1, count: 400_000), to: "g")
         try await bench.settle()
@@ -119,7 +119,7 @@ import Testing
     }
 
     /// It is unknown whether it was written: a different mode alone is not a conflict.
-    @Test func anEditStandsWhereNobodyWatched() async throws {
+    @Test func anEditWinsOverAnUnobservedRewrite() async throws {
         let bench = try await bench()
         try bench.write("mine", to: "f")
         bench.store.rewrite("aaaa", at: "f", isTold: false)

@@ -65,7 +65,7 @@ import Threads
     }
 
     /// A folder that was moved, and removed right before a crash: the store's report of its old place comes late.
-    @Test func aWordNotedAfterTheAnswerExplainsNothing() async throws {
+    @Test func aReportNotedAfterTheAnswerExplainsNoAbsence() async throws {
         let bench = try Bench()
         try await bench.settle()
         try bench.makeFolder("old")
@@ -88,7 +88,7 @@ import Threads
 
     /// An item blocks another one's name in the store, where another client moved it; its own move is answered before
     /// that error is noted.
-    @Test func whatAnErrorSaysIsOfItsOwnTime() async throws {
+    @Test func anOlderErrorDoesNotOverrideANewerAnswer() async throws {
         let store = MemoryStore()
         let bench = try Bench(store: store, through: SilentFeed(store: store))
         store.write("text", to: "moved")
@@ -119,7 +119,7 @@ import Threads
         #expect(try Set(bench.tree().keys) == Set(bench.store.entries.keys.map { $0 == "folder" ? "folder/" : $0 }))
     }
 
-    @Test func whatIsForgottenMakesOlderWordsDoubtful() {
+    @Test func forgettingAnswersMakesOlderReportsStale() {
         var answers = AnswerLog()
         let (one, other) = (ItemIdentifier("one"), ItemIdentifier("other"))
         let before = answers.count

@@ -16,7 +16,7 @@ import Testing
         for error in one { #expect(error.refusal.reach == .item) }
     }
 
-    @Test func whatMayHaveHappenedIsAskedFor() {
+    @Test func errorsAfterWhichTheCallMayHaveSucceededAreUncertain() {
         for error in [RemoteStoreError.serverUnreachable, .cancelled, .malformedAnswer("")] {
             #expect(!error.refusal.isCertain)
         }
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeMadeHereIsOneItems() {
+    @Test func onlySomeLocalErrorsConcernOneItem() {
         for errno in [Errno.fileTooLarge, .fileNameTooLong, .invalidArgument, .argListTooLong] {
             #expect(errno.isOfItem)
         }
