@@ -1,7 +1,7 @@
 import FuseMount
 import TextFolder
 
-// mount-texts MOUNTPOINT: serves the folder until it is unmounted or interrupted with Ctrl-C.
+// mount-texts MOUNTPOINT: serves the folder until it is unmounted, or Ctrl-C.
 guard CommandLine.arguments.count == 2 else { fatalError("usage: mount-texts MOUNTPOINT") }
 TerminationSignals.block()
 let folder = TextFolder(["hello": "Hello, world!\n", "moon": "Hello, moon!\n"])

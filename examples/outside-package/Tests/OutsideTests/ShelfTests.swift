@@ -2,7 +2,7 @@ import ReplicaTestSupport
 import Shelf
 import Testing
 
-/// Checks the promises that every store must keep.
+/// Holds the store to the promises that every store must keep.
 @Suite struct ShelfTests {
     @Test(arguments: StorePromises.all)
     func keepsPromise(_ promise: StorePromise) async throws {
