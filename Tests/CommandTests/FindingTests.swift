@@ -28,6 +28,19 @@ import Testing
         ({ $0.fusermount?.permissions = 0o755 }, "error fusermount not set-user-ID root: chmod 4755"),
         ({ $0.fusermount?.user = 1000 }, "error fusermount not set-user-ID root: chown root"),
         ({ $0.fusermount?.isOnNoSetID = true }, "error fusermount nosuid: remount,suid"),
+        (
+            { $0.passthrough?.isInstalled = false },
+            "warning passthrough is missing: apt-get install --reinstall replica"
+        ),
+        (
+            { $0.passthrough = missing("/opt/a b") },
+            "warning passthrough /opt/a b is missing: sudo scripts/install"
+        ),
+        (
+            { $0.passthrough?.isPrivileged = false },
+            "warning passthrough lacks CAP_SYS_ADMIN: setcap cap_sys_admin+ep /usr"
+        ),
+        ({ $0.passthrough?.isOnNoSetID = true }, "warning passthrough nosuid: remount,suid"),
         ({ $0.hasRings = false }, "warning ioUring is off: echo 1 >/sys/module/fuse/parameters/enable_uring"),
         ({ $0.ringsForbidden = 1 }, "warning ioUring forbids: sudo sysctl kernel.io_uring_disabled=0"),
         ({ ($0.hasRings, $0.haltPolling) = (nil, 0) }, "warning haltPolling halt immediately: echo 200000 >"),
@@ -105,8 +118,19 @@ import Testing
     @Test func rootNeedsLess() {
         var sight = MachineSight()
         (sight.user, sight.fusermount, sight.fuseMounts, sight.sharedInFstab) = (0, nil, 2000, ["/srv"])
-        sight.ringsForbidden = 1
+        (sight.ringsForbidden, sight.passthrough) = (1, Self.missing("/x"))
         #expect(sight.findings.allSatisfy { $0.severity == .fine }, "\(sight.findings)")
+    }
+
+    @Test func anOldKernelNeedsNoPassthroughProgram() {
+        var sight = MachineSight()
+        (sight.kernelPasses, sight.passthrough) = (false, Self.missing("/x"))
+        #expect(sight.findings.allSatisfy { $0.severity == .fine }, "\(sight.findings)")
+        for (release, works) in [
+            ("6.12.9", false), ("6.13.0-rc1", true), ("6.18.44-x", true), ("7.0", true), ("5.20", false),
+        ] {
+            #expect(PassthroughSight.isAnswered(byKernel: release) == works, "\(release)")
+        }
     }
 
     @Test func fuseConfAndFstabAreReadAsTheirProgramsReadThem() {
@@ -136,6 +160,13 @@ import Testing
         finding.domain = "photos"
         #expect(finding.line == "warning  photos: disk: a?b?[2J; to fix it: mend")
         #expect(Severity.fine < .warning && Severity.warning < .error)
+    }
+
+    private static func missing(_ path: String) -> PassthroughSight {
+        var sight = PassthroughSight()
+        sight.path = path
+        sight.isInstalled = false
+        return sight
     }
 
     private static func store(_ spoil: (inout PlaceSight) -> Void) -> DomainSight.Store {

@@ -8,4 +8,11 @@ package enum AttributeSupport {
     package static func isThere(at path: FilePath) -> Bool {
         getxattr(path.string, "user.replica.doctor", nil, 0) >= 0 || errno != ENOTSUP
     }
+
+    /// A short attribute; nil if there is none, or it can't be read.
+    package static func value(of name: String, at path: FilePath) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = getxattr(path.string, name, &bytes, bytes.count)
+        return count >= 0 ? Array(bytes.prefix(count)) : nil
+    }
 }

@@ -22,7 +22,7 @@ struct Finding: Encodable, Equatable {
 
     /// The check, by its name in JSON.
     enum Check: String, Encodable, CaseIterable {
-        case device, fuseConf, fusermount, ioUring, haltPolling, inotify, descriptors, clock, mounts
+        case device, fuseConf, fusermount, passthrough, ioUring, haltPolling, inotify, descriptors, clock, mounts
         /// The checks of one domain.
         case state, daemon, mount, disk, store, credentials
     }

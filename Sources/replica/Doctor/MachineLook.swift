@@ -16,6 +16,9 @@ enum MachineLook {
         sight.fuseConf = FuseConf(ProcessLook.text("/etc/fuse.conf"))
         sight.sharedInFstab = FileSystemTable.shared(ProcessLook.text("/etc/fstab"))
         sight.fusermount = fusermount()
+        sight.kernelPasses = PassthroughSight.isAnswered(byKernel: word("/proc/sys/kernel/osrelease") ?? "")
+        // Without a mount.replica nothing looks for it.
+        sight.passthrough = (try? MountProgram.find()).flatMap { PassthroughSight(beside: $0) }
         sight.hasRings = word(rings).map { $0 == "Y" || $0 == "1" }
         sight.ringsForbidden = number("/proc/sys/kernel/io_uring_disabled") ?? 0
         sight.haltPolling = number(haltPolling)

@@ -4,8 +4,8 @@ import SystemPackage
 extension MachineSight {
     /// One for each check, or more where several things are wrong.
     var findings: [Finding] {
-        [deviceFinding, fuseConfFinding, fusermountFinding, ringsFinding, haltPollingFinding, inotifyFinding]
-            + [descriptorsFinding, clockFinding] + mountFindings
+        [deviceFinding, fuseConfFinding, fusermountFinding, passthroughFinding, ringsFinding, haltPollingFinding]
+            + [inotifyFinding, descriptorsFinding, clockFinding] + mountFindings
     }
 
     private func asRoot(_ command: String) -> String { isRoot ? command : "sudo \(command)" }
@@ -63,6 +63,14 @@ extension MachineSight {
                 mend: asRoot("mount -o remount,suid $(findmnt -n -o TARGET -T \(path))"))
         }
         return .fine(.fusermount, "\(path) is set-user-ID root")
+    }
+
+    private var passthroughFinding: Finding {
+        if isRoot { return .fine(.passthrough, "root's daemons need no replica-passthrough") }
+        guard kernelPasses, let passthrough else {
+            return .fine(.passthrough, "this kernel can't read and write the files of users' mounts (Linux 6.13)")
+        }
+        return passthrough.finding(asRoot: asRoot)
     }
 
     private var ringsFinding: Finding {

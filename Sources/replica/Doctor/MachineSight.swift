@@ -35,6 +35,10 @@ struct MachineSight {
     /// Mountpoints in fstab of user mounts with `allow_other`.
     var sharedInFstab: [String] = []
     var fusermount: Fusermount? = Fusermount()
+    /// Whether the kernel lets it work.
+    var kernelPasses = true
+    /// Nil if there is no mount.replica.
+    var passthrough: PassthroughSight? = PassthroughSight()
     /// The kernel's switch of FUSE over io_uring; nil if it has none.
     var hasRings: Bool? = true
     /// `kernel.io_uring_disabled`.

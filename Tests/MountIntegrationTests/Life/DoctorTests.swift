@@ -27,7 +27,7 @@ import Testing
                     doctor() { replica doctor "$@"; }
                     for_user() {
                         timeout 60 setpriv --reuid=replicatest --regid="$(id -g replicatest)" --clear-groups \
-                            "$BIN/replica" doctor "$@"
+                            ground/bin/replica doctor "$@"
                     }
                     over() { local file; file=$(mktemp ground/XXXXXX); chmod 644 "$file"; echo "$1" >"$file"; mount --bind "$file" "$2"; }
                     mkdir ground none
@@ -40,6 +40,14 @@ import Testing
                     mknod -m 666 ground/fuse c 10 229
                     mount --bind ground/fuse /dev/fuse
                     fuse=/sys/module/fuse/parameters/enable_uring halt=/sys/module/haltpoll/parameters/guest_halt_poll_ns
+                    # Installed as by root.
+                    mkdir ground/bin ground/sbin ground/libexec
+                    chmod 755 "$HERE"
+                    cp "$BIN/replica" ground/bin
+                    cp "$BIN/mount.replica" ground/sbin
+                    helper=$HERE/ground/libexec/replica-passthrough
+                    cp "$BIN/replica-passthrough" "$helper"
+                    setcap cap_sys_admin+ep "$helper"
                     [ ! -e $fuse ] || over Y $fuse
                     over 100000 /proc/sys/fs/inotify/max_user_instances
                     over 100000000 /proc/sys/fs/inotify/max_user_watches
@@ -93,6 +101,23 @@ import Testing
                     mount -o remount,bind,nosuid /usr/bin/fusermount3
                     finds 20 "error    fusermount: .*nosuid" for_user
                     umount /usr/bin/fusermount3
+                    finds 0 "fine     passthrough" for_user
+                    setcap -r "$helper"
+                    finds 8 "warning  passthrough: $helper lacks CAP_SYS_ADMIN" for_user
+                    equal "$(mend passthrough)" "sudo setcap cap_sys_admin+ep $helper"
+                    eval "$(mend passthrough | sed 's/^sudo //')"
+                    finds 0 "fine     passthrough" for_user
+                    setcap -r "$helper"; chmod u+s "$helper"
+                    finds 0 "fine     passthrough" for_user
+                    mount -o remount,bind,nosuid ground
+                    finds 8 "warning  passthrough: $helper is on a filesystem that is mounted nosuid" for_user
+                    mount -o remount,bind,suid ground
+                    mv "$helper" gone
+                    finds 8 "warning  passthrough: $helper is missing.*scripts/install" for_user
+                    finds 0 "fine     passthrough" doctor
+                    over 6.12.1 /proc/sys/kernel/osrelease
+                    finds 0 "fine     passthrough" for_user
+                    umount /proc/sys/kernel/osrelease
 
                     # A mount of a domain that is not to be seen.
                     finds 0 "fine     mounts" doctor

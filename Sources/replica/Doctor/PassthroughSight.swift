@@ -1,0 +1,66 @@
+import Glibc
+import ReplicaControl
+import SystemPackage
+
+/// `replica-passthrough`, by which the kernel reads and writes the files of an ordinary user's mount itself.
+struct PassthroughSight {
+    /// `libexec/replica-passthrough` in the prefix of mount.replica.
+    var path = "/usr/libexec/replica-passthrough"
+    var isInstalled = true
+    /// It has CAP_SYS_ADMIN, or is set-user-ID root.
+    var isPrivileged = true
+    /// Whether its filesystem is mounted without set-user-ID, which ignores capabilities too.
+    var isOnNoSetID = false
+
+    init() {}
+
+    /// Where a daemon looks for it that runs this `mount.replica`.
+    init?(beside program: String) {
+        guard let real = realpath(program, nil) else { return nil }
+        defer { free(real) }
+        let prefix = FilePath(platformString: real).removingLastComponent().removingLastComponent()
+        path = prefix.appending("libexec").appending("replica-passthrough").string
+        isInstalled = access(path, X_OK) == 0
+        var (status, volume) = (stat(), statvfs())
+        guard stat(path, &status) == 0, statvfs(path, &volume) == 0 else { return }
+        isPrivileged = status.st_uid == 0 && status.st_mode & S_ISUID != 0 || Self.mayAdminister(path)
+        isOnNoSetID = volume.f_flag & UInt(ST_NOSUID) != 0
+    }
+
+    /// Whether the kernel gives it CAP_SYS_ADMIN: `struct vfs_cap_data` with the flag of effective capabilities.
+    private static func mayAdminister(_ path: String) -> Bool {
+        guard let data = AttributeSupport.value(of: "security.capability", at: FilePath(path)), data.count >= 8 else {
+            return false
+        }
+        // Little-endian: the flags are in the first byte, CAP_SYS_ADMIN is number 21 of the permitted ones.
+        return data[0] & 1 != 0 && data[4 + 21 / 8] & 1 << (21 % 8) != 0
+    }
+
+    /// Whether a kernel tells whose connection a FUSE device is of, which `replica-passthrough` asks: Linux 6.13.
+    static func isAnswered(byKernel release: String) -> Bool {
+        let numbers = release.split(whereSeparator: { !$0.isNumber }).prefix(2).compactMap { Int($0) }
+        guard numbers.count == 2 else { return true }
+        return (numbers[0], numbers[1]) >= (6, 13)
+    }
+
+    func finding(asRoot: (String) -> String) -> Finding {
+        let cost = "so the daemons of users read and write the files themselves, which takes longer"
+        if !isInstalled {
+            let isPackaged = path.hasPrefix("/usr/libexec/")
+            return .warning(
+                .passthrough, "\(path) is missing, \(cost)",
+                mend: asRoot(isPackaged ? "apt-get install --reinstall replica" : "scripts/install"))
+        }
+        let word = ShellWord.quoted(Array(path.utf8))
+        if !isPrivileged {
+            return .warning(
+                .passthrough, "\(path) lacks CAP_SYS_ADMIN, \(cost)", mend: asRoot("setcap cap_sys_admin+ep \(word)"))
+        }
+        if isOnNoSetID {
+            return .warning(
+                .passthrough, "\(path) is on a filesystem that is mounted nosuid, \(cost)",
+                mend: asRoot("mount -o remount,suid $(findmnt -n -o TARGET -T \(word))"))
+        }
+        return .fine(.passthrough, "the kernel reads and writes the files of users' mounts")
+    }
+}
