@@ -84,23 +84,25 @@ final class MountPresenter: Presenter {
         return clone >= 0 ? clone : Glibc.open(mountpoint, CL_O_PATH | O_DIRECTORY | O_CLOEXEC)
     }
 
+    /// Must not be called with the replica's lock held.
     func invalidate(_ name: FileName, in folder: ItemNumber) {
-        notifier.invalidateEntry(parent: NodeNumber.of(folder), name: name.bytes)
-        // Invalidating a name that the kernel does not know doesn't invalidate its cached listing.
-        notifier.invalidateInode(NodeNumber.of(folder))
+        for node in nodes(of: folder) {
+            notifier.invalidateEntry(parent: node, name: name.bytes)
+            // Invalidating a name that the kernel does not know doesn't invalidate its cached listing.
+            notifier.invalidateInode(node)
+        }
     }
 
     /// Must not be called with the replica's lock held.
     func invalidate(_ number: ItemNumber) {
-        var generation: UInt32 = 0
-        do throws(ReplicaError) {
-            generation = try replica.attributes(of: number).generation
-        } catch {
-            // The item is gone, so the kernel has nothing cached of it.
-            return
-        }
-        notifier.invalidateInode(NodeNumber.of(number, generation: generation))
-        if generation > 0 { notifier.invalidateInode(NodeNumber.of(number, generation: generation - 1)) }
+        for node in nodes(of: number) { notifier.invalidateInode(node) }
+    }
+
+    /// The kernel's nodes of an item: the one of its present file, and the one of the file that it replaced.
+    private func nodes(of number: ItemNumber) -> [NodeID] {
+        let generation = replica.generation(of: number)
+        let present = NodeNumber.of(number, generation: generation)
+        return generation > 0 ? [present, NodeNumber.of(number, generation: generation - 1)] : [present]
     }
 
     func afterInvalidations(_ body: @escaping @Sendable () -> Void) { notifier.afterQueued(body) }

@@ -88,8 +88,10 @@ extension DomainFileSystem {
         let ticket = ownCalls.ticket(of: context.pid)
         answer(context, reply) { [replica] () throws(ReplicaError) in
             guard let ticket else { return try operation(name, folder) }
-            _ = try replica.performPresented(ticket, name, in: folder)
-            return try replica.lookup(name, in: folder)
+            guard let entry = try replica.performPresented(ticket, name, in: folder) else {
+                throw .errno(.noSuchFileOrDirectory)
+            }
+            return entry
         } send: { reply, entry in
             reply.send(FuseMount.Entry(entry))
         }

@@ -3,14 +3,18 @@ internal import SystemPackage
 internal import Threads
 
 extension Domain {
-    /// Waits until everything written before is in the store, everything the store had is applied (statement 26), and a
-    /// power cut would lose none of it. Later writes are not waited for, except to items that were already pending.
+    /// Waits until everything written before is in the store, everything the store had is applied (statement 26) and
+    /// shown by the mount, and a power cut would lose none of it. Later writes are not waited for, except to items that were already pending.
     /// While the store is unreachable, or an item waits for the user, it keeps waiting, and failed items are retried
     /// every ten seconds or sooner.
     /// - Parameter work: Receives the progress; changes found in the store are added to it.
     /// - Throws: `CancellationError` if the waiting task is cancelled; errors of the database, the disk or the store.
     package func waitForStabilization(work: Work = Work()) async throws {
-        try await engine.awaited { try await becomeStable(work) }
+        try await engine.awaited {
+            try await becomeStable(work)
+            try await engine.makeDurable()
+            try await awaitInvalidations()
+        }
     }
 
     private func becomeStable(_ work: Work) async throws {
@@ -20,16 +24,23 @@ extension Domain {
             try await awaitScan(work)
             let isQuiet = try await drain(
                 replica.unsent { _, _ in true }, work, isQuiet: { engine.isQuiet(after: firstPull) })
-            if isQuiet { return try await engine.makeDurable() }
+            if isQuiet { return }
             let pull = engine.askForPull()
             try await poll { engine.state.withLock { $0.pulls.done >= pull } }
             let last = try replica.database.read { rows in
                 try Int64.fetchOne(rows, sql: "SELECT max(sequence) FROM incoming") ?? 0
             }
             try await awaitApplied(upTo: last, work) { engine.isQuiet(after: firstPull) }
-            if engine.isQuiet(after: firstPull) { return try await engine.makeDurable() }
+            if engine.isQuiet(after: firstPull) { return }
         }
-        try await engine.makeDurable()
+    }
+
+    /// Waits until the kernel has dropped what it had cached of everything that was changed.
+    private func awaitInvalidations() async throws {
+        guard let presenter = replica.presenter.withLock({ $0 }) else { return }
+        let areMade = Locked(false)
+        presenter.afterInvalidations { areMade.withLock { $0 = true } }
+        try await poll { areMade.withLock { $0 } }
     }
 
     /// Waits until the store has all earlier changes of an item and of everything below it, except of items that were

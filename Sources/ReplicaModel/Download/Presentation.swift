@@ -77,7 +77,7 @@ package struct PresentationTicket: Sendable, Hashable {
 struct Presentations {
     private struct Waiting {
         var ticket: PresentationTicket
-        var change: (Tree) -> Result<Node?, ReplicaError>
+        var carryOut: (Tree) -> Result<Entry?, ReplicaError>
     }
 
     private var waiting: [ItemPlace: Waiting] = [:]
@@ -107,20 +107,20 @@ struct Presentations {
     }
 
     /// Nil if another change waits there.
-    mutating func add(_ key: ItemPlace, _ change: @escaping (Tree) -> Result<Node?, ReplicaError>)
+    mutating func add(_ key: ItemPlace, _ carryOut: @escaping (Tree) -> Result<Entry?, ReplicaError>)
         -> PresentationTicket?
     {
         guard waiting[key] == nil else { return nil }
         added += 1
         let ticket = PresentationTicket(number: added)
-        waiting[key] = Waiting(ticket: ticket, change: change)
+        waiting[key] = Waiting(ticket: ticket, carryOut: carryOut)
         return ticket
     }
 
     /// Nil for an abandoned call: the change that waits there now belongs to a later one.
-    mutating func take(_ ticket: PresentationTicket, _ key: ItemPlace) -> ((Tree) -> Result<Node?, ReplicaError>)? {
+    mutating func take(_ ticket: PresentationTicket, _ key: ItemPlace) -> ((Tree) -> Result<Entry?, ReplicaError>)? {
         guard waiting[key]?.ticket == ticket else { return nil }
-        return waiting.removeValue(forKey: key)?.change
+        return waiting.removeValue(forKey: key)?.carryOut
     }
 
     /// Withdraws a change whose request did not come.
@@ -135,6 +135,16 @@ struct Presentations {
 extension Tree {
     /// A node in the form needed for calls through the mount.
     func presented(_ node: Node) -> PresentedItem { PresentedItem(path: path(of: node), number: node.inodeNumber) }
+
+    /// What the kernel gets as the answer to its request for a call, with one more reference to a created item.
+    fileprivate func answer(_ call: PresentedCall, _ node: Node?) throws(ReplicaError) -> Entry? {
+        guard let node else { return nil }
+        switch call {
+        case .makeFile, .makeFolder, .makeSymlink: return try refer(to: node)
+        case .touchContent, .touchStatus: return try entry(of: node)
+        case .rename, .remove: return nil
+        }
+    }
 }
 
 extension Replica {
@@ -143,16 +153,16 @@ extension Replica {
     /// The filesystem calls it for each changing request that comes from its own process, and answers the kernel with
     /// what this returns.
     /// - Parameter ticket: The ticket of the call that caused the request.
-    /// - Returns: The resulting entry, which counts as one reference of the kernel; nil if there is none.
-    /// - Throws: ENOENT if no change is waiting there.
+    /// - Returns: The resulting entry, which counts as one reference of the kernel if it was created; nil for a removal or
+    ///   a rename.
+    /// - Throws: ENOENT if no change is waiting there, and the errors of the change.
     package func performPresented(
         _ ticket: PresentationTicket, _ name: FileName, in folder: ItemNumber
     ) throws(ReplicaError) -> Entry? {
         let key = ItemPlace(folder: folder, name: name)
         return try withTreeWaking { (tree) throws(ReplicaError) in
-            guard let change = tree.presentations.take(ticket, key) else { throw .errno(.noSuchFileOrDirectory) }
-            guard let node = try change(tree).get() else { return nil }
-            return try tree.entry(of: node)
+            guard let carryOut = tree.presentations.take(ticket, key) else { throw .errno(.noSuchFileOrDirectory) }
+            return try carryOut(tree).get()
         }
     }
 
@@ -206,15 +216,22 @@ extension Replica {
     ) throws(ReplicaError) -> Bool {
         let key = call.places[0]
         let outcome = Locked<(error: ReplicaError?, isStale: Bool)>((nil, false))
-        let carryOut: (Tree) -> Result<Node?, ReplicaError> = { tree in
-            let result = Result { () throws(ReplicaError) in try change(tree) }
-            switch result {
-            case .failure(let error): outcome.withLock { $0.error = error }
-            case .success:
-                let isStale = tree.presentations.passOnUntold(call.places)
+        let carryOut: (Tree) -> Result<Entry?, ReplicaError> = { tree in
+            switch Result(catching: { () throws(ReplicaError) in try change(tree) }) {
+            case .failure(let error):
+                outcome.withLock { $0.error = error }
+                return .failure(error)
+            case .success(let node):
+                var isStale = tree.presentations.passOnUntold(call.places)
+                let answer = Result { () throws(ReplicaError) in try tree.answer(call, node) }
+                if case .failure = answer, !isStale {
+                    // To the kernel the call has failed, and it keeps what it had there.
+                    tree.presentations.addUntold(call.places)
+                    isStale = true
+                }
                 outcome.withLock { $0.isStale = isStale }
+                return answer
             }
-            return result
         }
         guard let ticket = withTree({ $0.presentations.add(key, carryOut) }) else { return false }
         _ = presenter.present(call, ticket)

@@ -68,6 +68,11 @@ extension Replica {
         }
     }
 
+    /// The generation in which the kernel knows an item; 0 for one that it doesn't know.
+    package func generation(of number: ItemNumber) -> UInt32 {
+        withTree { $0.items[inode: number]?.generation ?? 0 }
+    }
+
     /// The attributes of an item, as stat(2) returns them.
     package func attributes(of number: ItemNumber) throws(ReplicaError) -> Entry {
         try withTreeWaking { (tree) throws(ReplicaError) in try tree.entry(of: try tree.node(number)) }

@@ -128,6 +128,28 @@ import Threads
         }
     }
 
+    /// Otherwise whoever reads the mount next may get what the kernel had cached.
+    @Test func statement26_theKernelIsWaitedFor() async throws {
+        try await DomainBench.run { bench in
+            try await bench.settle()
+            let presenter = RefusingPresenter()
+            presenter.isLate.withLock { $0 = true }
+            bench.replica.setPresenter(presenter)
+            defer { bench.replica.setPresenter(nil) }
+            bench.store.write("theirs", to: "theirs")
+            let (domain, isStable) = (bench.domain, Locked(false))
+            let wait = Task {
+                try await domain.waitForStabilization()
+                isStable.withLock { $0 = true }
+            }
+            try await bench.until("the change and the wait are to be told") { presenter.waiting == 2 }
+            #expect(bench.exists("theirs"))
+            #expect(!isStable.withLock { $0 })
+            presenter.tell()
+            try await wait.value
+        }
+    }
+
     @Test func stabilizationWaitsForAConflictsCopy() async throws {
         try await DomainBench.run { bench in
             try await bench.write("base", to: "f")

@@ -1,4 +1,6 @@
+import Glibc
 import ReplicaTestSupport
+import SystemPackage
 import Testing
 import Threads
 
@@ -110,38 +112,29 @@ import Threads
         try replica.present(call, isSeen: true) { _ in nil }
         #expect(presenter.forgotten.withLock { $0 } == call.places)
     }
-}
 
-/// Makes no call, like when a folder's lock is held or its path has changed.
-private final class RefusingPresenter: Presenter {
-    let calls = Locked(0)
-    let forgotten = Locked<[ItemPlace]>([])
-
-    /// What a call does after all.
-    let onCall = Locked<(@Sendable (PresentationTicket) -> Void)?>(nil)
-    /// Whether the kernel is told only by ``tell()``.
-    let isLate = Locked(false)
-    private let untold = Locked<[@Sendable () -> Void]>([])
-
-    func present(_ call: PresentedCall, _ ticket: PresentationTicket) -> Bool {
-        calls.withLock { $0 += 1 }
-        let onCall = onCall.withLock { $0 }
-        onCall?(ticket)
-        return onCall != nil
-    }
-
-    func invalidate(_ name: FileName, in folder: ItemNumber) {
-        forgotten.withLock { $0.append(ItemPlace(folder: folder, name: name)) }
-    }
-
-    func invalidate(_ number: ItemNumber) {}
-
-    func afterInvalidations(_ body: @escaping @Sendable () -> Void) {
-        isLate.withLock { $0 } ? untold.withLock { $0.append(body) } : body()
-    }
-
-    func tell() {
-        isLate.withLock { $0 = false }
-        for body in untold.withLock({ $0 }) { body() }
+    /// To the kernel the call has failed: it would list the folder without the name for good.
+    @Test func aChangeWhoseAnswerIsAnErrorIsToldOf() async throws {
+        let presenter = RefusingPresenter()
+        let bench = try await Self.bench(presenter)
+        defer { bench.replica.setPresenter(nil) }
+        let (replica, number) = (bench.replica, try bench.number("from/file"))
+        let from = PresentedItem(path: [FileName("from")], number: try bench.number("from"))
+        let call = PresentedCall.makeFile(FileName("file"), in: from)
+        let answer = Locked<ReplicaError?>(nil)
+        presenter.onCall.withLock {
+            $0 = { ticket in
+                do throws(ReplicaError) {
+                    _ = try replica.performPresented(ticket, FileName("file"), in: from.number)
+                } catch { answer.withLock { $0 = error } }
+            }
+        }
+        let below = bench.folders.tree.string + "/from/file"
+        try replica.present(call, isSeen: true) { tree in
+            unlink(below)
+            return tree.items[number]
+        }
+        #expect(answer.withLock { $0?.errno } == .noSuchFileOrDirectory)
+        #expect(presenter.forgotten.withLock { $0 } == call.places)
     }
 }
