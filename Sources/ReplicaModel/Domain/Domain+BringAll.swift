@@ -1,6 +1,6 @@
 internal import SystemPackage
 
-/// An item to be fetched, ordered by path.
+/// An item to be fetched.
 private struct Absent {
     var path: [FileName]
     var kind: ItemKind
@@ -13,25 +13,20 @@ extension Domain {
     /// - Parameter isPinnedOnly: Whether unpinned items below are left out.
     func bringAll(at path: [FileName], isPinnedOnly: Bool, _ work: Work) async throws(Errno) -> Download {
         let top = try await absent(at: path)
-        var waiting = [top]
-        var files: [Absent] = []
-        var result = Download()
         work.find(items: 1, bytes: top.missing)
-        while let item = waiting.popLast() {
-            guard item.kind == .folder else {
-                files.append(item)
-                continue
-            }
-            guard let children = try await bring(item, of: path, work, &result) else { continue }
+        var files = top.kind == .folder ? [] : [top]
+        let folders = top.kind == .folder ? [top] : []
+        let listed = try await bring(folders, of: path, work) { folder, children in
             let wanted = children.filter { !isPinnedOnly || !$0.isUnpinned }
             work.find(items: wanted.count, bytes: wanted.reduce(0) { $0.saturatingAdd($1.missing) })
-            waiting += wanted.reversed().map {
-                Absent(path: item.path + [$0.name], kind: $0.kind, missing: $0.missing)
-            }
+            let below = wanted.map { Absent(path: folder.path + [$0.name], kind: $0.kind, missing: $0.missing) }
+            files += below.filter { $0.kind != .folder }
+            return below.filter { $0.kind == .folder }
         }
         work.endCounting()
-        for file in files { _ = try await bring(file, of: path, work, &result) }
-        return result
+        files.sort { $0.path.lexicographicallyPrecedes($1.path) }
+        let fetched = try await bring(files, of: path, work) { _, _ in [] }
+        return Download(items: listed.items + fetched.items, failed: listed.failed + fetched.failed)
     }
 
     private func absent(at path: [FileName]) async throws(Errno) -> Absent {
@@ -42,25 +37,64 @@ extension Domain {
         return Absent(path: path, kind: kind, missing: missing)
     }
 
-    /// - Parameter top: The requested item.
-    /// - Returns: A folder's entries; nil if it can't be listed.
+    /// Brings items, several at a time, and those that are found meanwhile.
+    /// - Parameters:
+    ///   - top: The requested item.
+    ///   - found: Returns what is to be brought of a folder's entries.
     private func bring(
-        _ item: Absent, of top: [FileName], _ work: Work, _ result: inout Download
-    ) async throws(Errno) -> [ListedChild]? {
+        _ items: [Absent], of top: [FileName], _ work: Work, found: (Absent, [ListedChild]) -> [Absent]
+    ) async throws(Errno) -> Download {
+        var (waiting, running, result) = (items[...], 0, Download())
+        let outcome = await withTaskGroup(
+            of: (Absent, Result<[ListedChild], Errno>).self, returning: Result<Download, Errno>.self
+        ) { group in
+            while true {
+                while running < mostAtOnce, let item = waiting.popFirst() {
+                    running += 1
+                    group.addTask { (item, await self.bring(item, work)) }
+                }
+                guard let (item, brought) = await group.next() else { return .success(result) }
+                running -= 1
+                switch brought {
+                case .success(let children):
+                    result.items += 1
+                    waiting += found(item, children)
+                case .failure(let error):
+                    if let stop = stop(after: error) {
+                        group.cancelAll()
+                        return .failure(stop)
+                    }
+                    // An item that was removed in the meantime need not be fetched.
+                    guard error != .noSuchFileOrDirectory || item.path == top else { continue }
+                    result.failed.append(Download.Failure(path: item.path, errno: error))
+                }
+            }
+        }
+        var done = try outcome.get()
+        done.failed.sort { $0.path.lexicographicallyPrecedes($1.path) }
+        return done
+    }
+
+    /// The number of concurrent fetches; two calls of the store are left to programs, which take precedence.
+    private var mostAtOnce: Int {
+        engine.options.isSequential ? 1 : max(1, min(12, engine.store.properties.concurrency - 2))
+    }
+
+    /// - Returns: A folder's entries.
+    private func bring(_ item: Absent, _ work: Work) async -> Result<[ListedChild], Errno> {
         do throws(Errno) {
             let held = try await hold(item.path, listing: true)
             defer { release(held) }
             try await bring(held, nil, work, item.missing)
-            result.items += 1
-            return item.kind == .folder ? try children(of: held.number) : []
+            return .success(item.kind == .folder ? try children(of: held.number) : [])
         } catch {
-            try engine.checkConnected()
-            if Task.isCancelled { throw .interrupted }
-            // An item that was removed in the meantime need not be fetched.
-            if error != .noSuchFileOrDirectory || item.path == top {
-                result.failed.append(Download.Failure(path: item.path, errno: error))
-            }
-            return nil
+            return .failure(error)
         }
+    }
+
+    /// The error that ends the whole download.
+    private func stop(after error: Errno) -> Errno? {
+        do throws(Errno) { try engine.checkConnected() } catch { return error }
+        return Task.isCancelled ? .interrupted : nil
     }
 }

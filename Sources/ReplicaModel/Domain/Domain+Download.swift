@@ -38,8 +38,8 @@ extension Domain {
         try await bring(held, range, work, bytes)
     }
 
-    /// Downloads everything below a folder, listings and contents. An item that can't be downloaded doesn't stop the
-    /// others.
+    /// Downloads everything below a folder, listings and contents, several at a time. An item that can't be downloaded
+    /// doesn't stop the others.
     /// - Parameters:
     ///   - waits: Whether to return when everything is local; otherwise returns as soon as the download has started,
     ///     and failures are reported as events.
@@ -84,9 +84,10 @@ extension Domain {
     func bring(
         _ held: HeldItem, _ range: Range<Int64>?, _ work: Work, _ bytes: Int64
     ) async throws(Errno) {
-        defer { work.finishItem(bytes: bytes) }
+        var begun: Int?
+        defer { work.finishItem(begun, bytes: bytes) }
         if let identifier = replica.withTree({ $0.items[held.number]?.base?.identifier }) {
-            work.begin(bytes: bytes) { [statistics = engine.statistics] in
+            begun = work.begin(bytes: bytes) { [statistics = engine.statistics] in
                 statistics.withLock { $0.fetches[identifier]?.done ?? 0 }
             }
         }

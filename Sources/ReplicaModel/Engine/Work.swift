@@ -15,8 +15,9 @@ package final class Work: Sendable {
     }
     private struct State {
         var counts = Counts()
-        /// The number of transferred bytes of an unfinished item, and its size.
-        var underway: (bytes: @Sendable () -> Int64, most: Int64)?
+        /// The number of transferred bytes of each unfinished item, and its size.
+        var underway: [Int: (bytes: @Sendable () -> Int64, most: Int64)] = [:]
+        var begun = 0
         var reported = Counts()
         var meter = Meter()
     }
@@ -32,10 +33,10 @@ package final class Work: Sendable {
     /// The current progress, with the mean speeds of the last seconds in which this was called; nil while nothing was
     /// found.
     package func report() -> TransferReport? {
-        let (counted, underway) = state.withLock { ($0.counts, $0.underway) }
+        let (counted, underway) = state.withLock { ($0.counts, $0.underway.values) }
         var counts = counted
         // Called outside the lock, because it takes other locks.
-        if let underway { counts.bytes = counts.bytes.saturatingAdd(min(max(0, underway.bytes()), underway.most)) }
+        for item in underway { counts.bytes = counts.bytes.saturatingAdd(min(max(0, item.bytes()), item.most)) }
         return state.withLock { state in
             let last = state.reported
             if counts.items > last.items || counts.bytes > last.bytes || last == Counts() {
@@ -67,14 +68,20 @@ package final class Work: Sendable {
     /// - Parameters:
     ///   - most: Its bytes.
     ///   - bytes: Returns how many of them are done.
-    func begin(bytes most: Int64, _ bytes: @escaping @Sendable () -> Int64) {
-        state.withLock { $0.underway = (bytes, most) }
+    /// - Returns: What ``finishItem(_:bytes:)`` ends it by.
+    func begin(bytes most: Int64, _ bytes: @escaping @Sendable () -> Int64) -> Int {
+        state.withLock { state in
+            state.begun += 1
+            state.underway[state.begun] = (bytes, most)
+            return state.begun
+        }
     }
 
     /// An item is complete, with all its bytes.
-    func finishItem(bytes: Int64 = 0) {
+    /// - Parameter begun: What ``begin(bytes:_:)`` returned for it, if it was called.
+    func finishItem(_ begun: Int? = nil, bytes: Int64 = 0) {
         state.withLock { state in
-            state.underway = nil
+            if let begun { state.underway[begun] = nil }
             state.counts.items += 1
             state.counts.bytes = state.counts.bytes.saturatingAdd(bytes)
         }

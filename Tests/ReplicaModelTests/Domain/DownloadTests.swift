@@ -89,6 +89,30 @@ import Threads
         }
     }
 
+    @Test func severalAreFetchedAtATime() async throws {
+        let store = MemoryStore()
+        for number in 0..<20 { store.write("text \(number)", to: "d/f\(number)") }
+        try await DomainBench.run(store: store) { bench in
+            try await bench.settle()
+            let (gate, underWay) = (Gate(), Locked(0))
+            store.setHooks(before: { call throws(RemoteStoreError) in
+                guard call.method == .fetchContents else { return }
+                underWay.withLock { $0 += 1 }
+                try await gate.pass()
+            })
+            let (domain, work) = (bench.domain, Work())
+            let download = Task { try await domain.downloadAll(below: Self.names("d"), waits: true, work: work) }
+            // Two are left to programs.
+            let most = store.properties.concurrency - 2
+            try await bench.until("many are under way") { underWay.withLock { $0 } == most }
+            #expect(work.report()?.itemsDone == 1)
+            gate.open()
+            #expect(try await download.value.items == 21)
+            #expect(work.counts.items == 21)
+            for number in 0..<20 { #expect(try await bench.item("d/f\(number)").materialization == .whole) }
+        }
+    }
+
     @Test func oneThatCannotBeHadDoesNotStopTheRest() async throws {
         let store = MemoryStore()
         for name in ["d/a", "d/b", "d/c"] { store.write("text of \(name)", to: name) }

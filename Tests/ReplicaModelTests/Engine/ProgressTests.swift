@@ -64,14 +64,25 @@ import Threads
         let done = Locked<Int64>(0)
         let work = Work()
         work.find(items: 1, bytes: 100)
-        work.begin(bytes: 100) { done.withLock { $0 } }
+        let begun = work.begin(bytes: 100) { done.withLock { $0 } }
         for (said, shown) in [(0, 0), (60, 60), (170, 100), (-5, 0)] as [(Int64, Int64)] {
             done.withLock { $0 = said }
             let report = try #require(work.report())
             #expect(report.bytesDone == shown && report.itemsDone == 0 && report.bytesPerSecond >= 0)
         }
-        work.finishItem(bytes: 100)
+        work.finishItem(begun, bytes: 100)
         #expect(work.report()?.bytesDone == 100)
+    }
+
+    @Test func partsOfSeveralItemsAddUp() throws {
+        let work = Work()
+        work.find(items: 2, bytes: 200)
+        let begun = [10, 20].map { part in work.begin(bytes: 100) { part } }
+        #expect(work.report()?.bytesDone == 30)
+        work.finishItem(begun[0], bytes: 100)
+        #expect(work.report()?.bytesDone == 120)
+        work.finishItem(begun[1], bytes: 100)
+        #expect(work.report()?.bytesDone == 200)
     }
 
     /// From its first byte to the record of its answer an upload counts once.
