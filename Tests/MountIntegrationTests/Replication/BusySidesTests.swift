@@ -5,10 +5,9 @@ import Testing
 /// Two programs here and another client in the store rearrange the same tree, a hundred times a second, without
 /// removals: in the end everything exists on both sides exactly once.
 ///
-/// A campaign, `scripts/crash-test --busy N [SEED]`: it still finds the bugs listed in docs/BUGS.md, so it is not part
-/// of the suite yet.
+/// `scripts/crash-test --busy N [SEED]` makes more runs.
 @Suite struct BusySidesTests {
-    private static var runs: Int { number("REPLICA_BUSY_RUNS") ?? 0 }
+    private static var runs: Int { number("REPLICA_BUSY_RUNS") ?? 2 }
     private static var seed: UInt64 { UInt64(number("REPLICA_BUSY_SEED") ?? 1) }
     /// The duration of a run, in seconds.
     private static let length = 10
@@ -17,8 +16,7 @@ import Testing
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
     }
 
-    @Test(.enabled(if: number("REPLICA_BUSY_RUNS") != nil, "scripts/crash-test --busy"))
-    func allThatWasMadeIsOnBothSidesOnce() async throws {
+    @Test func allThatWasMadeIsOnBothSidesOnce() async throws {
         for seed in Self.seed..<Self.seed + UInt64(Self.runs) {
             try await Trial.run { trial in
                 try await trial.shell("begin; settle")
