@@ -5,7 +5,7 @@ import Threads
 
 @testable import ReplicaModel
 
-/// Names that changed in the store, and what the kernel still has of them.
+/// Renames of names that changed in the store, and of which the kernel has not been told yet.
 @Suite struct StaleNameTests {
     /// The kernel moves what it has under the old name. It must not show that under the new one.
     @Test func aRenameShowsWhatWasRenamed() async throws {
@@ -33,34 +33,6 @@ import Threads
             checks.expect(eventually { readFile(mounted.mount + "/b") == "second" }, "shown where it is")
             checks.expect(eventually { readFile(mounted.mount + "/c") == "first" }, "and so is the other")
             checks.expect(eventually { names(in: mounted.mount) == ["b", "c"] }, "listed where they are")
-        }
-    }
-
-    /// The kernel knows it by another node then.
-    @Test func aFolderWhoseDirectoryWasReplacedIsListedAnew() async throws {
-        let store = MemoryStore()
-        store.write("text", to: "d/a")
-        try await withDomain(store) { mounted, checks in
-            let (folder, below) = (mounted.mount + "/d", mounted.tree + "/d")
-            checks.expect(eventually { readFile(folder + "/a") == "text" }, "listed")
-            let replica = mounted.domain.replica
-            guard let real = replica.presenter.withLock({ $0 }) else { return checks.expect(false, "mounted") }
-            let late = LatePresenter(real)
-            replica.setPresenter(late)
-            checks.call(mkdir(below + ".new", 0o755))
-            checks.call(rename(below + "/a", below + ".new/a"))
-            checks.call(rename(below, below + ".old"))
-            checks.call(rename(below + ".new", below))
-            real.invalidate(FileName("d"), in: .root)
-            checks.expect(eventually { names(in: folder) == ["a"] && readFile(folder + "/a") == "text" }, "the new one")
-            store.move("d/a", to: "d/b")
-            store.signal()
-            checks.expect(eventually { readFile(below + "/b") == "text" }, "moved")
-            checks.equal(names(in: folder), ["a"])
-            replica.setPresenter(real)
-            late.release()
-            checks.expect(eventually { names(in: folder) == ["b"] }, "listed where it is")
-            checks.equal(rmdir(below + ".old"), 0)
         }
     }
 }
