@@ -27,8 +27,14 @@ import Testing
             var program = Self.repository.appending("examples/replica-store-example")
             if let text {
                 program = FilePath(folder).appending("replica-store-other")
-                try Data(text.utf8).write(to: URL(filePath: program.string))
-                guard chmod(program.string, 0o755) == 0 else { throw Errno(rawValue: errno) }
+                let draft = URL(filePath: folder + "/draft")
+                try Data(text.utf8).write(to: draft)
+                // By another process: a program that this one has open for writing can't be run by a child that was forked
+                // meanwhile (ETXTBSY).
+                let arguments = ["-m", "755", draft.path, program.string]
+                let install = try Process.run(URL(filePath: "/usr/bin/install"), arguments: arguments)
+                install.waitUntilExit()
+                guard install.terminationStatus == 0 else { throw Errno.ioError }
             }
             let opened = try await OpenedStore.open(
                 StoreProgram(path: program), url: "example://\(folder)/root", folder: FilePath(folder),
