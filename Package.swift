@@ -15,6 +15,10 @@ let log = Target.Dependency.product(name: "Logging", package: "swift-log")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
+/// The archive for the programs of a package, because a shared libfuse has another name on another release of Debian
+/// (docs/decisions/package.md). Only linking differs.
+let fuse = Context.environment["REPLICA_STATIC_FUSE"] == nil ? "fuse3" : ":libfuse3.a"
+
 /// What a target proves and what it cannot: for readers, no resource.
 let page = ["README.md"]
 
@@ -44,7 +48,7 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .target(
             name: "CFuse", exclude: ["rings/README.md"], cSettings: [.headerSearchPath(".")],
-            linkerSettings: [.linkedLibrary("fuse3"), .linkedLibrary("uring")]),
+            linkerSettings: [.linkedLibrary(fuse), .linkedLibrary("uring")]),
         .executableTarget(name: "replica-passthrough", cSettings: [.headerSearchPath("../CFuse")]),
         .target(name: "Threads", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "FuseMount", dependencies: ["CFuse", "Threads", system], swiftSettings: strict),
