@@ -35,7 +35,7 @@ extension DeletionCounts {
     /// Matches a deletion that only appears to be one: of an item whose file took another item's place, or of a file
     /// whose name belongs to another item in the store now.
     private static let isReplaced = """
-        (incoming.identifier LIKE 'replica:stale-%' OR item.kind != 1 AND EXISTS (
+        (incoming.identifier LIKE 'replica:stale-%' OR item.kind != \(kind: .folder) AND EXISTS (
             SELECT 1 FROM item AS folder JOIN incoming AS other
                 ON other.parent = folder.identifier AND other.name = item.baseName
             WHERE folder.number = item.baseParent))
@@ -45,7 +45,7 @@ extension DeletionCounts {
     /// first.
     private static let named = """
         incoming JOIN item ON item.identifier = incoming.identifier
-        WHERE incoming.item IS NULL AND incoming.asked >= 0 AND item.flags & 2049 = 0
+        WHERE incoming.item IS NULL AND incoming.asked >= 0 AND item.flags & \(flags: [.reimport, .deleted]) = 0
         """
 
     /// All items that the deletions remove, including the contents of folders.
@@ -53,7 +53,7 @@ extension DeletionCounts {
         WITH RECURSIVE gone(number) AS (
             SELECT item.number FROM \(named) AND NOT \(isReplaced)
             UNION SELECT item.number FROM item JOIN gone ON item.parent = gone.number
-            WHERE item.flags & 1 = 0 AND item.number != gone.number)
+            WHERE item.flags & \(flags: .deleted) = 0 AND item.number != gone.number)
         """
 
     /// The items that are counted as ``noted``, each folder before its entries.
@@ -83,9 +83,10 @@ extension DeletionCounts {
             rows,
             sql: """
                 SELECT count(*) FROM aside WHERE number < ?
-                AND NOT EXISTS (SELECT 1 FROM item WHERE item.identifier = aside.identifier AND item.flags & 1 = 0)
+                AND NOT EXISTS (SELECT 1 FROM item WHERE item.identifier = aside.identifier
+                    AND item.flags & \(flags: .deleted) = 0)
                 AND NOT EXISTS (SELECT 1 FROM item WHERE item.parent = aside.parent AND item.name = aside.name
-                    AND item.identifier IS NOT NULL AND item.flags & 1 = 0)
+                    AND item.identifier IS NOT NULL AND item.flags & \(flags: .deleted) = 0)
                 """, arguments: [later])
         counts.applied = applied ?? 0
         return counts

@@ -15,16 +15,21 @@ struct Counts: Hashable {
     /// Devices, sockets and fifos.
     var localOnly = 0
 
-    /// What a row adds to each count; the mask 785 selects items that are not sent: deleted, excluded, special,
-    /// refused.
+    /// What a row adds to each count. The triggers of existing databases have these terms: a change takes a migration.
     private static let terms = [
-        ("items", "(@.flags & 1 = 0 AND @.number != 1)"),
-        ("bytes", "(@.kind = 0 AND @.flags & 257 = 0) * @.size"),
+        ("items", "(@.flags & \(flags: .deleted) = 0 AND @.number != 1)"),
+        ("bytes", "(@.kind = \(kind: .file) AND @.flags & \(flags: [.deleted, .special]) = 0) * @.size"),
         ("here", "@.here"),
-        ("unsentBytes", "(@.kind = 0 AND @.dirty & 1 = 1 AND @.flags & 785 = 0) * @.size"),
+        (
+            "unsentBytes",
+            """
+            (@.kind = \(kind: .file) AND @.dirty & \(fields: .contents) = \(fields: .contents) \
+            AND @.flags & \(flags: [.deleted, .excluded, .special, .refused]) = 0) * @.size
+            """
+        ),
         ("errors", "(@.errorCode IS NOT NULL)"),
-        ("conflicts", "(@.flags & 65 = 64)"),
-        ("localOnly", "(@.flags & 257 = 256)"),
+        ("conflicts", "(@.flags & \(flags: [.conflict, .deleted]) = \(flags: .conflict))"),
+        ("localOnly", "(@.flags & \(flags: [.special, .deleted]) = \(flags: .special))"),
     ]
 
     /// The table and its triggers.

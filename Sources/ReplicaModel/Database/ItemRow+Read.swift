@@ -3,7 +3,7 @@ internal import GRDB
 extension ItemRow {
     /// The rows of the entries of `folder`, except deleted ones.
     static func children(of folder: ItemNumber, in database: Database) throws -> [ItemRow] {
-        try all("parent = ? AND flags & 1 = 0", [folder.argument], database)
+        try all("parent = ? AND \(RowCondition.isThere)", [folder.argument], database)
     }
 
     static func of(_ number: ItemNumber, in database: Database) throws -> ItemRow? {
@@ -19,23 +19,22 @@ extension ItemRow {
 
     /// The rows whose file last had this inode number.
     static func withInode(_ inode: UInt64, in database: Database) throws -> [ItemRow] {
-        try all("inode = ? AND flags & 1 = 0", [Int64(bitPattern: inode)], database)
+        try all("inode = ? AND \(RowCondition.isThere)", [Int64(bitPattern: inode)], database)
     }
 
     /// The same for deleted items.
     static func deleted(withInode inode: UInt64, in database: Database) throws -> [ItemRow] {
-        try all("inode = ? AND flags & 1 = 1", [Int64(bitPattern: inode)], database)
+        try all("inode = ? AND flags & \(flags: .deleted) = \(flags: .deleted)", [Int64(bitPattern: inode)], database)
     }
 
     /// The rows of other names of the file with this inode number.
     static func withOther(inodeNumber number: ItemNumber, in database: Database) throws -> [ItemRow] {
-        try all("shown = ? AND shown != number AND flags & 1 = 0", [number.argument], database)
+        try all("shown = ? AND shown != number AND \(RowCondition.isThere)", [number.argument], database)
     }
 
     /// Everything that is not sent yet, including deletions.
     static func pending(in database: Database) throws -> [ItemRow] {
-        try all(
-            "dirty != 0 OR flags & 1057 != 0 OR placeName IS NOT NULL OR sentName IS NOT NULL", [], database)
+        try all(RowCondition.mayBePending, [], database)
     }
 
     private static func all(

@@ -52,6 +52,8 @@ final class ReplicaDatabase: Sendable {
         try queue.close()
     }
 
+    /// The texts are what databases on people's disks have been made with, so they have plain numbers of flags and are never
+    /// changed: 1057 is deleted, writing and needsListing, 65 is conflict and deleted, 64 is conflict (``RowCondition``).
     private static var migrations: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("items") { database in

@@ -34,10 +34,10 @@ enum SupersededRows {
     static func repeatDeletions(in rows: Rows) throws {
         try rows.execute(
             sql: """
-                UPDATE superseded SET flags = flags | ? WHERE flags & 1 != 0;
-                INSERT OR IGNORE INTO item SELECT * FROM superseded WHERE flags & 1 != 0 AND NOT EXISTS (
+                UPDATE superseded SET flags = flags | ? WHERE flags & \(flags: .deleted) != 0;
+                INSERT OR IGNORE INTO item SELECT * FROM superseded WHERE flags & \(flags: .deleted) != 0 AND NOT EXISTS (
                     SELECT 1 FROM item WHERE item.identifier = superseded.identifier);
-                DELETE FROM superseded WHERE flags & 1 != 0;
+                DELETE FROM superseded WHERE flags & \(flags: .deleted) != 0;
                 """, arguments: [Int64(NodeFlags.unconfirmed.rawValue)])
     }
 }

@@ -81,6 +81,6 @@ extension Domain {
 
 extension ItemRow {
     fileprivate static func conflicts(in rows: Rows) throws -> [ItemRow] {
-        try Row.fetchAll(rows, sql: "SELECT * FROM item WHERE flags & 65 = 64").map(ItemRow.init)
+        try Row.fetchAll(rows, sql: "SELECT * FROM item WHERE \(RowCondition.isConflict)").map(ItemRow.init)
     }
 }

@@ -53,7 +53,7 @@ extension Domain {
         defer { release(held) }
         engine.pause.stop()
         engine.state.withLock { $0.storeFailure = nil }
-        let numbers = replica.clearFailure { tree, node in
+        let numbers = replica.makeDue { tree, node in
             guard let above = tree.items[held.number] else { return false }
             return node.isInside(above)
         }

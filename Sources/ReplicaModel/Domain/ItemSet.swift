@@ -9,9 +9,13 @@ package enum ItemSet: Int, Sendable, Hashable, CaseIterable {
     /// The rows in it. Pending items are found by an index, whose condition is the first part of this one.
     var condition: String {
         switch self {
-        case .materialized: "materialization != 2 AND flags & 1 = 0 AND number != 1"
+        case .materialized:
+            "materialization != \(materialization: .dataless) AND \(RowCondition.isThere) AND number != 1"
         case .pending:
-            "(dirty != 0 OR flags & 1057 != 0 OR placeName IS NOT NULL OR sentName IS NOT NULL) AND (dirty != 0 OR flags & 1 = 1) AND flags & 784 = 0"
+            """
+            (\(RowCondition.mayBePending)) AND (dirty != 0 OR flags & \(flags: .deleted) = \(flags: .deleted)) \
+            AND flags & \(flags: [.excluded, .special, .refused]) = 0
+            """
         }
     }
 }

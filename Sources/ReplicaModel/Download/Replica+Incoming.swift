@@ -73,7 +73,8 @@ extension Replica {
                     rows,
                     sql: """
                         SELECT number, identifier FROM item
-                        WHERE kind = 1 AND materialization = 0 AND identifier IS NOT NULL AND flags & 1 = 0
+                        WHERE kind = \(kind: .folder) AND materialization = \(materialization: .whole)
+                            AND identifier IS NOT NULL AND \(RowCondition.isThere)
                         ORDER BY number
                         """)
                 return found.map { (ItemNumber(UInt64(bitPattern: $0["number"])), ItemIdentifier($0["identifier"])) }

@@ -82,7 +82,8 @@ extension Replica {
                 let questions = asking.map { Incoming(identifier: $0, item: nil, asked: 0, isQuestion: true) }
                 try Incoming.write(questions, anchor: nil, to: rows)
                 try rows.execute(
-                    sql: "UPDATE item SET materialization = 0 WHERE number = ?", arguments: [number.argument])
+                    sql: "UPDATE item SET materialization = \(materialization: .whole) WHERE number = ?",
+                    arguments: [number.argument])
             }
         } catch {
             throw .errno(Errno(state: error))

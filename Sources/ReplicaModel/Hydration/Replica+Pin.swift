@@ -24,7 +24,7 @@ extension Replica {
     func recallPins() {
         // If the database can't be read, none are found.
         let numbers = try? database.read { rows in
-            try Int64.fetchAll(rows, sql: "SELECT number FROM item WHERE pin = 1")
+            try Int64.fetchAll(rows, sql: "SELECT number FROM item WHERE \(RowCondition.isPinned)")
         }
         let hasFormer = try? database.read { try FormerNumbers.areThere(in: $0) }
         withTree { $0.itemNumbers.hasFormer = hasFormer ?? false }

@@ -71,12 +71,14 @@ extension Replica {
     func evictionCandidates(
         after last: (usedAt: Double, number: Int64)
     ) throws -> [EvictionCandidate] {
-        try database.read { rows in
+        let notEvicted: NodeFlags = [.deleted, .createSent, .excluded, .writing, .special, .refused, .reimport]
+        return try database.read { rows in
             let found = try Row.fetchAll(
                 rows,
                 sql: """
                     SELECT number, iif(usedAt > ?, 0, usedAt) AS used FROM item
-                    WHERE kind = 0 AND here > 0 AND dirty = 0 AND flags & 2867 = 0 AND identifier IS NOT NULL
+                    WHERE kind = \(kind: .file) AND here > 0 AND dirty = 0 AND flags & \(flags: notEvicted) = 0
+                        AND identifier IS NOT NULL
                         AND (used, number) > (?, ?)
                     ORDER BY used, number LIMIT 256
                     """, arguments: [now(), last.usedAt, last.number])

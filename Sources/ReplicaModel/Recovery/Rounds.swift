@@ -99,7 +99,7 @@ extension ItemRow {
     static func doubtAll(after here: Int64, inStore: Int64, in rows: Rows) throws {
         for (flag, round) in [(NodeFlags.doubtful, here), (.unconfirmed, inStore)] {
             try rows.execute(
-                sql: "UPDATE item SET flags = flags | ? WHERE round > ? AND flags & 1 = 0",
+                sql: "UPDATE item SET flags = flags | ? WHERE round > ? AND \(RowCondition.isThere)",
                 arguments: [Int64(flag.rawValue), round])
         }
     }

@@ -16,7 +16,7 @@ package enum Pin: UInt8, Sendable {
     case unpinned = 2
 }
 
-/// An item's flags.
+/// An item's flags. Their numbers are in the database (``RowCondition``).
 struct NodeFlags: OptionSet {
     let rawValue: UInt32
 
