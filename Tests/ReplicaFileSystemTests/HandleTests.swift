@@ -80,7 +80,7 @@ import Testing
         }
         checks.expect(isForgotten, "forgotten")
         checks.expect((try? replica.record()) != nil, "recorded")
-        replica.withTree { $0.unloadIdle(limit: .max) }
+        replica.withTree { $0.unloadFolders(limit: .max) }
     }
 }
 

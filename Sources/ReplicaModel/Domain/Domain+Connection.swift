@@ -41,7 +41,7 @@ extension Domain {
             state.rejected.refused = []
             state.postponed.removeAll()
         }
-        let numbers = replica.clearFailure { _, _ in true }
+        let numbers = replica.makeDue { _, _ in true }
         engine.uploadQueue.withLock { $0.add(numbers) }
         wakeSignal.signal()
     }
@@ -73,7 +73,7 @@ extension Domain {
             state.pulls.isWanted = true
         }
         let isExcluded = code == RemoteStoreError.excludedFromSync.code
-        let numbers = isExcluded ? replica.includeAgain() : replica.clearFailure { $1.failure?.code == code }
+        let numbers = isExcluded ? replica.includeAgain() : replica.makeDue { $1.failure?.code == code }
         engine.uploadQueue.withLock { $0.add(numbers) }
         wakeSignal.signal()
     }
@@ -87,7 +87,7 @@ extension Domain {
 
 extension Replica {
     /// Makes the pending items that `isMeant` accepts due now.
-    func clearFailure(_ isMeant: (Tree, Node) -> Bool) -> [ItemNumber] {
+    func makeDue(_ isMeant: (Tree, Node) -> Bool) -> [ItemNumber] {
         withTree { tree in
             tree.pending.values.filter { $0.failure != nil && isMeant(tree, $0) }.map { node in
                 node.failure?.retryAt = 0
@@ -102,7 +102,10 @@ extension Replica {
         let numbers: [Int64]
         do {
             try record()
-            numbers = try database.read { try Int64.fetchAll($0, sql: "SELECT number FROM item WHERE flags & 16 = 16") }
+            numbers = try database.read { rows in
+                try Int64.fetchAll(
+                    rows, sql: "SELECT number FROM item WHERE flags & \(flags: .excluded) = \(flags: .excluded)")
+            }
         } catch {
             return []  // A database that cannot be used names none.
         }

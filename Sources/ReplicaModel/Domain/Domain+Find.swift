@@ -39,7 +39,7 @@ extension Replica {
                 guard let next = try tree.child(name, of: node) else { throw .errno(.noSuchFileOrDirectory) }
                 node = next
             }
-            return tree.hold(node)
+            return tree.keepLoaded(node)
         }
     }
 
@@ -47,13 +47,13 @@ extension Replica {
     func hold(_ number: ItemNumber) throws(ReplicaError) -> HeldItem? {
         try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = try tree.find(number), !node.isDeleted else { return nil }
-            return tree.hold(node)
+            return tree.keepLoaded(node)
         }
     }
 }
 
 extension Tree {
-    fileprivate func hold(_ node: Node) -> HeldItem {
+    fileprivate func keepLoaded(_ node: Node) -> HeldItem {
         items.holder(of: node).lookups += 1
         return HeldItem(number: node.number, inodeNumber: node.inodeNumber)
     }

@@ -69,7 +69,7 @@ extension Replica {
             guard let folder = tree.items[number], !folder.isDeleted else { throw .errno(.noSuchFileOrDirectory) }
             try tree.children(of: folder)
             try tree.vacant(name, in: folder)
-            let node = try tree.giveBack(row, name, in: folder, folders)
+            let node = try tree.putBack(row, name, in: folder, folders)
             given.withLock { $0 = node.number }
             return node
         }
@@ -87,7 +87,7 @@ extension Tree {
     }
 
     /// Moves the file back into the tree and makes its node.
-    fileprivate func giveBack(
+    fileprivate func putBack(
         _ row: ItemRow, _ name: FileName, in folder: Node, _ folders: StateFolders
     ) throws(ReplicaError) -> Node {
         let below = try descriptor(of: folder)
@@ -105,7 +105,7 @@ extension Tree {
         }
         row.name = name
         row.endUnsent()
-        let node = row.makeNode(parent: folder, now: now())
+        let node = row.makeNode(parent: folder, now: clock.now())
         node.base?.parent = folder.number
         node.base?.name = name
         if node.kind == .folder { node.children = [:] }

@@ -32,7 +32,7 @@ extension Tree {
             try Ownership.inherit(name, in: below, madeAfter: moment)
         }
         let former = try formerNumber(of: item.identifier)
-        let node = makeNode(in: folder, name: name, kind: item.kind, number: former)
+        let node = addNode(in: folder, name: name, kind: item.kind, number: former)
         node.fingerprint = FileFingerprint(status)
         setBase(Base(item, parent: folder.number), of: node)
         switch item.kind {

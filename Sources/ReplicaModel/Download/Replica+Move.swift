@@ -48,7 +48,8 @@ extension Replica {
                 isSeen: parent.lookups > 0 || folder.lookups > 0)
         }
         guard let move else { return }
-        try carryOut(move) { (tree, node, folder) throws(ReplicaError) in tree.move(node, to: move.newName, in: folder)
+        try carryOut(move) { (tree, node, folder) throws(ReplicaError) in
+            tree.noteMove(of: node, to: move.newName, in: folder)
         }
     }
 

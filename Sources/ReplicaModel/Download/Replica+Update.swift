@@ -52,7 +52,7 @@ extension Replica {
     }
 
     private func replaceMetadata(_ number: ItemNumber, _ item: Item, _ fields: ItemFields) throws(ReplicaError) {
-        try touch(number, PresentedCall.touchStatus) { (tree, node) throws(ReplicaError) in
+        try presentTouch(number, PresentedCall.touchStatus) { (tree, node) throws(ReplicaError) in
             tree.settle(node)
             try tree.applyMetadata(item.metadata, fields, to: node)
             for name in tree.items.names(of: node) {
@@ -83,12 +83,12 @@ extension Replica {
         if isOpen { presenter?.invalidate(name, in: parent) }
         let size = item.size
         let call: (PresentedItem) -> PresentedCall = { .touchContent($0, size: size) }
-        try touch(number, call) { (_, _) in }
+        try presentTouch(number, call) { (_, _) in }
         presenter?.invalidate(number)
     }
 
     /// Makes a change together with a system call on the item, so that watchers are notified.
-    private func touch(
+    private func presentTouch(
         _ number: ItemNumber, _ call: (PresentedItem) -> PresentedCall,
         _ change: @escaping (Tree, Node) throws(ReplicaError) -> Void
     ) throws(ReplicaError) {

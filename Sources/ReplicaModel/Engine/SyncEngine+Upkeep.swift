@@ -97,7 +97,7 @@ extension Replica {
     func unloadIdle() {
         withTree { tree in
             guard tree.items.count > Self.mostIdle else { return }
-            tree.unloadIdle(limit: Self.mostIdle)
+            tree.unloadFolders(limit: Self.mostIdle)
         }
     }
 

@@ -37,7 +37,7 @@ extension Replica {
             do throws(ReplicaError) {
                 guard let node = try tree.find(number), node.kind == .file else { return .success(nil) }
                 guard tree.unrecorded.nodes[number] == nil else { return .failure(.unsyncedEdits) }
-                if let refusal = try tree.evictionRefusal(of: node) { return .failure(refusal) }
+                if let refusal = try tree.refusalToEvict(node) { return .failure(refusal) }
                 guard node.materialization != .dataless, node.base?.size != 0 else { return .success(nil) }
                 let bytes = node.materialization == .whole ? node.fingerprint.size : node.ranges.count
                 try tree.punch(node)
@@ -57,7 +57,7 @@ extension Replica {
         withTree { tree in
             do throws(ReplicaError) {
                 guard let node = try tree.find(number), node.kind == .file else { return nil }
-                return try tree.evictionRefusal(of: node)
+                return try tree.refusalToEvict(node)
             } catch {
                 return .failed(error.errno)
             }
@@ -67,7 +67,7 @@ extension Replica {
 
 extension Tree {
     /// Why the node can't be evicted; nil if it can.
-    fileprivate func evictionRefusal(of node: Node) throws(ReplicaError) -> EvictionRefusal? {
+    fileprivate func refusalToEvict(_ node: Node) throws(ReplicaError) -> EvictionRefusal? {
         if node.flags.contains(.special) { return .notEvictable }
         guard node.materialization != .dataless else { return nil }
         // Edits made directly in the backing tree are detected before anything is freed.

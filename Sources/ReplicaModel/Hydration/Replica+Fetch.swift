@@ -145,7 +145,7 @@ extension Replica {
     func noteFailure(of identifier: ItemIdentifier, _ error: RemoteStoreError, retryAt: Double?) -> Bool {
         withTree { tree in
             guard let node = tree.items[identifier] else { return false }
-            tree.fail(node, code: error.code, error.message, retryAt: retryAt)
+            tree.setFailure(of: node, code: error.code, error.message, retryAt: retryAt)
             return true
         }
     }
@@ -176,7 +176,7 @@ extension Tree {
         clearFailure(node)
         node.materialization = .whole
         node.ranges = RangeSet64()
-        node.usedAt = now()
+        node.usedAt = clock.now()
         refreshFingerprint(node)
         note(node)
     }

@@ -46,7 +46,7 @@ extension Replica {
             if change.size != nil { try tree.demandCertainty(of: node) }
             guard change.mode == nil || node.kind != .symlink else { throw .errno(.notSupported) }
             tree.settle(node)
-            let status = try tree.hold(node) { (file) throws(Errno) in
+            let status = try tree.withFile(of: node) { (file) throws(Errno) in
                 let status = try file.apply(change)
                 if let size = change.size { tree.shorten(node, to: size, file) }
                 return status

@@ -86,7 +86,7 @@ extension Replica {
             let status = try errnos { () throws(Errno) in
                 try make(below) { ignoresUmask ? $0 : $0 & ~caller.umask }
             }
-            let node = tree.makeNode(in: folder, name: name, kind: kind)
+            let node = tree.addNode(in: folder, name: name, kind: kind)
             node.fingerprint = FileFingerprint(status)
             node.shown = FileIdentity(status)
             if isSpecial { node.flags.insert(.special) }

@@ -12,7 +12,7 @@ extension Replica {
             try tree.vacant(name, in: folder)
             try tree.demand(.writing, of: folder, else: .permissionDenied)
             let below = try tree.descriptor(of: folder)
-            let status = try tree.hold(source) { (file) throws(Errno) in
+            let status = try tree.withFile(of: source) { (file) throws(Errno) in
                 try file.link(as: name, in: below)
                 return try file.status()
             }

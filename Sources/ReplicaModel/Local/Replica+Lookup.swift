@@ -83,7 +83,7 @@ extension Replica {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let folder = try tree.listed(number)
             try tree.demand(.reading, of: folder, else: .permissionDenied)
-            folder.usedAt = tree.now()
+            folder.usedAt = tree.clock.now()
             return (folder.children ?? [:]).values.map(FolderEntry.init)
         }
     }

@@ -48,7 +48,7 @@ extension Replica {
                 // Two names of one file: rename(2) does nothing. The kernel may have seen two files, and moves one.
             } else {
                 if let other { tree.replace(other, by: node) }
-                tree.move(node, to: newName, in: into)
+                tree.noteMove(of: node, to: newName, in: into)
             }
             return presenter != nil && tree.presentations.passOnUntold(places)
         }
@@ -74,7 +74,7 @@ extension Tree {
     }
 
     /// Notes that the user moved a node.
-    func move(_ node: Node, to name: FileName, in folder: Node) {
+    func noteMove(of node: Node, to name: FileName, in folder: Node) {
         setPlace(of: node, name, folder)
         // Comparing with a database that doesn't know the item yet would find a new one, and the store's at the old place.
         if node.base != nil || node.flags.contains(.createSent) { unrecorded.noteUntold() }
@@ -111,7 +111,7 @@ extension Tree {
             try renameBelow(node.name, from, newName, into, 0)  // This filesystem knows no flags.
         }
         if let other { replace(other, by: node) }
-        move(node, to: newName, in: into)
+        noteMove(of: node, to: newName, in: into)
     }
 
     fileprivate func exchangeNames(_ left: Node, _ right: Node) {
@@ -121,7 +121,7 @@ extension Tree {
         right.parent = leftFolder
         right.name = leftName
         leftFolder.children?[leftName] = right
-        for node in [left, right] { move(node, to: node.name, in: node.parent ?? root) }
+        for node in [left, right] { noteMove(of: node, to: node.name, in: node.parent ?? root) }
     }
 
     /// Handles `old`, whose file was renamed over: `new` takes over its item in the store if both are files; otherwise `old`
@@ -156,7 +156,7 @@ extension Tree {
         setBase(nil, of: node)
         insert(tombstone)
         setBase(base, of: tombstone)
-        tombstone.changedAt = now()
+        tombstone.changedAt = clock.now()
         return tombstone
     }
 

@@ -4,7 +4,7 @@ internal import SystemPackage
 extension Replica {
     /// Makes a conflict copy an ordinary file.
     func settleConflict(_ number: ItemNumber) {
-        withTree { tree in tree.items[number].map(tree.settleConflict) }
+        withTree { tree in tree.items[number].map(tree.endConflict) }
     }
 
     /// Deletes a file, like a user would.
@@ -23,7 +23,7 @@ extension Replica {
             guard let origin = node.conflict, let original = try tree.find(origin.original), !original.isDeleted,
                 let folder = original.parent, original !== node
             else {
-                tree.settleConflict(node)
+                tree.endConflict(node)
                 return nil
             }
             return LocalMove(
@@ -38,14 +38,14 @@ extension Replica {
             else { throw .errno(.noSuchFileOrDirectory) }
             tree.settle(node)
             try tree.replaceByRename(node, from, move.newName, into)
-            tree.settleConflict(node)
+            tree.endConflict(node)
             return node
         }
     }
 }
 
 extension Tree {
-    func settleConflict(_ node: Node) {
+    func endConflict(_ node: Node) {
         node.flags.remove(.conflict)
         node.conflict = nil
         note(node)

@@ -16,7 +16,7 @@ extension Replica {
         return try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
             do throws(ReplicaError) {
-                return try tree.hold(node) { (file) throws(Errno) in try file.xattr(name) }
+                return try tree.withFile(of: node) { (file) throws(Errno) in try file.xattr(name) }
             } catch {
                 if name == OwnXattr.capability, error.errno.rawValue == ENODATA { node.lacksCapability = true }
                 throw error
@@ -28,7 +28,7 @@ extension Replica {
     package func xattrNames(of number: ItemNumber) throws(ReplicaError) -> [String] {
         try withTreeWaking { (tree) throws(ReplicaError) in
             let node = try tree.node(number)
-            let names = try tree.hold(node) { (file) throws(Errno) in try file.xattrNames() }
+            let names = try tree.withFile(of: node) { (file) throws(Errno) in try file.xattrNames() }
             return names.filter { !OwnXattr.isHidden($0) }
         }
     }
@@ -49,7 +49,7 @@ extension Replica {
             // Tags, favorites and last-used dates belong to the user (MODEL.md#items).
             if isShared { try tree.demand(.writing, of: node, else: .notPermitted) }
             tree.settle(node)
-            try tree.hold(node) { (file) throws(Errno) in
+            try tree.withFile(of: node) { (file) throws(Errno) in
                 try file.setXattr(name, value, flags: flags)
                 if killsSetGroupID, name == OwnXattr.accessList { try file.clearSetGroupID() }
             }

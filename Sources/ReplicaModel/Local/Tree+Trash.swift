@@ -43,7 +43,7 @@ extension Tree {
     }
 
     /// The file that records where a trashed item was; nil if there is none.
-    func trashInfo(of name: FileName, in folder: Node) throws(ReplicaError) -> Node? {
+    func trashInfoNode(of name: FileName, in folder: Node) throws(ReplicaError) -> Node? {
         guard isTrash(folder), let home = folder.parent, let infos = try child(TrashName.info, of: home),
             infos.kind == .folder
         else { return nil }
@@ -94,7 +94,7 @@ extension Replica {
         tidyTrash { () throws(ReplicaError) in
             info = try withTreeWaking { (tree) throws(ReplicaError) in
                 guard let node = tree.items[number], let folder = node.parent else { return nil }
-                return try tree.trashInfo(of: node.name, in: folder)?.number
+                return try tree.trashInfoNode(of: node.name, in: folder)?.number
             }
         }
         return info
@@ -117,7 +117,7 @@ extension Replica {
 extension Tree {
     /// The change of a `.trashinfo` for a move of its file.
     fileprivate func moveOfInfo(with move: LocalMove) throws(ReplicaError) -> LocalMove? {
-        guard let folder = items[move.from.number], let info = try trashInfo(of: move.oldName, in: folder),
+        guard let folder = items[move.from.number], let info = try trashInfoNode(of: move.oldName, in: folder),
             let infos = info.parent
         else { return nil }
         let name = TrashName.info(of: move.newName)

@@ -4,7 +4,7 @@ internal import SystemPackage
 /// The backing tree is what the user has; the database is what we know about it. A comparison updates the second.
 extension Tree {
     /// Compares a loaded folder with the backing tree.
-    func compare(_ folder: Node) throws(ReplicaError) {
+    func compareEntries(of folder: Node) throws(ReplicaError) {
         guard folder.materialization == .whole || scan.isCareful else { return }
         let below = try descriptor(of: folder)
         let listing = try errnos { () throws(Errno) in try FolderListing(of: below, mark: mark) }
@@ -145,7 +145,7 @@ extension Tree {
         if let owner, scan.isMissing(owner) {
             scan.forget(owner)
             let known = owner.fingerprint
-            move(owner, to: line.name, in: folder)
+            noteMove(of: owner, to: line.name, in: folder)
             owner.fingerprint = known
             refresh(owner, line, in: folder)
             return
@@ -159,7 +159,7 @@ extension Tree {
             return
         }
         if scan.isCareful { try forgetRepeatedDeletion(of: line) }
-        let node = makeNode(in: folder, name: line.name, kind: kind ?? .file)
+        let node = addNode(in: folder, name: line.name, kind: kind ?? .file)
         node.fingerprint = FileFingerprint(line.status)
         if kind == nil { node.flags.insert(.special) }
         if let owner, kind == .file { items.link(node, to: owner) }
@@ -185,7 +185,7 @@ extension Tree {
         (other.sent, other.sentContent) = (nil, nil)
         setBase(nil, of: other)
         edit(other, ItemFields.ofNew(.file))
-        let node = makeNode(in: folder, name: line.name, kind: .file)
+        let node = addNode(in: folder, name: line.name, kind: .file)
         node.fingerprint = row.fingerprint
         node.materialization = row.materialization
         node.ranges = row.ranges
@@ -216,7 +216,7 @@ extension Tree {
         let rows = try reading { try ItemRow.withInode(fingerprint.inode, in: $0) }
         for row in rows where row.fingerprint.isSameFile(as: fingerprint) && row.kind == kind {
             if kind == .folder || line.status.links == 1 {
-                if let node = takeOut(row) { return node }
+                if let node = loadFromElsewhere(row) { return node }
                 continue
             }
             if let node = try find(ItemNumber(row.number)), node.fingerprint.isSameFile(as: fingerprint) { return node }
@@ -227,10 +227,10 @@ extension Tree {
 
     /// Loads the node of a row whose only file was found elsewhere, without visiting its old place, which may have
     /// moved too.
-    private func takeOut(_ row: ItemRow) -> Node? {
+    private func loadFromElsewhere(_ row: ItemRow) -> Node? {
         let number = ItemNumber(row.number)
         guard !unrecorded.removed.contains(number), items[number] !== root else { return nil }
-        let node = items[number] ?? row.makeNode(parent: nil, now: now())
+        let node = items[number] ?? row.makeNode(parent: nil, now: clock.now())
         if items[number] == nil { insert(node) }
         // If it was already found under its own name, it has another file now.
         guard !node.isDeleted, node.fingerprint.isSameFile(as: row.fingerprint) else { return nil }

@@ -93,7 +93,7 @@ extension Tree {
         scan.forget(node)
         if scan.linkedBelow[fingerprint.inode] === other { scan.linkedBelow[fingerprint.inode] = node }
         if let first = names.first, first.inodeNumber != node.inodeNumber { items.link(node, to: first) }
-        move(node, to: name, in: parent)
+        noteMove(of: node, to: name, in: parent)
         node.fingerprint = fingerprint
         node.materialization = materialization
         note(node)

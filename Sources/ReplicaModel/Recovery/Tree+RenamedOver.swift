@@ -27,7 +27,7 @@ extension Tree {
                 try child(name, of: into) == nil
             else { return }
             try renameBelow(node.name, from, name, into, RenameFlags.noReplace.rawValue)
-            move(node, to: name, in: into)
+            noteMove(of: node, to: name, in: into)
         } catch {
             return  // It keeps the name, and the store's item gets another one.
         }

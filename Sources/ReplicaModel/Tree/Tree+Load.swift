@@ -14,7 +14,7 @@ extension Tree {
         if folder.children == nil { try load(folder) }
         if scan.isRunning, !isAway(folder), scan.compared.insert(folder.number).inserted {
             do throws(ReplicaError) {
-                try compare(folder)
+                try compareEntries(of: folder)
             } catch {
                 // It is compared at the place where it is found, or not at all.
                 scan.compared.remove(folder.number)
@@ -41,7 +41,7 @@ extension Tree {
             guard items[ItemNumber(row.number)] == nil, !unrecorded.removed.contains(ItemNumber(row.number)) else {
                 continue
             }
-            let node = row.makeNode(parent: folder, now: now())
+            let node = row.makeNode(parent: folder, now: clock.now())
             folder.children?[node.name] = node
             insert(node)
         }
@@ -86,7 +86,7 @@ extension Tree {
         if let node = items[number] { return node }
         guard !unrecorded.removed.contains(number) else { return nil }
         if row.flags.contains(.deleted) {
-            let node = row.makeNode(parent: nil, now: now())
+            let node = row.makeNode(parent: nil, now: clock.now())
             insert(node)
             return node
         }
@@ -131,17 +131,17 @@ extension Tree {
 
     /// Unloads unused folders from the leaves up, checking about `limit` nodes; none if nothing has happened since all were
     /// checked.
-    func unloadIdle(limit: Int) {
+    func unloadFolders(limit: Int) {
         guard items.mayHaveIdle, unrecorded.isEmpty, !scan.isRunning else { return }
         var left = limit
-        unloadIdle(below: root, left: &left)
+        unloadFolders(below: root, left: &left)
         items.mayHaveIdle = left <= 0
     }
 
-    private func unloadIdle(below folder: Node, left: inout Int) {
+    private func unloadFolders(below folder: Node, left: inout Int) {
         for child in (folder.children ?? [:]).values where child.children?.isEmpty == false {
             guard left > 0 else { return }
-            unloadIdle(below: child, left: &left)
+            unloadFolders(below: child, left: &left)
             left -= child.children?.count ?? 0
             unload(child)
         }

@@ -14,7 +14,7 @@ extension Tree {
     /// Whether the store rejected an item's passing name, and it is too early to retry.
     func isStuck(_ node: Node) -> Bool {
         guard storeNames.isStuck(node), let failure = node.failure else { return false }
-        return failure.retryAt.map { $0 > now() } ?? true
+        return failure.retryAt.map { $0 > clock.now() } ?? true
     }
 
     /// The local name of an item of the store in a folder whose entries are loaded.

@@ -61,8 +61,8 @@ extension Tree {
 
     /// Calls `body` with the node's file, if it is the one that the kernel knows.
     /// - Throws: ESTALE if it is another file, and the errors of `body`.
-    func hold<Result>(
-        _ node: Node, _ body: (HeldFile) throws(Errno) -> Result
+    func withFile<Result>(
+        of node: Node, _ body: (HeldFile) throws(Errno) -> Result
     ) throws(ReplicaError) -> Result {
         let descriptor = try openShown(node, CL_O_PATH)
         defer { close(descriptor) }

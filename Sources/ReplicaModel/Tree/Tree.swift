@@ -48,9 +48,6 @@ final class Tree {
         for node in items.values where node.descriptor >= 0 { close(node.descriptor) }
     }
 
-    /// The time of this run, in seconds since 1970.
-    func now() -> Double { clock.now() }
-
     // MARK: Nodes
 
     /// The loaded node with the kernel's inode number `number`.
@@ -67,7 +64,7 @@ final class Tree {
 
     /// Creates a node for a new item in `parent`.
     /// - Parameter number: The item's former number, if no other item has it; nil for a new one.
-    func makeNode(in parent: Node, name: FileName, kind: ItemKind, number former: ItemNumber? = nil) -> Node {
+    func addNode(in parent: Node, name: FileName, kind: ItemKind, number former: ItemNumber? = nil) -> Node {
         let node = Node(number: former ?? itemNumbers.take(), parent: parent, name: name, kind: kind)
         if kind == .folder { node.children = [:] }
         insert(node)
@@ -110,7 +107,7 @@ final class Tree {
     /// Counts an edit of a node: calls in flight and plans for it may be outdated.
     func touch(_ node: Node) {
         node.edits += 1
-        node.changedAt = now()
+        node.changedAt = clock.now()
         pending.noteEdit(at: node.changedAt)
     }
 

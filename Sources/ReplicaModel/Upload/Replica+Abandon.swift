@@ -8,8 +8,8 @@ extension Replica {
         withTree { tree in
             guard let node = tree.items[outgoing.number] else { return }
             tree.endFlight(node)
-            node.changedAt = tree.now()
-            tree.takeBack(outgoing, of: node)
+            node.changedAt = tree.clock.now()
+            tree.undoBegin(of: outgoing, node)
         }
     }
 

@@ -16,7 +16,7 @@ extension Replica {
     func takeNews(settle: Double) -> News {
         withTree { tree in
             var news = News()
-            let now = tree.now()
+            let now = tree.clock.now()
             for number in tree.pending.takeNews() {
                 guard let node = tree.items[number], node.failure == nil, node.changedAt + settle > now else {
                     news.due.append(number)
@@ -58,7 +58,7 @@ extension Replica {
             tree.settle(node)
             if let step = try tree.withdraw(node) { return step }
             let view = try tree.pendingView(of: node, settle: settle)
-            let readiness = readiness(of: view, now: tree.now())
+            let readiness = readiness(of: view, now: tree.clock.now())
             let call: Outgoing.Call
             var fields: ItemFields
             switch readiness {

@@ -43,11 +43,11 @@ extension Replica {
                 if outgoing.call == .resolve, missing == node.base?.identifier {
                     (node.sent, node.sentContent) = (nil, nil)  // Anything that arrived is gone with it.
                 }
-                tree.fail(node, code: error.code, error.message, retryAt: tree.now() + backoff(1))
+                tree.setFailure(of: node, code: error.code, error.message, retryAt: tree.clock.now() + backoff(1))
                 return try tree.missing(missing, for: node, outgoing)
             case .versionConflict(let current):
                 // Retried only after the store's state is applied.
-                tree.fail(node, code: error.code, error.message, retryAt: tree.now() + backoff(1))
+                tree.setFailure(of: node, code: error.code, error.message, retryAt: tree.clock.now() + backoff(1))
                 guard let base = node.base else { return .nothing }
                 return current.map(FailureOutcome.apply) ?? .ask(base.identifier)
             case .deletionRejected(let current):
@@ -64,11 +64,12 @@ extension Replica {
                 tree.note(node)
                 return .nothing
             case .cannotSynchronize(let why), .unsupported(let why):
-                tree.fail(node, code: error.code, why, retryAt: nil)
+                tree.setFailure(of: node, code: error.code, why, retryAt: nil)
                 return .nothing
             default:
                 let attempts = (node.failure?.attempts ?? 0) + 1
-                tree.fail(node, code: error.code, error.message, retryAt: tree.now() + backoff(attempts))
+                tree.setFailure(
+                    of: node, code: error.code, error.message, retryAt: tree.clock.now() + backoff(attempts))
                 return error.refusal.reach == .store ? .holdBack : .nothing
             }
         }
@@ -144,14 +145,15 @@ extension Replica {
             tree.note(node)
             if let other, let known = try tree.find(other.identifier), known.isLeaving(node.parent, node.name) {
                 let error = RemoteStoreError.filenameCollision(other)
-                tree.fail(node, code: error.code, error.message, retryAt: tree.now() + 1)
+                tree.setFailure(of: node, code: error.code, error.message, retryAt: tree.clock.now() + 1)
                 return false
             }
             let count = tree.storeNames.noteCollision(of: node)
             if count > StoreNames.mostCollisions {
                 let error = RemoteStoreError.filenameCollision(other)
-                let retryAt = tree.now() + backoff(count - StoreNames.mostCollisions)
-                tree.fail(node, code: error.code, "the store says of every name that it is taken", retryAt: retryAt)
+                let retryAt = tree.clock.now() + backoff(count - StoreNames.mostCollisions)
+                tree.setFailure(
+                    of: node, code: error.code, "the store says of every name that it is taken", retryAt: retryAt)
                 return false
             }
             return !node.isDeleted && node.name == outgoing.template.filename
@@ -178,7 +180,7 @@ extension Tree {
     }
 
     /// Reverts the records of ``Replica/begin(_:settle:)`` for a call that was not made.
-    func takeBack(_ outgoing: Outgoing, of node: Node) {
+    func undoBegin(of outgoing: Outgoing, _ node: Node) {
         guard outgoing.call != .resolve, isStillSent(node, outgoing) else { return }
         forgetSent(outgoing, of: node)
         if node.isDeleted, node.base == nil { drop(node) } else { note(node) }
@@ -193,7 +195,7 @@ extension Tree {
     }
 
     /// Records why an item is not in sync.
-    func fail(_ node: Node, code: String, _ message: String, retryAt: Double?) {
+    func setFailure(of node: Node, code: String, _ message: String, retryAt: Double?) {
         node.failure = Failure(
             code: code, message: message, attempts: (node.failure?.attempts ?? 0) + 1, retryAt: retryAt)
         note(node)
@@ -213,7 +215,8 @@ extension Tree {
         if outgoing.isOfKnownItem, outgoing.template.identifier == identifier { return .nothing }
         // The folder is created again first, then the item (statements 83 and 84).
         guard let folder = try find(identifier) ?? items[outgoing.parent], folder !== root else {
-            fail(node, code: "noSuchItem", "the store does not have the root folder", retryAt: now() + 60)
+            setFailure(
+                of: node, code: "noSuchItem", "the store does not have the root folder", retryAt: clock.now() + 60)
             return .nothing
         }
         guard folder.base?.identifier == identifier else { return .nothing }  // It was created again since.

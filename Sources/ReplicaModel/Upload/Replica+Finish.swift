@@ -15,7 +15,7 @@ extension Replica {
         _ outgoing: Outgoing, _ result: StoreResult, hadTwin: Bool = false
     ) throws(ReplicaError) -> (outcome: Finished, answers: UInt64) {
         try withTreeWaking { (tree) throws(ReplicaError) in
-            let outcome = try tree.finish(outgoing, result, hadTwin: hadTwin)
+            let outcome = try tree.adoptAnswer(outgoing, result, hadTwin: hadTwin)
             return (outcome, tree.answers.count)
         }
     }

@@ -67,10 +67,10 @@ extension Replica {
     fileprivate func reimport(_ number: ItemNumber, isFirst: Bool) throws(ReplicaError) -> [ItemNumber] {
         try withTreeWaking { (tree) throws(ReplicaError) in
             guard let node = try tree.find(number), !node.isDeleted else { return [] }
-            if isFirst { tree.reimport(node) }
+            if isFirst { tree.markReimported(node) }
             guard node.kind == .folder, node.materialization == .whole else { return [] }
             let children = try tree.children(of: node).values
-            for child in children { tree.reimport(child) }
+            for child in children { tree.markReimported(child) }
             return children.filter { $0.kind == .folder }.map(\.number)
         }
     }
@@ -78,7 +78,7 @@ extension Replica {
 
 extension Tree {
     /// Sends an item as a new one that the store may already have; without content that is not local (statement 81).
-    fileprivate func reimport(_ node: Node) {
+    fileprivate func markReimported(_ node: Node) {
         guard node !== root, !node.isDeleted, !node.flags.contains(.special) else { return }
         node.flags.formUnion([.mayAlreadyExist, .importing])
         node.flags.remove(.createSent)

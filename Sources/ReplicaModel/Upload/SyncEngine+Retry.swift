@@ -24,7 +24,7 @@ extension SyncEngine {
         }
         if isHurried { wakeSignal.signal() }
         let numbers = Set(itemsToRetry(failed, atMost: limit))
-        let cleared = replica.clearFailure { numbers.contains($1.number) }
+        let cleared = replica.makeDue { numbers.contains($1.number) }
         uploadQueue.withLock { $0.add(cleared) }
         return state.withLock { $0.earlyRetry.next(isAwaited: $0.waiters > 0) }
     }
@@ -42,7 +42,7 @@ extension Replica {
     /// The items whose last attempt failed and whose next is not in flight.
     fileprivate func failedItems() -> [FailedItem] {
         withTree { tree in
-            let now = tree.now()
+            let now = tree.clock.now()
             return tree.pending.values.compactMap { node in
                 guard let failure = node.failure, !node.isInFlight, failure.retryAt.map({ $0 > now }) ?? true else {
                     return nil

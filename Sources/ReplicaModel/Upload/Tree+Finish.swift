@@ -15,7 +15,9 @@ extension Tree {
     }
 
     /// Records the store's answer to a create or a modify in the node that was sent.
-    func finish(_ outgoing: Outgoing, _ result: StoreResult, hadTwin: Bool = false) throws(ReplicaError) -> Finished {
+    func adoptAnswer(_ outgoing: Outgoing, _ result: StoreResult, hadTwin: Bool = false) throws(ReplicaError)
+        -> Finished
+    {
         let holder = try result.item.flatMap { (item) throws(ReplicaError) in try find(item.identifier) }
         if !hadTwin, let holder, isTwin(holder, of: outgoing.number) { return .twin(holder.number) }
         guard let node = items[outgoing.number] else { return .item(nil) }
@@ -30,7 +32,8 @@ extension Tree {
             return .item(nil)
         }
         guard item.kind == node.kind else {
-            fail(node, code: "cannotSynchronize", "the store answered with an item of another kind", retryAt: nil)
+            setFailure(
+                of: node, code: "cannotSynchronize", "the store answered with an item of another kind", retryAt: nil)
             return .item(nil)
         }
         if node.isDeleted, let holder, holder !== node, !holder.isDeleted {

@@ -41,7 +41,7 @@ extension Tree {
         guard !node.isInFlight else { return false }
         if node.materialization != .whole { absent.append(node.number) }
         guard node.kind == .folder, node.materialization == .whole else { return true }
-        for child in try entries(of: node) {
+        for child in try sortedChildren(of: node) {
             guard absent.count < Self.atOnce else { break }
             guard try gatherAbsent(child, into: &absent) else { return false }
         }
@@ -54,7 +54,7 @@ extension Tree {
         if node.base != nil {
             let tombstone = leaveTombstone(of: node)
             regather(from: node.number, to: tombstone.number)
-            for child in try entries(of: node) where child.base?.parent == node.number {
+            for child in try sortedChildren(of: node) where child.base?.parent == node.number {
                 child.base?.parent = tombstone.number
             }
             node.dirty.formUnion(ItemFields.ofNew(node.kind))
@@ -64,10 +64,10 @@ extension Tree {
             clearFailure(node)
         }
         if !node.flags.contains(.createSent) { keepHere(node) }
-        for child in try entries(of: node) { try leaveStore(child) }
+        for child in try sortedChildren(of: node) { try leaveStore(child) }
     }
 
-    private func entries(of node: Node) throws(ReplicaError) -> [Node] {
+    private func sortedChildren(of node: Node) throws(ReplicaError) -> [Node] {
         guard node.kind == .folder else { return [] }
         return try children(of: node).values.sorted { $0.number < $1.number }
     }

@@ -159,7 +159,7 @@ import Testing
         try await bench.settle()
         bench.replica.withTree { tree in
             for node in tree.items.values where node !== tree.root { node.lookups = 0 }
-            tree.unloadIdle(limit: 1000)
+            tree.unloadFolders(limit: 1000)
         }
         #expect(bench.replica.withTree { $0.items.count } < 5)
         #expect(try bench.tree()["a/b/f7"] == "7")
